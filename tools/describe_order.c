@@ -22,11 +22,19 @@ bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
            plan->total + o->at_ends <= o->bound;
 }
 
+const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *o) {
+    if (o->between_jumps) {
+        return no_order_helps(p, o) ? "no other order between its jumps helps"
+                                    : "in no other order between its jumps is less alive at once";
+    }
+    return no_order_helps(p, o) ? "no other order helps"
+                                : "in no other order is less alive at once";
+}
+
 static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
     if (o->best == o->given && o->bound == o->given) {
-        text_put(out, no_order_helps(p, o) ? "no other order helps (proven)"
-                                           : "in no other order is less alive at once (proven)");
+        text_printf(out, "%s (proven)", words_of_no_order(p, o));
         return;
     }
     if (o->best == o->given) {
@@ -37,8 +45,12 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     }
     text_printf(out, "%s bytes alive at once instead of %s", with_commas(o->best).text,
                 with_commas(o->given).text);
-    if (o->bound == o->best) text_put(out, ", which is proven to be the least");
-    else text_printf(out, ", at least %s in any", with_commas(o->bound).text);
+    if (o->bound == o->best) {
+        text_printf(out, ", which is proven to be the least%s",
+                    o->between_jumps ? " of orders between its jumps" : "");
+    } else {
+        text_printf(out, ", at least %s in any", with_commas(o->bound).text);
+    }
     if (!is_reordered(p)) text_put(out, "; the ops stay in their order");
 }
 
@@ -61,6 +73,7 @@ static void put_figures(const arenaut_ordering *o, arenaut_text *out) {
     text_put(out, ", \"bound\": ");
     text_put_json_u64(out, o->bound);
     text_printf(out, ", \"proven\": %s", o->bound == o->best ? "true" : "false");
+    if (o->between_jumps) text_put(out, ", \"between_jumps\": true");
 }
 
 void put_json_figures_of_order(const arenaut_ordering *o, arenaut_text *out) {

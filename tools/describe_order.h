@@ -8,6 +8,9 @@
 /* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
 bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *ordering);
 
+/* Where today's order is proven to be the best: of which orders, and at what. */
+const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *ordering);
+
 /* A line behind `head`. */
 void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 

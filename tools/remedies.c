@@ -308,14 +308,15 @@ static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
 }
 
 /* Why ops in another order save nothing; "" where there is no more to say. */
-static const char *why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o) {
-    if (!o->known) return "";
-    if (o->bound < o->given) {
-        return o->best < o->given ? ": less is alive at once in one, but needs no smaller arena"
-                                  : ": no better one was found";
+static void put_why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o,
+                            arenaut_text *out) {
+    if (!o->known) return;
+    if (o->bound == o->given) {
+        text_printf(out, ": %s (proven)", words_of_no_order(p, o));
+        return;
     }
-    return no_order_helps(p, o) ? ": no other order helps (proven)"
-                                : ": in no other one is less alive at once (proven)";
+    text_put(out, o->best < o->given ? ": less is alive at once in one, but needs no smaller arena"
+                                     : ": no better one was found");
 }
 
 static void put_work(const arenaut_recomputed *r, arenaut_text *out) {
@@ -342,7 +343,9 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
                         change_percent(list->reserve, r->reserve).text);
             put_work(&r->again, out);
         } else {
-            text_printf(out, "saves nothing%s\n", why_nothing(p, &r->order));
+            text_put(out, "saves nothing");
+            put_why_nothing(p, &r->order, out);
+            text_put(out, "\n");
         }
     }
     if (p->lowering) put_float_inputs(p, out);

@@ -62,6 +62,7 @@ typedef struct arenaut_format {
     bool needs_original; /* writes by patching result->file, which must be of this format */
     bool holds_order;    /* of a program whose ops were reordered, write() puts them in their order;
                           * so does the runtime, if it is told to */
+    bool holds_orders;   /* so of each method, where a program has several */
     bool holds_repeats;  /* of one some of whose ops run again, write() puts them there again */
     /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
     arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,

@@ -137,6 +137,7 @@ typedef struct arenaut_ordering {
     uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
                        * choices, `given` and `ways` of all in place; 0: nothing was to choose */
     uint32_t n_in_place; /* of these, in the plan */
+    bool between_jumps;  /* some ops move only between jumps: these orders are all that is meant */
 } arenaut_ordering;
 
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed

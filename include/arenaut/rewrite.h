@@ -158,45 +158,73 @@ typedef struct arenaut_ways_to_split {
                      * needed less than of theirs */
 } arenaut_ways_to_split;
 
-/* The order problem of a program (order.h). Its ops are those of the file, in their order, each
- * with what passes have put in front of it; what they put behind all others comes last. Buffers
- * have the numbers that they have in `lowering`, which was made of it; sizes are rounded up to the
- * least alignment. */
+/* The order problems of a program (order.h), one for each of its methods that run and have ops,
+ * callees before callers; of one that jumps, one for each stretch of ops between. The ops of a
+ * problem are those of the file, in their order, each with what passes have put in front of it;
+ * what they put behind all others comes last. Sizes are rounded up to the least alignment. Where
+ * one method runs, buffers have the numbers that they have in the lowering. Else a problem has the
+ * method's own buffers and, in an entry, what is alive in all methods; and for each op that calls
+ * one more, as large as what is called needs at least. */
 typedef struct arenaut_program_order arenaut_program_order;
 
+/* What is alive at once: in the entry that needs most, what it calls included, or in all methods
+ * together where each has pools of its own. */
+typedef struct arenaut_order_peaks {
+    uint64_t given, best, bound;            /* today; in the best orders that were found; in any */
+    uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give; of what is
+                                             * called, in its best one */
+    bool between_jumps; /* some ops move only between jumps, and these orders are all that count */
+    uint64_t at_ends;   /* how much smaller arenas may be than what is alive in an order, since they
+                         * end with the last byte of a buffer, which counts rounded up */
+} arenaut_order_peaks;
+
 /* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
- * tell: in programs of which several methods have ops, with jumps, or memory that is
- * written anew, and where ops run at the same time. O(arguments). */
+ * tell: in programs with memory that is written anew, where ops run at the same time, and where a
+ * method keeps its memory between calls. In a method that jumps, each stretch of ops between those
+ * that stay where they are is a problem. `lowering` is that of `program`; both must outlive the
+ * order. O(arguments). */
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,
                                          const arenaut_target *target,
                                          const arenaut_lowering_options *options,
                                          const arenaut_allocator *allocator,
                                          arenaut_program_order **out, arenaut_error *err);
-const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order);
-/* How much smaller arenas may be than what is alive in an order, since they end with the last byte
- * of a buffer, which counts rounded up. */
-uint64_t arenaut_program_order_at_ends(const arenaut_program_order *order);
+uint32_t arenaut_program_order_count(const arenaut_program_order *order); /* of problems */
+/* The method whose problem this is. */
+uint32_t arenaut_program_order_method(const arenaut_program_order *order, uint32_t problem);
+/* A problem is complete once orders for all before it have been taken. */
+const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order,
+                                                           uint32_t problem);
+/* Takes an order that was found for the next problem, whose bound has been checked; copies of it
+ * what it needs. REFUSED where what methods need cannot be added. */
+arenaut_status arenaut_program_order_take(arenaut_program_order *order, const arenaut_order *found,
+                                          arenaut_error *err);
+/* Once all have been taken. */
+arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *order);
+/* How many orders of the whole there are to choose from: the best of each method, then near ones;
+ * and how much is alive in one of them at least. */
+uint32_t arenaut_program_order_candidates(const arenaut_program_order *order);
+uint64_t arenaut_program_order_least(const arenaut_program_order *order, uint32_t candidate);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
 /* Makes of it the problem that bounds all choices of joins in place: `joins` are results of ops of
  * `program` that join their operands, none of them in place there, and which the pass `slices` may
  * write in place. In no order needs any plan less than is alive in this problem, whichever of them
  * are in place. `program` and `lowering` are those that the order was made of. REFUSED where there
- * are too many parts; the order is good for nothing then but to be freed. */
+ * are too many parts, or several problems; the order is good for nothing then but to be freed. */
 arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
                                             const arenaut_program *program,
                                             const arenaut_lowering *lowering, const uint32_t *joins,
                                             uint32_t n, arenaut_error *err);
-/* What an order of the problem's ops is for those of `file`, the program before its passes: `out`
- * has room for all of them. What passes have dropped runs before what waits for it. */
+/* What such an order is for the ops of `file`, the program before its passes: `out` has room for
+ * all of them. What passes have dropped runs before what waits for it. */
 arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
-                                         const arenaut_program *file, const uint32_t *ops,
+                                         const arenaut_program *file, uint32_t candidate,
                                          const arenaut_allocator *allocator, uint32_t *out,
                                          arenaut_error *err);
 
-/* Puts the ops of `program`, which are of one method, into this order, and says so in a rewrite,
- * which takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them. Whether it
- * computes the same, arenaut_check_rewrite tells. */
+/* Puts the ops of `program` into this order, in which each stays in its method, and says so in a
+ * rewrite, which takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them.
+ * Whether it computes the same, arenaut_check_rewrite tells. */
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);
 

@@ -212,7 +212,7 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes"))
     added_bytes: int
 
 
-class Order(namedtuple("Order", "given best bound ops")):
+class Order(namedtuple("Order", "given best bound ops between_jumps", defaults=(False,))):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
     Attributes:
@@ -222,6 +222,8 @@ class Order(namedtuple("Order", "given best bound ops")):
         ops (tuple): numbers of the file's ops in the order in which they run now, and again those that
             run again; None: in that of the file, because no other is better, or none needs a smaller
             arena.
+        between_jumps (bool): some methods jump; all this is said of orders in which no op goes past
+            a jump.
     """
 
     __slots__ = ()
@@ -229,6 +231,7 @@ class Order(namedtuple("Order", "given best bound ops")):
     best: int
     bound: int
     ops: tuple[int, ...] | None
+    between_jumps: bool
 
 
 def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
@@ -465,7 +468,9 @@ class ModelPlan(Plan):
         found, rewrite = self._pipeline.record.ordering, self._pipeline.record.rewrite
         moved = rewrite and not rewrite.contents.n_stages
         ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
-        return Order(found.given, found.best, found.bound, ops) if found.known else None
+        if not found.known:
+            return None
+        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps))
 
     @property
     def recomputed(self) -> Recomputed | None:

@@ -975,6 +975,7 @@ Format._fields_ = [
     ("binds_dims", c_bool),
     ("needs_original", c_bool),
     ("holds_order", c_bool),
+    ("holds_orders", c_bool),
     ("holds_repeats", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
     ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
@@ -1045,7 +1046,8 @@ Ordering._fields_ = [
     ("n_lines", c_uint32),
     ("ways", c_uint64 * ORDER_WAY_COUNT),
     ("n_joins", c_uint32),
-    ("n_in_place", c_uint32)]
+    ("n_in_place", c_uint32),
+    ("between_jumps", c_bool)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
     ("format", POINTER(Format)),

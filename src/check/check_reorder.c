@@ -4,7 +4,9 @@
  * before. A copy of a storage has counts of its own, which begin where those of the storage began:
  * after as many writes by the same ops it holds the same. Each op runs once to make what it made;
  * what runs again makes copies only. What may do more than compute its results runs once, and keeps
- * its place among its like. Shares no code with what rewrites. */
+ * its place among its like. Each method is as it was but for the order of its ops, and is run where
+ * it stands: what an op may do by the methods that it calls counts as its own. Shares no code with
+ * what rewrites. */
 #include "check/check_reorder.h"
 
 #include <string.h>
@@ -28,6 +30,9 @@ typedef struct reorder_check {
     uint32_t *found;  /* per argument of the ops before: counts of its cells, and its own */
     size_t *first;    /* per op before: of its counts; one more for what is left in the end */
     uint32_t *ends;   /* what is read in the end */
+    uint8_t *calls;   /* per method: what running it may do, as bits */
+    bool *moved;      /* per storage: it gets other names as the flow has it */
+    bool *stays;      /* per op before: nothing may go past it */
     uint32_t op;      /* of `after`, at work; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
@@ -108,9 +113,11 @@ static bool is_first_run(const reorder_check *c, const arenaut_op *new) {
 /* Whether an op states to run after the same ones; a valid program has them in front of it. */
 static bool same_after(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     bool same = old->n_after == new->n_after;
+    const uint32_t first = c->before->methods[old->method].first_op;
     for (uint32_t i = 0; same && i < old->n_after; i++) {
-        same = old->after[i] == c->rewrite->ops[new->after[i]] &&
-               is_first_run(c, &c->after->ops[new->after[i]]);
+        const uint32_t after = first + new->after[i];
+        same = first + old->after[i] == c->rewrite->ops[after] &&
+               is_first_run(c, &c->after->ops[after]);
     }
     return same;
 }
@@ -196,7 +203,7 @@ static arenaut_status check_method(reorder_check *c, uint32_t method) {
     const arenaut_method *old = &c->before->methods[method], *new = &c->after->methods[method];
     if (old->concurrent || new->concurrent || old->entry != new->entry ||
         !same_text(old->name, new->name) ||
-        (c->before->n_methods > 1 && old->n_ops != new->n_ops) ||
+        (c->before->n_methods > 1 && old->n_ops != new->n_ops) || old->outer != new->outer ||
         !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
         !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) ||
         !all_are(c, false, new->outputs, new->n_outputs)) {
@@ -245,7 +252,7 @@ static bool is_plain_name(const arenaut_program *p, const char *name) {
 
 static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
     if (!op->name || !is_plain_name(p, op->name)) return true;
-    if (op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0) return true;
+    if (op->kind == ARENAUT_OP_DELEGATE || op->n_calls > 0 || op->n_outputs == 0) return true;
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
         if (t == ARENAUT_NONE) continue;
@@ -253,6 +260,55 @@ static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
         if (dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT) return true;
     }
     return false;
+}
+
+/* What the ops of a method, and of those that they call, may do beyond what an op says that calls
+ * it: write what is another method's, name what no caller lists. */
+enum { WRITES_OUT = 1, NAMES_MORE = 2 };
+
+static uint8_t facts_of_calls(const reorder_check *c, const arenaut_op *op) {
+    uint8_t facts = 0;
+    for (uint32_t i = 0; i < op->n_calls; i++) facts |= c->calls[op->calls[i]];
+    return facts;
+}
+
+static uint8_t facts_of_argument(const arenaut_program *p, const arenaut_op *op, uint32_t tensor,
+                                 bool written) {
+    const arenaut_tensor *t = &p->tensors[arenaut_program_storage(p, tensor, NULL)];
+    const bool foreign = t->method != op->method;
+    const bool listed = p->methods[op->method].outer != ARENAUT_NONE && t->method != ARENAUT_NONE;
+    uint8_t facts = written && foreign ? WRITES_OUT : 0;
+    if (t->cls == ARENAUT_CONSTANT) return facts;
+    if (t->cls == ARENAUT_STATE || t->qualified_name || (foreign && !listed)) facts |= NAMES_MORE;
+    return facts;
+}
+
+static uint8_t facts_of_op(const reorder_check *c, const arenaut_op *op) {
+    const arenaut_program *p = c->before;
+    uint8_t facts = facts_of_calls(c, op);
+    const bool updates = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE ||
+                         (op->name && is_foreign_name(p, op->name));
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const bool reads = i < op->n_inputs;
+        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t != ARENAUT_NONE) facts |= facts_of_argument(p, op, t, !reads || updates);
+    }
+    return facts;
+}
+
+/* From callees to callers until nothing is added: calls form no cycle. */
+static void find_calls(reorder_check *c) {
+    const arenaut_program *p = c->before;
+    memset(c->calls, 0, p->n_methods * sizeof *c->calls);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = p->n_ops; i-- > 0;) {
+            uint8_t *facts = &c->calls[p->ops[i].method];
+            const uint8_t all = *facts | facts_of_op(c, &p->ops[i]);
+            more = more || all != *facts;
+            *facts = all;
+        }
+    }
 }
 
 /* Whether an op may compute another result when it runs again: some draw numbers, under names of
@@ -289,7 +345,7 @@ static const char *check_repeat(const reorder_check *c, const arenaut_op *old,
 
 static const char *check_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     if (!same_op(c, old, new)) return "it is not the op that it is said to be";
-    if (new->n_calls > 0) return "it calls a method";
+    if (old->method != new->method) return "it is in another method";
     if (!is_first_run(c, new)) return check_repeat(c, old, new);
     return same_after(c, old, new) ? NULL : "it runs after others than before";
 }
@@ -380,7 +436,8 @@ static bool visit(const reorder_check *c, const arenaut_program *p, const arenau
 /* Counts what an op writes. */
 static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *op) {
     const bool unknown = op->kind == ARENAUT_OP_DELEGATE ||
-                         (op->name && is_foreign_name(p, op->name)); /* writes anywhere */
+                         (op->name && is_foreign_name(p, op->name)) ||
+                         (facts_of_calls(c, op) & WRITES_OUT); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
@@ -453,9 +510,45 @@ static arenaut_op reader_of_ends(reorder_check *c, const arenaut_program *p) {
     return (arenaut_op){.n_inputs = n, .inputs = c->ends};
 }
 
+static void mark_moved(reorder_check *c, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t != ARENAUT_NONE) c->moved[c->were[t]] = true;
+    }
+}
+
+static bool names_moved(const reorder_check *c, const arenaut_op *op) {
+    bool any = false;
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        any = any || (t != ARENAUT_NONE && c->moved[c->were[t]]);
+    }
+    return any;
+}
+
+/* Where jumps lead, and what they skip, are places among the ops; and what a name stands for that
+ * is moved depends on the way. */
+static void find_what_stays(reorder_check *c) {
+    const arenaut_program *p = c->before;
+    memset(c->moved, 0, ((size_t)c->after->n_tensors + 1) * sizeof *c->moved);
+    memset(c->stays, 0, p->n_ops * sizeof *c->stays);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (p->ops[i].kind == ARENAUT_OP_MOVE) mark_moved(c, &p->ops[i]);
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        const arenaut_method *m = &p->methods[op->method];
+        const bool jumps = op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
+        if (jumps && op->target < m->n_ops) c->stays[m->first_op + op->target] = true;
+        c->stays[i] = c->stays[i] || jumps || op->kind == ARENAUT_OP_MOVE ||
+                      op->kind == ARENAUT_OP_FREE || names_moved(c, op);
+    }
+}
+
 static void follow_before(reorder_check *c) {
     const arenaut_program *p = c->before;
     const arenaut_op reader = reader_of_ends(c, p);
+    find_what_stays(c);
     start(c, p);
     for (uint32_t i = 0; i < p->n_ops; i++) {
         visit(c, p, &p->ops[i], true, c->found + c->first[i]);
@@ -467,7 +560,7 @@ static void follow_before(reorder_check *c) {
 static arenaut_status follow_after(reorder_check *c) {
     const arenaut_program *p = c->after;
     const arenaut_op reader = reader_of_ends(c, p);
-    uint32_t last = 0;
+    uint32_t last = 0, end = 0; /* of the ops so far, by their old numbers */
     start(c, p);
     for (c->op = 0; c->op < p->n_ops; c->op++) {
         const arenaut_op *new = &p->ops[c->op];
@@ -479,6 +572,11 @@ static arenaut_status follow_after(reorder_check *c) {
             return reject(c, "its results lie in other memory");
         }
         count(c, p, new);
+        const bool stays = c->stays[old] || (facts_of_calls(c, new) & NAMES_MORE);
+        if (stays && (old != c->op || end > old)) {
+            return reject(c, "it jumps, or calls what names state, and other ops went past it");
+        }
+        if (old >= end) end = old + 1;
         if (!may_do_more(c->before, &c->before->ops[old])) continue;
         if (old < last) return reject(c, "it may do more than compute, and runs in another order");
         last = old;
@@ -503,16 +601,11 @@ static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
     return left == 0 ? ARENAUT_OK : reject(c, "an op is left out");
 }
 
-/* What everything else looks things up by; all ops are of one method, and of the only one where
- * some run again. */
+/* What everything else looks things up by; all ops are of the only method where some run again. */
 static bool same_counts(const reorder_check *c) {
     const arenaut_program *old = c->before, *new = c->after;
-    bool single = false;
-    for (uint32_t m = 0; m < old->n_methods; m++) {
-        single = single || old->methods[m].n_ops == old->n_ops;
-    }
     const bool again = new->n_ops > old->n_ops || new->n_tensors > old->n_tensors;
-    return single && old->n_methods == new->n_methods && (!again || old->n_methods == 1) &&
+    return old->n_methods == new->n_methods && (!again || old->n_methods == 1) &&
            new->n_ops >= old->n_ops && new->n_tensors >= old->n_tensors &&
            c->rewrite->n_ops == new->n_ops && c->rewrite->n_tensors == new->n_tensors;
 }
@@ -553,7 +646,13 @@ static bool allocate(reorder_check *c) {
     c->base = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->base);
     c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
     c->ends = arn_region_allocate(&c->region, count_ends(c->before), sizeof *c->ends);
-    if (!c->first || !c->were || !c->are || !c->base || !c->names || !c->ends) return false;
+    c->calls = arn_region_allocate(&c->region, c->before->n_methods, sizeof *c->calls);
+    c->moved = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->moved);
+    c->stays = arn_region_allocate(&c->region, c->before->n_ops, sizeof *c->stays);
+    if (!c->first || !c->were || !c->are || !c->base || !c->names || !c->ends || !c->calls ||
+        !c->moved || !c->stays) {
+        return false;
+    }
     find_storages(c, c->before, c->were);
     find_storages(c, c->after, c->are);
     return arn_reorder_cells_find(c->before, c->were, n_tensors, &c->region, &c->cells) &&
@@ -563,7 +662,7 @@ static bool allocate(reorder_check *c) {
 static arenaut_status check(reorder_check *c) {
     const uint32_t n =
         c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
-    if (!same_counts(c)) return reject(c, "it has other methods, or more than one has ops");
+    if (!same_counts(c)) return reject(c, "it has other methods, or ops of several run again");
     uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);
     if (!seen) return arn_no_memory(c->err);
     arenaut_status st = check_tensors(c, seen);
@@ -572,6 +671,7 @@ static arenaut_status check(reorder_check *c) {
     if (st != ARENAUT_OK) return st;
     if (!allocate(c)) return arn_no_memory(c->err);
     if (!keeps_storages(c)) return reject(c, "its tensors lie in other memory");
+    find_calls(c);
     follow_before(c);
     return follow_after(c);
 }

@@ -44,4 +44,5 @@ const arenaut_format arn_format_onnx = {
     .write = arn_onnx_write,
     .needs_original = true,
     .holds_order = true,
+    .holds_orders = true,
 };

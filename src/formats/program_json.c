@@ -16,6 +16,7 @@ const arenaut_format arn_format_program_json = {
     .recognise = program_json_recognise,
     .read = arn_program_json_read,
     .holds_order = true,
+    .holds_orders = true,
     .holds_repeats = true,
     .write = arn_program_json_write,
 };

@@ -27,4 +27,5 @@ const arenaut_format arn_format_pte = {
     .write = arn_pte_write,
     .needs_original = true,
     .holds_order = true,
+    .holds_orders = true,
 };

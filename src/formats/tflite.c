@@ -25,6 +25,7 @@ const arenaut_format arn_format_tflite = {
     .write = arn_tflite_write,
     .needs_original = true,
     .holds_order = true,
+    .holds_orders = true,
     .holds_repeats = true,
     .strip = arn_tflite_strip,
     .compact = arn_tflite_compact,

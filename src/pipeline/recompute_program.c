@@ -30,18 +30,12 @@ static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipelin
                                 uint32_t *ops, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
-    arenaut_order *order = NULL;
+    uint32_t n_lines = 0;
     arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, &n_lines, err);
     if (st == ARENAUT_OK) {
-        const arenaut_order_options options = arn_pipeline_order_options(p);
-        st = arenaut_order_find(arenaut_program_order_problem(problem), &options, allocator, &order,
-                                err);
+        st = arenaut_program_order_ops(problem, p->document.program, 0, allocator, ops, err);
     }
-    if (st == ARENAUT_OK) {
-        st = arenaut_program_order_ops(problem, p->document.program, order->ops, allocator, ops,
-                                       err);
-    }
-    arenaut_order_free(order);
     arenaut_program_order_free(problem);
     return st;
 }

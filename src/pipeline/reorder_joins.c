@@ -90,11 +90,11 @@ static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_
                                      arenaut_ordering *bound, arenaut_error *err) {
     arenaut_order *order = NULL;
     const arenaut_status st =
-        arn_pipeline_find_order(p, arenaut_program_order_problem(problem), &order, err);
+        arn_pipeline_find_order(p, arenaut_program_order_problem(problem, 0), &order, err);
     if (st == ARENAUT_OK) {
         bound->bound = order->bound;
         bound->n_lines = order->n_lines;
-        bound->at_ends = arenaut_program_order_at_ends(problem);
+        bound->at_ends = arenaut_program_order_peaks(problem).at_ends;
     }
     arenaut_order_free(order);
     return st;

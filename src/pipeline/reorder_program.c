@@ -33,13 +33,19 @@ arenaut_order_options arn_pipeline_order_options(const arenaut_pipeline *p) {
     return options;
 }
 
+static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                                 const arenaut_order_options *options, arenaut_order **order,
+                                 arenaut_error *err) {
+    const arenaut_status st =
+        arenaut_order_find(problem, options, arn_pipeline_allocator(p), order, err);
+    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
+}
+
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
                                        const arenaut_order_problem *problem, arenaut_order **order,
                                        arenaut_error *err) {
     const arenaut_order_options options = arn_pipeline_order_options(p);
-    const arenaut_status st =
-        arenaut_order_find(problem, &options, arn_pipeline_allocator(p), order, err);
-    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
+    return find_order(p, problem, &options, order, err);
 }
 
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
@@ -76,49 +82,65 @@ static arenaut_status add(search *s, candidate c, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
-static arenaut_status add_order(search *s, const arenaut_program_order *problem,
-                                const uint32_t *order, candidate c, arenaut_error *err) {
+static arenaut_status add_order(search *s, const arenaut_program_order *problem, uint32_t number,
+                                arenaut_joining joining, arenaut_error *err) {
     const arenaut_program *program = s->pipeline->document.program;
     uint32_t *ops = arn_region_allocate(&s->region, program->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
-    c.ops = ops;
+    const candidate c = {joining, ops, arenaut_program_order_least(problem, number)};
     const arenaut_status st = arenaut_program_order_ops(
-        problem, program, order, arn_pipeline_allocator(s->pipeline), ops, err);
+        problem, program, number, arn_pipeline_allocator(s->pipeline), ops, err);
     return st == ARENAUT_OK ? add(s, c, err) : st;
 }
 
 /* Today's order, the best one, then those near it. */
 static arenaut_status add_orders(search *s, const arenaut_program_order *problem,
-                                 const arenaut_order *order, arenaut_joining joining,
-                                 arenaut_error *err) {
-    const candidate given = {joining, NULL, order->ways[ARENAUT_ORDER_WAY_GIVEN]};
+                                 arenaut_joining joining, arenaut_error *err) {
+    const candidate given = {joining, NULL, arenaut_program_order_peaks(problem).given};
+    const uint32_t n = arenaut_program_order_candidates(problem);
     arenaut_status st = add(s, given, err);
-    if (st == ARENAUT_OK) {
-        st = add_order(s, problem, order->ops, (candidate){joining, NULL, order->peak}, err);
-    }
-    for (uint32_t i = 0; i < order->n_near && st == ARENAUT_OK; i++) {
-        const candidate near = {joining, NULL, order->near_peak[i]};
-        st = add_order(s, problem, order->near + (size_t)i * order->n_ops, near, err);
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        st = add_order(s, problem, i, joining, err);
     }
     return st;
 }
 
 /* The first choice that is looked at is how things are today. */
-static void note(search *s, const arenaut_program_order *problem, const arenaut_order *order) {
-    const uint64_t at_ends = arenaut_program_order_at_ends(problem);
+static void note(search *s, const arenaut_order_peaks *peaks, uint32_t n_lines) {
     arenaut_ordering *o = &s->known;
     if (!o->known) {
         *o = (arenaut_ordering){.known = true,
-                                .given = order->ways[ARENAUT_ORDER_WAY_GIVEN],
-                                .best = order->peak,
-                                .bound = order->bound,
-                                .at_ends = at_ends,
-                                .n_lines = order->n_lines};
-        memcpy(o->ways, order->ways, sizeof o->ways);
+                                .given = peaks->given,
+                                .best = peaks->best,
+                                .bound = peaks->bound,
+                                .at_ends = peaks->at_ends,
+                                .between_jumps = peaks->between_jumps,
+                                .n_lines = n_lines};
+        memcpy(o->ways, peaks->ways, sizeof o->ways);
     }
-    o->best = arn_min_u64(o->best, order->peak);
-    o->bound = arn_min_u64(o->bound, order->bound);
-    o->at_ends = arn_max_u64(o->at_ends, at_ends);
+    o->best = arn_min_u64(o->best, peaks->best);
+    o->bound = arn_min_u64(o->bound, peaks->bound);
+    o->at_ends = arn_max_u64(o->at_ends, peaks->at_ends);
+}
+
+arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                        uint32_t *n_lines, arenaut_error *err) {
+    const uint32_t n = arenaut_program_order_count(problem);
+    arenaut_order_options options = arn_pipeline_order_options(p);
+    uint64_t left = options.effort ? options.effort : arenaut_order_default_effort();
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        arenaut_order *order = NULL;
+        options.effort = arn_max_u64(left / (n - i), 1);
+        st = find_order(p, arenaut_program_order_problem(problem, i), &options, &order, err);
+        if (st == ARENAUT_OK) st = arenaut_program_order_take(problem, order, err);
+        if (st == ARENAUT_OK) {
+            *n_lines += order->n_lines;
+            left -= arn_min_u64(order->effort, left);
+        }
+        arenaut_order_free(order);
+    }
+    return st;
 }
 
 /* Looks for orders with these joins in place. */
@@ -127,18 +149,16 @@ static arenaut_status find_orders(search *s, arenaut_joining joining, uint64_t *
     const arenaut_pipeline *p = s->pipeline;
     arenaut_pipeline *given = NULL;
     arenaut_program_order *problem = NULL;
-    arenaut_order *order = NULL;
+    uint32_t n_lines = 0;
     arenaut_status st = arn_pipeline_prepare_joined(p, joining, &given, err);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, given, &problem, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, &n_lines, err);
+    if (st == ARENAUT_OK) st = add_orders(s, problem, joining, err);
     if (st == ARENAUT_OK) {
-        st = arn_pipeline_find_order(p, arenaut_program_order_problem(problem), &order, err);
+        const arenaut_order_peaks peaks = arenaut_program_order_peaks(problem);
+        note(s, &peaks, n_lines);
+        *peak = peaks.best;
     }
-    if (st == ARENAUT_OK) st = add_orders(s, problem, order, joining, err);
-    if (st == ARENAUT_OK) {
-        note(s, problem, order);
-        *peak = order->peak;
-    }
-    arenaut_order_free(order);
     arenaut_program_order_free(problem);
     arenaut_pipeline_free(given);
     return st;
@@ -308,21 +328,21 @@ static arenaut_status take(arenaut_pipeline *p, const candidate *best, arenaut_e
     return st == ARENAUT_OK && best->ops ? put_in_order(p, best->ops, err) : st;
 }
 
-/* Files that state memories have each method's ops in a list of its own, whatever the others are.
- */
 static bool holds_order(const arenaut_pipeline *p) {
     const arenaut_format *format = p->document.format;
-    const arenaut_program *program = p->document.program;
-    const bool single = program->n_methods == 1 || arn_states_memories(program);
-    if (format->holds_order && single) return true;
+    const bool several = p->document.program->n_methods > 1;
+    if (several ? format->holds_orders : format->holds_order) return true;
     arn_pipeline_note(p, "nothing is reordered: a file of the format %s%s keeps its order",
-                      format->name, format->holds_order ? " with several methods" : "");
+                      format->name, several && format->holds_order ? " with several methods" : "");
     return false;
 }
 
 /* Whether it may make a difference which of the candidates is taken. */
 static bool differs(const search *s) {
-    return s->known.best < s->known.given || s->known.n_joins > 0 || s->n > 2;
+    bool same = s->known.n_joins == 0 && s->n <= 2;
+    const uint32_t n_ops = s->pipeline->document.program->n_ops;
+    for (uint32_t i = 0; same && s->n == 2 && i < n_ops; i++) same = s->list[1].ops[i] == i;
+    return !same;
 }
 
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {

@@ -120,7 +120,7 @@ arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *do
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
-/* The order problem of `given`, which is prepared as p's options say but for the order; the
+/* The order problems of `given`, which is prepared as p's options say but for the order; the
  * caller's, to be released. */
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                           arenaut_program_order **problem, arenaut_error *err);
@@ -143,6 +143,9 @@ arenaut_status arn_pipeline_find_joins(const arenaut_pipeline *p, arn_region *re
  * is known. */
 arenaut_status arn_pipeline_bound_joins(const arenaut_pipeline *p, const arenaut_joining *joins,
                                         arenaut_ordering *bound, arenaut_error *err);
+/* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
+arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                        uint32_t *n_lines, arenaut_error *err);
 
 /* adopt_rewrite.c: takes a rewrite over as the program, if it passes the checker; else frees it. */
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,

@@ -1,6 +1,7 @@
 """Reordered .pte files in the stock ExecuTorch runtime, which runs instructions in the order of the
 list: less memory, and every instruction leaves the bytes that it left before."""
 
+import json
 import os
 
 import pytest
@@ -62,12 +63,22 @@ def made(call, order=None):
     return left
 
 
-def same_runs(path, output, order, methods=("forward",), modes=("keep",)):
+def by_method(arenaut, path, order):
+    """The order of each method's own instructions."""
+    orders, first = {}, 0
+    for method in json.loads(arenaut("export", path, "--as", "program").stdout)["methods"]:
+        end = first + len(method.get("ops", []))
+        orders[method["name"]] = [number - first for number in order[first:end]]
+        first = end
+    return orders
+
+
+def same_runs(path, output, orders, methods=("forward",), modes=("keep",)):
     """Every instruction of every call, and the results."""
     one, other = (pte_runtime.run(each, methods, modes=modes) for each in (path, output))
     for before, after in zip(one["calls"], other["calls"], strict=True):
         assert before["outputs"] == after["outputs"]
-        assert made(before) == made(after, order)
+        assert made(before) == made(after, orders[after["method"]])
     return one["sizes"], other["sizes"]
 
 
@@ -80,7 +91,7 @@ def test_reordered_programs_need_less_and_compute_the_same(arenaut, arenaut_json
     order = document["order"]
     assert order["proven"] and order["best"] < order["given"]
     assert document["result"]["arena"] < given
-    before, after = same_runs(path, output, order["ops"])
+    before, after = same_runs(path, output, by_method(arenaut, path, order["ops"]))
     assert sum(after["forward"]) == document["result"]["arena"] < sum(before["forward"])
     assert len(output.read_bytes()) <= len(path.read_bytes()) + 4096
     arenaut("check", output)
@@ -93,6 +104,65 @@ def test_what_was_reordered_is_best_as_it_is(arenaut_json, tmp_path):
     second = arenaut_json("plan", output, "--reorder", "on", "-o", again)
     assert second["order"]["given"] == second["order"]["bound"] == first["order"]["best"]
     assert again.read_bytes() == output.read_bytes()
+
+
+def test_each_method_is_reordered_by_itself(arenaut, arenaut_json, tmp_path):
+    """What is alive is counted in both, since each has memories of its own."""
+    path, output = tmp_path / "methods.pte", tmp_path / "reordered.pte"
+    inputs = (make_pte.values((3, 4)),)
+    recipe = make_pte.Recipe({name: (Branches(seed).eval(), inputs)
+                              for seed, name in enumerate(("first", "second"))})
+    with make_pte.quiet():
+        path.write_bytes(recipe.bytes())
+    given = arenaut_json("plan", path)["result"]["arena"]
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    order = document["order"]
+    assert order["proven"] and order["best"] < order["given"]
+    orders = by_method(arenaut, path, order["ops"])
+    assert all(orders[name] != sorted(orders[name]) for name in ("first", "second"))
+    methods = ("first", "second", "first")
+    before, after = same_runs(path, output, orders, methods)
+    assert sum(map(sum, after.values())) == document["result"]["arena"] < given
+    assert all(sum(after[name]) < sum(before[name]) for name in orders)
+    arenaut("check", output)
+
+
+class Ways(nn.Module):
+    """Wide values side by side, in both ways of a branch and behind it."""
+
+    def forward(self, flag, x, *matrices):
+        def side_by_side(x, *matrices):
+            wide = [torch.relu(x @ each) for each in matrices]
+            return x + sum(value.sum(1, keepdim=True) for value in wide)
+
+        def other(x, *matrices):
+            wide = [torch.sigmoid(x @ each) for each in matrices]
+            return x * sum(value.sum(1, keepdim=True) for value in wide)
+
+        chosen = torch.cond(flag, side_by_side, other, (x, *matrices))
+        return side_by_side(chosen + 1, *matrices)
+
+
+def test_ops_move_between_jumps(arenaut, arenaut_json, tmp_path):
+    path, output = tmp_path / "ways.pte", tmp_path / "reordered.pte"
+    matrices = [make_pte.values((4, width), width) for width in (40, 72, 24, 56)]
+    inputs = (torch.tensor(True), make_pte.values((6, 4)), *matrices)
+    with make_pte.quiet():
+        path.write_bytes(make_pte.Recipe({"forward": (Ways(), inputs)}).bytes())
+    given = arenaut_json("plan", path)["result"]["arena"]
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    order = document["order"]
+    assert order["between_jumps"] and order["proven"] and order["best"] < order["given"]
+    assert document["result"]["arena"] < given
+    assert "proven to be the least of orders between its jumps" in arenaut(
+        "size", "--reorder", "on", path).stdout
+    one, other = (pte_runtime.Python(each.read_bytes()) for each in (path, output))
+    for seed, flag in enumerate((True, False, True)):
+        values = (torch.tensor(flag), make_pte.values((6, 4), seed), *matrices)
+        assert pte_runtime.same_bits(one.call(*values), other.call(*values))
+    arenaut("check", output)
+    again = arenaut_json("plan", output, "--reorder", "on")["order"]
+    assert again["given"] == again["bound"] == order["best"]
 
 
 def test_sizes_are_computed_before_they_are_used(arenaut_json, tmp_path):
@@ -120,4 +190,4 @@ def test_real_programs_keep_their_meaning(arenaut, arenaut_json, tmp_path, path)
     arenaut("check", output)
     order = document.get("order")
     if order and order["ops"]:  # else it is a plan like others, which are run elsewhere
-        same_runs(path, output, order["ops"], *STATE.get(path.stem, (("forward",), ())))
+        same_runs(path, output, by_method(arenaut, path, order["ops"]), *STATE.get(path.stem, (("forward",), ())))

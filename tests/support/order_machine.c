@@ -8,11 +8,14 @@
 #include "support/random.h"
 #include "support/require.h"
 
-enum { MAX_OPS = 11, MAX_TENSORS = 8 * MAX_OPS, ROOM = 16384, N_STATE = 2 };
+enum { MAX_OPS = 11, MAX_TENSORS = 8 * MAX_OPS, ROOM = 16384, N_STATE = 2, MAX_METHODS = 3 };
 
 typedef struct builder {
     rng r;
-    char tensors[ROOM], ops[ROOM];
+    char tensors[ROOM], ops[ROOM], methods[2 * ROOM];
+    uint32_t method, n_methods;
+    bool called; /* the method that comes next */
+    uint32_t input, state;
     uint32_t readable[MAX_TENSORS], n_readable; /* by number */
     uint32_t unread[MAX_TENSORS], n_unread;
     uint32_t n_tensors;
@@ -30,8 +33,8 @@ static void put(char *text, const char *format, ...) {
 /* `more`: what else is said of it. */
 static uint32_t add_tensor(builder *b, uint32_t bytes, const char *more) {
     const uint32_t t = b->n_tensors++;
-    put(b->tensors, "%s{\"name\": \"t%u\", \"bytes\": %u%s}", t ? ", " : "", (unsigned)t,
-        (unsigned)bytes, more);
+    put(b->tensors, "%s{\"name\": \"t%u\", \"bytes\": %u, \"method\": %u%s}", t ? ", " : "",
+        (unsigned)t, (unsigned)bytes, (unsigned)b->method, more);
     return t;
 }
 
@@ -69,9 +72,8 @@ static void add_plain(builder *b, const char *name) {
     put(b->ops, "]%s}", rng_once_in(&b->r, 3) ? ", \"in_place\": [[0, 0]]" : "");
 }
 
-/* State is tensor 1 to N_STATE. */
 static void add_update(builder *b) {
-    const unsigned state = 1 + rng_below(&b->r, N_STATE), from = pick(b);
+    const unsigned state = b->state + rng_below(&b->r, N_STATE), from = pick(b);
     put(b->ops,
         "{\"name\": \"ADD\", \"kind\": \"in_place\", \"inputs\": [\"t%u\", \"t%u\"], "
         "\"outputs\": [\"t%u\"]}",
@@ -120,7 +122,22 @@ static void add_pieces(builder *b) {
     make_readable(b, whole);
 }
 
+/* A call of the method that comes next, which takes 64 bytes. */
+static void add_call(builder *b) {
+    const unsigned from = pick(b), t = add_tensor(b, 64, "");
+    put(b->ops,
+        "{\"name\": \"CALL\", \"kind\": \"call\", \"inputs\": [\"t%u\"], \"outputs\": [\"t%u\"], "
+        "\"calls\": [%u]}",
+        from, t, (unsigned)b->method + 1);
+    make_readable(b, t);
+    b->called = true;
+}
+
 static void add_op(builder *b) {
+    if (!b->called && b->method + 1 < b->n_methods && rng_once_in(&b->r, 3)) {
+        add_call(b);
+        return;
+    }
     switch (rng_below(&b->r, 12)) {
         case 0: add_update(b); break;
         case 1: add_view(b); break;
@@ -131,22 +148,52 @@ static void add_op(builder *b) {
     }
 }
 
+/* What several methods have is of one name, or of none. */
+static void add_state(builder *b) {
+    char more[64] = ", \"class\": \"state\"";
+    b->state = b->n_tensors;
+    for (int i = 0; i < N_STATE; i++) {
+        if (i == 0 && b->n_methods > 1) {
+            snprintf(more, sizeof more, ", \"class\": \"state\", \"qualified_name\": \"s\"");
+        } else {
+            snprintf(more, sizeof more, ", \"class\": \"state\"");
+        }
+        make_readable(b, add_tensor(b, 64, more));
+    }
+}
+
+static void add_method(builder *b, uint32_t most_ops) {
+    const bool entry = !b->called;
+    b->called = false;
+    b->ops[0] = '\0';
+    b->n_readable = b->n_unread = 0;
+    b->input = add_tensor(b, 64, "");
+    make_readable(b, b->input);
+    add_state(b);
+    const uint32_t n_ops = 2 + rng_below(&b->r, most_ops - 1);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        if (i > 0) put(b->ops, ", ");
+        add_op(b);
+    }
+    const uint32_t length = (uint32_t)strlen(b->methods);
+    const int n = snprintf(b->methods + length, sizeof b->methods - length,
+                           "%s{\"name\": \"m%u\", \"entry\": %s, \"inputs\": [\"t%u\"], "
+                           "\"outputs\": [\"t%u\"], \"ops\": [%s]}",
+                           b->method ? ", " : "", (unsigned)b->method, entry ? "true" : "false",
+                           (unsigned)b->input, (unsigned)b->readable[b->n_readable - 1], b->ops);
+    REQUIRE(n >= 0 && (size_t)n < sizeof b->methods - length);
+    b->method++;
+}
+
 bool order_machine_try(uint64_t seed) {
     static builder b;
-    static char text[3 * ROOM];
+    static char text[4 * ROOM];
     memset(&b, 0, sizeof b);
     b.r.state = seed;
-    make_readable(&b, add_tensor(&b, 64, ""));
-    for (int i = 0; i < N_STATE; i++)
-        make_readable(&b, add_tensor(&b, 64, ", \"class\": \"state\""));
-    const uint32_t n_ops = 2 + rng_below(&b.r, MAX_OPS - 1);
-    for (uint32_t i = 0; i < n_ops; i++) {
-        if (i > 0) put(b.ops, ", ");
-        add_op(&b);
-    }
+    b.n_methods = 1 + (rng_once_in(&b.r, 2) ? rng_below(&b.r, MAX_METHODS) : 0);
+    while (b.method < b.n_methods) add_method(&b, b.n_methods > 1 ? MAX_OPS / 2 : MAX_OPS);
     snprintf(text, sizeof text,
-             "{\"schema\": \"arenaut.program/1\", \"tensors\": [%s], \"inputs\": [\"t0\"], "
-             "\"outputs\": [\"t%u\"], \"ops\": [%s]}",
-             b.tensors, (unsigned)b.readable[b.n_readable - 1], b.ops);
+             "{\"schema\": \"arenaut.program/1\", \"tensors\": [%s], \"methods\": [%s]}", b.tensors,
+             b.methods);
     return order_property((const uint8_t *)text, strlen(text));
 }

@@ -660,6 +660,20 @@ TEST(tensors_with_new_numbers_are_known_by_their_names) {
     assert_int_equal(check_renumbered("c", "d", 2, ARENAUT_NONE), ARENAUT_REJECTED);
 }
 
+/* Puts the ops of a method, from `first` on, into any order that keeps its waits. */
+static void shuffle(const arenaut_order_problem *p, uint32_t first, rng *r, uint32_t *ops) {
+    bool ran[200] = {false};
+    for (uint32_t n = 0; n < p->n_ops;) {
+        const uint32_t op = rng_below(r, p->n_ops);
+        bool may = !ran[op];
+        for (uint32_t i = 0; i < p->n_waits; i++) {
+            may = may && (p->waits[i].op != op || ran[p->waits[i].first]);
+        }
+        if (may) ops[first + n++] = first + op;
+        ran[op] = ran[op] || may;
+    }
+}
+
 /* Waits of random programs: any order that keeps them computes the same. */
 static uint32_t try_random_order(uint64_t seed, rng *r) {
     rng first = {seed}, second = {seed};
@@ -670,20 +684,14 @@ static uint32_t try_random_order(uint64_t seed, rng *r) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    uint32_t ops[200], n = 0;
-    bool ran[200] = {false};
+    uint32_t ops[200];
     assert_ok(arenaut_lower(before, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
         arenaut_program_order_new(before, lowering, target, NULL, NULL, &order, &err);
-    while (st == ARENAUT_OK && n < before->n_ops) {
-        const arenaut_order_problem *p = arenaut_program_order_problem(order);
-        const uint32_t op = rng_below(r, before->n_ops);
-        bool may = !ran[op];
-        for (uint32_t i = 0; i < p->n_waits; i++) {
-            may = may && (p->waits[i].op != op || ran[p->waits[i].first]);
-        }
-        if (may) ops[n++] = op;
-        ran[op] = ran[op] || may;
+    for (uint32_t i = 0; i < before->n_ops; i++) ops[i] = i;
+    for (uint32_t i = 0; st == ARENAUT_OK && i < arenaut_program_order_count(order); i++) {
+        const uint32_t m = arenaut_program_order_method(order, i);
+        shuffle(arenaut_program_order_problem(order, i), before->methods[m].first_op, r, ops);
     }
     if (st == ARENAUT_OK) {
         assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);

@@ -268,7 +268,7 @@ static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
     assert_ok(
         arenaut_program_order_loosen(order, p->document.program, p->lowering, results, n, &err),
         err);
-    const uint64_t peak = order_brute_peak(arenaut_program_order_problem(order));
+    const uint64_t peak = order_brute_peak(arenaut_program_order_problem(order, 0));
     arenaut_program_order_free(order);
     arenaut_pipeline_free(p);
     return peak;

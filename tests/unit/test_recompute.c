@@ -189,9 +189,13 @@ static arenaut_recomputation *find(const arenaut_program *p,
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
         arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
-    if (st == ARENAUT_OK) {
+    if (st == ARENAUT_OK && arenaut_program_order_count(order) == 1) {
         assert_ok(arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
                   err);
+    } else if (st == ARENAUT_OK) {
+        assert_int_equal(
+            arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
+            ARENAUT_REFUSED);
     } else {
         assert_int_equal(st, ARENAUT_REFUSED);
     }

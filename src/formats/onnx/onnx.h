@@ -4,9 +4,15 @@
 
 #include <arenaut/format.h>
 
+#include "core/protobuf.h"
+
 arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
                              const arenaut_allocator *allocator, arenaut_program **out,
                              arenaut_error *err);
+/* Where the graph of each method stands; to be released. */
+arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
+                                    const arenaut_allocator *allocator, arn_pb_bytes **graphs,
+                                    uint32_t *n, arenaut_error *err);
 /* The nodes in another order: what a model can hold of a result. */
 arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err);

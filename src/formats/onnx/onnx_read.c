@@ -212,17 +212,21 @@ static void release(arn_onnx *r) {
     arn_release(r->allocator, r->attributes);
 }
 
+static arenaut_status read(arn_onnx *r) {
+    r->allowance = arn_allowance_for(r->size, EXPANSION, EXPANSION_BASE, 0);
+    arn_region_init(&r->region, r->allocator);
+    arenaut_status st = arenaut_program_new(r->allocator, &r->program, r->err);
+    r->values = arn_allocate(r->allocator, ARN_ONNX_MAX_VALUES, sizeof *r->values);
+    if (st == ARENAUT_OK && !r->values) st = arn_no_memory(r->err);
+    return st == ARENAUT_OK ? read_model(r) : st;
+}
+
 arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
                              const arenaut_allocator *allocator, arenaut_program **out,
                              arenaut_error *err) {
-    arn_onnx r = {.data = data, .size = size, .options = options, .allocator = allocator};
-    r.err = err;
-    r.allowance = arn_allowance_for(size, EXPANSION, EXPANSION_BASE, 0);
-    arn_region_init(&r.region, allocator);
-    arenaut_status st = arenaut_program_new(allocator, &r.program, err);
-    r.values = arn_allocate(allocator, ARN_ONNX_MAX_VALUES, sizeof *r.values);
-    if (st == ARENAUT_OK && !r.values) st = arn_no_memory(err);
-    if (st == ARENAUT_OK) st = read_model(&r);
+    arn_onnx r = {
+        .data = data, .size = size, .options = options, .allocator = allocator, .err = err};
+    const arenaut_status st = read(&r);
     release(&r);
     if (st != ARENAUT_OK) {
         arenaut_program_free(r.program);
@@ -230,4 +234,20 @@ arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_rea
     }
     *out = r.program;
     return ARENAUT_OK;
+}
+
+arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
+                                    const arenaut_allocator *allocator, arn_pb_bytes **graphs,
+                                    uint32_t *n, arenaut_error *err) {
+    arn_onnx r = {.data = data, .size = size, .allocator = allocator, .err = err};
+    arenaut_status st = read(&r);
+    if (st == ARENAUT_OK) {
+        *n = r.n_pending;
+        *graphs = arn_allocate(allocator, r.n_pending, sizeof **graphs);
+        if (!*graphs) st = arn_no_memory(err);
+    }
+    for (uint32_t i = 0; st == ARENAUT_OK && i < *n; i++) (*graphs)[i] = r.pending[i].graph;
+    release(&r);
+    arenaut_program_free(r.program);
+    return st;
 }

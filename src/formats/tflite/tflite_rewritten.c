@@ -26,9 +26,10 @@ typedef struct graph_writer {
     arn_tflite_model *model;
     const arenaut_program *before, *program;
     const arenaut_rewrite *rewrite;
-    arn_fb_table graph;    /* the old one */
     uint32_t method;       /* at work, */
     uint32_t first_tensor; /* and where its tensors begin: the file counts them by method */
+    arn_fb_table graph;    /* the old one of it, */
+    uint32_t first_before; /* where its tensors began, */
     arn_fb_vector tensors, operators;
     uint32_t codes[N_MOVERS]; /* indices of the operator codes */
     size_t buffers;           /* the new vector */
@@ -220,7 +221,7 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
     arenaut_status st = ARENAUT_OK;
     uint32_t buffer = 0;
     if (origin->tensor != ARENAUT_NONE) {
-        old = arn_fb_item_table(fb, w->tensors, origin->tensor);
+        old = arn_fb_item_table(fb, w->tensors, origin->tensor - w->first_before);
         quantization = arn_fb_table_field(fb, old, TENSOR_QUANTIZATION);
     }
     if (is_part(origin)) st = check_part(w, t, old);
@@ -269,7 +270,7 @@ static arenaut_status add_tensors(graph_writer *w, size_t from) {
         const uint32_t t = w->first_tensor + i;
         const size_t at = arn_fb_element(vector, i);
         if (is_old(w, t)) {
-            const uint32_t old = w->rewrite->tensors[t].tensor;
+            const uint32_t old = w->rewrite->tensors[t].tensor - w->first_before;
             lead_to_table(w, at, arn_fb_item_table(&w->model->fb, w->tensors, old));
         } else {
             st = add_tensor(w, t, at);
@@ -300,6 +301,12 @@ static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_
 static bool same_arguments(const arenaut_op *a, const arenaut_op *b) {
     return same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
            same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
+}
+
+/* The operators of a method that was added do what those of the first one did. */
+static uint32_t first_op_before(const graph_writer *w) {
+    const bool added = w->method >= w->before->n_methods;
+    return added ? 0 : w->before->methods[w->method].first_op;
 }
 
 /* Options that are all numbers: how many there are, and which take one byte. */
@@ -371,7 +378,8 @@ static arn_fb_new_table begin_operator(graph_writer *w, size_t from, const arena
 static arenaut_status add_part_operator(graph_writer *w, size_t from, const arenaut_op *op,
                                         uint32_t before) {
     arn_flatbuffer *fb = &w->model->fb;
-    const arn_fb_table old = arn_fb_item_table(fb, w->operators, before);
+    const uint32_t first = first_op_before(w);
+    const arn_fb_table old = arn_fb_item_table(fb, w->operators, before - first);
     const arn_fb_table options = arn_fb_table_field(fb, old, OPERATOR_OPTIONS_TYPE + 1);
     const uint8_t type = options.at ? arn_fb_u8(fb, old, OPERATOR_OPTIONS_TYPE, 0) : 0;
     if (arn_fb_u8(fb, old, OPERATOR_OPTIONS_2_TYPE, 0) != 0) {
@@ -416,6 +424,7 @@ static void add_mover(graph_writer *w, size_t from, const arenaut_op *op) {
 
 static arenaut_status add_operators(graph_writer *w, size_t from) {
     const arenaut_method *method = &w->program->methods[w->method];
+    const uint32_t first = first_op_before(w);
     const size_t vector = arn_fb_add_vector(w->prefix, method->n_ops, 4, 4);
     arenaut_status st = ARENAUT_OK;
     arn_fb_lead(w->prefix, from, vector);
@@ -426,7 +435,7 @@ static arenaut_status add_operators(graph_writer *w, size_t from) {
         if (before == ARENAUT_NONE) {
             add_mover(w, at, op);
         } else if (same_arguments(op, &w->before->ops[before])) {
-            lead_to_table(w, at, arn_fb_item_table(&w->model->fb, w->operators, before));
+            lead_to_table(w, at, arn_fb_item_table(&w->model->fb, w->operators, before - first));
         } else {
             st = add_part_operator(w, at, op, before);
         }
@@ -477,30 +486,47 @@ static arenaut_status add_method(graph_writer *w, size_t from) {
     return st == ARENAUT_OK ? add_operators(w, arn_fb_slot(graph, SUBGRAPH_OPERATORS)) : st;
 }
 
+/* What was added takes its tensors and operators from the first one. */
+static void open_graph(graph_writer *w, uint32_t method) {
+    arn_flatbuffer *fb = &w->model->fb;
+    w->graph = arn_fb_item_table(fb, w->model->subgraphs, method);
+    w->tensors = arn_fb_vector_field(fb, w->graph, SUBGRAPH_TENSORS, 4);
+    w->operators = arn_fb_vector_field(fb, w->graph, SUBGRAPH_OPERATORS, 4);
+}
+
 static arenaut_status add_graphs(graph_writer *w, arn_fb_new_table root) {
-    const uint32_t n = w->program->n_methods;
+    const uint32_t n = w->program->n_methods, n_before = w->before->n_methods;
     const size_t graphs = arn_fb_add_vector(w->prefix, n, 4, 4);
     arn_fb_lead(w->prefix, arn_fb_slot(root, MODEL_SUBGRAPHS), graphs);
-    arenaut_status st = add_graph(w, arn_fb_element(graphs, 0));
-    for (uint32_t m = 1; m < n && st == ARENAUT_OK; m++) {
-        w->first_tensor += count_tensors(w);
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t m = 0; m < n && st == ARENAUT_OK; m++) {
         w->method = m;
-        st = add_method(w, arn_fb_element(graphs, m));
+        if (m < n_before) open_graph(w, m);
+        st = m < n_before ? add_graph(w, arn_fb_element(graphs, m))
+                          : add_method(w, arn_fb_element(graphs, m));
+        w->first_tensor += count_tensors(w);
+        if (m + 1 < n_before) w->first_before = w->first_tensor;
     }
     return st;
 }
 
-static arenaut_status check_graph(graph_writer *w) {
+/* Of several subgraphs, none may have other tensors than before. */
+static arenaut_status check_graphs(graph_writer *w) {
     uint32_t entry;
+    const bool several = w->before->n_methods != 1;
     arn_tflite_metadata(w->model, ARN_TFLITE_COMPRESSION_NAME, &entry);
-    if (entry != ARENAUT_NONE || w->model->subgraphs.count != 1) {
+    if (entry != ARENAUT_NONE || (several && w->rewrite->n_tensors != w->before->n_tensors)) {
         return arn_fail(w->err, ARENAUT_REFUSED, 0, "a model %s cannot be rewritten",
                         entry != ARENAUT_NONE ? "with compressed tensors" : "of several subgraphs");
     }
-    for (unsigned slot = SUBGRAPH_SLOTS; 4 + 2 * slot < w->graph.vtable_size; slot++) {
-        if (arn_fb_field(&w->model->fb, w->graph, slot, 1) == 0) continue;
-        return arn_fail(w->err, ARENAUT_REFUSED, w->graph.at,
-                        "subgraph 0: field %u is not known, so it cannot be rewritten", slot);
+    for (uint32_t m = 0; m < w->before->n_methods; m++) {
+        open_graph(w, m);
+        for (unsigned slot = SUBGRAPH_SLOTS; 4 + 2 * slot < w->graph.vtable_size; slot++) {
+            if (arn_fb_field(&w->model->fb, w->graph, slot, 1) == 0) continue;
+            return arn_fail(
+                w->err, ARENAUT_REFUSED, w->graph.at,
+                "subgraph %" PRIu32 ": field %u is not known, so it cannot be rewritten", m, slot);
+        }
     }
     return ARENAUT_OK;
 }
@@ -517,10 +543,7 @@ arenaut_status arn_tflite_add_rewritten(arn_fb_prefix *prefix, arn_tflite_model 
                       .buffers = buffers,
                       .n_buffers = model->buffers.count,
                       .err = err};
-    w.graph = arn_fb_item_table(&model->fb, model->subgraphs, 0);
-    w.tensors = arn_fb_vector_field(&model->fb, w.graph, SUBGRAPH_TENSORS, 4);
-    w.operators = arn_fb_vector_field(&model->fb, w.graph, SUBGRAPH_OPERATORS, 4);
-    const arenaut_status st = check_graph(&w);
+    const arenaut_status st = check_graphs(&w);
     if (st != ARENAUT_OK) return st;
     arn_fb_lead(prefix, arn_fb_slot(root, MODEL_OPERATOR_CODES), add_codes(&w));
     return add_graphs(&w, root);

@@ -187,10 +187,13 @@ arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
                                             const arenaut_program *program,
                                             const arenaut_lowering *lowering, const uint32_t *joins,
                                             uint32_t n, arenaut_error *err) {
+    if (order->n_parts != 1 || order->base.alive) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "joins are bound in programs of one method only");
+    }
     loosening l = {.program = program,
                    .buffer = lowering->buffer,
                    .bytes = lowering->problem->size,
-                   .problem = &order->problem,
+                   .problem = &order->parts[0].problem,
                    .region = &order->region};
     return loosen(&l, joins, n, err);
 }

@@ -1,12 +1,15 @@
 /* What ops of a program wait for: for those that wrote what they read and, before they write, for
  * those that read or wrote there; of views that is their storage, or the part of it that they are.
- * Ops that may do more than compute their results stay in their order. */
+ * Ops that may do more than compute their results stay in their order, like those that call
+ * methods. No op goes past one that calls a method in which state is named, or that stays for the
+ * sake of jumps. Methods wait for nothing of one another. */
 #include "rewrite/order/order_waits.h"
 
 #include "rewrite/order/order_effects.h"
 
 static void wait_for(arn_order_waits *w, uint32_t op, uint32_t first) {
     if (first == ARENAUT_NONE || first == op) return;
+    if (w->program->ops[first].method != w->program->ops[op].method) return;
     w->list[w->n++] = (arenaut_order_wait){op, first};
 }
 
@@ -31,7 +34,15 @@ static void find_storages(arn_order_waits *w) {
 
 static uint32_t storage_of(const arn_order_waits *w, uint32_t tensor) { return w->storage[tensor]; }
 
+/* What a method finds in a cell was there before it; the ops of one stand together. */
+static void enter(arn_order_waits *w, uint32_t op, uint32_t cell) {
+    const uint32_t method = w->program->ops[op].method;
+    if (w->used_by[cell] != method) w->writer[cell] = w->reader[cell] = ARENAUT_NONE;
+    w->used_by[cell] = method;
+}
+
 static void read_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+    enter(w, op, cell);
     wait_for(w, op, w->writer[cell]);
     w->read_by[w->n_reads] = op;
     w->read_before[w->n_reads] = w->reader[cell];
@@ -39,6 +50,7 @@ static void read_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
 }
 
 static void write_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+    enter(w, op, cell);
     wait_for(w, op, w->writer[cell]);
     for (uint32_t i = w->reader[cell]; i != ARENAUT_NONE; i = w->read_before[i]) {
         wait_for(w, op, w->read_by[i]);
@@ -59,10 +71,14 @@ static void write(arn_order_waits *w, uint32_t op, uint32_t tensor) {
     w->maker[tensor] = op;
 }
 
-static bool is_written(const arn_order_waits *w, uint32_t tensor) {
-    const uint32_t *writer = w->writer + w->cells.first[tensor];
+/* By an op of the same method. */
+static bool is_written(arn_order_waits *w, uint32_t op, uint32_t tensor) {
+    const uint32_t first = w->cells.first[tensor];
     bool written = false;
-    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) written |= writer[i] != ARENAUT_NONE;
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) {
+        enter(w, op, first + i);
+        written |= w->writer[first + i] != ARENAUT_NONE;
+    }
     return written;
 }
 
@@ -76,16 +92,31 @@ static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t ten
     return false;
 }
 
-/* Updates write what they read, and delegates and what no list knows may write whatever they are
- * given, but for constants. */
+/* Updates write what they read, and delegates, what no list knows, and calls of methods that write
+ * what they capture may write whatever they are given, but for constants. */
 static bool may_write(const arn_order_waits *w, const arenaut_op *op, uint32_t input) {
     if (op->kind == ARENAUT_OP_IN_PLACE) return true;
-    if (op->kind != ARENAUT_OP_DELEGATE && !arn_order_is_foreign(w->program, op)) return false;
+    if (op->kind != ARENAUT_OP_DELEGATE && !arn_order_is_foreign(w->program, op) &&
+        !arn_order_calls_any(w->calls.writes, op)) {
+        return false;
+    }
     return w->program->tensors[input].cls != ARENAUT_CONSTANT;
+}
+
+/* All before such an op run before it, all behind it after. */
+static void keep_place(arn_order_waits *w, uint32_t i) {
+    const arenaut_op *op = &w->program->ops[i];
+    const uint32_t first = w->program->methods[op->method].first_op;
+    const bool mine = w->fixed != ARENAUT_NONE && w->fixed >= first;
+    if (mine) wait_for(w, i, w->fixed);
+    if (!w->flow.fixed[i] && !arn_order_calls_any(w->calls.shares, op)) return;
+    for (uint32_t k = mine ? w->fixed + 1 : first; k < i; k++) wait_for(w, i, k);
+    w->fixed = i;
 }
 
 static void add_waits(arn_order_waits *w, uint32_t i) {
     const arenaut_op *op = &w->program->ops[i];
+    keep_place(w, i);
     if (op->kind == ARENAUT_OP_ALLOC || op->kind == ARENAUT_OP_ALLOC_IN_PLACE) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
@@ -100,13 +131,15 @@ static void add_waits(arn_order_waits *w, uint32_t i) {
             w->maker[t] = i;
             continue;
         }
-        if (op->kind != ARENAUT_OP_IN_PLACE && is_written(w, t)) w->anew[t] = true;
+        if (op->kind != ARENAUT_OP_IN_PLACE && is_written(w, i, t)) {
+            w->anew[t] = !w->flow.flows[op->method];
+        }
         write(w, i, t);
     }
     for (uint32_t k = 0; k < op->n_after; k++) {
         wait_for(w, i, w->program->methods[op->method].first_op + op->after[k]);
     }
-    if (!arn_order_has_effects(w->program, op)) return;
+    if (op->n_calls == 0 && !arn_order_has_effects(w->program, op)) return;
     wait_for(w, i, w->last_effect);
     w->last_effect = i;
 }
@@ -124,7 +157,8 @@ static bool count(const arn_order_waits *w, size_t *reads, size_t *waits) {
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (op->outputs[k] != ARENAUT_NONE) made += w->cells.n[op->outputs[k]];
         }
-        named += (uint64_t)op->n_inputs + op->n_outputs + op->n_after + 1; /* one for effects */
+        /* One for effects; one for what stays in its place, and one that waits for it there. */
+        named += (uint64_t)op->n_inputs + op->n_outputs + op->n_after + 3;
     }
     *reads = (size_t)(read + made);                 /* what is named is read */
     *waits = (size_t)(3 * read + 2 * made + named); /* operands may be written, too */
@@ -149,11 +183,12 @@ static bool allocate(arn_order_waits *w, arn_region *region) {
     w->maker = no_ops(region, tensors);
     w->writer = no_ops(region, w->cells.n_cells);
     w->reader = no_ops(region, w->cells.n_cells);
+    w->used_by = no_ops(region, w->cells.n_cells);
     w->anew = arn_region_allocate(region, tensors, sizeof *w->anew);
     w->read_by = arn_region_allocate(region, reads, sizeof *w->read_by);
     w->read_before = arn_region_allocate(region, reads, sizeof *w->read_before);
     if (!w->list || !w->maker || !w->writer || !w->reader || !w->anew || !w->read_by ||
-        !w->read_before) {
+        !w->read_before || !w->used_by) {
         return false;
     }
     for (size_t t = 0; t < tensors; t++) w->anew[t] = false;
@@ -162,8 +197,12 @@ static bool allocate(arn_order_waits *w, arn_region *region) {
 
 bool arn_order_waits_find(const arenaut_program *program, arn_region *region,
                           arn_order_waits *waits) {
-    *waits = (arn_order_waits){.program = program, .last_effect = ARENAUT_NONE};
-    if (!allocate(waits, region)) return false;
+    *waits =
+        (arn_order_waits){.program = program, .last_effect = ARENAUT_NONE, .fixed = ARENAUT_NONE};
+    if (!allocate(waits, region) || !arn_order_calls_find(program, region, &waits->calls) ||
+        !arn_order_flow_find(program, waits->storage, region, &waits->flow)) {
+        return false;
+    }
     for (uint32_t i = 0; i < program->n_ops; i++) add_waits(waits, i);
     return true;
 }

@@ -6,11 +6,15 @@
 #include <arenaut/program.h>
 
 #include "core/memory.h"
+#include "rewrite/order/order_calls.h"
 #include "rewrite/order/order_cells.h"
+#include "rewrite/order/order_flow.h"
 
 typedef struct arn_order_waits {
     const arenaut_program *program;
-    arenaut_order_wait *list;
+    arn_order_calls calls;
+    arn_order_flow flow;
+    arenaut_order_wait *list; /* by the ops that wait, method by method */
     uint32_t n;
     bool *anew; /* per tensor: its memory is written anew, not in place */
     /* While they are found. */
@@ -21,8 +25,10 @@ typedef struct arn_order_waits {
     uint32_t *writer;                /* per cell: the last op that wrote there; NONE: none */
     uint32_t *reader;                /* per cell: the last read since then; NONE: none */
     uint32_t *read_by, *read_before; /* per read: its op, and the read before it */
+    uint32_t *used_by; /* per cell: the method whose ops these are; NONE: none has used it */
     uint32_t n_reads;
     uint32_t last_effect; /* the last op that may do more than compute its results */
+    uint32_t fixed;       /* the last one that keeps its place */
 } arn_order_waits;
 
 /* All lists are the region's. False if there is no memory. */

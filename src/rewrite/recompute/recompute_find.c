@@ -52,8 +52,8 @@ static uint32_t only_op(const arn_order_numbers *numbers, uint32_t number) {
 static bool find_file_ops(finder *f) {
     const arenaut_program *p = f->graph.program;
     arn_order_numbers now, before;
-    if (!arn_order_numbers_find(p, &f->region, &now) ||
-        !arn_order_numbers_find(f->file, &f->region, &before)) {
+    if (!arn_order_numbers_find(p, 0, &f->region, &now) ||
+        !arn_order_numbers_find(f->file, 0, &f->region, &before)) {
         return false;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -375,9 +375,13 @@ arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_allocator *allocator,
                                       arenaut_recomputation **out, arenaut_error *err) {
     static const arenaut_recompute_options standard = {0};
+    if (arenaut_program_order_count(order) != 1 ||
+        arenaut_program_order_peaks(order).between_jumps) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
+    }
     finder f = {.graph = {.program = program,
                           .lowering = lowering,
-                          .plain = arenaut_program_order_problem(order)},
+                          .plain = arenaut_program_order_problem(order, 0)},
                 .file = file,
                 .options = options ? options : &standard};
     arenaut_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);

@@ -125,7 +125,8 @@ static arenaut_status add_run(sequence *s, uint32_t at, uint32_t before) {
 static bool renumber_after(sequence *s, arenaut_op *op) {
     uint32_t *after = arenaut_program_alloc(s->program, op->n_after * sizeof *after);
     if (!after) return false;
-    for (uint32_t k = 0; k < op->n_after; k++) after[k] = s->now[op->after[k]];
+    const uint32_t first = s->program->methods[op->method].first_op;
+    for (uint32_t k = 0; k < op->n_after; k++) after[k] = s->now[first + op->after[k]] - first;
     op->after = after;
     return true;
 }
