@@ -546,7 +546,7 @@ def test_what_is_viewed_is_opened_by_the_browser_chosen(shell):
         done = shell(f"{environment} BROWSER=./opener arenaut view "
                      f"data/hello_world_int8.tflite --open {flags}")
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
-        deadline = time.monotonic() + 20  # nobody waits for a browser's end
+        deadline = time.monotonic() + 60  # nobody waits for a browser's end
         while not told.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         count, path = told.read_text().splitlines()

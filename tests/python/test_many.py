@@ -273,7 +273,7 @@ def test_a_dask_cluster_that_loses_a_worker():
         victim = next(iter(client.run(os.getpid).values()))
         os.kill(victim, signal.SIGKILL)
         assert planned(results) == planned(arenaut.plan_many(work))
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while len(set(client.run(os.getpid).values()) - {victim}) < 2:
             assert time.monotonic() < deadline
 

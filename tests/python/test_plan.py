@@ -218,8 +218,8 @@ def test_what_progress_raises_comes_out(hard):
 def test_time(hard):
     began = time.monotonic()
     plan = arenaut.plan(*hard, time=0.2)
-    assert plan.stopped_by in ("time", "proof") and time.monotonic() - began < 10
-    assert plan.seconds < 10
+    assert plan.stopped_by in ("time", "proof") and time.monotonic() - began < 30
+    assert plan.seconds < 30
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there no process can send itself SIGINT alone")
