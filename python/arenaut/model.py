@@ -212,7 +212,7 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes"))
     added_bytes: int
 
 
-class Order(namedtuple("Order", "given best bound ops between_jumps", defaults=(False,))):
+class Order(namedtuple("Order", "given best bound ops between_jumps joins", defaults=(False, None))):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
     Attributes:
@@ -224,6 +224,8 @@ class Order(namedtuple("Order", "given best bound ops between_jumps", defaults=(
             arena.
         between_jumps (bool): some methods jump; all this is said of orders in which no op goes past
             a jump.
+        joins (tuple): where the joins that are written in place were chosen with the order
+            (`passes="slices"`): how many are, of how many that could be; else None.
     """
 
     __slots__ = ()
@@ -232,6 +234,7 @@ class Order(namedtuple("Order", "given best bound ops between_jumps", defaults=(
     bound: int
     ops: tuple[int, ...] | None
     between_jumps: bool
+    joins: tuple[int, int] | None
 
 
 def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
@@ -470,7 +473,8 @@ class ModelPlan(Plan):
         ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
         if not found.known:
             return None
-        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps))
+        joins = (found.n_in_place, found.n_joins) if found.n_joins else None
+        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps), joins)
 
     @property
     def recomputed(self) -> Recomputed | None:

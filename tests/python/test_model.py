@@ -205,7 +205,19 @@ def test_ops_in_the_best_order(tmp_path):
     assert sorted(plan.order.ops) == [0, 1, 2, 3, 4] and plan.order.ops != (0, 1, 2, 3, 4)
     assert model.plan().order is None and model.size().planned == 1664
     chain = arenaut.open(DATA / "hello_world_int8.tflite").plan(reorder=True).order
-    assert chain.ops is None and chain.given == chain.best == chain.bound
+    assert chain.ops is None and chain.given == chain.best == chain.bound and chain.joins is None
+
+
+def test_joins_in_place_are_chosen_with_the_order():
+    tensors = [("x", 16), ("wide_a", 1024), ("a", 128), ("wide_b", 1024), ("b", 128), ("j", 256), ("y", 16)]
+    ops = [(["x"], "wide_a"), (["wide_a"], "a"), (["x"], "wide_b"), (["wide_b"], "b"), (["a", "b"], "j"), (["j"], "y")]
+    model = arenaut.Model.parse(json.dumps({
+        "schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+        "tensors": [{"name": name, "bytes": 4 * n, "dims": [n]} for name, n in tensors],
+        "ops": [{"name": "CONCATENATION" if len(inputs) > 1 else "OP", "inputs": inputs, "outputs": [output]}
+                for inputs, output in ops]}).encode(), "joins.json")
+    order = model.plan(passes="slices", reorder=True).order
+    assert order.joins == (0, 1) and order.given > order.best == order.bound == 5120
 
 
 def waiting():
