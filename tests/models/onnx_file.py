@@ -17,9 +17,9 @@ def field(number, content):
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-def typed(name, *dims):
+def typed(name, *dims, element=1):
     shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+    return field(1, name) + field(2, field(1, field(1, element) + field(2, shape)))
 
 
 def node(operator, inputs, outputs, *attributes):

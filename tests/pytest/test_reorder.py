@@ -10,6 +10,7 @@ from conftest import DATA, ROOT
 
 import compare
 import micro_runtime
+import random_branches
 import tflite_file
 
 
@@ -18,36 +19,10 @@ THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 
 def branches(seed, n_ops=14):
-    """1 x 1 convolutions that change how many channels there are, and sums, of random tensors that
-    are there already: its ops stand as they come, and a good order is another one."""
-    random = np.random.RandomState(seed)
     model = tflite_file.Model("random branches")
     graph = model.graph("main")
     first = graph.tensor("x", [1, 8, 8, 2], "FLOAT32")
-    made = [(first, 2)]
-    unread = []
-
-    def conv(source, channels):
-        tensor, depth = source
-        weights = graph.constant("w", random.uniform(-1, 1, (channels, 1, 1, depth)).astype("f4"))
-        bias = graph.constant("b", random.uniform(-1, 1, channels).astype("f4"))
-        out = graph.tensor("t", [1, 8, 8, channels], "FLOAT32")
-        graph.op("CONV_2D", [tensor, weights, bias], [out], padding=0, strideH=1, strideW=1,
-                 dilationHFactor=1, dilationWFactor=1)
-        return out, channels
-
-    for _ in range(n_ops):
-        source = made[random.randint(len(made))]
-        if source in unread:
-            unread.remove(source)
-        made.append(conv(source, int(random.choice([1, 2, 8, 24]))))
-        unread.append(made[-1])
-    narrow = [conv(source, 2) for source in unread]
-    total = narrow[0][0]
-    for tensor, _ in narrow[1:]:
-        out = graph.tensor("s", [1, 8, 8, 2], "FLOAT32")
-        graph.op("ADD", [total, tensor], [out], fusedActivationFunction=0)
-        total = out
+    total = random_branches.convolutions(graph, np.random.RandomState(seed), first, n_ops)
     graph.io([first], [total])
     return model.bytes()
 
@@ -87,13 +62,7 @@ def joined(seed):
     first = graph.tensor("x", [1, 8, 8, 2], "FLOAT32")
 
     def conv(source, shape, depth):
-        weights = graph.constant(
-            "w", random.uniform(-1, 1, (shape[3], 1, 1, depth)).astype("f4"))
-        bias = graph.constant("b", random.uniform(-1, 1, shape[3]).astype("f4"))
-        out = graph.tensor("t", shape, "FLOAT32")
-        graph.op("CONV_2D", [source, weights, bias], [out], padding=0, strideH=1, strideW=1,
-                 dilationHFactor=1, dilationWFactor=1)
-        return out
+        return random_branches.convolution(graph, random, source, shape, depth)
 
     def join(parts):
         sizes = [rows for _, rows in parts]

@@ -1,42 +1,14 @@
 """Models of which several methods have ops, each reordered by itself: branches and loops in .tflite
-files and ONNX models, several methods of one .pte, in the stock runtimes. Less memory, the same bits."""
+files and ONNX models, in the stock runtimes. Less memory, the same bits."""
 
 import numpy as np
-import onnxruntime
 
 import compare
 import micro_runtime
 import onnx_file
 import tflite_file
-
-
-def some_ops(graph, random, first, n_ops):
-    """1 x 1 convolutions that change how many channels there are, of random tensors that are there
-    already, and the sum of what nobody has read."""
-    made, unread = [(first, 2)], []
-
-    def conv(source, channels):
-        tensor, depth = source
-        weights = graph.constant("w", random.uniform(-1, 1, (channels, 1, 1, depth)).astype("f4"))
-        bias = graph.constant("b", random.uniform(-1, 1, channels).astype("f4"))
-        out = graph.tensor("t", [1, 8, 8, channels], "FLOAT32")
-        graph.op("CONV_2D", [tensor, weights, bias], [out], padding=0, strideH=1, strideW=1,
-                 dilationHFactor=1, dilationWFactor=1)
-        return out, channels
-
-    for _ in range(n_ops):
-        source = made[random.randint(len(made))]
-        if source in unread:
-            unread.remove(source)
-        made.append(conv(source, int(random.choice([1, 2, 8, 24]))))
-        unread.append(made[-1])
-    narrow = [conv(source, 2) for source in unread]
-    total = narrow[0][0]
-    for tensor, _ in narrow[1:]:
-        out = graph.tensor("s", [1, 8, 8, 2], "FLOAT32")
-        graph.op("ADD", [total, tensor], [out], fusedActivationFunction=0)
-        total = out
-    return total
+from random_branches import convolutions, products
+from test_reorder_onnx import session
 
 
 def image(graph, name):
@@ -50,12 +22,12 @@ def flow(seed):
     main, cond, body, then, other = (model.graph(name) for name in
                                      ("main", "cond", "body", "then", "else"))
     x, flag = image(main, "x"), main.tensor("flag", [1], "BOOL")
-    chosen = main.op("IF", [flag, some_ops(main, random, x, 5)], [image(main, "chosen")],
+    chosen = main.op("IF", [flag, convolutions(main, random, x, 5)], [image(main, "chosen")],
                      thenSubgraphIndex=3, elseSubgraphIndex=4)
     start = main.constant("start", np.array([0], np.int32))
     turns, looped = main.tensor("turns", [1], "INT32"), image(main, "looped")
     main.op("WHILE", [start, chosen], [turns, looped], condSubgraphIndex=1, bodySubgraphIndex=2)
-    main.io([x, flag], [some_ops(main, random, looped, 5), turns])
+    main.io([x, flag], [convolutions(main, random, looped, 5), turns])
     i, value = cond.tensor("i", [1], "INT32"), image(cond, "value")
     limit = cond.constant("limit", np.array([2], np.int32))
     cond.io([i, value], [cond.op("LESS", [i, limit], [cond.tensor("more", [1], "BOOL")])])
@@ -63,10 +35,10 @@ def flow(seed):
     one = body.constant("one", np.array([1], np.int32))
     following = body.op("ADD", [i, one], [body.tensor("next", [1], "INT32")],
                         fusedActivationFunction=0)
-    body.io([i, value], [following, some_ops(body, random, value, 7)])
+    body.io([i, value], [following, convolutions(body, random, value, 7)])
     for graph in (then, other):
         taken = image(graph, "taken")
-        graph.io([taken], [some_ops(graph, random, taken, 7)])
+        graph.io([taken], [convolutions(graph, random, taken, 7)])
     return model.bytes()
 
 
@@ -114,38 +86,6 @@ def test_branches_and_loops_are_reordered_inside_and_around(arenaut, arenaut_jso
 SIDE, N_OUTER = 8, 26  # nodes of the outermost graph, at most
 
 
-def some_nodes(random, prefix, source, n_nodes):
-    """Matrix products of random values that are there already, and the sum of what nobody has read:
-    nodes, constants, and the result."""
-    nodes, constants, made, unread = [], [], [(source, 2)], []
-
-    def product(operand, width):
-        value, depth = operand
-        name = f"{prefix}{len(nodes)}"
-        constants.append(onnx_file.constant(f"w{name}", random.uniform(-1, 1, (depth, width))))
-        nodes.append(onnx_file.node("MatMul", [value, f"w{name}"], [name]))
-        return name, width
-
-    for _ in range(n_nodes):
-        operand = made[random.randint(len(made))]
-        if operand in unread:
-            unread.remove(operand)
-        made.append(product(operand, int(random.choice([1, 2, 16, 96]))))
-        unread.append(made[-1])
-    narrow = [product(operand, 2) for operand in unread]
-    total = narrow[0][0]
-    for i, (value, _) in enumerate(narrow[1:]):
-        nodes.append(onnx_file.node("Add", [total, value], [f"{prefix}sum{i}"]))
-        total = f"{prefix}sum{i}"
-    return nodes, constants, total
-
-
-def typed(name, element, *dims):
-    shape = b"".join(onnx_file.field(1, onnx_file.field(1, d)) for d in dims)
-    tensor = onnx_file.field(1, element) + onnx_file.field(2, shape)
-    return onnx_file.field(1, name) + onnx_file.field(2, onnx_file.field(1, tensor))
-
-
 def held(name, graph):
     """An attribute that is a graph."""
     return onnx_file.field(1, name) + onnx_file.field(6, graph) + onnx_file.field(20, 5)
@@ -155,24 +95,24 @@ def nested(seed):
     """A branch whose ways name a value of the graph around them, one of them with a branch of its
     own, then a loop of three turns."""
     random = np.random.RandomState(seed)
-    flag, values = typed("flag", 9), [onnx_file.typed(name, SIDE, 2) for name in ("x", "y")]
+    flag, values = onnx_file.typed("flag", element=9), [onnx_file.typed(name, SIDE, 2) for name in ("x", "y")]
 
     def way(name, more=()):
-        nodes, constants, made = some_nodes(random, name, "before", 6)
+        nodes, constants, made = products(random, name, "before", 6)
         nodes += [onnx_file.node("If", ["flag"], [name + "chosen"], *more)] if more else []
         nodes.append(onnx_file.node("Add", [made, name + "chosen" if more else "before"], [name]))
         return onnx_file.graph(nodes, [], [onnx_file.typed(name, SIDE, 2)], constants, name)
 
     inner = [held("then_branch", way("p")), held("else_branch", way("q"))]
     ways = [held("then_branch", way("a", inner)), held("else_branch", way("b"))]
-    body_nodes, body_constants, carried = some_nodes(random, "l", "state", 6)
+    body_nodes, body_constants, carried = products(random, "l", "state", 6)
     body_nodes += [onnx_file.node("Identity", ["go"], ["on"]),
                    onnx_file.node("Tanh", [carried], ["following"])]
     body = onnx_file.graph(
-        body_nodes, [typed("turn", 7), typed("go", 9), onnx_file.typed("state", SIDE, 2)],
-        [typed("on", 9), onnx_file.typed("following", SIDE, 2)], body_constants, "body")
-    nodes, constants, made = some_nodes(random, "m", "x", 4)
-    last_nodes, last_constants, last = some_nodes(random, "z", "looped", 4)
+        body_nodes, [onnx_file.typed("turn", element=7), onnx_file.typed("go", element=9), onnx_file.typed("state", SIDE, 2)],
+        [onnx_file.typed("on", element=9), onnx_file.typed("following", SIDE, 2)], body_constants, "body")
+    nodes, constants, made = products(random, "m", "x", 4)
+    last_nodes, last_constants, last = products(random, "z", "looped", 4)
     nodes += [onnx_file.node("Relu", [made], ["before"]), onnx_file.node("If", ["flag"], ["chosen"], *ways),
               onnx_file.node("Loop", ["turns", "flag", "chosen"], ["looped"], held("body", body)),
               *last_nodes, onnx_file.node("Relu", [last], ["y"])]
@@ -186,11 +126,7 @@ def nested(seed):
 
 
 def results_of(path, feeds):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
-    running = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return running.run(None, feeds)[0].tobytes()
+    return session(path).run(None, feeds)[0].tobytes()
 
 
 def test_graphs_within_nodes_are_reordered_with_these(arenaut_json, tmp_path):

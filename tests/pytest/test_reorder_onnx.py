@@ -9,36 +9,14 @@ import onnxruntime
 import pytest
 
 import onnx_file
+import random_branches
 
 SIDE = 8
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 
 def branches(seed, n_nodes=14):
-    """Matrix products of random values that are there already, widening and narrowing: its nodes
-    stand as they come, and a good order is another one."""
-    random = np.random.RandomState(seed)
-    nodes, constants, made, unread = [], [], [("x", 2)], []
-
-    def product(source, width):
-        value, depth = source
-        name = f"v{len(nodes)}"
-        constants.append(onnx_file.constant(f"w{len(nodes)}",
-                                            random.uniform(-1, 1, (depth, width))))
-        nodes.append(onnx_file.node("MatMul", [value, f"w{len(nodes)}"], [name]))
-        return name, width
-
-    for _ in range(n_nodes):
-        source = made[random.randint(len(made))]
-        if source in unread:
-            unread.remove(source)
-        made.append(product(source, int(random.choice([1, 2, 16, 96]))))
-        unread.append(made[-1])
-    narrow = [product(source, 2) for source in unread]
-    total = narrow[0][0]
-    for i, (value, _) in enumerate(narrow[1:]):
-        nodes.append(onnx_file.node("Add", [total, value], [f"sum{i}"]))
-        total = f"sum{i}"
+    nodes, constants, total = random_branches.products(np.random.RandomState(seed), "v", "x", n_nodes)
     nodes.append(onnx_file.node("Relu", [total], ["y"]))
     ends = onnx_file.typed("x", SIDE, 2), onnx_file.typed("y", SIDE, 2)
     return onnx_file.model(onnx_file.graph(nodes, ends[:1], ends[1:], constants))

@@ -4,12 +4,12 @@
  * order in which a file happens to have its ops must make no difference to what is best. */
 #include "support/test.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include <arenaut/pipeline.h>
 
 #include "support/order_brute.h"
+#include "support/printed.h"
 #include "support/random.h"
 
 enum { OPS = 8, ORDERS = 24, PROGRAMS = 60, JOINED = 60 };
@@ -62,20 +62,6 @@ static void draw(small_program *p, rng *r, bool joins) {
         }
         p->result[t] = p->result[t] || !read;
     }
-}
-
-typedef struct text {
-    char bytes[4096];
-    int n;
-} text;
-
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(text *t, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    t->n += vsnprintf(t->bytes + t->n, sizeof t->bytes - (size_t)t->n, format, list);
-    va_end(list);
-    assert_true(t->n < (int)sizeof t->bytes);
 }
 
 static void put_program(text *t, const small_program *p, const uint32_t *ops) {

@@ -3,11 +3,11 @@
  * from the lives that lowering gives its buffers. */
 #include "support/test.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include <arenaut/pipeline.h>
 
+#include "support/printed.h"
 #include "support/random.h"
 
 enum { METHODS = 5, OPS = 5, ORDERS = 150, PROGRAMS = 60 };
@@ -77,20 +77,6 @@ static void draw(small_program *p, rng *r) {
 }
 
 /* ---- as a file ---- */
-
-typedef struct text {
-    char bytes[16384];
-    int n;
-} text;
-
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(text *t, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    t->n += vsnprintf(t->bytes + t->n, sizeof t->bytes - (size_t)t->n, format, list);
-    va_end(list);
-    assert_true(t->n < (int)sizeof t->bytes);
-}
 
 static void put_name(text *t, uint32_t method, uint32_t tensor) {
     if (tensor == STATE) put(t, "\"s%u\"", method);
