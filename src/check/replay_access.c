@@ -138,7 +138,12 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t point
         const uint32_t other =
             holder == ARN_SHADOW_VARIES ? other_content(r, cell, storage) : holder;
         const bool lost = state && r->op == ARENAUT_NONE;
-        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, pointee, other, cell);
+        const bool unwritten = other == ARENAUT_NONE && !state; /* on the way that others came */
+        fill_in(r,
+                lost        ? ARENAUT_RULE_STATE_LOST
+                : unwritten ? ARENAUT_RULE_UNWRITTEN
+                            : ARENAUT_RULE_CLOBBERED,
+                pointee, other, cell);
         r->finding->a = tensor;
         return arn_check_reject(
             r->finding, r->err,

@@ -423,6 +423,19 @@ def test_ctrl_c_writes_the_best_plan_so_far(shell):
     assert only_visible(shell.folder) == ["p.plan.json", "p.problem.json"]
 
 
+@pytest.mark.parametrize("target", [1, 2], ids=["on every way", "on one way"])
+def test_a_program_that_reads_what_nobody_has_written_is_refused(shell, target):
+    """It is wrong wherever its buffers lie: no bug of the planner's."""
+    ops = [{"name": "jump_false", "kind": "jump_false", "target": target, "inputs": ["x"]},
+           {"name": "F", "inputs": ["x"], "outputs": ["a" if target == 2 else "b"]},
+           {"name": "F", "inputs": ["a"], "outputs": ["y"]}]
+    (shell.folder / "p.json").write_text(json.dumps({
+        "schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"], "ops": ops,
+        "tensors": [{"name": name, "bytes": 64} for name in "xaby"]}))
+    done = shell("arenaut plan p.json")
+    assert done.returncode == 3 and "the program itself is wrong, however its buffers are placed" in done.stderr
+
+
 def test_time_is_a_cap(shell):
     (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     start = time.monotonic()
