@@ -5,8 +5,9 @@
  * after as many writes by the same ops it holds the same. Each op runs once to make what it made;
  * what runs again makes copies only. What may do more than compute its results runs once, and keeps
  * its place among its like. Each method is as it was but for the order of its ops, and is run where
- * it stands: what an op may do by the methods that it calls counts as its own. Shares no code with
- * what rewrites. */
+ * it stands: what an op may do by the methods that it calls counts as its own. A view may have
+ * become a copy where nothing is written afterwards that it names: then it counts as one before,
+ * too. Shares no code with what rewrites. */
 #include "check/check_reorder.h"
 
 #include <string.h>
@@ -15,14 +16,15 @@
 
 #include "check/finding.h"
 #include "check/reorder_cells.h"
+#include "check/reorder_views.h"
 #include "core/memory.h"
 
 typedef struct reorder_check {
     const arenaut_program *before, *after;
     const arenaut_rewrite *rewrite;
     arn_region region;
-    uint32_t *were, *are; /* per tensor of the program before, and of `after`: whose memory it is */
-    arn_reorder_cells cells; /* of the program before */
+    arn_reorder_names were, are; /* of the program before, and of `after` */
+    arn_reorder_cells cells;     /* of the program before */
     size_t *base; /* per storage of the program at work, one more for what methods share: its first
                    * cell */
     uint32_t *writes; /* per cell */
@@ -33,6 +35,8 @@ typedef struct reorder_check {
     uint8_t *calls;   /* per method: what running it may do, as bits */
     bool *moved;      /* per storage: it gets other names as the flow has it */
     bool *stays;      /* per op before: nothing may go past it */
+    bool *copied;     /* likewise: it was a view, and is a copy */
+    bool *made_apart; /* per tensor before: by such an op */
     uint32_t op;      /* of `after`, at work; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
@@ -97,8 +101,9 @@ static bool same_attributes(const arenaut_op *a, const arenaut_op *b) {
 }
 
 static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
-    return same_text(old->name, new->name) && old->kind == new->kind &&
-           old->target == new->target &&
+    const bool copied = c->copied[old - c->before->ops];
+    return (copied ? arn_reorder_is_copy_of(old, new) : same_text(old->name, new->name)) &&
+           old->kind == new->kind && old->target == new->target &&
            same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) &&
            same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) &&
            same_ids(old->calls, old->n_calls, new->calls, new->n_calls) &&
@@ -124,6 +129,7 @@ static bool same_after(const reorder_check *c, const arenaut_op *old, const aren
 
 static bool same_layout(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new) {
+    if (c->made_apart[old - c->before->tensors]) return arn_reorder_is_dense_copy(old, new);
     return old->dtype == new->dtype && old->bytes == new->bytes &&
            old->view_of == before_id(c, new->view_of) && old->view_offset == new->view_offset &&
            old->rank == new->rank &&
@@ -144,7 +150,7 @@ static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
 static bool may_be_copy(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new) {
     const bool made = old->cls == ARENAUT_INTERMEDIATE || old->cls == ARENAUT_OUTPUT;
-    const bool strided = old->strides || new->strides;
+    const bool strided = (old->strides || new->strides) && !c->made_apart[old - c->before->tensors];
     return made && new->cls == ARENAUT_INTERMEDIATE && !old->qualified_name &&
            !new->qualified_name && !old->caller_owned && !new->caller_owned &&
            old->lanes == new->lanes && old->device.type == new->device.type &&
@@ -369,32 +375,20 @@ static arenaut_status check_parts(reorder_check *c) {
 /* ---- what ops find ---- */
 
 static uint32_t storage_of(const reorder_check *c, const arenaut_program *p, uint32_t tensor) {
-    return (p == c->before ? c->were : c->are)[tensor];
+    return (p == c->before ? c->were : c->are).storage[tensor];
 }
 
-/* A view may name its operand's memory without a word in the tensor itself. */
-static void find_storages(const reorder_check *c, const arenaut_program *p, uint32_t *storage) {
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t s = arenaut_program_storage(p, t, NULL);
-        storage[t] = p->tensors[s].qualified_name ? c->after->n_tensors : s;
-    }
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        if (op->kind != ARENAUT_OP_VIEW || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
-            continue;
-        }
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            const uint32_t t = op->outputs[k];
-            if (t != ARENAUT_NONE && storage[t] == t) storage[t] = storage[op->inputs[0]];
-        }
-    }
+/* What became a copy counts as one before, too. */
+static bool is_view(const reorder_check *c, const arenaut_program *p, uint32_t op) {
+    return arn_reorder_is_view(p, &p->ops[op]) && !(p == c->before && c->copied[op]);
 }
 
 static bool only_names(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
                        uint32_t tensor) {
     const uint32_t storage = storage_of(c, p, tensor);
     bool named = false;
-    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_VIEW; i++) {
+    const bool view = is_view(c, p, (uint32_t)(op - p->ops));
+    for (uint32_t i = 0; i < op->n_inputs && view; i++) {
         const uint32_t input = op->inputs[i];
         named = named || (input != ARENAUT_NONE && storage_of(c, p, input) == storage);
     }
@@ -414,9 +408,11 @@ static void add_write(const reorder_check *c, const arenaut_program *p, uint32_t
     for (uint32_t i = 0; i < n; i++) writes[i]++;
 }
 
-/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. */
+/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. What
+ * only names memory does not care what is in it. */
 static bool visit(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
                   bool notes, uint32_t *found) {
+    const bool only_name = arn_reorder_always_names(p, op);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
         if (t == ARENAUT_NONE) continue;
@@ -425,7 +421,8 @@ static bool visit(const reorder_check *c, const arenaut_program *p, const arenau
         if (notes) {
             memcpy(found, writes, n * sizeof *writes);
             found[n] = c->names[t];
-        } else if (memcmp(found, writes, n * sizeof *writes) != 0 || found[n] != c->names[t]) {
+        } else if ((!only_name && memcmp(found, writes, n * sizeof *writes) != 0) ||
+                   found[n] != c->names[t]) {
             return false;
         }
         found += n + 1;
@@ -470,7 +467,7 @@ static bool keeps_storages(const reorder_check *c) {
     const uint32_t shared = c->after->n_tensors;
     bool keeps = true;
     for (uint32_t t = 0; keeps && t < c->after->n_tensors; t++) {
-        const uint32_t was = c->were[before_id(c, t)], is = c->are[t];
+        const uint32_t was = c->were.storage[before_id(c, t)], is = c->are.storage[t];
         keeps = was == (is == shared ? shared : before_id(c, is));
     }
     return keeps;
@@ -513,7 +510,7 @@ static arenaut_op reader_of_ends(reorder_check *c, const arenaut_program *p) {
 static void mark_moved(reorder_check *c, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        if (t != ARENAUT_NONE) c->moved[c->were[t]] = true;
+        if (t != ARENAUT_NONE) c->moved[c->were.storage[t]] = true;
     }
 }
 
@@ -521,7 +518,7 @@ static bool names_moved(const reorder_check *c, const arenaut_op *op) {
     bool any = false;
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        any = any || (t != ARENAUT_NONE && c->moved[c->were[t]]);
+        any = any || (t != ARENAUT_NONE && c->moved[c->were.storage[t]]);
     }
     return any;
 }
@@ -641,28 +638,51 @@ static bool allocate_counts(reorder_check *c) {
 static bool allocate(reorder_check *c) {
     const uint32_t n_tensors = c->after->n_tensors;
     c->first = arn_region_allocate(&c->region, (size_t)c->before->n_ops + 1, sizeof *c->first);
-    c->were = arn_region_allocate(&c->region, c->before->n_tensors, sizeof *c->were);
-    c->are = arn_region_allocate(&c->region, n_tensors, sizeof *c->are);
     c->base = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->base);
     c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
     c->ends = arn_region_allocate(&c->region, count_ends(c->before), sizeof *c->ends);
     c->calls = arn_region_allocate(&c->region, c->before->n_methods, sizeof *c->calls);
     c->moved = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->moved);
     c->stays = arn_region_allocate(&c->region, c->before->n_ops, sizeof *c->stays);
-    if (!c->first || !c->were || !c->are || !c->base || !c->names || !c->ends || !c->calls ||
-        !c->moved || !c->stays) {
+    if (!c->first || !c->base || !c->names || !c->ends || !c->calls || !c->moved || !c->stays) {
         return false;
     }
-    find_storages(c, c->before, c->were);
-    find_storages(c, c->after, c->are);
-    return arn_reorder_cells_find(c->before, c->were, n_tensors, &c->region, &c->cells) &&
+    return arn_reorder_names_find(c->before, c->copied, n_tensors, &c->region, &c->were) &&
+           arn_reorder_names_find(c->after, NULL, n_tensors, &c->region, &c->are) &&
+           arn_reorder_cells_find(c->before, &c->were, n_tensors, &c->region, &c->cells) &&
            allocate_counts(c);
+}
+
+/* Which views became copies: that shows in their names, and everything else follows from it. */
+static arenaut_status find_copied(reorder_check *c) {
+    const arenaut_program *p = c->before;
+    bool any = false, room = true;
+    c->copied = arn_region_allocate(&c->region, p->n_ops, sizeof *c->copied);
+    c->made_apart = arn_region_allocate(&c->region, p->n_tensors, sizeof *c->made_apart);
+    if (!c->copied || !c->made_apart) return arn_no_memory(c->err);
+    memset(c->copied, 0, p->n_ops * sizeof *c->copied);
+    memset(c->made_apart, 0, p->n_tensors * sizeof *c->made_apart);
+    for (uint32_t i = 0; i < c->after->n_ops; i++) {
+        const uint32_t old = c->rewrite->ops[i];
+        if (old >= p->n_ops || !arn_reorder_is_copy_of(&p->ops[old], &c->after->ops[i])) continue;
+        any = c->copied[old] = true;
+        for (uint32_t k = 0; k < p->ops[old].n_outputs; k++) {
+            if (p->ops[old].outputs[k] != ARENAUT_NONE)
+                c->made_apart[p->ops[old].outputs[k]] = true;
+        }
+    }
+    const bool keep =
+        !any || (p->n_methods == 1 && arn_reorder_copies_keep(p, c->copied, &c->region, &room));
+    if (!room) return arn_no_memory(c->err);
+    return keep ? ARENAUT_OK : reject(c, "what a view that is a copy names is written later");
 }
 
 static arenaut_status check(reorder_check *c) {
     const uint32_t n =
         c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
     if (!same_counts(c)) return reject(c, "it has other methods, or ops of several run again");
+    arenaut_status made = find_copied(c);
+    if (made != ARENAUT_OK) return made;
     uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);
     if (!seen) return arn_no_memory(c->err);
     arenaut_status st = check_tensors(c, seen);

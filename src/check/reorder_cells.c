@@ -15,10 +15,8 @@ typedef struct places {
     uint32_t n;
 } places;
 
-/* A view that says where in its storage it is, and is all of what lies there. */
-static bool is_piece(const arenaut_tensor *tensor, uint32_t storage) {
-    return tensor->bytes > 0 && !tensor->strides && tensor->view_of == storage;
-}
+/* A view of which is known where in its storage it is, and that it is all of what lies there. */
+static bool is_piece(const arn_reorder_names *names, uint32_t t) { return names->bytes[t] > 0; }
 
 static bool place_before(const void *context, uint32_t a, uint32_t b) {
     const places *p = context;
@@ -26,10 +24,11 @@ static bool place_before(const void *context, uint32_t a, uint32_t b) {
     return p->storage[a] < p->storage[b];
 }
 
-static void note_output(places *list, const arenaut_program *p, const uint32_t *storage,
+static void note_output(places *list, const arenaut_program *p, const arn_reorder_names *names,
                         uint32_t t) {
-    if (t == ARENAUT_NONE || !is_piece(&p->tensors[t], storage[t])) return;
-    const uint64_t begin = p->tensors[t].view_offset, end = begin + p->tensors[t].bytes;
+    if (t == ARENAUT_NONE || !is_piece(names, t)) return;
+    const uint32_t *storage = names->storage;
+    const uint64_t begin = names->begin[t], end = begin + names->bytes[t];
     const uint64_t ends[] = {begin, end};
     for (int i = 0; i < 2; i++) {
         if (ends[i] == 0 || ends[i] == p->tensors[storage[t]].bytes) continue;
@@ -38,7 +37,7 @@ static void note_output(places *list, const arenaut_program *p, const uint32_t *
     }
 }
 
-static bool find_places(places *list, const arenaut_program *p, const uint32_t *storage,
+static bool find_places(places *list, const arenaut_program *p, const arn_reorder_names *names,
                         arn_region *region) {
     size_t most = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) most += 2 * (size_t)p->ops[i].n_outputs;
@@ -50,7 +49,7 @@ static bool find_places(places *list, const arenaut_program *p, const uint32_t *
         const arenaut_op *op = &p->ops[i];
         if (!arenaut_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
-            note_output(list, p, storage, op->outputs[k]);
+            note_output(list, p, names, op->outputs[k]);
         }
     }
     for (uint32_t i = 0; i < list->n; i++) list->ids[i] = i;
@@ -84,16 +83,15 @@ static uint32_t count_places(const places *list, const uint32_t *begin, uint32_t
 }
 
 static void number_cells(arn_reorder_cells *cells, const arenaut_program *p, const places *list,
-                         const uint32_t *begin, const uint32_t *storage, uint32_t shared) {
+                         const uint32_t *begin, const arn_reorder_names *names, uint32_t shared) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const arenaut_tensor *tensor = &p->tensors[t];
-        const uint32_t s = storage[t];
+        const uint32_t s = names->storage[t];
         cells->width[t] = begin[t + 1] - begin[t] + 1;
         cells->first[t] = 0;
         cells->n[t] = s == shared ? 1 : begin[s + 1] - begin[s] + 1;
-        if (s == shared || !is_piece(tensor, s)) continue;
-        cells->first[t] = count_places(list, begin, s, tensor->view_offset);
-        const uint32_t last = count_places(list, begin, s, tensor->view_offset + tensor->bytes - 1);
+        if (s == shared || !is_piece(names, t)) continue;
+        cells->first[t] = count_places(list, begin, s, names->begin[t]);
+        const uint32_t last = count_places(list, begin, s, names->begin[t] + names->bytes[t] - 1);
         cells->n[t] = last - cells->first[t] + 1;
     }
     cells->width[p->n_tensors] = 1;
@@ -107,7 +105,7 @@ static void number_cells(arn_reorder_cells *cells, const arenaut_program *p, con
     }
 }
 
-bool arn_reorder_cells_find(const arenaut_program *program, const uint32_t *storage,
+bool arn_reorder_cells_find(const arenaut_program *program, const arn_reorder_names *names,
                             uint32_t shared, arn_region *region, arn_reorder_cells *cells) {
     const size_t n = program->n_tensors;
     places list = {0};
@@ -116,11 +114,11 @@ bool arn_reorder_cells_find(const arenaut_program *program, const uint32_t *stor
     cells->n = arn_region_allocate(region, n, sizeof *cells->n);
     cells->width = arn_region_allocate(region, n + 1, sizeof *cells->width);
     if (!begin || !cells->first || !cells->n || !cells->width) return false;
-    if (!find_places(&list, program, storage, region)) return false;
+    if (!find_places(&list, program, names, region)) return false;
     drop_repeats(&list, begin, program->n_tensors);
-    number_cells(cells, program, &list, begin, storage, shared);
+    number_cells(cells, program, &list, begin, names, shared);
     if (list.n == 0 || cells->total <= MOST_CELLS) return true;
     memset(begin, 0, (n + 1) * sizeof *begin);
-    number_cells(cells, program, &list, begin, storage, shared);
+    number_cells(cells, program, &list, begin, names, shared);
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include <arenaut/program.h>
 
+#include "check/reorder_views.h"
 #include "core/memory.h"
 
 /* Cells of a storage count from 0. */
@@ -15,9 +16,9 @@ typedef struct arn_reorder_cells {
     uint64_t total;      /* over all arguments of ops */
 } arn_reorder_cells;
 
-/* `storage`: per tensor; `shared`, which is none, stands for what methods share. The lists are the
+/* `shared`, which is none, stands for what methods share. The lists are the
  * region's. False if there is no memory. O(n log n). */
-bool arn_reorder_cells_find(const arenaut_program *program, const uint32_t *storage,
+bool arn_reorder_cells_find(const arenaut_program *program, const arn_reorder_names *names,
                             uint32_t shared, arn_region *region, arn_reorder_cells *cells);
 
 #endif
