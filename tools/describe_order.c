@@ -62,6 +62,9 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
     if (o->n_joins > 0) {
         text_printf(out, "; %" PRIu32 " of %" PRIu32 " joins in place", o->n_in_place, o->n_joins);
     }
+    if (o->n_copied > 0) {
+        text_printf(out, "; %" PRIu32 " of %" PRIu32 " views are copies", o->n_copied, o->n_views);
+    }
     text_put(out, "\n");
 }
 
@@ -97,6 +100,10 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
     if (o->n_joins > 0) {
         text_printf(out, ", \"joins\": {\"in_place\": %" PRIu32 ", \"of\": %" PRIu32 "}",
                     o->n_in_place, o->n_joins);
+    }
+    if (o->n_views > 0) {
+        text_printf(out, ", \"views\": {\"copied\": %" PRIu32 ", \"of\": %" PRIu32 "}", o->n_copied,
+                    o->n_views);
     }
     text_put(out, ", \"ops\": ");
     for (uint32_t i = 0; is_reordered(p) && i < p->rewrite->n_ops; i++) {

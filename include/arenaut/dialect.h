@@ -28,7 +28,9 @@ enum {
                                          * nor the other way round */
     ARENAUT_TRAIT_UPDATES = 1 << 8,     /* output 0 is input 0 changed, and there is a form of it
                                          * that changes input 0 in place */
-    ARENAUT_TRAIT_SAME_VALUE = 1 << 9   /* output 0 has the value of input 0 */
+    ARENAUT_TRAIT_SAME_VALUE = 1 << 9,  /* output 0 has the value of input 0 */
+    ARENAUT_TRAIT_HAS_COPY = 1 << 10 /* of a view: an operator "X_copy.overload" returns what this
+                                      * one, "X.overload", does, in new memory */
 };
 
 typedef struct arenaut_operator {

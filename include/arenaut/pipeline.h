@@ -110,6 +110,12 @@ typedef struct arenaut_joining {
     uint32_t n;
 } arenaut_joining;
 
+/* Which views are copies (rewrite.h). */
+typedef struct arenaut_copying {
+    const uint32_t *ops; /* of the file, ascending */
+    uint32_t n;
+} arenaut_copying;
+
 /* Whether ops run again (rewrite.h), and which. */
 typedef struct arenaut_recomputing {
     bool on;
@@ -137,6 +143,9 @@ typedef struct arenaut_ordering {
     uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
                        * choices, `given` and `ways` of all in place; 0: nothing was to choose */
     uint32_t n_in_place; /* of these, in the plan */
+    uint32_t n_views;    /* of parts of what has others, too, that could be copies: likewise, and
+                          * `given` and `ways` are of none */
+    uint32_t n_copied;   /* of these, in the plan */
     bool between_jumps;  /* some ops move only between jumps: these orders are all that is meant */
 } arenaut_ordering;
 
@@ -171,6 +180,7 @@ typedef struct arenaut_pipeline_options {
     arenaut_recomputing recomputing;
     arenaut_reordering reordering;
     arenaut_joining joining;
+    arenaut_copying copying;
     const arenaut_pool *pools; /* NULL: the target's */
     uint32_t n_pools;
     const arenaut_pin *pins;

@@ -6,6 +6,9 @@
  *
  * Reorder: the ops run in another order, in which less is alive at once.
  *
+ * Copy: views of a part are copies, so that what they are a part of need not wait for those who
+ * read the part.
+ *
  * Recompute: cheap ops run again for late readers, so that what they made first need not wait for
  * them.
  *
@@ -86,6 +89,8 @@ typedef struct arenaut_rewrite {
     uint32_t n_stages;
     uint32_t n_ops_before;
     uint64_t macs, macs_before; /* multiplications of the convolutions and matrix products */
+    uint32_t *copied; /* ops of the program before, ascending: views that are copies now */
+    uint32_t n_copied;
 } arenaut_rewrite;
 
 void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
@@ -205,16 +210,34 @@ arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *ord
  * and how much is alive in one of them at least. */
 uint32_t arenaut_program_order_candidates(const arenaut_program_order *order);
 uint64_t arenaut_program_order_least(const arenaut_program_order *order, uint32_t candidate);
+/* Which buffers are alive where most is, in the best order of the only problem, which must have
+ * been taken: `alive` has room for all of its buffers. REFUSED where there are several. */
+arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *order, uint8_t *alive,
+                                             arenaut_error *err);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
-/* Makes of it the problem that bounds all choices of joins in place: `joins` are results of ops of
- * `program` that join their operands, none of them in place there, and which the pass `slices` may
- * write in place. In no order needs any plan less than is alive in this problem, whichever of them
- * are in place. `program` and `lowering` are those that the order was made of. REFUSED where there
- * are too many parts, or several problems; the order is good for nothing then but to be freed. */
+/* A copy of bytes [offset, offset + bytes) of another tensor. */
+typedef struct arenaut_part {
+    uint32_t tensor, whole;
+    uint64_t offset, bytes; /* bytes: at least 1 */
+} arenaut_part;
+
+/* What there is a choice of: whether joins are in place, and which views are copies. */
+typedef struct arenaut_loosening {
+    const uint32_t *joins;     /* results of ops that join their operands, in any order; the pass */
+    uint32_t n_joins;          /* `slices` may write each of them in place */
+    const arenaut_part *parts; /* copies that might be names of what they are copies of */
+    uint32_t n_parts;
+} arenaut_loosening;
+
+/* Makes of it the problem that bounds all these choices: `program` is the one in which no join is
+ * in place, and each of the parts is a copy. In no order needs any plan less than is alive in this
+ * problem, however it is chosen. `program` and `lowering` are those that the order was made of.
+ * REFUSED where there are too many parts, or several problems; the order is good for nothing then
+ * but to be freed. */
 arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
                                             const arenaut_program *program,
-                                            const arenaut_lowering *lowering, const uint32_t *joins,
-                                            uint32_t n, arenaut_error *err);
+                                            const arenaut_lowering *lowering,
+                                            const arenaut_loosening *choices, arenaut_error *err);
 /* What such an order is for the ops of `file`, the program before its passes: `out` has room for
  * all of them. What passes have dropped runs before what waits for it. */
 arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
@@ -227,6 +250,16 @@ arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
  * Whether it computes the same, arenaut_check_rewrite tells. */
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);
+
+/* Whether what this view names may be a copy: its dialect knows an op that does the same in new
+ * memory, and it lies densely. Whether that computes the same, arenaut_check_rewrite tells: what it
+ * names must not be updated afterwards. */
+bool arenaut_view_may_be_copy(const arenaut_program *program, uint32_t op);
+
+/* Makes copies of these views, ops of `program` in ascending order, and says so in a rewrite, which
+ * takes `program` over if all goes well. BAD_ARGUMENT if one of them may be none. */
+arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops, uint32_t n,
+                                  arenaut_rewrite **out, arenaut_error *err);
 
 /* Runs the ops of `program` in this sequence, in which each stands at least once; one that stands
  * again runs again, in a program of one method. Its first run makes what it made before, and each

@@ -212,7 +212,8 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes"))
     added_bytes: int
 
 
-class Order(namedtuple("Order", "given best bound ops between_jumps joins", defaults=(False, None))):
+class Order(namedtuple("Order", "given best bound ops between_jumps joins views",
+                       defaults=(False, None, None))):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
     Attributes:
@@ -226,6 +227,8 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins", defa
             a jump.
         joins (tuple): where the joins that are written in place were chosen with the order
             (`passes="slices"`): how many are, of how many that could be; else None.
+        views (tuple): where views of parts could be copies, so that what they are parts of need not
+            wait for their readers: how many are, of how many that could be; else None.
     """
 
     __slots__ = ()
@@ -235,6 +238,7 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins", defa
     ops: tuple[int, ...] | None
     between_jumps: bool
     joins: tuple[int, int] | None
+    views: tuple[int, int] | None
 
 
 def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
@@ -471,10 +475,14 @@ class ModelPlan(Plan):
         found, rewrite = self._pipeline.record.ordering, self._pipeline.record.rewrite
         moved = rewrite and not rewrite.contents.n_stages
         ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
+        if ops == tuple(range(len(ops or ()))):
+            ops = None
         if not found.known:
             return None
         joins = (found.n_in_place, found.n_joins) if found.n_joins else None
-        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps), joins)
+        views = (found.n_copied, found.n_views) if found.n_views else None
+        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps), joins,
+                     views)
 
     @property
     def recomputed(self) -> Recomputed | None:

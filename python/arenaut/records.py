@@ -514,6 +514,10 @@ class Joining(Structure):
     pass
 
 
+class Copying(Structure):
+    pass
+
+
 class Recomputing(Structure):
     pass
 
@@ -854,7 +858,9 @@ Rewrite._fields_ = [
     ("n_stages", c_uint32),
     ("n_ops_before", c_uint32),
     ("macs", c_uint64),
-    ("macs_before", c_uint64)]
+    ("macs_before", c_uint64),
+    ("copied", POINTER(c_uint32)),
+    ("n_copied", c_uint32)]
 SplitOptions._fields_ = [
     ("max_ops", OptionalId),
     ("max_macs", OptionalId),
@@ -1025,6 +1031,9 @@ Joining._fields_ = [
     ("chosen", c_bool),
     ("results", POINTER(c_uint32)),
     ("n", c_uint32)]
+Copying._fields_ = [
+    ("ops", POINTER(c_uint32)),
+    ("n", c_uint32)]
 Recomputing._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
@@ -1047,6 +1056,8 @@ Ordering._fields_ = [
     ("ways", c_uint64 * ORDER_WAY_COUNT),
     ("n_joins", c_uint32),
     ("n_in_place", c_uint32),
+    ("n_views", c_uint32),
+    ("n_copied", c_uint32),
     ("between_jumps", c_bool)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
@@ -1076,6 +1087,7 @@ PipelineOptions._fields_ = [
     ("recomputing", Recomputing),
     ("reordering", Reordering),
     ("joining", Joining),
+    ("copying", Copying),
     ("pools", POINTER(Pool)),
     ("n_pools", c_uint32),
     ("pins", POINTER(Pin)),

@@ -115,14 +115,22 @@ arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const are
     return st;
 }
 
-/* A program that was put in another order after ops of it run again is one rewrite of the file. */
-static void compose(const arenaut_rewrite *first, arenaut_rewrite *second) {
+/* What follows a rewrite belongs to the same one of the file: views become copies first, then ops
+ * run again, then they move. */
+static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *second,
+                              arenaut_error *err) {
+    const uint32_t n = first->n_copied;
+    second->copied = arenaut_program_alloc(second->program, n * sizeof *second->copied);
+    if (!second->copied) return arn_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) second->copied[i] = first->copied[i];
+    second->n_copied = n;
     for (uint32_t i = 0; i < second->n_ops; i++) second->ops[i] = first->ops[second->ops[i]];
     for (uint32_t t = 0; t < second->n_tensors; t++) {
         second->tensors[t] = first->tensors[second->tensors[t].tensor];
     }
     second->n_ops_before = first->n_ops_before;
     second->before = first->before;
+    return ARENAUT_OK;
 }
 
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
@@ -130,11 +138,11 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
     arenaut_status st = check(p, p->document.program, rewrite, err);
     if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
     if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
+    if (st == ARENAUT_OK && p->rewrite) st = compose(p->rewrite, rewrite, err);
     if (st != ARENAUT_OK) {
         arenaut_rewrite_free(rewrite);
         return st;
     }
-    if (p->rewrite) compose(p->rewrite, rewrite);
     arenaut_program_free(p->document.program);
     p->result.program = p->document.program = rewrite->program;
     p->result.rewrite = p->rewrite = rewrite;

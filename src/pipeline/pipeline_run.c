@@ -267,6 +267,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_split(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_views(p, p->options.copying, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recompute(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_reorder(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);

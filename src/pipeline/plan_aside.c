@@ -27,6 +27,7 @@ arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
     if (!p->rewrite) return options;
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};
+    options.copying = (arenaut_copying){p->rewrite->copied, p->rewrite->n_copied};
     return options;
 }
 

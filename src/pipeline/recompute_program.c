@@ -10,8 +10,13 @@
 static arenaut_status read_and_run(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
                                    arenaut_document *document, arenaut_rewrite **rewrite,
                                    arenaut_error *err) {
+    const arenaut_rewrite *r = p->rewrite;
+    arenaut_rewrite *copied = NULL; /* of the document's program, as all */
     arenaut_status st = arn_pipeline_read_document(p, true, document, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, document->program, err);
+    if (st == ARENAUT_OK && r && r->n_copied > 0) {
+        st = arenaut_copy_views(document->program, r->copied, r->n_copied, &copied, err);
+    }
     if (st == ARENAUT_OK && ops) {
         st = arenaut_recompute(document->program, ops, n_ops, rewrite, err);
     }
@@ -164,9 +169,10 @@ static arenaut_status recompute_found(arenaut_pipeline *p, arenaut_error *err) {
 arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_recomputing *o = &p->options.recomputing;
     if (!o->on) return ARENAUT_OK;
-    if (p->rewrite || p->store->n_files > 1) {
+    const bool split = p->rewrite && p->rewrite->n_stages > 0;
+    if (split || p->store->n_files > 1) {
         arn_pipeline_note(p, "nothing is computed again: the program was %s",
-                          p->rewrite ? "split" : "made of several files");
+                          split ? "split" : "made of several files");
         return ARENAUT_OK;
     }
     if (arn_states_memories(p->document.program)) {

@@ -2,7 +2,7 @@
  * passes, so that these run on another copy of it, from which the order problem is made. The least
  * that can be alive need not be the least arena: the program is planned in several orders. Where a
  * file says only by its places which tensors share memory, that is found before ops move. */
-#include "pipeline/stages.h"
+#include "pipeline/forms_search.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,24 +56,7 @@ arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arena
                                      &options, arn_pipeline_allocator(p), problem, err);
 }
 
-/* An order of the file's ops that may be worth it, with these joins in place. */
-typedef struct candidate {
-    arenaut_joining joining;
-    const uint32_t *ops; /* NULL: they stay where they are */
-    uint64_t peak;       /* bytes that are alive at once */
-} candidate;
-
-/* What is known by now; lists are the region's. */
-typedef struct search {
-    arenaut_pipeline *pipeline;
-    arn_region region;
-    arenaut_joining joins; /* that there is a choice of */
-    candidate *list;
-    uint32_t n, capacity;
-    arenaut_ordering known;
-} search;
-
-static arenaut_status add(search *s, candidate c, arenaut_error *err) {
+static arenaut_status add(arn_order_search *s, arn_order_candidate c, arenaut_error *err) {
     if (!arn_grow(arn_pipeline_allocator(s->pipeline), (void **)&s->list, &s->capacity,
                   (uint64_t)s->n + 1, sizeof *s->list)) {
         return arn_no_memory(err);
@@ -82,31 +65,31 @@ static arenaut_status add(search *s, candidate c, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
-static arenaut_status add_order(search *s, const arenaut_program_order *problem, uint32_t number,
-                                arenaut_joining joining, arenaut_error *err) {
+static arenaut_status add_order(arn_order_search *s, const arenaut_program_order *problem,
+                                uint32_t number, arn_forms forms, arenaut_error *err) {
     const arenaut_program *program = s->pipeline->document.program;
     uint32_t *ops = arn_region_allocate(&s->region, program->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
-    const candidate c = {joining, ops, arenaut_program_order_least(problem, number)};
+    const arn_order_candidate c = {forms, ops, arenaut_program_order_least(problem, number)};
     const arenaut_status st = arenaut_program_order_ops(
         problem, program, number, arn_pipeline_allocator(s->pipeline), ops, err);
     return st == ARENAUT_OK ? add(s, c, err) : st;
 }
 
 /* Today's order, the best one, then those near it. */
-static arenaut_status add_orders(search *s, const arenaut_program_order *problem,
-                                 arenaut_joining joining, arenaut_error *err) {
-    const candidate given = {joining, NULL, arenaut_program_order_peaks(problem).given};
+static arenaut_status add_orders(arn_order_search *s, const arenaut_program_order *problem,
+                                 arn_forms forms, arenaut_error *err) {
+    const arn_order_candidate given = {forms, NULL, arenaut_program_order_peaks(problem).given};
     const uint32_t n = arenaut_program_order_candidates(problem);
     arenaut_status st = add(s, given, err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        st = add_order(s, problem, i, joining, err);
+        st = add_order(s, problem, i, forms, err);
     }
     return st;
 }
 
 /* The first choice that is looked at is how things are today. */
-static void note(search *s, const arenaut_order_peaks *peaks, uint32_t n_lines) {
+static void note(arn_order_search *s, const arenaut_order_peaks *peaks, uint32_t n_lines) {
     arenaut_ordering *o = &s->known;
     if (!o->known) {
         *o = (arenaut_ordering){.known = true,
@@ -143,17 +126,36 @@ arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_progr
     return st;
 }
 
-/* Looks for orders with these joins in place. */
-static arenaut_status find_orders(search *s, arenaut_joining joining, uint64_t *peak,
-                                  arenaut_error *err) {
+/* Which of the wholes that views may be copied of, or of their copies, are there. */
+static arenaut_status find_at_peak(const arn_order_search *s, const arenaut_pipeline *given,
+                                   const arenaut_program_order *problem, bool *at_peak,
+                                   arenaut_error *err) {
+    const arn_copies *copies = &s->choices.copies;
+    const uint32_t n = given->lowering->problem->n_buffers;
+    uint8_t *alive = arn_allocate(arn_pipeline_allocator(s->pipeline), n, sizeof *alive);
+    if (!alive) return arn_no_memory(err);
+    const arenaut_status st = arenaut_program_order_at_peak(problem, alive, err);
+    for (uint32_t w = 0; w < copies->n_wholes && st == ARENAUT_OK; w++) at_peak[w] = false;
+    for (uint32_t i = 0; i < copies->n_parts && st == ARENAUT_OK; i++) {
+        const uint32_t whole = given->lowering->buffer[copies->parts[i].whole];
+        const uint32_t copy = given->lowering->buffer[copies->parts[i].tensor];
+        if (alive[whole] || alive[copy]) at_peak[copies->whole_of_part[i]] = true;
+    }
+    arn_release(arn_pipeline_allocator(s->pipeline), alive);
+    return st;
+}
+
+arenaut_status arn_order_search_in(arn_order_search *s, arn_forms forms, uint64_t *peak,
+                                   bool *at_peak, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     arenaut_pipeline *given = NULL;
     arenaut_program_order *problem = NULL;
     uint32_t n_lines = 0;
-    arenaut_status st = arn_pipeline_prepare_joined(p, joining, &given, err);
+    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, given, &problem, err);
     if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, &n_lines, err);
-    if (st == ARENAUT_OK) st = add_orders(s, problem, joining, err);
+    if (st == ARENAUT_OK) st = add_orders(s, problem, forms, err);
+    if (st == ARENAUT_OK && at_peak) st = find_at_peak(s, given, problem, at_peak, err);
     if (st == ARENAUT_OK) {
         const arenaut_order_peaks peaks = arenaut_program_order_peaks(problem);
         note(s, &peaks, n_lines);
@@ -164,98 +166,27 @@ static arenaut_status find_orders(search *s, arenaut_joining joining, uint64_t *
     return st;
 }
 
-/* ---- joins in place ---- */
-
-enum {
-    MOST_ENUMERATED = 3, /* joins, of which each choice is looked at */
-    MOST_CHANGES = 12,   /* of one join, where there are more */
-};
-
-static arenaut_status find_orders_of(search *s, const bool *in_place, uint64_t *peak,
-                                     arenaut_error *err) {
-    uint32_t *results = arn_region_allocate(&s->region, s->joins.n, sizeof *results);
-    arenaut_joining joining = {.chosen = true, .results = results};
-    if (!results) return arn_no_memory(err);
-    for (uint32_t i = 0; i < s->joins.n; i++) {
-        if (in_place[i]) results[joining.n++] = s->joins.results[i];
-    }
-    return find_orders(s, joining, peak, err);
-}
-
-static arenaut_status try_all_choices(search *s, bool *in_place, arenaut_error *err) {
-    arenaut_status st = ARENAUT_OK;
+static arenaut_status find(arn_order_search *s, arenaut_error *err) {
     uint64_t peak;
-    for (uint32_t choice = 1U << s->joins.n; choice-- > 0 && st == ARENAUT_OK;) {
-        for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = choice >> i & 1;
-        st = find_orders_of(s, in_place, &peak, err);
-    }
-    return st;
-}
-
-static arenaut_status set_all(search *s, bool *in_place, bool to, uint64_t *peak,
-                              arenaut_error *err) {
-    for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = to;
-    return find_orders_of(s, in_place, peak, err);
-}
-
-/* All or none, whichever is better, and then one after another changed, if less is alive then. */
-static arenaut_status try_some_choices(search *s, bool *in_place, uint64_t bound,
-                                       arenaut_error *err) {
-    uint64_t best, peak;
-    arenaut_status st = set_all(s, in_place, true, &best, err);
-    if (st == ARENAUT_OK) st = set_all(s, in_place, false, &peak, err);
+    const arn_forms given = {.joining = s->pipeline->options.joining};
+    const arenaut_status st = arn_pipeline_find_forms(s->pipeline, &s->region, &s->choices, err);
     if (st != ARENAUT_OK) return st;
-    for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = best <= peak;
-    best = arn_min_u64(best, peak);
-    for (uint32_t i = 0; i < s->joins.n && i < MOST_CHANGES && best > bound; i++) {
-        in_place[i] = !in_place[i];
-        st = find_orders_of(s, in_place, &peak, err);
-        if (st != ARENAUT_OK) return st;
-        if (peak >= best) in_place[i] = !in_place[i];
-        best = arn_min_u64(best, peak);
-    }
-    return ARENAUT_OK;
-}
-
-/* The bound for any choice of them; where each was looked at, the least of theirs is one, too. */
-static arenaut_status find_with_joins(search *s, arenaut_error *err) {
-    arenaut_ordering loose = {0};
-    bool *in_place = arn_region_allocate(&s->region, s->joins.n, sizeof *in_place);
-    if (!in_place) return arn_no_memory(err);
-    const bool all = s->joins.n <= MOST_ENUMERATED;
-    arenaut_status st = arn_pipeline_bound_joins(s->pipeline, &s->joins, &loose, err);
-    if (st == ARENAUT_OK) {
-        st = all ? try_all_choices(s, in_place, err)
-                 : try_some_choices(s, in_place, loose.bound, err);
-    }
-    arenaut_ordering *o = &s->known;
-    o->n_joins = o->n_in_place = s->joins.n;
-    o->at_ends = arn_max_u64(o->at_ends, loose.at_ends);
-    if (!all || loose.bound > o->bound) {
-        o->bound = loose.bound;
-        o->n_lines = loose.n_lines;
-    }
-    return st;
-}
-
-static arenaut_status find(search *s, arenaut_error *err) {
-    uint64_t peak;
-    const arenaut_status st = arn_pipeline_find_joins(s->pipeline, &s->region, &s->joins, err);
-    if (st != ARENAUT_OK) return st;
-    return s->joins.n > 0 ? find_with_joins(s, err)
-                          : find_orders(s, s->pipeline->options.joining, &peak, err);
+    return arn_order_search_choices(s) > 0 ? arn_order_search_forms(s, err)
+                                           : arn_order_search_in(s, given, &peak, NULL, err);
 }
 
 /* ---- what is taken ---- */
 
 /* What is to be reserved then, if it is less than *least: then *best is it. */
-static arenaut_status try_candidate(const search *s, const candidate *c, arn_reserved *least,
-                                    const candidate **best, arenaut_error *err) {
+static arenaut_status try_candidate(const arn_order_search *s, const arn_order_candidate *c,
+                                    arn_reserved *least, const arn_order_candidate **best,
+                                    arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     arn_reserved reserved;
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){.on = c->ops != NULL, .ops = c->ops};
-    options.joining = c->joining;
+    options.joining = c->forms.joining;
+    if (!p->rewrite) options.copying = c->forms.copying;
     const arenaut_status st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &reserved, err);
     if (st != ARENAUT_OK || !arn_reserves_less(&reserved, least)) return st;
     *least = reserved;
@@ -265,7 +196,7 @@ static arenaut_status try_candidate(const search *s, const candidate *c, arn_res
 
 /* All but the first, as far as there is room, those in which least is alive before others. Few, so
  * that each is put where it belongs. */
-static uint32_t sort_candidates(const search *s, uint32_t *ids, uint32_t room) {
+static uint32_t sort_candidates(const arn_order_search *s, uint32_t *ids, uint32_t room) {
     uint32_t n = 0;
     for (uint32_t c = 1; c < s->n; c++) {
         uint32_t at = n < room ? n++ : room;
@@ -281,14 +212,15 @@ static uint32_t sort_candidates(const search *s, uint32_t *ids, uint32_t room) {
 /* Lays the program out as it is today, then in orders in which ever more is alive; *best: where
  * least is to be reserved. No plan is smaller than what is alive at once in its order, so that some
  * need not be tried where slower pools are not used. */
-static arenaut_status choose(const search *s, const candidate **best, arenaut_error *err) {
+static arenaut_status choose(const arn_order_search *s, const arn_order_candidate **best,
+                             arenaut_error *err) {
     enum { MOST_TRIES = 16 };
     arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX, .spill = UINT64_MAX};
     uint32_t ids[MOST_TRIES];
     const uint32_t n = sort_candidates(s, ids, MOST_TRIES);
     arenaut_status st = try_candidate(s, &s->list[0], &least, best, err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        const candidate *c = &s->list[ids[i]];
+        const arn_order_candidate *c = &s->list[ids[i]];
         const bool larger = c->peak >= least.planned + s->known.at_ends;
         if (larger && least.spill == 0) continue;
         st = try_candidate(s, c, &least, best, err);
@@ -323,8 +255,11 @@ static arenaut_status keep_joining(arenaut_pipeline *p, const arenaut_joining *j
     return ARENAUT_OK;
 }
 
-static arenaut_status take(arenaut_pipeline *p, const candidate *best, arenaut_error *err) {
-    const arenaut_status st = keep_joining(p, &best->joining, err);
+static arenaut_status take(arenaut_pipeline *p, const arn_order_candidate *best,
+                           arenaut_error *err) {
+    arenaut_status st = keep_joining(p, &best->forms.joining, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_views(p, best->forms.copying, err);
+    p->ordering.n_copied = best->forms.copying.n;
     return st == ARENAUT_OK && best->ops ? put_in_order(p, best->ops, err) : st;
 }
 
@@ -338,17 +273,17 @@ static bool holds_order(const arenaut_pipeline *p) {
 }
 
 /* Whether it may make a difference which of the candidates is taken. */
-static bool differs(const search *s) {
-    bool same = s->known.n_joins == 0 && s->n <= 2;
+static bool differs(const arn_order_search *s) {
+    bool same = arn_order_search_choices(s) == 0 && s->n <= 2;
     const uint32_t n_ops = s->pipeline->document.program->n_ops;
     for (uint32_t i = 0; same && s->n == 2 && i < n_ops; i++) same = s->list[1].ops[i] == i;
     return !same;
 }
 
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
-    search s = {.pipeline = p};
+    arn_order_search s = {.pipeline = p};
     arenaut_error why = {0};
-    const candidate *best = NULL;
+    const arn_order_candidate *best = NULL;
     arn_region_init(&s.region, arn_pipeline_allocator(p));
     arenaut_status st = find(&s, &why);
     if (st == ARENAUT_OK) p->ordering = s.known;

@@ -132,17 +132,48 @@ arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
                                        const arenaut_order_problem *problem, arenaut_order **order,
                                        arenaut_error *err);
 
-/* reorder_joins.c: joins that may be written in place, each or not. */
-/* Reads and prepares the program with its ops where they are, and with these joins in place. */
-arenaut_status arn_pipeline_prepare_joined(const arenaut_pipeline *p, arenaut_joining joining,
+/* make_copies.c: makes copies of these views, if that was asked for. */
+arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
+                                       arenaut_error *err);
+
+/* How the ops of the file compute what they do, whatever their order. */
+typedef struct arn_forms {
+    arenaut_joining joining;
+    arenaut_copying copying;
+} arn_forms;
+/* Views that may be copies; those of one whole are all copies or none is. */
+typedef struct arn_copies {
+    uint32_t *ops;   /* of the file, ascending */
+    uint32_t *whole; /* per op: a number of what it is a part of, from 0 on */
+    uint32_t n, n_wholes;
+    bool *late;          /* per op: in today's order its part is read when another name of the whole
+                          * is read no more */
+    arenaut_part *parts; /* that they make */
+    uint32_t *whole_of_part, n_parts;
+} arn_copies;
+/* What there is to choose from. */
+typedef struct arn_form_choices {
+    arenaut_joining joins; /* their results */
+    arn_copies copies;
+} arn_form_choices;
+
+/* reorder_forms.c: joins that may be written in place, and views that may be copies, each or not.
+ */
+/* Reads and prepares the program with its ops where they are, and in these forms. */
+arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_forms forms,
                                            arenaut_pipeline **prepared, arenaut_error *err);
-/* The results of the joins that there is a choice of; the list is the region's. */
-arenaut_status arn_pipeline_find_joins(const arenaut_pipeline *p, arn_region *region,
-                                       arenaut_joining *joins, arenaut_error *err);
-/* What is alive at least in any order, whichever of them are in place; the bound is 0 where nothing
+/* The lists are the region's. */
+arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *region,
+                                       arn_form_choices *choices, arenaut_error *err);
+/* What is alive at least in any order, whichever of them is chosen; the bound is 0 where nothing
  * is known. */
-arenaut_status arn_pipeline_bound_joins(const arenaut_pipeline *p, const arenaut_joining *joins,
+arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_form_choices *choices,
                                         arenaut_ordering *bound, arenaut_error *err);
+/* find_copies.c: those views of the program, which is `given` behind its passes, where all views
+ * are names. */
+arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                        const arenaut_joining *joins, arn_region *region,
+                                        arn_copies *copies, arenaut_error *err);
 /* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
 arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
                                         uint32_t *n_lines, arenaut_error *err);

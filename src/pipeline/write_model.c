@@ -45,7 +45,9 @@ static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **
     arenaut_pipeline *plain = NULL;
     options.stage = NULL;
     options.method = p->options.method;
-    options.recomputing = arn_pipeline_options_as_is(p).recomputing;
+    const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
+    options.recomputing = as_is.recomputing;
+    options.copying = as_is.copying;
     arenaut_status st = arn_pipeline_prepare_aside(p, &options, &plain, err);
     if (st == ARENAUT_OK) {
         st = arn_pipeline_run_incumbent(p, p->target->incumbent, plain->problem, plan, err);

@@ -251,9 +251,9 @@ static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
     assert_ok(arenaut_program_order_new(p->document.program, p->lowering, p->target, &lowered, NULL,
                                         &order, &err),
               err);
-    assert_ok(
-        arenaut_program_order_loosen(order, p->document.program, p->lowering, results, n, &err),
-        err);
+    const arenaut_loosening joins = {.joins = results, .n_joins = n};
+    assert_ok(arenaut_program_order_loosen(order, p->document.program, p->lowering, &joins, &err),
+              err);
     const uint64_t peak = order_brute_peak(arenaut_program_order_problem(order, 0));
     arenaut_program_order_free(order);
     arenaut_pipeline_free(p);

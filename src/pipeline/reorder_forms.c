@@ -1,17 +1,18 @@
-/* Joins in place, of which each is one or not, together with the order: which there are to choose
- * from, and a bound for all choices. What the pass `slices` writes in place if it may is what is an
- * op where it may not, and is none where it may. */
+/* Joins in place, of which each is one or not, and views that may be copies, together with the
+ * order: which there are to choose from, and a bound for all choices. What the pass `slices` writes
+ * in place if it may is what is an op where it may not, and is none where it may. */
 #include "pipeline/stages.h"
 
 #include <string.h>
 
 #include "core/memory.h"
 
-arenaut_status arn_pipeline_prepare_joined(const arenaut_pipeline *p, arenaut_joining joining,
+arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_forms forms,
                                            arenaut_pipeline **prepared, arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){0};
-    options.joining = joining;
+    options.joining = forms.joining;
+    if (!p->rewrite) options.copying = forms.copying;
     return arn_pipeline_prepare_aside(p, &options, prepared, err);
 }
 
@@ -40,9 +41,9 @@ static uint32_t list_others(const arenaut_program *apart, const bool *found, uin
 static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
                                 uint32_t *others, bool *found, arenaut_joining *joins,
                                 arenaut_error *err) {
-    const arenaut_joining rest = {true, others, list_others(apart, found, others)};
+    const arn_forms rest = {.joining = {true, others, list_others(apart, found, others)}};
     arenaut_pipeline *joined = NULL;
-    const arenaut_status st = arn_pipeline_prepare_joined(p, rest, &joined, err);
+    const arenaut_status st = arn_pipeline_prepare_formed(p, rest, &joined, err);
     uint32_t *results = others + apart->n_ops;
     for (uint32_t i = 0; i < apart->n_ops && st == ARENAUT_OK; i++) {
         if (apart->n_ops != joined->document.program->n_ops) break;
@@ -73,17 +74,37 @@ static arenaut_status find_rounds(const arenaut_pipeline *p, const arenaut_progr
     return st;
 }
 
-arenaut_status arn_pipeline_find_joins(const arenaut_pipeline *p, arn_region *region,
-                                       arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_joins(const arenaut_pipeline *p, arn_region *region,
+                                 arenaut_joining *joins, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     const char *passes = p->options.passes;
+    const arn_forms none = {.joining = {.chosen = true}};
     *joins = (arenaut_joining){0};
     if (p->options.joining.chosen || !passes || !strstr(passes, "slices")) return ARENAUT_OK;
-    arenaut_status st =
-        arn_pipeline_prepare_joined(p, (arenaut_joining){.chosen = true}, &apart, err);
+    arenaut_status st = arn_pipeline_prepare_formed(p, none, &apart, err);
     if (st == ARENAUT_OK) st = find_rounds(p, apart->document.program, region, joins, err);
     arenaut_pipeline_free(apart);
     return st;
+}
+
+/* What was rewritten before stays as it is. */
+static arenaut_status find_views(const arenaut_pipeline *p, arn_region *region,
+                                 const arenaut_joining *joins, arn_copies *copies,
+                                 arenaut_error *err) {
+    arenaut_pipeline *given = NULL;
+    const arn_forms forms = {.joining = p->options.joining};
+    *copies = (arn_copies){0};
+    if (p->rewrite || p->document.program->n_methods != 1) return ARENAUT_OK;
+    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_find_copies(p, given, joins, region, copies, err);
+    arenaut_pipeline_free(given);
+    return st;
+}
+
+arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *region,
+                                       arn_form_choices *choices, arenaut_error *err) {
+    const arenaut_status st = find_joins(p, region, &choices->joins, err);
+    return st == ARENAUT_OK ? find_views(p, region, &choices->joins, &choices->copies, err) : st;
 }
 
 static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_order *problem,
@@ -100,18 +121,23 @@ static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_
     return st;
 }
 
-arenaut_status arn_pipeline_bound_joins(const arenaut_pipeline *p, const arenaut_joining *joins,
+arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_form_choices *choices,
                                         arenaut_ordering *bound, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     arenaut_program_order *problem = NULL;
     arenaut_error why = {0};
+    const arenaut_joining *joins = &choices->joins;
+    const arn_copies *copies = &choices->copies;
+    const arn_forms forms = {.joining = p->options.joining, .copying = {copies->ops, copies->n}};
+    const arn_forms none_joined = {.joining = {.chosen = true}, .copying = forms.copying};
+    const arenaut_loosening loosening = {joins->results, joins->n, copies->parts, copies->n_parts};
     *bound = (arenaut_ordering){0};
     arenaut_status st =
-        arn_pipeline_prepare_joined(p, (arenaut_joining){.chosen = true}, &apart, &why);
+        arn_pipeline_prepare_formed(p, joins->n > 0 ? none_joined : forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, apart, &problem, &why);
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_loosen(problem, apart->document.program, apart->lowering,
-                                          joins->results, joins->n, &why);
+                                          &loosening, &why);
     }
     if (st == ARENAUT_OK) st = bound_loosened(p, problem, bound, &why);
     arenaut_program_order_free(problem);

@@ -1,0 +1,471 @@
+/* Views of parts that may be copies, chosen together with the order: what is said is held against
+ * every choice of them in every order; and programs with copies against those with names. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/check.h>
+#include <arenaut/pipeline.h>
+
+#include "support/fuse.h"
+#include "support/printed.h"
+#include "support/random.h"
+#include "support/thorough.h"
+
+enum { OPS = 8, ORDERS = 24, PROGRAMS = 60, EACH = 4 /* bytes of an element */ };
+
+typedef enum small_kind { COMPUTES, NAMES_PART, UPDATES } small_kind;
+
+typedef struct small_op {
+    small_kind kind;
+    const char *name;
+    uint32_t inputs[OPS], n_inputs;
+    uint32_t first; /* of a part: its first element in the operand */
+    int distance;   /* the result may begin so far below the first operand, and lie over it there */
+    bool reaches;
+} small_op;
+
+/* Tensor 0 is the input; op i makes tensor i + 1. What nobody reads is a result. */
+typedef struct small_program {
+    uint32_t n_ops, elements[OPS + 1];
+    uint32_t whole[OPS + 1],
+        begin[OPS + 1]; /* whose memory a tensor has, and where in it, as names */
+    bool result[OPS + 1];
+    small_op op[OPS];
+} small_program;
+
+static bool is_read(const small_program *p, uint32_t tensor) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->op[i].n_inputs; k++) {
+            if (p->op[i].inputs[k] == tensor) return true;
+        }
+    }
+    return false;
+}
+
+/* The last op reads whatever nobody has read. */
+static void draw_last(small_program *p, rng *r) {
+    const uint32_t i = p->n_ops;
+    small_op last = {COMPUTES, "aten::cat", {0}, 0, 0, 0, false};
+    for (uint32_t t = 1; t <= i; t++) {
+        if (!is_read(p, t)) last.inputs[last.n_inputs++] = t;
+    }
+    p->whole[i + 1] = i + 1;
+    p->elements[i + 1] = 16 + 16 * rng_below(r, 3);
+    p->op[p->n_ops++] = last;
+    for (uint32_t t = 1; t <= p->n_ops; t++) p->result[t] = t == p->n_ops || rng_once_in(r, 16);
+}
+
+static void draw_part(small_program *p, rng *r, uint32_t i, uint32_t of) {
+    const uint32_t parts = p->elements[of] / 16;
+    const uint32_t first = rng_below(r, parts), n = 1 + rng_below(r, parts - first);
+    p->op[i] = (small_op){NAMES_PART, "aten::slice.Tensor", {of}, 1, 16 * first, 0, false};
+    p->elements[i + 1] = 16 * n;
+    p->whole[i + 1] = p->whole[of];
+    p->begin[i + 1] = p->begin[of] + 16 * first;
+}
+
+/* Large ones are made of small ones, and read in parts, which are read later. */
+static void draw(small_program *p, rng *r, bool updates) {
+    memset(p, 0, sizeof *p);
+    p->n_ops = 4 + rng_below(r, OPS - 4);
+    p->elements[0] = 32 + 16 * rng_below(r, 2);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        small_op *op = &p->op[i];
+        const uint32_t back = rng_below(r, 3);
+        const uint32_t a = back < i ? i - back : rng_below(r, i + 1), b = rng_below(r, i + 1);
+        *op = (small_op){COMPUTES, "aten::relu", {a, b}, 1, 0, 0, rng_once_in(r, 2)};
+        op->distance = 16 * ((int)rng_below(r, 8) - 2);
+        p->whole[i + 1] = i + 1;
+        p->elements[i + 1] = p->elements[a];
+        if (p->elements[a] > 32 && !rng_once_in(r, 3)) {
+            draw_part(p, r, i, a);
+        } else if (!rng_once_in(r, 3)) {
+            op->name = "aten::mm";
+            op->n_inputs = rng_once_in(r, 2) ? 2 : 1;
+            p->elements[i + 1] = p->elements[a] > 32 ? 16 : 64 + 16 * rng_below(r, 6);
+        } else if (updates && a > 0 && rng_once_in(r, 3)) {
+            op->kind = UPDATES;
+            op->name = "aten::relu_";
+            p->whole[i + 1] = p->whole[a];
+            p->begin[i + 1] = p->begin[a];
+        }
+    }
+    draw_last(p, r);
+}
+
+static void put_tensors(text *t, const small_program *p) {
+    for (uint32_t i = 0; i <= p->n_ops; i++) {
+        put(t, "%s{\"name\": \"t%u\", \"dtype\": \"float32\", \"dims\": [1, %u]", i ? ", " : "", i,
+            p->elements[i]);
+        if (p->begin[i] > 0) put(t, ", \"view_offset\": %u", EACH * p->begin[i]);
+        put(t, "}");
+    }
+}
+
+static void put_op(text *t, const small_op *op, uint32_t i) {
+    put(t, "{\"name\": \"%s\", \"kind\": \"%s\", \"inputs\": [", op->name,
+        op->kind == UPDATES ? "in_place" : "functional");
+    for (uint32_t k = 0; k < op->n_inputs; k++) put(t, "%s%u", k ? ", " : "", op->inputs[k]);
+    put(t, "], \"outputs\": [%u]", i + 1);
+    if (op->reaches && op->kind == COMPUTES) {
+        put(t, ", \"overlaps\": [{\"output\": 0, \"input\": 0, \"distance\": %d}]", op->distance);
+    }
+    put(t, "}");
+}
+
+static void put_program(text *t, const small_program *p, const uint32_t *ops) {
+    const char *between = "";
+    t->n = 0;
+    put(t,
+        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
+        "\"tensors\": [");
+    put_tensors(t, p);
+    put(t, "], \"outputs\": [");
+    for (uint32_t i = 1; i <= p->n_ops; i++) {
+        if (!p->result[i]) continue;
+        put(t, "%s%u", between, i);
+        between = ", ";
+    }
+    put(t, "], \"ops\": [");
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        put(t, i ? ", " : "");
+        put_op(t, &p->op[ops[i]], ops[i]);
+    }
+    put(t, "]}");
+}
+
+/* ---- all orders ---- */
+
+typedef struct orders {
+    const small_program *program;
+    uint32_t n, ops[ORDERS][OPS], now[OPS];
+    bool all; /* there was room for all */
+} orders;
+
+/* Whether the later one of two ops must stay behind the other. */
+static bool waits(const small_program *p, uint32_t later, uint32_t first) {
+    const small_op *a = &p->op[later], *b = &p->op[first];
+    for (uint32_t k = 0; k < a->n_inputs; k++) {
+        const uint32_t whole = p->whole[a->inputs[k]];
+        if (a->inputs[k] == first + 1) return true;
+        if (b->kind == UPDATES && p->whole[b->inputs[0]] == whole) return true;
+        for (uint32_t i = 0; a->kind == UPDATES && i < b->n_inputs; i++) {
+            if (p->whole[b->inputs[i]] == whole) return true;
+        }
+    }
+    return false;
+}
+
+static bool may_run(const small_program *p, uint32_t ran, uint32_t op) {
+    if ((ran >> op) & 1) return false;
+    for (uint32_t i = 0; i < op; i++) {
+        if (!((ran >> i) & 1) && waits(p, op, i)) return false;
+    }
+    return true;
+}
+
+static void list_orders(orders *o, uint32_t ran, uint32_t n) {
+    if (n == o->program->n_ops) {
+        if (o->n == ORDERS) o->all = false;
+        else memcpy(o->ops[o->n++], o->now, sizeof o->now);
+        return;
+    }
+    for (uint32_t op = 0; op < o->program->n_ops; op++) {
+        if (!may_run(o->program, ran, op)) continue;
+        o->now[n] = op;
+        list_orders(o, ran | UINT32_C(1) << op, n + 1);
+    }
+}
+
+/* ---- all choices ---- */
+
+static arenaut_pipeline *run(const text *t, arenaut_pipeline_options options, bool reorder) {
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    options.reordering.on = reorder;
+    assert_ok(arenaut_pipeline_run(t->bytes, (size_t)t->n, &options, NULL, &p, &err), err);
+    return p;
+}
+
+/* Whether copies of this part may make a difference: nobody updates or names what it names. */
+static bool may_be_copy(const small_program *p, uint32_t i) {
+    if (p->op[i].kind != NAMES_PART || p->result[i + 1]) return false;
+    bool may = true;
+    for (uint32_t k = 0; k < p->n_ops; k++) {
+        const small_op *op = &p->op[k];
+        may = may && (op->kind == COMPUTES || op->inputs[0] != i + 1);
+        may = may && !(op->kind == UPDATES && k > i && p->whole[op->inputs[0]] == p->whole[i + 1]);
+    }
+    return may;
+}
+
+/* The ops of this choice of views, by their places in this order. */
+static uint32_t list_copies(const small_program *p, const uint32_t *ops, uint32_t choice,
+                            uint32_t *copies) {
+    uint32_t n = 0;
+    for (uint32_t at = 0; at < p->n_ops; at++) {
+        if (may_be_copy(p, ops[at]) && (choice >> ops[at] & 1)) copies[n++] = at;
+    }
+    return n;
+}
+
+static uint64_t plan_choice(const small_program *p, const uint32_t *ops, uint32_t choice,
+                            arenaut_pipeline_options options) {
+    uint32_t copies[OPS];
+    text t;
+    put_program(&t, p, ops);
+    options.copying = (arenaut_copying){copies, list_copies(p, ops, choice, copies)};
+    arenaut_pipeline *q = run(&t, options, false);
+    assert_int_equal(q->plan->quality, ARENAUT_OPTIMAL);
+    const uint64_t planned = q->figures.planned;
+    arenaut_pipeline_free(q);
+    return planned;
+}
+
+/* Of programs: in how many a copy is the best; have the bound as their best. */
+typedef struct counts {
+    uint32_t programs, copied, proven, views;
+} counts;
+
+static void compare(const small_program *p, const orders *o, arenaut_pipeline_options options,
+                    counts *c) {
+    const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    uint64_t least = UINT64_MAX;
+    uint32_t views = 0;
+    text t;
+    put_program(&t, p, given);
+    arenaut_pipeline *q = run(&t, options, true);
+    const arenaut_ordering known = q->ordering;
+    for (uint32_t i = 0; i < p->n_ops; i++) views |= (uint32_t)may_be_copy(p, i) << i;
+    for (uint32_t i = 0; i < o->n; i++) {
+        for (uint32_t choice = 0; choice < 1U << p->n_ops; choice++) {
+            if (choice & ~views) continue;
+            const uint64_t planned = plan_choice(p, o->ops[i], choice, options);
+            if (planned < least) least = planned;
+        }
+    }
+    assert_true(known.known && known.n_copied <= known.n_views);
+    assert_true(known.bound <= known.best && known.best <= known.given);
+    assert_true(least + known.at_ends >= known.bound);
+    assert_true(!o->all || q->figures.planned >= least);
+    if (o->all && q->figures.planned + known.at_ends <= known.bound) {
+        assert_int_equal(q->figures.planned, least);
+    }
+    assert_true(known.n_views > 3 || known.bound == known.best);
+    c->programs++;
+    c->views += known.n_views > 0;
+    c->copied += known.n_copied > 0;
+    c->proven += known.bound == known.best;
+    arenaut_pipeline_free(q);
+}
+
+static counts compare_programs(arenaut_pipeline_options options, uint64_t seed, bool updates) {
+    rng r = {seed};
+    counts c = {0};
+    while (c.programs < PROGRAMS * thorough()) {
+        small_program p;
+        draw(&p, &r, updates);
+        orders o = {.program = &p, .all = true};
+        list_orders(&o, 0, 0);
+        compare(&p, &o, options, &c);
+    }
+    return c;
+}
+
+static void assert_many(const counts *c) {
+    assert_true(3 * c->views > 2 * c->programs && 3 * c->copied > c->programs);
+    assert_true(20 * c->proven > 19 * c->programs);
+}
+
+TEST(which_views_are_copies_is_chosen_with_the_order) {
+    const counts c =
+        compare_programs((arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_OFF}, 1, false);
+    assert_many(&c);
+}
+
+TEST(copies_are_chosen_where_ops_update_their_operands) {
+    const counts c =
+        compare_programs((arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_OFF}, 2, true);
+    assert_many(&c);
+}
+
+TEST(copies_are_chosen_with_rights_to_write_over_operands) {
+    const counts c = compare_programs(
+        (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .align = 64}, 3, true);
+    assert_many(&c);
+}
+
+TEST(copies_are_chosen_with_results_over_operands_in_part) {
+    const counts c = compare_programs(
+        (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true}, 4, true);
+    assert_many(&c);
+}
+
+/* ---- what is accepted computes the same ---- */
+
+enum { UNIT = 16, MOST_UNITS = 12, CHECKED = 3000 };
+
+typedef struct memory {
+    uint64_t unit[OPS + 1][MOST_UNITS]; /* per tensor that has memory of its own */
+    uint32_t storage[OPS + 1], begin[OPS + 1];
+} memory;
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return a ^ a >> 29;
+}
+
+static uint64_t *units_of(memory *m, uint32_t t) { return &m->unit[m->storage[t]][m->begin[t]]; }
+
+static uint64_t sum_of(const small_program *p, memory *m, uint32_t t) {
+    uint64_t sum = t;
+    for (uint32_t i = 0; i < p->elements[t] / UNIT; i++) sum = mix(sum, units_of(m, t)[i]);
+    return sum;
+}
+
+static void name_part(memory *m, uint32_t t, uint32_t of, uint32_t first) {
+    m->storage[t] = m->storage[of];
+    m->begin[t] = m->begin[of] + first;
+}
+
+static void run_op(const small_program *p, memory *m, uint32_t i, bool copies) {
+    const small_op *op = &p->op[i];
+    const uint32_t t = i + 1, a = op->inputs[0], n = p->elements[t] / UNIT;
+    if (op->kind == UPDATES) {
+        name_part(m, t, a, 0);
+        for (uint32_t k = 0; k < n; k++) units_of(m, t)[k] = mix(units_of(m, t)[k], 5);
+    } else if (op->kind == NAMES_PART && !copies) {
+        name_part(m, t, a, op->first / UNIT);
+    } else if (op->kind == NAMES_PART) {
+        memcpy(m->unit[t], units_of(m, a) + op->first / UNIT, n * sizeof(uint64_t));
+    } else {
+        uint64_t sum = i;
+        for (uint32_t k = 0; k < op->n_inputs; k++) sum = mix(sum, sum_of(p, m, op->inputs[k]));
+        for (uint32_t k = 0; k < n; k++) m->unit[t][k] = mix(sum, k);
+    }
+}
+
+/* A sum of all results. */
+static uint64_t run_small(const small_program *p, const uint32_t *ops, uint32_t copies) {
+    memory m = {0};
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t <= p->n_ops; t++) m.storage[t] = t;
+    for (uint32_t k = 0; k < p->elements[0] / UNIT; k++) m.unit[0][k] = k + 1;
+    for (uint32_t i = 0; i < p->n_ops; i++) run_op(p, &m, ops[i], copies >> ops[i] & 1);
+    for (uint32_t t = 1; t <= p->n_ops; t++) {
+        if (p->result[t]) sum = mix(sum, sum_of(p, &m, t));
+    }
+    return sum;
+}
+
+/* Any order in which what is read has been made. */
+static void draw_order(const small_program *p, rng *r, uint32_t *ops) {
+    uint32_t made = 1;
+    for (uint32_t n = 0; n < p->n_ops;) {
+        const uint32_t i = rng_below(r, p->n_ops);
+        bool ready = !(made >> (i + 1) & 1);
+        for (uint32_t k = 0; k < p->op[i].n_inputs; k++) {
+            ready = ready && (made >> p->op[i].inputs[k] & 1);
+        }
+        if (!ready) continue;
+        made |= UINT32_C(1) << (i + 1);
+        ops[n++] = i;
+    }
+}
+
+static arenaut_program *read_small(const small_program *p) {
+    const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    text t;
+    put_program(&t, p, given);
+    assert_ok(
+        arenaut_read((const uint8_t *)t.bytes, (size_t)t.n, NULL, NULL, NULL, &document, &err),
+        err);
+    return document.program;
+}
+
+static arenaut_status check_small(const small_program *p, const uint32_t *ops, uint32_t copies) {
+    uint32_t list[OPS], n = 0;
+    arenaut_program *before = read_small(p), *after = read_small(p);
+    arenaut_rewrite *copied = NULL, *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (copies >> i & 1) list[n++] = i;
+    }
+    assert_ok(arenaut_copy_views(after, list, n, &copied, &err), err);
+    assert_int_equal(copied->n_copied, n);
+    assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+    const arenaut_status st = arenaut_check_rewrite(before, rewrite, NULL, &finding, &err);
+    assert_true(st == ARENAUT_OK || st == ARENAUT_REJECTED);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(before);
+    return st;
+}
+
+TEST(what_the_checker_accepts_computes_the_same) {
+    const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    rng r = {5};
+    uint32_t accepted = 0, copied = 0, differing = 0, too_careful = 0;
+    for (uint32_t i = 0; i < CHECKED * thorough(); i++) {
+        small_program p;
+        uint32_t ops[OPS], copies = 0;
+        draw(&p, &r, true);
+        draw_order(&p, &r, ops);
+        if (rng_once_in(&r, 3)) memcpy(ops, given, sizeof ops);
+        for (uint32_t k = 0; k < p.n_ops; k++) {
+            const bool may = p.op[k].kind == NAMES_PART && !p.result[k + 1];
+            if (may && rng_once_in(&r, 2)) copies |= UINT32_C(1) << k;
+        }
+        for (uint32_t k = 0; k < p.n_ops; k++) { /* what is named of a copy lies elsewhere */
+            const bool names = p.op[k].kind == NAMES_PART && p.op[k].inputs[0] > 0;
+            if (names && !(copies >> k & 1)) copies &= ~(UINT32_C(1) << (p.op[k].inputs[0] - 1));
+        }
+        const bool same = run_small(&p, given, 0) == run_small(&p, ops, copies);
+        const bool accepts = check_small(&p, ops, copies) == ARENAUT_OK;
+        assert_true(same || !accepts);
+        accepted += accepts;
+        copied += accepts && copies != 0;
+        differing += !same;
+        too_careful += same && !accepts;
+    }
+    assert_true(2 * accepted > CHECKED && 3 * copied > CHECKED && 20 * differing > CHECKED);
+    assert_true(10 * too_careful < CHECKED * thorough());
+}
+
+/* ---- out of memory ---- */
+
+static arenaut_status choose_copies(void *context, const arenaut_allocator *allocator) {
+    const char *program = context;
+    const arenaut_pipeline_options options = {.reordering = {.on = true}, .plan = {.effort = 1000}};
+    arenaut_pipeline *p = NULL;
+    const arenaut_status st =
+        arenaut_pipeline_run(program, strlen(program), &options, allocator, &p, NULL);
+    if (st == ARENAUT_OK) assert_int_equal(p->ordering.n_copied, 2);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+/* Of two wholes one part each is read late. */
+TEST(choosing_copies_survives_running_out_of_memory) {
+    static char program[] =
+        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
+        "\"outputs\": [8], \"tensors\": [{\"dims\": [1, 16]}, {\"dims\": [1, 256]}, "
+        "{\"dims\": [1, 16], \"view_offset\": 64}, {\"dims\": [1, 200]}, {\"dims\": [1, 300]}, "
+        "{\"dims\": [1, 16], \"view_offset\": 32}, {\"dims\": [1, 16]}, {\"dims\": [1, 400]}, "
+        "{\"dims\": [1, 16]}], \"ops\": ["
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [0], \"outputs\": [1]}, "
+        "{\"name\": \"aten::slice.Tensor\", \"kind\": \"functional\", \"inputs\": [1], "
+        "\"outputs\": [2]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [1], \"outputs\": [3]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [3], \"outputs\": [4]}, "
+        "{\"name\": \"aten::slice.Tensor\", \"kind\": \"functional\", \"inputs\": [4], "
+        "\"outputs\": [5]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [4], \"outputs\": [6]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [6], \"outputs\": [7]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [7, 2, 5], "
+        "\"outputs\": [8]}]}";
+    survives_every_allocation_failure(choose_copies, program);
+}
