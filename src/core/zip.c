@@ -53,7 +53,7 @@ static arenaut_status find_large_directory(arn_zip *zip, size_t locator, uint64_
     zip->entries = arn_take_u64(&c);
     *bytes = arn_take_u64(&c);
     *place = arn_take_u64(&c);
-    zip->end = (size_t)at;
+    zip->end = zip->large_record = (size_t)at;
     return ARENAUT_OK;
 }
 
@@ -64,7 +64,7 @@ arenaut_status arn_zip_open(const uint8_t *data, size_t size, arn_zip *zip, aren
         return broken(err, size, "no directory at its end; the file may be cut short");
     }
     arn_cursor c = arn_cursor_at(data, size, end + 10);
-    found.end = end;
+    found.end = found.end_record = end;
     found.entries = arn_take_u16(&c);
     uint64_t bytes = arn_take_u32(&c), place = arn_take_u32(&c);
     if (end >= LOCATOR_SIZE && has_signature(&found, end - LOCATOR_SIZE, "PK\6\7")) {
@@ -82,8 +82,10 @@ arenaut_status arn_zip_open(const uint8_t *data, size_t size, arn_zip *zip, aren
 }
 
 /* A number that does not fit in 32 bits stands in an extra field, in this order. */
-static void take_large(arn_cursor *c, uint64_t *number) {
-    if (*number == UINT32_MAX) *number = arn_take_u64(c);
+static void take_large(arn_cursor *c, uint64_t *number, arn_zip_number *at) {
+    if (*number != UINT32_MAX) return;
+    *at = (arn_zip_number){c->at, 8};
+    *number = arn_take_u64(c);
 }
 
 static bool read_large_field(const arn_zip *zip, size_t at, size_t end, arn_zip_entry *entry) {
@@ -93,14 +95,19 @@ static bool read_large_field(const arn_zip *zip, size_t at, size_t end, arn_zip_
         if (length > end - c.at) return false;
         if (id == LARGE_FIELD) {
             arn_cursor field = arn_cursor_at(zip->data, c.at + length, c.at);
-            take_large(&field, &entry->size);
-            take_large(&field, &entry->packed);
-            take_large(&field, &entry->place);
+            take_large(&field, &entry->size, &entry->size_at);
+            take_large(&field, &entry->packed, &entry->packed_at);
+            take_large(&field, &entry->place, &entry->place_at);
             return !field.bad;
         }
         at = c.at + length;
     }
     return true;
+}
+
+static uint32_t take_number(arn_cursor *c, arn_zip_number *at) {
+    *at = (arn_zip_number){c->at, 4};
+    return arn_take_u32(c);
 }
 
 arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry,
@@ -112,13 +119,14 @@ arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry
     e.flags = arn_take_u16(&c);
     e.method = arn_take_u16(&c);
     (void)arn_take_u32(&c); /* when it was changed */
+    e.crc_at = c.at;
     e.crc = arn_take_u32(&c);
-    e.packed = arn_take_u32(&c);
-    e.size = arn_take_u32(&c);
+    e.packed = take_number(&c, &e.packed_at);
+    e.size = take_number(&c, &e.size_at);
     e.name_length = arn_take_u16(&c);
     const size_t extra = arn_take_u16(&c), comment = arn_take_u16(&c);
     (void)arn_take(&c, 8); /* disks and attributes */
-    e.place = arn_take_u32(&c);
+    e.place = take_number(&c, &e.place_at);
     if (!begins || !arn_cursor_has(&c, e.name_length + extra + comment)) {
         return broken(err, *at, "its directory is broken");
     }

@@ -11,20 +11,31 @@
 #include <stdint.h>
 
 #include <arenaut/error.h>
+#include <arenaut/sink.h>
 
 typedef struct arn_zip {
     const uint8_t *data;
     size_t size;
     size_t directory, end; /* where the directory begins and ends */
+    size_t large_record;   /* the end record with 64-bit numbers; 0: there is none */
+    size_t end_record;
     uint64_t entries;
 } arn_zip;
+
+/* Where the directory states a number, and in how many bytes. */
+typedef struct arn_zip_number {
+    size_t at;
+    unsigned width; /* 4 or 8 */
+} arn_zip_number;
 
 typedef struct arn_zip_entry {
     const char *name; /* in the archive; no NUL behind it */
     size_t name_length;
     uint64_t place; /* of the header in front of its bytes */
     uint64_t packed, size;
+    arn_zip_number place_at, packed_at, size_at;
     uint32_t crc;
+    size_t crc_at;
     uint16_t method, flags; /* method 0: stored */
 } arn_zip_entry;
 
@@ -46,5 +57,13 @@ uint32_t arn_zip_sum(const uint8_t *bytes, size_t size);
  * encrypted. O(its size). */
 arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, const uint8_t **bytes,
                              arenaut_error *err);
+
+/* Writes the archive with other bytes in one stored entry, which the directory lists at `listed`.
+ * What lies behind them moves by as much as they are longer, and what states sizes, sums and places
+ * is put right; all else stays as it is. BAD_INPUT where entries lie over one another or what the
+ * archive says of this one does not agree, TOO_LARGE where a number has no room, IO if the sink
+ * refuses. O(size of the archive). */
+arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *bytes, size_t size,
+                               arenaut_sink sink, arenaut_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Changes are kept by where they begin. A text that is moved is copied from where it stands, with
- * the numbers that change in it. */
+ * the changes inside of it, and those that are of this copy alone. */
 #include "formats/json_patch.h"
 
 #include <inttypes.h>
@@ -14,8 +14,9 @@ arn_json_patch arn_json_patch_begin(const arn_json *json, const arenaut_allocato
 }
 
 void arn_json_patch_free(arn_json_patch *patch) {
-    arn_release(patch->allocator, patch->changes);
-    patch->changes = NULL;
+    arn_release(patch->allocator, patch->changes.list);
+    arn_release(patch->allocator, patch->here.list);
+    patch->changes.list = patch->here.list = NULL;
 }
 
 /* ---- where values end ---- */
@@ -59,80 +60,146 @@ static size_t end_of(const arn_json *json, uint32_t value) {
 
 /* ---- changes ---- */
 
-static void add(arn_json_patch *p, uint32_t value, uint32_t source, uint32_t number) {
-    if (!arn_grow(p->allocator, (void **)&p->changes, &p->capacity, (uint64_t)p->n + 1,
-                  sizeof *p->changes)) {
+static void add(arn_json_patch *p, arn_json_changes *to, arn_json_change change) {
+    if (!arn_grow(p->allocator, (void **)&to->list, &to->capacity, (uint64_t)to->n + 1,
+                  sizeof *to->list)) {
         p->no_memory = true;
         return;
     }
-    const arn_json_change change = {p->json->nodes[value].at, end_of(p->json, value), source,
-                                    number};
-    p->changes[p->n++] = change;
+    change.here = p->here.n;
+    to->list[to->n++] = change;
+}
+
+/* In the place of a value. */
+static arn_json_change instead_of(const arn_json_patch *p, uint32_t value) {
+    return (arn_json_change){
+        .at = p->json->nodes[value].at, .end = end_of(p->json, value), .source = ARN_JSON_NONE};
 }
 
 void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint32_t number) {
-    add(patch, value, ARN_JSON_NONE, number);
+    arn_json_change change = instead_of(patch, value);
+    change.number = number;
+    add(patch, &patch->changes, change);
+}
+
+void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text) {
+    arn_json_change change = instead_of(patch, value);
+    change.text = text;
+    add(patch, &patch->changes, change);
 }
 
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source) {
-    add(patch, value, source, 0);
+    arn_json_change change = instead_of(patch, value);
+    change.source = source;
+    add(patch, &patch->changes, change);
+}
+
+void arn_json_patch_add(arn_json_patch *patch, uint32_t parent, const char *name, uint32_t source) {
+    if (patch->end == 0 || patch->parent != parent) {
+        patch->parent = parent;
+        patch->end = end_of(patch->json, last_child(patch->json, parent));
+    }
+    const arn_json_change change = {
+        .at = patch->end, .end = patch->end, .source = source, .text = name};
+    add(patch, &patch->changes, change);
+}
+
+void arn_json_patch_text_here(arn_json_patch *patch, uint32_t value, const char *text) {
+    arn_json_change change = instead_of(patch, value);
+    change.text = text;
+    add(patch, &patch->here, change);
+    if (!patch->no_memory) patch->changes.list[patch->changes.n - 1].n_here++;
 }
 
 /* ---- writing ---- */
 
-static bool sort(arn_json_patch *p) {
-    uint64_t *key = arn_allocate(p->allocator, p->n, sizeof *key);
-    uint32_t *ids = arn_allocate(p->allocator, p->n, 2 * sizeof *ids);
-    arn_json_change *sorted = arn_allocate(p->allocator, p->n, sizeof *sorted);
+static bool sort(const arn_json_patch *p, arn_json_change *list, uint32_t n) {
+    uint64_t *key = arn_allocate(p->allocator, n, sizeof *key);
+    uint32_t *ids = arn_allocate(p->allocator, n, 2 * sizeof *ids);
+    arn_json_change *sorted = arn_allocate(p->allocator, n, sizeof *sorted);
     const bool ok = key && ids && sorted;
-    for (uint32_t i = 0; ok && i < p->n; i++) {
-        key[i] = p->changes[i].at;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        key[i] = list[i].at;
         ids[i] = i;
     }
-    if (ok) arn_sort_by_key(ids, p->n, key, ids + p->n);
-    for (uint32_t i = 0; ok && i < p->n; i++) sorted[i] = p->changes[ids[i]];
-    if (ok && p->n > 0) memcpy(p->changes, sorted, p->n * sizeof *sorted);
+    if (ok) arn_sort_by_key(ids, n, key, ids + n);
+    for (uint32_t i = 0; ok && i < n; i++) sorted[i] = list[ids[i]];
+    if (ok && n > 0) memcpy(list, sorted, n * sizeof *sorted);
     arn_release(p->allocator, key);
     arn_release(p->allocator, ids);
     arn_release(p->allocator, sorted);
     return ok;
 }
 
+static bool sort_all(const arn_json_patch *p) {
+    bool ok = true;
+    for (uint32_t i = 0; i < p->changes.n && ok; i++) {
+        const arn_json_change *c = &p->changes.list[i];
+        if (c->n_here > 1) ok = sort(p, p->here.list + c->here, c->n_here);
+    }
+    return ok && sort(p, p->changes.list, p->changes.n);
+}
+
 /* The first change at this byte or later. */
 static uint32_t first_from(const arn_json_patch *p, size_t at) {
-    uint32_t low = 0, high = p->n;
+    uint32_t low = 0, high = p->changes.n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->changes[middle].at < at) low = middle + 1;
+        if (p->changes.list[middle].at < at) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-/* [at, end) with the numbers in it that change. */
-static void put_with_numbers(const arn_json_patch *p, size_t at, size_t end, arn_writer *out) {
-    for (uint32_t i = first_from(p, at); i < p->n && p->changes[i].at < end; i++) {
-        const arn_json_change *c = &p->changes[i];
-        if (c->source != ARN_JSON_NONE) continue;
-        arn_put(out, p->json->text + at, c->at - at);
+static bool is_added(const arn_json_change *c) { return c->at == c->end; }
+
+static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
+                      arn_writer *out);
+
+/* A source is smaller than what its change stands in, or is that itself and not entered again.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_writer *out) {
+    if (is_added(c)) arn_puts(out, ", ");
+    if (c->text) arn_put_json_string(out, c->text);
+    if (is_added(c) && c->text) arn_puts(out, ": ");
+    if (c->source != ARN_JSON_NONE) {
+        put_range(p, p->json->nodes[c->source].at, end_of(p->json, c->source), c, out);
+    } else if (!c->text) {
         arn_putf(out, "%" PRIu32, c->number);
-        at = c->end;
+    }
+}
+
+/* [at, end) with what changes in it; `user`: the change of which this is the source, or NULL. What
+ * takes the place of the source itself is no part of it.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
+                      arn_writer *out) {
+    const arn_json_change *c = p->changes.list + first_from(p, at);
+    const arn_json_change *const behind = p->changes.list + p->changes.n;
+    const arn_json_change *here = user ? p->here.list + user->here : NULL;
+    const arn_json_change *const no_more = user ? here + user->n_here : NULL;
+    const size_t begin = at;
+    for (;;) {
+        while (c < behind && c->at < end &&
+               (c->at < at || (user && c->at == begin && c->source != ARN_JSON_NONE))) {
+            c++;
+        }
+        while (here != no_more && here->at < at) here++;
+        const bool any = c < behind && c->at < end;
+        const arn_json_change *next = any ? c : NULL;
+        if (here != no_more && (!next || here->at <= next->at)) next = here++;
+        else if (any) c++;
+        if (!next) break;
+        arn_put(out, p->json->text + at, next->at - at);
+        put_change(p, next, out);
+        at = next->end;
     }
     arn_put(out, p->json->text + at, end - at);
 }
 
 arenaut_status arn_json_patch_write(arn_json_patch *patch, arenaut_sink sink, arenaut_error *err) {
-    const arn_json *json = patch->json;
     arn_writer out = arn_writer_to(sink);
-    size_t copied = 0;
-    if (patch->no_memory || !sort(patch)) return arn_no_memory(err);
-    for (uint32_t i = 0; i < patch->n; i++) {
-        const arn_json_change *c = &patch->changes[i];
-        if (c->source == ARN_JSON_NONE) continue;
-        put_with_numbers(patch, copied, c->at, &out);
-        put_with_numbers(patch, json->nodes[c->source].at, end_of(json, c->source), &out);
-        copied = c->end;
-    }
-    put_with_numbers(patch, copied, json->size, &out);
+    if (patch->no_memory || !sort_all(patch)) return arn_no_memory(err);
+    put_range(patch, 0, patch->json->size, NULL, &out);
     return arn_writer_finish(&out, err);
 }

@@ -6,28 +6,47 @@
 #include "core/json.h"
 #include "core/writer.h"
 
-/* One value: it gets the text of another one, changes inside of that included, or a number. */
+/* One value: it gets the text of another one, changes inside of that included, or a number, or a
+ * string. Or what is added to an array or an object, behind all that it has. */
 typedef struct arn_json_change {
-    size_t at, end;
-    uint32_t source; /* a value; ARN_JSON_NONE: it becomes `number` */
+    size_t at, end;  /* what is added has no bytes in the old text */
+    uint32_t source; /* a value; ARN_JSON_NONE: it becomes `text`, or else `number` */
     uint32_t number;
+    const char *text;      /* of what is added to an object: its name */
+    uint32_t n_here, here; /* strings that differ in this use of the source alone */
 } arn_json_change;
+
+/* A list of changes, in the order of the text once it is sorted. */
+typedef struct arn_json_changes {
+    arn_json_change *list;
+    uint32_t n, capacity;
+} arn_json_changes;
 
 typedef struct arn_json_patch {
     const arn_json *json;
     const arenaut_allocator *allocator;
-    arn_json_change *changes;
-    uint32_t n, capacity;
+    arn_json_changes changes, here;
+    uint32_t parent; /* to which something was added last, */
+    size_t end;      /* and behind what; 0: nothing yet */
     bool no_memory;
 } arn_json_patch;
 
 arn_json_patch arn_json_patch_begin(const arn_json *json, const arenaut_allocator *allocator);
 void arn_json_patch_free(arn_json_patch *patch);
 
-/* A value is changed once, and no value that is moved away holds one that another takes the place
- * of. */
+/* A value is changed once. No value gets the text of one that holds it. Texts are not copied: they
+ * must last until the patch is written. */
 void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint32_t number);
+void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text);
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source);
+
+/* Adds the text of `source` to an array or an object, which has something already; `name`: in an
+ * object. What is added first comes first. */
+void arn_json_patch_add(arn_json_patch *patch, uint32_t parent, const char *name, uint32_t source);
+
+/* In what was moved or added last, and only there, a value inside of the source becomes a string.
+ */
+void arn_json_patch_text_here(arn_json_patch *patch, uint32_t value, const char *text);
 
 /* Writes the text. IO if the sink refuses, NO_MEMORY if a change found no room. */
 arenaut_status arn_json_patch_write(arn_json_patch *patch, arenaut_sink sink, arenaut_error *err);

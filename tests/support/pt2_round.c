@@ -40,60 +40,90 @@ static uint32_t slow_crc(const uint8_t *data, size_t size) {
     return ~crc;
 }
 
-/* What the local header and the directory have in common. */
-static void common(sheet *s, const zip_part *part) {
-    number(s, 0, 2); /* flags */
-    number(s, 0, 2); /* stored */
+static void large_sizes(sheet *s, const zip_part *part) {
+    number(s, part->size, 8);
+    number(s, part->size, 8);
+}
+
+/* What the local header and the directory have in common. `told`: sum and sizes are. */
+static void common(sheet *s, const zip_part *part, unsigned way, bool told) {
+    const uint64_t size = way & ZIP_LARGE_SIZES ? UINT32_MAX : told ? part->size : 0;
+    number(s, way & ZIP_FOLLOWED ? 8 : 0, 2); /* flags */
+    number(s, 0, 2);                          /* stored */
     number(s, 0, 4);
-    number(s, slow_crc(part->data, part->size), 4);
-    number(s, part->size, 4);
-    number(s, part->size, 4);
+    number(s, told ? slow_crc(part->data, part->size) : 0, 4);
+    number(s, size, 4);
+    number(s, size, 4);
     number(s, strlen(part->name), 2);
 }
 
-bytes zip_of(const zip_part *parts, size_t n, bool large) {
+static void put_entry(sheet *s, const zip_part *part, unsigned way) {
+    const bool large = way & ZIP_LARGE_SIZES;
+    put(s, "PK\3\4\12\0", 6);
+    common(s, part, way, !(way & ZIP_FOLLOWED));
+    number(s, large ? 20 : 0, 2);
+    put(s, part->name, strlen(part->name));
+    if (large) {
+        number(s, 1, 2);
+        number(s, 16, 2);
+        large_sizes(s, part);
+    }
+    put(s, part->data, part->size);
+    if (!(way & ZIP_FOLLOWED)) return;
+    if (way & ZIP_MARKED) put(s, "PK\7\10", 4);
+    number(s, slow_crc(part->data, part->size), 4);
+    if (large) large_sizes(s, part);
+    for (int i = 0; !large && i < 2; i++) number(s, part->size, 4);
+}
+
+static void list_entry(sheet *s, const zip_part *part, size_t place, unsigned way) {
+    const bool large = way & ZIP_LARGE_PLACES, sizes = way & ZIP_LARGE_SIZES;
+    const size_t extra = (large ? 8u : 0u) + (sizes ? 16u : 0u);
+    put(s, "PK\1\2\12\0\12\0", 8);
+    common(s, part, way, true);
+    number(s, extra ? extra + 4 : 0, 2);
+    number(s, 0, 2);
+    number(s, 0, 8);
+    number(s, large ? UINT32_MAX : place, 4);
+    put(s, part->name, strlen(part->name));
+    if (extra) {
+        number(s, 1, 2);
+        number(s, extra, 2);
+    }
+    if (sizes) large_sizes(s, part);
+    if (large) number(s, place, 8);
+}
+
+static void put_large_end(sheet *s, size_t n, size_t directory) {
+    const size_t end = s->size;
+    put(s, "PK\6\6", 4);
+    number(s, 44, 8);
+    number(s, 0, 12);
+    number(s, n, 8);
+    number(s, n, 8);
+    number(s, end - directory, 8);
+    number(s, directory, 8);
+    put(s, "PK\6\7", 4);
+    number(s, 0, 4);
+    number(s, end, 8);
+    number(s, 1, 4);
+}
+
+bytes zip_in_way(const zip_part *parts, size_t n, unsigned way) {
+    const bool large = way & ZIP_LARGE_PLACES;
     size_t room = 200;
     size_t place[16];
-    for (size_t i = 0; i < n; i++) room += 2 * strlen(parts[i].name) + parts[i].size + 100;
+    for (size_t i = 0; i < n; i++) room += 2 * strlen(parts[i].name) + parts[i].size + 200;
     sheet s = {malloc(room), 0};
     if (!s.data || n > 16) abort();
     for (size_t i = 0; i < n; i++) {
         place[i] = s.size;
-        put(&s, "PK\3\4\12\0", 6);
-        common(&s, &parts[i]);
-        number(&s, 0, 2);
-        put(&s, parts[i].name, strlen(parts[i].name));
-        put(&s, parts[i].data, parts[i].size);
+        put_entry(&s, &parts[i], way);
     }
     const size_t directory = s.size;
-    for (size_t i = 0; i < n; i++) {
-        put(&s, "PK\1\2\12\0\12\0", 8);
-        common(&s, &parts[i]);
-        number(&s, large ? 12 : 0, 2);
-        number(&s, 0, 2);
-        number(&s, 0, 8);
-        number(&s, large ? UINT32_MAX : place[i], 4);
-        put(&s, parts[i].name, strlen(parts[i].name));
-        if (large) {
-            number(&s, 1, 2);
-            number(&s, 8, 2);
-            number(&s, place[i], 8);
-        }
-    }
+    for (size_t i = 0; i < n; i++) list_entry(&s, &parts[i], place[i], way);
     const size_t end = s.size;
-    if (large) {
-        put(&s, "PK\6\6", 4);
-        number(&s, 44, 8);
-        number(&s, 0, 12);
-        number(&s, n, 8);
-        number(&s, n, 8);
-        number(&s, end - directory, 8);
-        number(&s, directory, 8);
-        put(&s, "PK\6\7", 4);
-        number(&s, 0, 4);
-        number(&s, end, 8);
-        number(&s, 1, 4);
-    }
+    if (large) put_large_end(&s, n, directory);
     put(&s, "PK\5\6", 4);
     number(&s, 0, 4);
     number(&s, n, 2);
@@ -104,6 +134,10 @@ bytes zip_of(const zip_part *parts, size_t n, bool large) {
     const bytes exact = exactly(s.data, s.size);
     free(s.data);
     return exact;
+}
+
+bytes zip_of(const zip_part *parts, size_t n, bool large) {
+    return zip_in_way(parts, n, large ? ZIP_LARGE_PLACES : 0);
 }
 
 bytes pt2_of(const void *json, size_t size) {

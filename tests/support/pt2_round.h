@@ -13,6 +13,16 @@ typedef struct zip_part {
 
 /* An archive of stored entries, with 64-bit records where asked. free_bytes is due. */
 bytes zip_of(const zip_part *parts, size_t n, bool large);
+
+/* How archivers write in different ways. */
+enum {
+    ZIP_LARGE_PLACES = 1, /* places with 64 bits, in the directory and at the end */
+    ZIP_LARGE_SIZES = 2,  /* so sizes, in headers, in what follows and in the directory */
+    ZIP_FOLLOWED = 4,     /* sums and sizes come behind the bytes */
+    ZIP_MARKED = 8,       /* these begin with their mark */
+    ZIP_WAYS = 16,
+};
+bytes zip_in_way(const zip_part *parts, size_t n, unsigned way);
 /* An archive that holds this as its models/model.json. */
 bytes pt2_of(const void *json, size_t size);
 /* The models/model.json of an archive. */

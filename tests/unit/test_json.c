@@ -1,7 +1,9 @@
-/* The JSON reader: what it takes, what it refuses, and where it says the mistake is. */
+/* The JSON reader: what it takes, what it refuses, and where it says the mistake is; and texts that
+ * are written once more. */
 #include <stdlib.h>
 
 #include "core/json.h"
+#include "formats/json_patch.h"
 #include "support/fuse.h"
 #include "support/meter.h"
 #include "support/test.h"
@@ -275,4 +277,96 @@ TEST(running_out_of_memory_is_survived) {
     char *text = many_members(100, "k");
     survives_every_allocation_failure(parse_with, text);
     free(text);
+}
+
+/* ---- writing a text once more ---- */
+
+static void assert_writes(arn_json_patch *patch, const char *expected) {
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(arn_json_patch_write(patch, arenaut_text_sink(&text), &err), err);
+    assert_string_equal(text.bytes, expected);
+    arenaut_text_free(&text);
+    arn_json_patch_free(patch);
+}
+
+static uint32_t element(const arn_json *json, uint32_t array, uint32_t index) {
+    uint32_t v = arn_json_first(json, array);
+    while (index-- > 0) v = arn_json_next(json, array, v);
+    return v;
+}
+
+TEST(a_text_is_written_with_other_values_in_it) {
+    arn_json json = parse(" {\"a\": [1, \"x\",{}], \"b\" : -1.5e3 } ");
+    arn_json_patch patch = arn_json_patch_begin(&json, NULL);
+    const uint32_t a = arn_json_get(&json, 0, "a");
+    assert_writes(&patch, " {\"a\": [1, \"x\",{}], \"b\" : -1.5e3 } ");
+    patch = arn_json_patch_begin(&json, NULL);
+    arn_json_patch_text(&patch, arn_json_get(&json, 0, "b"), "q\"");
+    arn_json_patch_number(&patch, element(&json, a, 1), 7);
+    arn_json_patch_move(&patch, element(&json, a, 0), element(&json, a, 2));
+    arn_json_patch_move(&patch, element(&json, a, 2), element(&json, a, 0));
+    assert_writes(&patch, " {\"a\": [{}, 7,1], \"b\" : \"q\\\"\" } ");
+    drop(&json);
+}
+
+/* Lists inside of what moves have their own order, and numbers and strings change wherever they
+ * come to stand. */
+TEST(what_moves_takes_along_what_changes_inside_of_it) {
+    arn_json json = parse("[{\"n\": \"a\", \"l\": [1, 2]}, {\"n\": \"b\", \"l\": [[3], 4]}]");
+    const uint32_t first = element(&json, 0, 0), second = element(&json, 0, 1);
+    const uint32_t inner = arn_json_get(&json, second, "l");
+    arn_json_patch patch = arn_json_patch_begin(&json, NULL);
+    arn_json_patch_move(&patch, element(&json, inner, 0), element(&json, inner, 1));
+    arn_json_patch_move(&patch, element(&json, inner, 1), element(&json, inner, 0));
+    arn_json_patch_number(&patch, element(&json, element(&json, inner, 0), 0), 33);
+    arn_json_patch_move(&patch, first, second);
+    arn_json_patch_text_here(&patch, arn_json_get(&json, second, "n"), "c");
+    arn_json_patch_move(&patch, second, first);
+    arn_json_patch_text(&patch, arn_json_get(&json, first, "n"), "A");
+    assert_writes(&patch, "[{\"n\": \"c\", \"l\": [4, [33]]}, {\"n\": \"A\", \"l\": [1, 2]}]");
+    drop(&json);
+}
+
+TEST(values_are_added_behind_those_that_are_there) {
+    arn_json json = parse("{\"o\": {\"p\" : {\"k\": \"v\"} }, \"l\": [\"s\" , [\"t\", \"u\"]\n] }");
+    const uint32_t object = arn_json_get(&json, 0, "o"), list = arn_json_get(&json, 0, "l");
+    const uint32_t pair = element(&json, list, 1), p = arn_json_get(&json, object, "p");
+    arn_json_patch patch = arn_json_patch_begin(&json, NULL);
+    arn_json_patch_add(&patch, list, NULL, pair);
+    arn_json_patch_text_here(&patch, element(&json, pair, 1), "w");
+    arn_json_patch_text_here(&patch, element(&json, pair, 0), "v");
+    arn_json_patch_add(&patch, list, NULL, element(&json, list, 0));
+    arn_json_patch_add(&patch, object, "q", p);
+    arn_json_patch_add(&patch, object, "r", p);
+    arn_json_patch_text_here(&patch, arn_json_get(&json, p, "k"), "x");
+    arn_json_patch_move(&patch, element(&json, list, 0), element(&json, list, 0));
+    arn_json_patch_text_here(&patch, element(&json, list, 0), "S");
+    assert_writes(&patch,
+                  "{\"o\": {\"p\" : {\"k\": \"v\"}, \"q\": {\"k\": \"v\"}, "
+                  "\"r\": {\"k\": \"x\"} }, \"l\": [\"S\" , [\"t\", \"u\"], "
+                  "[\"v\", \"w\"], \"s\"\n] }");
+    drop(&json);
+}
+
+static arenaut_status write_patched(void *context, const arenaut_allocator *allocator) {
+    const arn_json *json = context;
+    arenaut_text text = {0};
+    arn_json_patch patch = arn_json_patch_begin(json, allocator);
+    for (uint32_t v = arn_json_first(json, 0); v != ARN_JSON_NONE; v = arn_json_next(json, 0, v)) {
+        arn_json_patch_move(&patch, v, element(json, 0, 0));
+        arn_json_patch_text_here(&patch, element(json, 0, 0), "x");
+        arn_json_patch_add(&patch, 0, NULL, v);
+    }
+    const arenaut_status st = arn_json_patch_write(&patch, arenaut_text_sink(&text), NULL);
+    if (st == ARENAUT_OK) assert_string_equal(text.bytes, "[\"x\", \"x\", \"x\", 1, 2, 3]");
+    arn_json_patch_free(&patch);
+    arenaut_text_free(&text);
+    return st;
+}
+
+TEST(changing_a_text_survives_running_out_of_memory) {
+    arn_json json = parse("[1, 2, 3]");
+    survives_every_allocation_failure(write_patched, &json);
+    drop(&json);
 }
