@@ -206,13 +206,13 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
                         "runtime keeps inputs and outputs in the arena");
     }
     if (outcome == ARENAUT_OUTCOME_NOT_OBEYED) {
+        const arenaut_format *format = p->job.pipeline->document.format;
         return complain(EXIT_USAGE, p->output,
                         "%s obeys no plan inside a model: write a .json or "
-                        "a .h%s",
+                        "a .h%s%s",
                         p->job.pipeline->target->name,
-                        p->job.pipeline->document.format->holds_order
-                            ? ", or the order of its ops with --reorder on"
-                            : "");
+                        format->holds_order ? ", or the order of its ops with --reorder on" : "",
+                        format->holds_repeats ? ", or ops that run again with --recompute on" : "");
     }
     return EXIT_FINE;
 }

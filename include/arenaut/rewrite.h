@@ -91,6 +91,8 @@ typedef struct arenaut_rewrite {
     uint64_t macs, macs_before; /* multiplications of the convolutions and matrix products */
     uint32_t *copied; /* ops of the program before, ascending: views that are copies now */
     uint32_t n_copied;
+    uint32_t *arguments; /* the inputs, then the outputs, of one op after another, as it was made:
+                          * passes change those of the program. NULL: where ops were split */
 } arenaut_rewrite;
 
 void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */

@@ -860,7 +860,8 @@ Rewrite._fields_ = [
     ("macs", c_uint64),
     ("macs_before", c_uint64),
     ("copied", POINTER(c_uint32)),
-    ("n_copied", c_uint32)]
+    ("n_copied", c_uint32),
+    ("arguments", POINTER(c_uint32))]
 SplitOptions._fields_ = [
     ("max_ops", OptionalId),
     ("max_macs", OptionalId),

@@ -13,7 +13,7 @@ enum {
     HEADER_SIZE = 30,
     HEADER_SUM = 14, /* in the header in front of an entry's bytes: */
     HEADER_PACKED = 18,
-    HEADER_PLAIN = 22,
+    HEADER_PLAIN = 22, /* right behind HEADER_PACKED */
     HEADER_NAME = 26,
     HEADER_EXTRA = 28,
     SUM_FOLLOWS = 1 << 3, /* flag: sum and sizes come behind the bytes */
@@ -80,17 +80,26 @@ static uint64_t load(const archive *a, size_t at, unsigned width) {
 
 /* ---- the entry ---- */
 
+/* Whether two sizes of this width stand at `at`, in front of `end`. */
+static bool has_sizes(const archive *a, size_t at, size_t end, unsigned width, uint64_t size) {
+    return end - at >= 2 * width && load(a, at, width) == size &&
+           load(a, at + width, width) == size;
+}
+
+static arenaut_status put_sizes(archive *a, size_t at, unsigned width) {
+    const arenaut_status st = put_number(a, (arn_zip_number){at, width}, a->size);
+    return st == ARENAUT_OK ? put_number(a, (arn_zip_number){at + width, width}, a->size) : st;
+}
+
 /* The sizes in the extra field of the header, if they stand there. */
-static arenaut_status put_large_sizes(archive *a, size_t at, size_t end) {
-    const uint64_t size = a->entry.size;
+static arenaut_status put_large_sizes(archive *a, size_t at, size_t end, bool follows) {
     while (end - at >= 4) {
         const size_t id = load(a, at, 2), length = load(a, at + 2, 2);
         at += 4;
         if (length > end - at) break;
-        if (id == LARGE_FIELD && length >= 16 && load(a, at, 8) == size &&
-            load(a, at + 8, 8) == size) {
-            put_number(a, (arn_zip_number){at, 8}, a->size);
-            return put_number(a, (arn_zip_number){at + 8, 8}, a->size);
+        if (id == LARGE_FIELD) {
+            if (has_sizes(a, at, at + length, 8, a->entry.size)) return put_sizes(a, at, 8);
+            if (follows && has_sizes(a, at, at + length, 8, 0)) return ARENAUT_OK;
         }
         at += length;
     }
@@ -108,38 +117,27 @@ static arenaut_status put_header(archive *a) {
     if (packed == UINT32_MAX && plain == UINT32_MAX) {
         const size_t name = load(a, at + HEADER_NAME, 2), extra = load(a, at + HEADER_EXTRA, 2);
         a->large = true;
-        return put_large_sizes(a, at + HEADER_SIZE + name, at + HEADER_SIZE + name + extra);
+        const size_t extra_at = at + HEADER_SIZE + name;
+        return put_large_sizes(a, extra_at, extra_at + extra, follows);
     }
     if (packed != a->entry.size || plain != a->entry.size) {
         return disagrees(a, size_at, "the size in the header");
     }
-    const arenaut_status st = put_number(a, (arn_zip_number){size_at, 4}, a->size);
-    if (st != ARENAUT_OK) return st;
-    return put_number(a, (arn_zip_number){at + HEADER_PLAIN, 4}, a->size);
-}
-
-/* Two sizes of this width, if they stand at `at`. */
-static arenaut_status put_sizes(archive *a, size_t at, unsigned width, bool *found) {
-    *found = a->zip->directory - at >= 2 * width && load(a, at, width) == a->entry.size &&
-             load(a, at + width, width) == a->entry.size;
-    if (!*found) return ARENAUT_OK;
-    const arenaut_status st = put_number(a, (arn_zip_number){at, width}, a->size);
-    return st == ARENAUT_OK ? put_number(a, (arn_zip_number){at + width, width}, a->size) : st;
+    return put_sizes(a, size_at, 4);
 }
 
 /* What follows the bytes: the sum, and sizes of either width. */
 static arenaut_status put_descriptor(archive *a) {
     size_t at = a->end;
     const size_t limit = a->zip->directory;
-    bool found = false;
+    const unsigned likely = a->large ? 8 : 4, widths[] = {likely, 12 - likely};
     if (!(a->entry.flags & SUM_FOLLOWS)) return ARENAUT_OK;
     if (limit - at >= 4 && memcmp(a->zip->data + at, "PK\7\10", 4) == 0) at += 4;
-    if (limit - at >= 4 && load(a, at, 4) == a->entry.crc) {
-        put_sum(a, at);
-        if (a->more == 0) return ARENAUT_OK;
-        arenaut_status st = put_sizes(a, at + 4, a->large ? 8 : 4, &found);
-        if (!found) st = put_sizes(a, at + 4, a->large ? 4 : 8, &found);
-        if (found) return st;
+    const bool summed = limit - at >= 4 && load(a, at, 4) == a->entry.crc;
+    if (summed) put_sum(a, at);
+    for (int i = 0; i < 2 && summed && a->more != 0; i++) {
+        if (!has_sizes(a, at + 4, limit, widths[i], a->entry.size)) continue;
+        return put_sizes(a, at + 4, widths[i]);
     }
     return a->more == 0 ? ARENAUT_OK : disagrees(a, at, "what follows the bytes");
 }

@@ -1,5 +1,6 @@
 /* torch.export archives: a zip with weights, of which only models/model.json is looked at. It can
- * hold no plan, but an order of the graph's nodes. The parts lie in pt2/. */
+ * hold no plan, but an order of the nodes of its graphs, and nodes that run again. The parts lie in
+ * pt2/. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -76,7 +77,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
     return st;
 }
 
-static arenaut_status write_order(const arenaut_result *result, arenaut_sink sink,
+static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sink,
                                   const arenaut_allocator *allocator, arenaut_error *err) {
     arn_zip zip;
     arn_zip_entry entry;
@@ -84,8 +85,8 @@ static arenaut_status write_order(const arenaut_result *result, arenaut_sink sin
     bool any = false;
     if (!result->rewrite || result->rewrite->n_stages > 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "an exported graph holds an order of its nodes, but no plan: they stay in "
-                        "theirs");
+                        "an exported graph holds an order of its nodes, and nodes that run again, "
+                        "but no plan: it stays as it is");
     }
     arenaut_status st = arn_zip_open(result->file, result->file_size, &zip, err);
     if (st == ARENAUT_OK) st = find_model(&zip, &entry, &listed, &any, err);
@@ -99,11 +100,13 @@ static arenaut_status write_order(const arenaut_result *result, arenaut_sink sin
 extern const arenaut_format arn_format_pt2;
 const arenaut_format arn_format_pt2 = {
     .name = "pt2",
-    .summary = "torch.export archive; an order of the graph's nodes goes inside",
+    .summary = "torch.export archive; an order of its nodes goes inside, and nodes that run again",
     .extensions = ".pt2",
     .recognise = recognise,
     .read = read_document,
-    .write = write_order,
+    .write = write_nodes,
     .needs_original = true,
     .holds_order = true,
+    .holds_orders = true,
+    .holds_repeats = true,
 };

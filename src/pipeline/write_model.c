@@ -56,9 +56,15 @@ static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **
     return st;
 }
 
-/* A runtime that plans by itself needs what its planner makes of the new order. */
-static arenaut_status find_outcome_of_order(const arenaut_pipeline *p, arenaut_outcome *outcome,
-                                            arenaut_error *err) {
+static bool may_hold_rewrite(const arenaut_pipeline *p) {
+    const arenaut_format *format = p->document.format;
+    return (format->holds_order && p->options.reordering.on) ||
+           (format->holds_repeats && p->options.recomputing.on);
+}
+
+/* A runtime that plans by itself needs what its planner makes of the rewritten program. */
+static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, arenaut_outcome *outcome,
+                                              arenaut_error *err) {
     arenaut_plan *plan = NULL;
     *outcome = ARENAUT_OUTCOME_NO_SMALLER;
     if (!p->rewrite) return ARENAUT_OK;
@@ -84,9 +90,8 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
     *outcome = into_model     ? outcome_in_model(p, force)
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
-    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && p->options.reordering.on &&
-        p->document.format->holds_order) {
-        return find_outcome_of_order(p, outcome, err);
+    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && may_hold_rewrite(p)) {
+        return find_outcome_of_rewrite(p, outcome, err);
     }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;
     if (*outcome == ARENAUT_OUTCOME_WRITE && unknown) {

@@ -1,6 +1,9 @@
 /* Reading torch.export archives: what the parts share. pt2_read.c walks the graphs, pt2_nodes.c
  * their nodes, pt2_tensor.c reads what is said of values, pt2_signature.c what they are for,
- * pt2_srepr.c the sizes that vary; pt2_reader.c is what they stand on. */
+ * pt2_srepr.c the sizes that vary; pt2_reader.c is what they stand on.
+ *
+ * And writing them: pt2_write.c puts the nodes of a rewritten program into the model, pt2_fresh.c
+ * gives names to what is new there, pt2_archive.c puts the model into the archive. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 
@@ -9,6 +12,7 @@
 #include <arenaut/rewrite.h>
 
 #include "core/id_list.h"
+#include "core/name_tree.h"
 #include "core/zip.h"
 #include "formats/json_reader.h"
 
@@ -26,6 +30,7 @@ typedef struct arn_pt2 {
     arenaut_program *program;
     arn_region names; /* of values */
     arn_id_list inputs, outputs;
+    arn_id_list named;       /* objects that name the tensors of an argument */
     uint32_t last_scalar;    /* the last op of the method at work that names a scalar; NONE: none */
     int64_t *dims, *strides; /* of the tensor at work */
     uint32_t *exprs;
@@ -76,7 +81,11 @@ typedef struct arn_pt2_queue {
     arn_id_list arguments;
 } arn_pt2_queue;
 
-/* Appends the tensors of one argument of any kind. */
+/* Appends the objects that name the tensors of one argument of any kind. False if there is no
+ * memory. */
+bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
+                          arn_id_list *list);
+/* Appends the tensors themselves. */
 void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list);
 /* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
 void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q);
@@ -89,11 +98,31 @@ bool arn_pt2_names_scalar(const arn_json *json, uint32_t node);
 arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
                             arenaut_program **out, arenaut_error *err);
 
-/* Writes the archive with the nodes of its graph, in the entry `model`, in their new order.
- * `listed`: where the directory lists that entry. */
+/* Writes the archive with the nodes of its graphs, in the entry `model`, as a rewritten program has
+ * them: in another order, and some of them again. `listed`: where the directory lists that entry.
+ */
 arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
                              const arenaut_rewrite *rewrite, arenaut_sink sink,
                              const arenaut_allocator *allocator, arenaut_error *err);
+
+/* Writes the archive with another text of the model. Blanks make that as long as it was, or longer
+ * by what alignments divide, so that weights stay aligned as they are. Blanks are appended to
+ * `text`. */
+arenaut_status arn_pt2_write_model(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
+                                   arenaut_text *text, arenaut_sink sink, arenaut_error *err);
+
+/* Names that a model has nowhere yet: "relu" is made again as "relu__again_2". */
+typedef struct arn_pt2_fresh {
+    arn_region *region;
+    arn_name_tree taken;
+} arn_pt2_fresh;
+
+/* Looks at all texts of the model. False if there is no memory; so below. */
+bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocator,
+                         arn_region *region, arn_pt2_fresh *fresh);
+/* The first that is free of those with a number from *number on, which that then is. */
+bool arn_pt2_fresh_name(arn_pt2_fresh *fresh, const char *base, uint32_t *number,
+                        const char **name);
 
 /* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's
  * directory: the weights themselves are not read. What cannot be told stays unknown. `model`

@@ -24,37 +24,53 @@ typedef struct node {
     uint32_t after; /* an op of the method */
 } node;
 
-static void push_named(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t object, arn_id_list *list) {
-    const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, object, "name"));
-    if (place) arn_pt2_push(r, list, *place);
-}
-
 static bool begins_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
 /* ---- arguments ---- */
 
-static void push_list(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, arn_id_list *list) {
-    ARN_JSON_EACH(&r->json, v, array) {
-        const uint32_t tensor = arn_pt2_get(r, v, "as_tensor");
-        if (arn_pt2_get(r, v, "as_none") != ARN_JSON_NONE) continue;
-        push_named(r, scope, tensor == ARN_JSON_NONE ? v : tensor, list);
+static bool list_elements(const arn_json *json, uint32_t array, const arenaut_allocator *allocator,
+                          arn_id_list *list) {
+    bool room = true;
+    for (uint32_t v = arn_json_first(json, array); v != ARN_JSON_NONE && room;
+         v = arn_json_next(json, array, v)) {
+        const uint32_t tensor = arn_json_get(json, v, "as_tensor");
+        if (arn_json_get(json, v, "as_none") != ARN_JSON_NONE) continue;
+        room = arn_id_list_push(list, allocator, tensor == ARN_JSON_NONE ? v : tensor);
     }
+    return room;
+}
+
+static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
+enum { N_LISTS = sizeof lists / sizeof *lists };
+
+bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
+                          arn_id_list *list) {
+    uint32_t value = arn_json_get(json, arg, "as_tensor");
+    bool room = value == ARN_JSON_NONE || arn_id_list_push(list, allocator, value);
+    value = arn_json_get(json, arg, "as_optional_tensor");
+    if (value != ARN_JSON_NONE) value = arn_json_get(json, value, "as_tensor");
+    if (value != ARN_JSON_NONE) room = room && arn_id_list_push(list, allocator, value);
+    for (size_t k = 0; k < N_LISTS; k++) {
+        value = arn_json_get(json, arg, lists[k]);
+        if (value != ARN_JSON_NONE) room = room && list_elements(json, value, allocator, list);
+    }
+    return room;
 }
 
 void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list) {
-    static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
-    uint32_t value = arn_pt2_get(r, arg, "as_tensor");
-    if (value != ARN_JSON_NONE) push_named(r, scope, value, list);
-    value = arn_pt2_get(r, arg, "as_optional_tensor");
-    if (value != ARN_JSON_NONE) {
-        value = arn_pt2_get(r, value, "as_tensor");
-        if (value != ARN_JSON_NONE) push_named(r, scope, value, list);
+    for (size_t k = 0; k < N_LISTS && arn_pt2_fine(r); k++) {
+        (void)arn_json_elements(&r->json, arn_pt2_get(r, arg, lists[k])); /* fails if it is none */
     }
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-        value = arn_pt2_get(r, arg, lists[k]);
-        if (value != ARN_JSON_NONE) push_list(r, scope, value, list);
+    if (!arn_pt2_fine(r)) return;
+    r->named.n = 0;
+    if (!arn_pt2_list_tensors(&r->json.json, arg, r->json.allocator, &r->named)) {
+        r->json.status = arn_no_memory(r->json.err);
+    }
+    for (uint32_t i = 0; i < r->named.n && arn_pt2_fine(r); i++) {
+        const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, r->named.ids[i], "name"));
+        if (place) arn_pt2_push(r, list, *place);
     }
 }
 
@@ -297,7 +313,7 @@ bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {
 }
 
 static void keep_place(arn_pt2 *r, node *n) {
-    if (n->n_graphs > 0 || !arn_pt2_names_scalar(&r->json.json, n->at)) return;
+    if (!arn_pt2_names_scalar(&r->json.json, n->at)) return;
     n->after = r->last_scalar;
     n->op.n_after = n->after != ARENAUT_NONE;
     n->op.after = &n->after;

@@ -158,6 +158,21 @@ static arenaut_status find_numbers(sequence *s, uint32_t more) {
                     more, s->n_numbers - 1, ARENAUT_NONE - 1);
 }
 
+static arenaut_status keep_arguments(sequence *s) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->made->n_ops; i++) {
+        n += (size_t)s->ops[i].n_inputs + s->ops[i].n_outputs;
+    }
+    uint32_t *put = s->made->arguments = arenaut_program_alloc(s->program, n * sizeof *put);
+    if (!put) return arn_no_memory(s->err);
+    for (uint32_t i = 0; i < s->made->n_ops; i++) {
+        const arenaut_op *op = &s->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) *put++ = op->inputs[k];
+        for (uint32_t k = 0; k < op->n_outputs; k++) *put++ = op->outputs[k];
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     const uint32_t n_before = s->program->n_ops;
     arenaut_status st = find_numbers(s, s->made->n_ops - n_before);
@@ -170,6 +185,7 @@ static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     }
     for (uint32_t i = 0; i < s->made->n_ops && st == ARENAUT_OK; i++) st = add_run(s, i, ops[i]);
     if (st == ARENAUT_OK) st = put_ops(s);
+    if (st == ARENAUT_OK) st = keep_arguments(s);
     s->made->n_tensors = s->program->n_tensors;
     s->made->after = arenaut_program_fingerprint(s->program);
     return st;

@@ -1,0 +1,343 @@
+"""Nodes that run again in torch.export archives: PyTorch loads what was written, computes the same bits, and
+needs less memory while it does."""
+
+import json
+import warnings
+import weakref
+import zipfile
+
+import pytest
+
+from conftest import DATA
+
+torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
+
+from torch import nn  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+BOTH = ["--recompute", "on", "--reorder", "on"]
+WAYS = [["--recompute", "on"], BOTH]
+
+
+# ---- models ----
+
+class Waiting(nn.Module):
+    """What cheap nodes make of `a` waits, one of them with a view of it, one with other results, below a layer
+    with many channels."""
+
+    def __init__(self, seed=0):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.wide, self.narrow = nn.Linear(16, 256), nn.Linear(256, 16)
+        self.register_buffer("count", torch.zeros(16))
+
+    def forward(self, x):
+        a = x @ x.t() @ x
+        self.count.add_(a.sum(0))
+        b, view = a.relu(), a.sigmoid().view(16, 4, 4)
+        norm, mean, _ = torch.native_layer_norm(a, (16,), None, None, 1e-5)
+        c = self.narrow(self.wide(b).relu())
+        return c + a + view.flatten(1), (c * norm + mean).relu() + self.count + b
+
+
+class Block(nn.Module):
+    def __init__(self, channels, wide):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(channels, wide, 1, bias=False), nn.BatchNorm2d(wide), nn.SiLU(),
+            nn.Conv2d(wide, wide, 3, padding=1, groups=wide, bias=False), nn.BatchNorm2d(wide),
+            nn.SiLU(), nn.Conv2d(wide, channels, 1, bias=False), nn.BatchNorm2d(channels))
+
+    def forward(self, x):
+        return x + self.layers(x)
+
+
+class Mobile(nn.Module):
+    """A small MobileNet with its loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.SiLU())
+        self.blocks = nn.Sequential(*(Block(8, 32) for _ in range(3)))
+        self.head = nn.Linear(8, 10)
+
+    def forward(self, x, y):
+        h = self.blocks(self.stem(x)).mean((2, 3))
+        return nn.functional.cross_entropy(self.head(h), y)
+
+
+def save(program, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.export.save(program, path)
+
+
+def save_joint(path):
+    """Forward and backward pass at batch 8."""
+    from torch.export.experimental import _export_forward_backward
+    torch.manual_seed(0)
+    inputs = torch.randn(8, 3, 32, 32), torch.randint(0, 10, (8,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        save(_export_forward_backward(torch.export.export(Mobile().train(), inputs)), path)
+    return inputs
+
+
+# ---- running them ----
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of storages that ops have made and that are still there."""
+
+    def __init__(self, given):
+        super().__init__()
+        self.now = self.peak = 0
+        self.known = {each.untyped_storage()._cdata for each in given}
+
+    def forget(self, key, size):
+        self.known.discard(key)
+        self.now -= size
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        for tensor in tree_leaves(made):
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            storage = tensor.untyped_storage()
+            if storage._cdata in self.known:
+                continue
+            self.known.add(storage._cdata)
+            self.now += storage.nbytes()
+            weakref.finalize(storage, self.forget, storage._cdata, storage.nbytes())
+        self.peak = max(self.peak, self.now)
+        return made
+
+
+def operands(program, inputs):
+    """What the graph takes: parameters, buffers and inputs, in its order."""
+    inputs = iter(inputs)
+    for spec in program.graph_signature.input_specs:
+        if spec.target is None:
+            yield next(inputs)
+        else:
+            held = program.state_dict if spec.target in program.state_dict else program.constants
+            yield held[spec.target].detach().clone()
+
+
+def run(path, inputs):
+    """All results of the graph, with what it updates, and the peak of what lives while its nodes run, each
+    value dropped behind its last reader."""
+    program = torch.export.load(path)
+    program.validate()
+    given = list(operands(program, inputs))
+    with torch.no_grad(), Live([each for each in given if isinstance(each, torch.Tensor)]) as live:
+        made = torch.fx.Interpreter(program.graph_module).run(*given)
+    return [each for each in [*tree_leaves(made), *given] if isinstance(each, torch.Tensor)], live.peak
+
+
+def assert_same(one, other):
+    assert len(one) == len(other) > 0
+    for a, b in zip(one, other):
+        assert a.dtype == b.dtype and a.stride() == b.stride() and torch.equal(a, b)
+
+
+def model_of(path):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        name, = (each for each in archive.namelist() if each.endswith("models/model.json"))
+        return json.loads(archive.read(name))
+
+
+def nodes_of(path):
+    return model_of(path)["graph_module"]["graph"]["nodes"]
+
+
+def names_in(value, key="name"):
+    """All names of values below."""
+    if isinstance(value, list):
+        return [name for each in value for name in names_in(each)]
+    if isinstance(value, dict):
+        return [value[key]] if set(value) == {key} else [n for each in value.values() for n in names_in(each)]
+    return []
+
+
+# ---- tests ----
+
+@pytest.mark.parametrize("flags", WAYS)
+@pytest.mark.parametrize("seed", range(3))
+def test_graphs_load_and_compute_the_same_in_less_memory(arenaut, arenaut_json, tmp_path, flags, seed):
+    x = torch.randn(16, 16)
+    path, output = tmp_path / "waiting.pt2", tmp_path / "again.pt2"
+    save(torch.export.export(Waiting(seed).eval(), (x,)), path)
+    document = arenaut_json("plan", path, *flags, "-o", output)
+    again = document["recompute"]
+    assert again["added_ops"] > 0
+    assert arenaut_json("plan", output)["result"]["arena"] == document["result"]["arena"]
+    assert arenaut_json("plan", path)["result"]["arena"] > document["result"]["arena"]
+    assert len(nodes_of(output)) == len(nodes_of(path)) + again["added_ops"]
+    one, other = torch.export.load(path).module(), torch.export.load(output).module()
+    for _ in range(2):  # the second time with the state that the first one left
+        assert_same(one(x), other(x))
+    before, after = run(path, (x,)), run(output, (x,))
+    assert_same(before[0], after[0])
+    assert after[1] < before[1]
+
+
+@pytest.mark.parametrize("flags", WAYS)
+def test_a_training_step_needs_less(arenaut, arenaut_json, tmp_path, flags):
+    """docs/recompute.md has these figures."""
+    path, output = tmp_path / "joint.pt2", tmp_path / "again.pt2"
+    inputs = save_joint(path)
+    document = arenaut_json("plan", path, *flags, "-o", output)
+    (before, peak), (after, less) = run(path, inputs), run(output, inputs)
+    assert_same(before, after)
+    print(f"{' '.join(flags)}: {peak:,} bytes alive at once before, {less:,} after; "
+          f"{document['recompute']['added_ops']} ops run again")
+    assert less < 0.8 * peak
+    assert document["recompute"]["after"] < document["recompute"]["before"]
+
+
+def test_values_have_names_of_their_own_and_are_described(arenaut, tmp_path):
+    path, output = tmp_path / "joint.pt2", tmp_path / "again.pt2"
+    save_joint(path)
+    arenaut("plan", path, *BOTH, "-o", output)
+    before, after = model_of(path)["graph_module"], model_of(output)["graph_module"]
+    old, new = before["graph"], after["graph"]
+    made = [name for node in new["nodes"] for name in names_in(node["outputs"])]
+    assert len(made) == len(set(made))
+    added = set(made) - {name for node in old["nodes"] for name in names_in(node["outputs"])}
+    assert added == set(new["tensor_values"]) - set(old["tensor_values"])
+    assert added and all("__again_" in name for name in added)
+    for name in added:
+        assert new["tensor_values"][name] == old["tensor_values"][name.split("__again_")[0]]
+    names = [node["name"] for node in new["nodes"]]
+    assert len(names) == len(set(names))
+    known = {name for each in new["inputs"] for name in names_in(each)}
+    for node in new["nodes"]:
+        read = {name for each in node["inputs"] for name in names_in(each["arg"])}
+        assert read <= known
+        known.update(names_in(node["outputs"]))
+    assert {k: v for k, v in old.items() if k not in ("nodes", "tensor_values")} == {
+        k: v for k, v in new.items() if k not in ("nodes", "tensor_values")}
+    assert before["signature"] == after["signature"]
+
+
+def test_names_that_are_taken_are_not_given_again(arenaut, arenaut_json, tmp_path):
+    """A file that was written once is written again, with some of its names taken elsewhere."""
+    path, output, taken, last = (tmp_path / f"{name}.pt2" for name in ("model", "again", "taken", "last"))
+    x = torch.randn(16, 16)
+    save(torch.export.export(Waiting().eval(), (x,)), path)
+    arenaut("plan", path, *BOTH, "-o", output)
+    fresh = sorted({name for node in nodes_of(output) for name in names_in(node["outputs"])
+                    if "__again_" in name})
+    take_names(path, taken, fresh)
+    document = arenaut_json("plan", taken, *BOTH, "-o", last)
+    assert document["recompute"]["added_ops"] > 0
+    given = {name for node in nodes_of(last) for name in names_in(node["outputs"])}
+    assert not given & set(fresh)
+    assert {name.replace("__again_3", "__again_2") for name in given if "__again_" in name} == set(fresh)
+    assert_same(run(path, (x,))[0], run(last, (x,))[0])
+
+
+def take_names(path, output, names):
+    """The archive with a model that says something of these names where no tensors are."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(output, "w") as new:
+        for entry in old.namelist():
+            content = old.read(entry)
+            if entry.endswith("models/model.json"):
+                model = json.loads(content)
+                model["graph_module"]["metadata"] = {name: "taken" for name in names}
+                content = json.dumps(model)
+            new.writestr(entry, content)
+
+
+def data_places(path):
+    """Where the bytes of entries begin."""
+    data, places = path.read_bytes(), {}
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            at = entry.header_offset
+            places[entry.filename] = at + 30 + sum(
+                int.from_bytes(data[at + k:at + k + 2], "little") for k in (26, 28))
+    return places
+
+
+def model_first(path, output):
+    """An archive as PyTorch writes them, with the model in front of the weights."""
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(archive.namelist(), key=lambda name: not name.endswith("model.json"))
+        writer = torch._C.PyTorchFileWriter(str(output))
+        for name in names:
+            content = archive.read(name)
+            part = name.split("/", 1)[1]
+            if not part.startswith(".data") and part not in ("byteorder", "version"):
+                writer.write_record(part, content, len(content))
+        writer.write_end_of_file()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_weights_stay_aligned(arenaut, tmp_path, moved):
+    path, output = tmp_path / "model.pt2", tmp_path / "again.pt2"
+    save(torch.export.export(Waiting().eval(), (torch.randn(16, 16),)), path)
+    if moved:
+        model_first(path, tmp_path / "first.pt2")
+        path = tmp_path / "first.pt2"
+    arenaut("plan", path, *BOTH, "-o", output)
+    before, after = data_places(path), data_places(output)
+    assert before.keys() == after.keys()
+    model, = (name for name in before if name.endswith("model.json"))
+    grown = output.stat().st_size - path.stat().st_size
+    assert grown > 0 and grown % 64 == 0
+    behind = [name for name in before if before[name] > before[model]]
+    assert any("weights" in name for name in behind) == moved
+    for name in before:
+        assert after[name] == before[name] + (grown if name in behind else 0)
+    with zipfile.ZipFile(path) as one, zipfile.ZipFile(output) as other:
+        assert other.testzip() is None
+        assert one.read(model) != other.read(model)
+        assert all(one.read(name) == other.read(name) for name in before if name != model)
+    x = torch.randn(16, 16)
+    assert_same(run(path, (x,))[0], run(output, (x,))[0])
+
+
+def test_archives_of_other_writers_are_written(arenaut, tmp_path):
+    """Sizes behind the bytes, and with 64 bits."""
+    path, output = tmp_path / "model.pt2", tmp_path / "again.pt2"
+    x = torch.randn(16, 16)
+    save(torch.export.export(Waiting().eval(), (x,)), tmp_path / "torch.pt2")
+
+    class Pipe:
+        def __init__(self, file):
+            self.write, self.flush = file.write, file.flush
+
+    with zipfile.ZipFile(tmp_path / "torch.pt2") as old, open(path, "wb") as file:
+        with zipfile.ZipFile(Pipe(file), "w") as new:
+            for name in old.namelist():
+                with new.open(zipfile.ZipInfo(name), "w", force_zip64=True) as entry:
+                    entry.write(old.read(name))
+    arenaut("plan", path, *BOTH, "-o", output)
+    assert len(nodes_of(output)) > len(nodes_of(path))
+    with zipfile.ZipFile(output) as archive:
+        assert archive.testzip() is None
+    assert_same(run(tmp_path / "torch.pt2", (x,))[0], run(output, (x,))[0])
+
+
+def test_the_same_file_gives_the_same_bytes(arenaut, tmp_path):
+    path, one, other = (tmp_path / f"{name}.pt2" for name in ("model", "one", "other"))
+    save(torch.export.export(Waiting().eval(), (torch.randn(16, 16),)), path)
+    for output in (one, other):
+        arenaut("plan", path, *BOTH, "-o", output)
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_where_nothing_waits_the_file_is_copied(arenaut, tmp_path):
+    output = tmp_path / "chain.pt2"
+    done = arenaut("plan", DATA / "pt2" / "chain.pt2", "--recompute", "on", "-o", output)
+    assert "a copy of the input" in done.stdout
+    assert output.read_bytes() == (DATA / "pt2" / "chain.pt2").read_bytes()
+
+
+def test_what_else_could_be_asked_for_is_said(arenaut, tmp_path):
+    done = arenaut("plan", DATA / "pt2" / "chain.pt2", "-o", tmp_path / "chain.pt2", exit=2)
+    assert "--reorder on" in done.stderr and "--recompute on" in done.stderr
+    assert not (tmp_path / "chain.pt2").exists()
