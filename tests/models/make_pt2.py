@@ -133,6 +133,21 @@ class Custom(nn.Module):
         return y * 3
 
 
+class Waiting(nn.Module):
+    """What cheap operators make of one value waits below a wide layer: a view, one of several results."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.narrow = nn.Linear(4, 64, bias=False), nn.Linear(64, 4, bias=False)
+
+    def forward(self, x):
+        a = x @ x
+        view = a.sigmoid().view(2, 8)
+        norm, mean, _ = torch.native_layer_norm(a, (4,), None, None, 1e-5)
+        c = self.narrow(self.wide(a.relu()))
+        return c + a + view.view(4, 4), c * norm + mean
+
+
 def joint(model, args):
     from torch.export.experimental import _export_forward_backward
 
@@ -161,6 +176,7 @@ def programs():
     yield "scan", export(Scan(), (x,))
     yield "count", export(Count(), (torch.randn(8, 4),))
     yield "gradients", joint(Trained(), (torch.randn(4, 8), torch.randn(4, 4)))
+    yield "waiting", export(Waiting(), (torch.randn(4, 4),))
     yield "custom_functional", export(Custom(), (x,)).run_decompositions({})
 
 

@@ -1,0 +1,183 @@
+/* Files in which ops stand again: damaged, they are read rightly or refused, memory may run out at
+ * any point, and what does not go together is not written. */
+#include "support/test.h"
+#include "support/thorough.h"
+
+#include <stdlib.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/bytes.h"
+#include "support/fuse.h"
+#include "support/pt2_round.h"
+#include "support/recompute_round.h"
+#include "support/sweep.h"
+
+static bytes read_data(const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
+    return read_bytes(path);
+}
+
+static arenaut_pipeline *run_again(const bytes *file) {
+    const arenaut_pipeline_options options = {.recomputing = {.on = true}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_run(file->data, file->size, &options, NULL, &p, &err), err);
+    assert_non_null(p->rewrite);
+    return p;
+}
+
+TEST(what_is_written_holds_a_node_for_each_run) {
+    bytes file = read_data("waiting");
+    arenaut_pipeline *p = run_again(&file);
+    arenaut_text text = {0};
+    arenaut_document back = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_write(p, false, arenaut_text_sink(&text), &err), err);
+    assert_ok(arenaut_read((const uint8_t *)text.bytes, text.size, NULL, NULL, NULL, &back, &err),
+              err);
+    const arenaut_program *program = back.program;
+    assert_int_equal(program->n_ops, p->rewrite->n_ops);
+    assert_int_equal(program->n_tensors, p->rewrite->n_tensors);
+    const uint32_t *argument = p->rewrite->arguments;
+    uint32_t n_copies = 0;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) assert_int_equal(op->inputs[k], *argument++);
+        for (uint32_t k = 0; k < op->n_outputs; k++) assert_int_equal(op->outputs[k], *argument++);
+    }
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        n_copies += strstr(program->tensors[t].name, "__again_2") != NULL;
+    }
+    assert_int_equal(n_copies, 4); /* the result of one op, and three of another */
+    arenaut_document_free(&back);
+    arenaut_text_free(&text);
+    arenaut_pipeline_free(p);
+    free_bytes(&file);
+}
+
+/* The archive's sums keep out what is changed in the model, so that is damaged by itself. */
+TEST(damaged_files_are_survived_before_and_after_ops_run_again) {
+    arenaut_error err = {0};
+    bytes file = read_data("waiting");
+    arenaut_text text = {0};
+    uint32_t n_again = 0;
+    assert_true(recompute_property(file.data, file.size));
+    assert_ok(recompute_write(file.data, file.size, false, NULL, &text, &n_again, &err), err);
+    assert_true(n_again > 0);
+    bytes written = copy_bytes(text.bytes, text.size);
+    bytes all[] = {file, written, pt2_json(&file), pt2_json(&written)};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        const sweep s = {
+            .property = recompute_property, .seed = i, .step = one_of(2 * all[i].size / 150 + 1)};
+        assert_true(sweep_flips(&s, all[i].data, all[i].size).tried > 0);
+        (void)sweep_cuts(&s, all[i].data, all[i].size);
+        (void)sweep_scatter(&s, all[i].data, all[i].size, 60 * thorough());
+        free_bytes(&all[i]);
+    }
+    arenaut_text_free(&text);
+}
+
+static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
+    const bytes *file = context;
+    arenaut_text text = {0}; /* whose sink may not fail */
+    uint32_t n_again = 0;
+    const arenaut_status st =
+        recompute_write(file->data, file->size, false, allocator, &text, &n_again, NULL);
+    if (st == ARENAUT_OK) assert_true(n_again > 0);
+    arenaut_text_free(&text);
+    return st;
+}
+
+TEST(writing_ops_again_survives_running_out_of_memory) {
+    bytes file = read_data("waiting");
+    survives_every_allocation_failure(write_with, &file);
+    free_bytes(&file);
+}
+
+/* ---- rewrites that are of another file, or of none ---- */
+
+typedef void (*spoiler)(arenaut_rewrite *r);
+
+static void have_other_ops(arenaut_rewrite *r) { r->n_ops_before--; }
+static void have_fewer_ops(arenaut_rewrite *r) { r->n_ops = r->n_ops_before - 1; }
+static void have_fewer_tensors(arenaut_rewrite *r) { r->n_tensors -= 5; }
+static void be_of_no_op(arenaut_rewrite *r) { r->ops[3] = r->n_ops_before; }
+static void be_of_no_tensor(arenaut_rewrite *r) { r->tensors[2].tensor = r->n_tensors; }
+static void have_no_arguments(arenaut_rewrite *r) { r->arguments = NULL; }
+static void read_nothing(arenaut_rewrite *r) { r->arguments[0] = ARENAUT_NONE; }
+static void read_what_is_not_there(arenaut_rewrite *r) { r->arguments[0] = r->n_tensors; }
+static void make_what_another_makes(arenaut_rewrite *r) { r->arguments[2] = r->arguments[0]; }
+static void run_an_op_twice(arenaut_rewrite *r) { r->ops[1] = r->ops[0]; }
+static void leave_an_op_out(arenaut_rewrite *r) { r->ops[4] = r->ops[5]; }
+
+TEST(a_rewrite_of_something_else_is_refused) {
+    static const spoiler spoilers[] = {
+        have_other_ops,          have_fewer_ops,    have_fewer_tensors, be_of_no_op,
+        be_of_no_tensor,         have_no_arguments, read_nothing,       read_what_is_not_there,
+        make_what_another_makes, run_an_op_twice,   leave_an_op_out,
+    };
+    bytes file = read_data("waiting");
+    for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
+        arenaut_pipeline *p = run_again(&file);
+        arenaut_rewrite spoiled = *p->rewrite;
+        arenaut_result result = p->result;
+        arenaut_text text = {0};
+        arenaut_error err = {0};
+        result.rewrite = &spoiled;
+        spoilers[i](&spoiled);
+        const arenaut_status st =
+            p->document.format->write(&result, arenaut_text_sink(&text), NULL, &err);
+        if (st != ARENAUT_REFUSED) fail_msg("%zu: status %d", i, st);
+        assert_int_equal(text.size, 0);
+        assert_true(err.msg[0] != '\0');
+        arenaut_text_free(&text);
+        arenaut_pipeline_free(p);
+    }
+    free_bytes(&file);
+}
+
+/* ---- what cannot stand there again ---- */
+
+/* The model with one part of its text replaced, as an archive. */
+static bytes with_text(const bytes *file, const char *part, const char *other) {
+    bytes json = pt2_json(file);
+    char *text = calloc(json.size + strlen(other) + 1, 1);
+    assert_non_null(text);
+    memcpy(text, json.data, json.size);
+    char *at = strstr(text, part);
+    assert_non_null(at);
+    const size_t behind = strlen(at + strlen(part)) + 1;
+    memmove(at + strlen(other), at + strlen(part), behind);
+    memcpy(at, other, strlen(other));
+    const bytes changed = pt2_of(text, strlen(text));
+    free(text);
+    free_bytes(&json);
+    return changed;
+}
+
+static const char made[] = "\"outputs\": [{\"as_tensor\": {\"name\": \"sigmoid\"}}";
+
+TEST(a_node_that_makes_more_than_tensors_stands_there_once) {
+    static const char *const more[] = {
+        "\"outputs\": [{\"as_tensor\": {\"name\": \"sigmoid\"}}, {\"as_sym_int\": {\"as_name\": "
+        "\"n\"}}",
+        "\"outputs\": [{\"as_tensor\": {\"name\": \"sigmoid\"}}, {\"as_custom_obj\": {\"name\": "
+        "\"n\"}}"};
+    for (size_t i = 0; i < COUNT_OF(more); i++) {
+        bytes file = read_data("waiting"), changed = with_text(&file, made, more[i]);
+        arenaut_text text = {0};
+        arenaut_error err = {0};
+        uint32_t n_again = 0;
+        const arenaut_status st =
+            recompute_write(changed.data, changed.size, false, NULL, &text, &n_again, &err);
+        assert_int_equal(n_again, 2);
+        assert_int_equal(st, ARENAUT_REFUSED);
+        if (!strstr(err.msg, "sigmoid' makes something else than tensors")) fail_msg("%s", err.msg);
+        assert_int_equal(text.size, 0);
+        arenaut_text_free(&text);
+        free_bytes(&changed);
+        free_bytes(&file);
+    }
+}
