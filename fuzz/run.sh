@@ -30,6 +30,7 @@ reorder() {
 reorder pte/side_by_side.pte
 reorder onnx/constants.onnx
 reorder pt2/norm_functional.pt2
+reorder pt2/apart.pt2
 reorder tvm/branches.json
 
 # build WHAT CHECKS SOURCE… FLAG…

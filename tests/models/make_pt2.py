@@ -82,6 +82,18 @@ class Branches(nn.Module):
         return a + b
 
 
+class Apart(nn.Module):
+    """Branches of a value that are wide before any is narrow again: in a graph and in one within it."""
+
+    def forward(self, x, flag):
+        def way(t):
+            a, b = t.repeat(1, 8), t.repeat(1, 16)
+            return a.sum(1) + b.sum(1)
+
+        a, b = x.repeat(1, 16), x.repeat(1, 4)
+        return torch.cond(flag, way, lambda t: t.sum(1), (x,)) + a.sum(1) + b.sum(1)
+
+
 class Loops(nn.Module):
     def forward(self, x, n):
         def go_on(i, t):
@@ -172,6 +184,7 @@ def programs():
     yield "norm", norm
     yield "norm_functional", norm.run_decompositions({})
     yield "branches", export(Branches(), (x,))
+    yield "apart", export(Apart(), (torch.randn(4, 2), torch.tensor(True)))
     yield "loop", export(Loops(), (x, torch.tensor(3)))
     yield "scan", export(Scan(), (x,))
     yield "count", export(Count(), (torch.randn(8, 4),))

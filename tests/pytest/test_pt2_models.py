@@ -8,8 +8,8 @@ import pytest
 from conftest import DATA, corpus_params
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
-MODELS = ["branches", "cache", "cache_functional", "chain", "count", "custom_functional", "decode",
-          "gradients", "norm", "norm_functional", "sizes"]
+MODELS = ["apart", "branches", "cache", "cache_functional", "chain", "count", "custom_functional", "decode",
+          "gradients", "norm", "norm_functional", "sizes", "waiting"]
 
 
 @pytest.fixture(scope="module")

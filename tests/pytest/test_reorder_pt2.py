@@ -103,3 +103,103 @@ def test_weights_are_not_moved(arenaut, tmp_path):
         for one, other in zip(a.infolist(), b.infolist()):
             assert one.header_offset == other.header_offset
             assert one.filename.endswith("model.json") or a.read(one) == b.read(other)
+
+
+# ---- graphs within nodes ----
+
+def wide(x, seed):
+    """Branches of a narrow value that are wide first, all of them before any is narrow again."""
+    widths = [8 + (seed * 37 + k * 23) % 56 for k in range(4)]
+    values = [torch.sin(x.repeat(1, width)) for width in widths]
+    return sum(value.sum(1, keepdim=True) * x for value in values)
+
+
+class Flow(torch.nn.Module):
+    """Two branches, one of them with a branch in it, and a loop, each with branches to be ordered."""
+
+    def forward(self, x, flag, n):
+        def way(value, other):
+            inner = torch.cond(flag, lambda v: wide(v, 1) + other, lambda v: wide(v, 2) - other, (value,))
+            return wide(value, 3) + inner
+
+        def step(i, value):
+            return i + 1, wide(value, 4).tanh()
+
+        y = wide(x, 5)
+        y = torch.cond(y.sum() > 0, way, lambda v, other: wide(v, 6) * other, (y, x))
+        _, y = torch._higher_order_ops.while_loop(lambda i, v: i < n, step, (torch.tensor(0), y))
+        return wide(y, 7) + x
+
+
+class SizedFlow(torch.nn.Module):
+    """Sizes that are computed around a branch, and within."""
+
+    def forward(self, x, flag):
+        n = x.shape[0]
+        a, b = (wide(x, seed).reshape(n).relu() for seed in (8, 9))
+
+        def way(u, v):
+            rows = u.shape[0]
+            return wide(u.reshape(rows, 1), 10) + v.reshape(rows * 1, 1).repeat(1, 3).sum(1, keepdim=True)
+
+        c = torch.cond(flag, way, lambda u, v: wide(v.reshape(-1, 1), 11), (a, b))
+        return wide(c.reshape(n, 1), 12) + a.reshape(n, 1)
+
+
+def graphs_of(path):
+    """The order of the nodes in each graph, the outermost first."""
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        name, = (each for each in archive.namelist() if each.endswith("models/model.json"))
+        graphs = [json.loads(archive.read(name))["graph_module"]["graph"]]
+    for graph in graphs:
+        graphs += [each["arg"]["as_graph"]["graph"] for node in graph["nodes"]
+                   for each in node["inputs"] if "as_graph" in each["arg"]]
+    return [[str(node["outputs"]) for node in graph["nodes"]] for graph in graphs]
+
+
+def save_flow(path, model, inputs, **more):
+    torch.export.save(torch.export.export(model, inputs, **more), path)
+
+
+def test_graphs_within_nodes_are_reordered_with_these(arenaut, arenaut_json, tmp_path):
+    path, output = tmp_path / "flow.pt2", tmp_path / "reordered.pt2"
+    save_flow(path, Flow(), (torch.randn(8, 1), torch.tensor(True), torch.tensor(3)))
+    given = arenaut_json("plan", path)["result"]["arena"]
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    assert document["order"]["proven"] and document["result"]["arena"] < given
+    assert output.stat().st_size == path.stat().st_size
+    assert arenaut_json("plan", output)["result"]["arena"] == document["result"]["arena"]
+    before, after = graphs_of(path), graphs_of(output)
+    assert list(map(sorted, before)) == list(map(sorted, after)) and len(before) == 7
+    moved = [a != b for a, b in zip(before, after)]
+    assert moved[0] and sum(moved) >= 5, moved
+    one, other = torch.export.load(path).module(), torch.export.load(output).module()
+    for flag in (True, False):
+        for n in (0, 3):
+            for sign in (1, -1):
+                x = sign * torch.rand(8, 1)
+                assert torch.equal(one(x, torch.tensor(flag), torch.tensor(n)),
+                                   other(x, torch.tensor(flag), torch.tensor(n)))
+
+
+def test_sizes_around_and_within_branches_are_computed_before_they_are_used(arenaut, arenaut_json, tmp_path):
+    path, output = tmp_path / "sized.pt2", tmp_path / "reordered.pt2"
+    batch = ({0: torch.export.Dim("batch", min=2, max=64)}, None)
+    save_flow(path, SizedFlow(), (torch.randn(8, 1), torch.tensor(True)), dynamic_shapes=batch)
+    document = arenaut_json("plan", path, "--reorder", "on", "--dim", "*=64", "-o", output)
+    assert document["order"]["best"] < document["order"]["given"]
+    assert graphs_of(output) != graphs_of(path)
+    one, other = torch.export.load(path).module(), torch.export.load(output).module()
+    for flag in (True, False):
+        for rows in (2, 5, 64):
+            x = torch.randn(rows, 1)
+            assert torch.equal(one(x, torch.tensor(flag)), other(x, torch.tensor(flag)))
+
+
+@pytest.mark.parametrize("name", ["apart", "branches", "loop", "scan"])
+def test_shipped_graphs_within_nodes_keep_their_meaning(arenaut, tmp_path, name):
+    output = tmp_path / f"{name}.pt2"
+    arenaut("plan", DATA / "pt2" / f"{name}.pt2", "--reorder", "on", "-o", output)
+    before, after = graphs_of(DATA / "pt2" / f"{name}.pt2"), graphs_of(output)
+    assert list(map(sorted, before)) == list(map(sorted, after)) and len(before) > 1
