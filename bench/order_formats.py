@@ -31,13 +31,15 @@ def plan(path, *flags):
 
 
 def row(path):
-    """(today, planned, in the best order, alive in any order at least, what is proven); None: no order."""
+    """(today, planned, in the best order, alive in any order at least, views that are copies there, what
+    is proven); None: no order."""
     given, ordered = plan(path), plan(path, "--reorder", "on")
     if not given or not ordered or not ordered.get("order"):
         return None
     baseline = (given.get("baseline") or {}).get("arena")
     order = ordered["order"]
     return (baseline, given["result"]["arena"], ordered["result"]["arena"], order["bound"],
+            order.get("views", {"copied": 0})["copied"],
             "no" if not order["proven"] else "between jumps" if order.get("between_jumps") else "yes")
 
 
@@ -50,13 +52,13 @@ def main():
             sys.exit(corpus.HINT)
         files = [path for folder in FOLDERS for path in sorted((corpus.FOLDER / folder).glob("*"))]
     rows = {path: row(path) for path in files}
-    print("| file | today | planned | in the best order | at least, in any | proven |")
-    print("|---|---|---|---|---|---|")
+    print("| file | today | planned | in the best order | at least, in any | copied views | proven |")
+    print("|---|---|---|---|---|---|---|")
     known = {path: found for path, found in rows.items() if found}
-    for path, (today, planned, ordered, bound, proven) in known.items():
+    for path, (today, planned, ordered, bound, copied, proven) in known.items():
         if ordered < planned:
-            print(f"| {path.name} | {today:,} | {planned:,} | {ordered:,} | {bound:,} | {proven} |")
-    helped = sum(ordered < planned for _, planned, ordered, _, _ in known.values())
+            print(f"| {path.name} | {today:,} | {planned:,} | {ordered:,} | {bound:,} | {copied} | {proven} |")
+    helped = sum(ordered < planned for _, planned, ordered, *_ in known.values())
     said = [found[-1] for found in known.values()]
     print(f"\n{len(rows)} files: the orders of {len(known)} are known, an order helps {helped}, and "
           f"{said.count('yes')} of the best orders are proven, {said.count('between jumps')} more among those between jumps")

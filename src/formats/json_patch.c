@@ -76,7 +76,7 @@ static arn_json_change instead_of(const arn_json_patch *p, uint32_t value) {
         .at = p->json->nodes[value].at, .end = end_of(p->json, value), .source = ARN_JSON_NONE};
 }
 
-void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint32_t number) {
+void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint64_t number) {
     arn_json_change change = instead_of(patch, value);
     change.number = number;
     add(patch, &patch->changes, change);
@@ -165,7 +165,7 @@ static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_wr
     if (c->source != ARN_JSON_NONE) {
         put_range(p, p->json->nodes[c->source].at, end_of(p->json, c->source), c, out);
     } else if (!c->text) {
-        arn_putf(out, "%" PRIu32, c->number);
+        arn_putf(out, "%" PRIu64, c->number);
     }
 }
 

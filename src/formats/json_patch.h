@@ -11,7 +11,7 @@
 typedef struct arn_json_change {
     size_t at, end;  /* what is added has no bytes in the old text */
     uint32_t source; /* a value; ARN_JSON_NONE: it becomes `text`, or else `number` */
-    uint32_t number;
+    uint64_t number;
     const char *text;      /* of what is added to an object: its name */
     uint32_t n_here, here; /* strings that differ in this use of the source alone */
 } arn_json_change;
@@ -36,7 +36,7 @@ void arn_json_patch_free(arn_json_patch *patch);
 
 /* A value is changed once. No value gets the text of one that holds it. Texts are not copied: they
  * must last until the patch is written. */
-void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint32_t number);
+void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint64_t number);
 void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text);
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source);
 

@@ -58,7 +58,8 @@ static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **
 
 static bool may_hold_rewrite(const arenaut_pipeline *p) {
     const arenaut_format *format = p->document.format;
-    return (format->holds_order && p->options.reordering.on) ||
+    const bool rewritten = p->options.reordering.on || p->options.copying.n > 0;
+    return (format->holds_order && rewritten) ||
            (format->holds_repeats && p->options.recomputing.on);
 }
 

@@ -94,6 +94,21 @@ class Apart(nn.Module):
         return torch.cond(flag, way, lambda t: t.sum(1), (x,)) + a.sum(1) + b.sum(1)
 
 
+class Parts(nn.Module):
+    """Parts of what is wide: some are read at once, and some late, below what is wider."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.wider = nn.Linear(16, 96), nn.Linear(96, 128)
+        self.narrow, self.again = nn.Linear(128, 16), nn.Linear(16, 96)
+
+    def forward(self, x):
+        early, late = self.wide(x).split([80, 16])
+        a = self.again(self.narrow(self.wider(early)))
+        kept, row = a[:16], a.select(0, 70)
+        return self.narrow(self.wider(a)).mean() + late + kept + row
+
+
 class Loops(nn.Module):
     def forward(self, x, n):
         def go_on(i, t):
@@ -185,6 +200,7 @@ def programs():
     yield "norm_functional", norm.run_decompositions({})
     yield "branches", export(Branches(), (x,))
     yield "apart", export(Apart(), (torch.randn(4, 2), torch.tensor(True)))
+    yield "parts", export(Parts(), (torch.randn(96, 16),))
     yield "loop", export(Loops(), (x, torch.tensor(3)))
     yield "scan", export(Scan(), (x,))
     yield "count", export(Count(), (torch.randn(8, 4),))

@@ -82,10 +82,12 @@ def test_the_table_has_a_row_for_each_problem(capsys, monkeypatch):
 
 def test_files_that_another_order_helps_are_in_their_table(capsys, monkeypatch):
     files = [str(DATA / "pte" / f"{name}.pte") for name in ("side_by_side", "two_methods", "lists", "condition")]
+    files.append(str(DATA / "pt2" / "parts.pt2"))
     monkeypatch.setattr(sys, "argv", ["order_formats.py", *files])
     order_formats.main()
     printed = capsys.readouterr().out
-    assert "| side_by_side.pte | 2,832 | 2,256 | 1,440 | 1,440 | yes |" in printed
+    assert "| side_by_side.pte | 2,832 | 2,256 | 1,440 | 1,440 | 0 | yes |" in printed
     assert "lists.pte" not in printed
-    assert ("4 files: the orders of 4 are known, an order helps 1, and 3 of the best orders are proven, "
+    assert "| parts.pt2 | 113,664 | 113,664 | 82,944 | 82,944 | 1 | yes |" in printed
+    assert ("5 files: the orders of 5 are known, an order helps 2, and 4 of the best orders are proven, "
             "1 more among those between jumps") in printed

@@ -20,7 +20,8 @@ static const struct {
     size_t places;
 } files[] = {{"pte/kv_decoder.pte", 40},   {"pte/side_by_side.pte", 300},
              {"onnx/constants.onnx", 400}, {"pt2/norm_functional.pt2", 300},
-             {"pt2/apart.pt2", 300},       {"tvm/branches.json", 400}};
+             {"pt2/apart.pt2", 300},       {"pt2/parts.pt2", 60},
+             {"tvm/branches.json", 400}};
 
 static bytes read_data(const char *name) {
     char path[512];
@@ -101,6 +102,27 @@ TEST(reordering_a_file_survives_running_out_of_memory) {
         survives_every_allocation_failure(write_with, &file);
         free_bytes(&file);
     }
+}
+
+/* As the file may be rewritten: to look for that would take much longer. */
+static arenaut_status write_copies(void *context, const arenaut_allocator *allocator) {
+    const bytes *file = context;
+    static const uint32_t split = 1;
+    const arenaut_pipeline_options options = {.copying = {&split, 1}, .plan = {.effort = 1000}};
+    arenaut_text text = {0};
+    arenaut_pipeline *p = NULL;
+    arenaut_status st = arenaut_pipeline_run(file->data, file->size, &options, allocator, &p, NULL);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_write(p, true, arenaut_text_sink(&text), NULL);
+    if (st == ARENAUT_OK) assert_int_equal(p->rewrite->n_copied, 1);
+    arenaut_pipeline_free(p);
+    arenaut_text_free(&text);
+    return st;
+}
+
+TEST(writing_copies_of_views_survives_running_out_of_memory) {
+    bytes file = read_data("pt2/parts.pt2");
+    survives_every_allocation_failure(write_copies, &file);
+    free_bytes(&file);
 }
 
 static arenaut_status choose_joins(void *context, const arenaut_allocator *allocator) {

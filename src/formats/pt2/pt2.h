@@ -14,6 +14,7 @@
 #include "core/id_list.h"
 #include "core/name_tree.h"
 #include "core/zip.h"
+#include "formats/json_patch.h"
 #include "formats/json_reader.h"
 
 /* The values that a graph names, for looking them up. */
@@ -104,6 +105,12 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
 arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
                              const arenaut_rewrite *rewrite, arenaut_sink sink,
                              const arenaut_allocator *allocator, arenaut_error *err);
+
+/* Has the nodes of `graph`, which are the ops of `program`, copy what they named, where the rewrite
+ * says so, and the graph say so of what they make. REFUSED where it says less than it should. */
+arenaut_status arn_pt2_put_copies(const arn_json *json, uint32_t graph,
+                                  const arenaut_program *program, const arenaut_rewrite *rewrite,
+                                  arn_region *region, arn_json_patch *patch, arenaut_error *err);
 
 /* Writes the archive with another text of the model. Blanks make that as long as it was, or longer
  * by what alignments divide, so that weights stay aligned as they are. Blanks are appended to

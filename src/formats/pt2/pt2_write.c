@@ -1,7 +1,7 @@
 /* Puts the nodes of exported graphs as a rewritten program has them: in another order, and some of
  * them again. A node that runs again is a copy of the first one, in which what it makes has names
  * of its own; the graph says of these values what it says of the first. What reads other values
- * than before names them. All other text stays as it stands. */
+ * than before names them, and views may be copies. All other text stays as it stands. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -376,6 +376,10 @@ static arenaut_status put_model(writing *w, arenaut_text *text) {
                         w->program->n_methods, w->graphs.n);
     }
     for (uint32_t m = 0; m < w->graphs.n && st == ARENAUT_OK; m++) st = put_graph(w, m);
+    if (st == ARENAUT_OK) {
+        st = arn_pt2_put_copies(&w->json, w->graphs.ids[0], w->program, w->rewrite, &w->region,
+                                &w->patch, w->err);
+    }
     if (st != ARENAUT_OK) return st;
     if (count_copies(w) > 0 && !put_values(w)) return arn_no_memory(w->err);
     st = arn_json_patch_write(&w->patch, arenaut_text_sink(text), w->err);
