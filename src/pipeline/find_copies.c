@@ -11,6 +11,7 @@ typedef struct views {
     const arenaut_lowering *lowering;
     bool *kept;        /* per tensor of the program: whoever reads a part, all of it stays */
     uint32_t *updated; /* likewise: behind which op of the file what it names is written; 0: none */
+    bool *is_read;     /* per tensor of the program */
     bool *is_choice;   /* per op of the file */
     uint32_t *readers; /* per tensor of the file: how many of its readers name its memory */
     uint32_t *number;  /* per tensor of the file: of the whole; NONE: it is none */
@@ -55,6 +56,12 @@ static void find_kept(const views *v, const arenaut_joining *joins) {
 
 /* Where memory is written other than by what makes it; and whose memory has yet another name. */
 static void find_names(const views *v) {
+    for (uint32_t i = 0; i < v->program->n_ops; i++) {
+        const arenaut_op *op = &v->program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->is_read[op->inputs[k]] = true;
+        }
+    }
     for (uint32_t i = 0; i < v->file->n_ops; i++) {
         const arenaut_op *op = &v->file->ops[i];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
@@ -76,14 +83,15 @@ static bool is_choice(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
     if (!arenaut_view_may_be_copy(v->file, i)) return false;
     const uint32_t whole = storage_of(v, op->inputs[0]);
-    bool choice = !v->kept[whole] && v->updated[whole] <= i;
+    bool choice = !v->kept[whole] && v->updated[whole] <= i, read = false;
     for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
+        read = read || v->is_read[t];
         choice = v->program->tensors[t].view_of == whole && v->readers[t] == 0 &&
                  v->program->tensors[t].bytes > 0 &&
                  v->program->tensors[t].bytes < v->program->tensors[whole].bytes;
     }
-    return choice;
+    return choice && read;
 }
 
 /* A name that is never read has no end. */
@@ -131,7 +139,7 @@ static bool allocate(views *v, arn_region *region) {
     const size_t n = v->program->n_tensors;
     size_t outputs = 0;
     for (uint32_t i = 0; i < v->file->n_ops; i++) outputs += v->file->ops[i].n_outputs;
-    v->kept = arn_region_allocate(region, n, sizeof *v->kept);
+    v->kept = arn_region_allocate(region, n, 2 * sizeof *v->kept);
     v->updated = arn_region_allocate(region, n, 5 * sizeof *v->updated);
     v->is_choice = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->is_choice);
     v->copies->ops = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->copies->ops);
@@ -141,6 +149,8 @@ static bool allocate(views *v, arn_region *region) {
         !v->copies->whole_of_part) {
         return false;
     }
+    v->is_read = v->kept + n;
+    memset(v->is_read, false, n * sizeof *v->is_read);
     v->copies->whole = v->copies->ops + v->file->n_ops;
     v->copies->late = v->is_choice + v->file->n_ops;
     v->readers = v->updated + n;

@@ -139,7 +139,9 @@ static arenaut_status find_at_peak(const arn_order_search *s, const arenaut_pipe
     for (uint32_t i = 0; i < copies->n_parts && st == ARENAUT_OK; i++) {
         const uint32_t whole = given->lowering->buffer[copies->parts[i].whole];
         const uint32_t copy = given->lowering->buffer[copies->parts[i].tensor];
-        if (alive[whole] || alive[copy]) at_peak[copies->whole_of_part[i]] = true;
+        const bool there =
+            (whole != ARENAUT_NONE && alive[whole]) || (copy != ARENAUT_NONE && alive[copy]);
+        if (there) at_peak[copies->whole_of_part[i]] = true;
     }
     arn_release(arn_pipeline_allocator(s->pipeline), alive);
     return st;

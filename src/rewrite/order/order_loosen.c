@@ -132,6 +132,17 @@ static void stand_in(loosening *l) {
     }
 }
 
+/* A copy that nobody reads has no buffer, and whoever reads the whole reads all pieces. */
+static uint32_t list_parts(const loosening *l, const arenaut_loosening *choices,
+                           arenaut_part *parts) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < choices->n_parts; i++) {
+        if (l->buffer[choices->parts[i].tensor] == ARENAUT_NONE) continue;
+        parts[n++] = choices->parts[i];
+    }
+    return n;
+}
+
 /* Whether all of them, and what they are parts of, are in the arena, each in a buffer of its own,
  * lie where it is said, and nothing is both, or joined. */
 static bool are_parts(const loosening *l, const arenaut_part *parts, uint32_t n) {
@@ -298,10 +309,13 @@ static arenaut_status loosen(loosening *l, const arenaut_loosening *choices, are
         if (is_among(choices->joins, choices->n_joins, &l->program->ops[i])) note_join(l, i);
     }
     memset(l->stack, 0, l->n_buffers * sizeof *l->stack);
-    if (!are_parts(l, choices->parts, choices->n_parts)) {
+    arenaut_part *parts = arn_region_allocate(l->region, choices->n_parts, sizeof *parts);
+    if (!parts) return arn_no_memory(err);
+    const uint32_t n_parts = list_parts(l, choices, parts);
+    if (!are_parts(l, parts, n_parts)) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "views are of what is no buffer of its own");
     }
-    if (!cut_all(l, choices->parts, choices->n_parts)) return arn_no_memory(err);
+    if (!cut_all(l, parts, n_parts)) return arn_no_memory(err);
     stand_in(l);
     settle_buffers(l);
     arenaut_status st = settle_uses(l, err);

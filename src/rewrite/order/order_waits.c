@@ -5,12 +5,41 @@
  * sake of jumps. Methods wait for nothing of one another. */
 #include "rewrite/order/order_waits.h"
 
+#include <arenaut/dialect.h>
+
 #include "rewrite/order/order_effects.h"
 
 static void wait_for(arn_order_waits *w, uint32_t op, uint32_t first) {
     if (first == ARENAUT_NONE || first == op) return;
     if (w->program->ops[first].method != w->program->ops[op].method) return;
     w->list[w->n++] = (arenaut_order_wait){op, first};
+}
+
+/* Whether results of an op may be names of its first operand's memory: those of a graph before its
+ * passes say so only by their names. */
+static bool may_name(const arenaut_program *p, const arenaut_op *op) {
+    if (op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) return false;
+    if (op->kind == ARENAUT_OP_VIEW) return true;
+    if (op->kind != ARENAUT_OP_FUNCTIONAL) return false;
+    const arenaut_operator *known =
+        arenaut_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
+    return known && (known->traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW)) &&
+           !(known->traits & ARENAUT_TRAIT_COPIES);
+}
+
+static void lie_in(arn_order_waits *w, uint32_t from, uint32_t tensor) {
+    if (from == ARENAUT_NONE || tensor == ARENAUT_NONE) return;
+    if (w->storage[tensor] == tensor) w->storage[tensor] = w->storage[from];
+}
+
+/* What an update returns is what it has updated. */
+static void find_updated(arn_order_waits *w, const arenaut_op *op) {
+    for (uint32_t k = 0; k < op->n_in_place; k++) {
+        lie_in(w, op->inputs[op->in_place[k].input], op->outputs[op->in_place[k].output]);
+    }
+    if (op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0) {
+        lie_in(w, op->inputs[0], op->outputs[0]);
+    }
 }
 
 /* Shared state is one storage, whatever its names; and what an op makes another name of its
@@ -23,12 +52,9 @@ static void find_storages(arn_order_waits *w) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        const uint32_t from = op->n_inputs > 0 ? op->inputs[0] : ARENAUT_NONE;
-        if (op->kind != ARENAUT_OP_VIEW || from == ARENAUT_NONE) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            const uint32_t t = op->outputs[k];
-            if (t != ARENAUT_NONE && w->storage[t] == t) w->storage[t] = w->storage[from];
-        }
+        if (op->kind == ARENAUT_OP_IN_PLACE) find_updated(w, op);
+        if (!may_name(p, op)) continue;
+        for (uint32_t k = 0; k < op->n_outputs; k++) lie_in(w, op->inputs[0], op->outputs[k]);
     }
 }
 
@@ -84,7 +110,7 @@ static bool is_written(arn_order_waits *w, uint32_t op, uint32_t tensor) {
 
 /* Whether an output only is another name for an input's memory. */
 static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t tensor) {
-    if (op->kind != ARENAUT_OP_VIEW) return false;
+    if (!may_name(w->program, op)) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t input = op->inputs[i];
         if (input != ARENAUT_NONE && storage_of(w, input) == storage_of(w, tensor)) return true;
