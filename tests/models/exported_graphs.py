@@ -55,13 +55,13 @@ def operands(program, inputs):
 
 
 def run(path, inputs):
-    """All results of the graph, with what it updates, and the peak of what lives while its nodes run, each
-    value dropped behind its last reader."""
+    """All results of the graph, with what it updates, and the peak of what lives while its nodes run: PyTorch's
+    code drops each value behind its last reader."""
     program = torch.export.load(path)
     program.validate()
     given = list(operands(program, inputs))
     with torch.no_grad(), Live([each for each in given if isinstance(each, torch.Tensor)]) as live:
-        made = torch.fx.Interpreter(program.graph_module).run(*given)
+        made = program.graph_module(*given)
     return [each for each in [*tree_leaves(made), *given] if isinstance(each, torch.Tensor)], live.peak
 
 

@@ -35,8 +35,23 @@ class Waiting(nn.Module):
         self.count.add_(a.sum(0))
         b, view = a.relu(), a.sigmoid().view(16, 4, 4)
         norm, mean, _ = torch.native_layer_norm(a, (16,), None, None, 1e-5)
-        c = self.narrow(self.wide(b).relu())
+        c = self.narrow(self.wide(b + view.flatten(1) + norm).relu())
         return c + a + view.flatten(1), (c * norm + mean).relu() + self.count + b
+
+
+class Feed(nn.Module):
+    """Three layers of a transformer's feed-forward part, with their loss."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.Linear(64, 16), nn.Tanh())
+                                    for _ in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x.pow(2).mean()
 
 
 class Block(nn.Module):
@@ -65,14 +80,16 @@ class Mobile(nn.Module):
         return nn.functional.cross_entropy(self.head(h), y)
 
 
-def save_joint(path):
+def save_joint(path, model=Mobile):
     """Forward and backward pass at batch 8."""
     from torch.export.experimental import _export_forward_backward
     torch.manual_seed(0)
     inputs = torch.randn(8, 3, 32, 32), torch.randint(0, 10, (8,))
+    if model is not Mobile:
+        inputs = (torch.randn(32, 16),)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        save(_export_forward_backward(torch.export.export(Mobile().train(), inputs)), path)
+        save(_export_forward_backward(torch.export.export(model().train(), inputs)), path)
     return inputs
 
 
@@ -111,6 +128,23 @@ def test_a_training_step_needs_less(arenaut, arenaut_json, tmp_path, flags):
           f"arena {arenas[0]:,} before, {arenas[1]:,} after; in PyTorch {peak:,} before, {less:,} after")
     assert less < 0.8 * peak
     assert document["recompute"]["after"] < document["recompute"]["before"]
+
+
+@pytest.mark.parametrize("flags", WAYS)
+def test_every_node_that_runs_is_needed(arenaut, arenaut_json, tmp_path, flags):
+    """What nobody reads before it is made again is not made before, though the file made it there."""
+    path, output = tmp_path / "joint.pt2", tmp_path / "again.pt2"
+    inputs = save_joint(path, Feed)
+    document = arenaut_json("plan", path, *flags, "-o", output)
+    assert document["recompute"]["added_ops"] > 0
+    graph = model_of(output)["graph_module"]["graph"]
+    needed = set(names_in(graph["outputs"]))
+    for node in reversed(graph["nodes"]):
+        assert needed & set(names_in(node["outputs"])), node["outputs"]
+        needed.update(names_in([each["arg"] for each in node["inputs"]]))
+    (before, peak), (after, less) = run(path, inputs), run(output, inputs)
+    assert_same(before, after)
+    assert less < peak and less <= document["result"]["arena"]
 
 
 def test_values_have_names_of_their_own_and_are_described(arenaut, tmp_path):

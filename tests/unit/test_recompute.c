@@ -11,6 +11,7 @@
 #include "support/fuse.h"
 #include "support/programs.h"
 #include "support/random.h"
+#include "rewrite/recompute/recompute_unread.h"
 #include "support/recompute_machine.h"
 
 static arenaut_status check(const arenaut_program *before, const arenaut_rewrite *rewrite) {
@@ -295,6 +296,64 @@ static void try_found(uint64_t seed) {
     arenaut_recomputation_free(found);
     arenaut_program_free(before);
     arenaut_program_free(after);
+}
+
+/* As above, and TANH makes e of b; JOIN reads that. `after`: the second CONV states to run after
+ * TANH. `view`: it reads another name of what TANH makes. */
+static arenaut_program *with_unread(bool after, bool view) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 100, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 1000, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_tensor(p, "b", 1000, ARENAUT_INTERMEDIATE);
+    const uint32_t e = add_tensor(p, "e", 1000, ARENAUT_INTERMEDIATE);
+    const uint32_t c = add_tensor(p, "c", 3000, ARENAUT_INTERMEDIATE);
+    const uint32_t d = add_tensor(p, "d", 400, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 100, ARENAUT_OUTPUT);
+    const uint32_t v = add_tensor(p, "v", 1000, ARENAUT_INTERMEDIATE);
+    const uint32_t tanh = 2;
+    p->tensors[v].view_of = e;
+    ADD_OP(p, .name = "CONV_2D", IN(x), OUT(a));
+    ADD_OP(p, .name = "RELU", IN(a), OUT(b));
+    ADD_OP(p, .name = "TANH", IN(b), OUT(e));
+    ADD_OP(p, .name = "CONV_2D", IN(view ? v : b), OUT(c), .after = &tanh, .n_after = after);
+    ADD_OP(p, .name = "CONV_2D", IN(c), OUT(d));
+    ADD_OP(p, .name = "CONCATENATION", IN(d, e, a), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    return p;
+}
+
+static void assert_left(bool after, bool view, const uint32_t *expected, uint32_t n) {
+    uint32_t ops[] = {0, 1, 2, 3, 4, 1, 2, 5}, n_ops = COUNT_OF(ops);
+    arenaut_program *p = with_unread(after, view);
+    arn_region region;
+    arn_region_init(&region, NULL);
+    assert_true(arn_recompute_leave_out_unread(p, &region, ops, &n_ops));
+    assert_int_equal(n_ops, n);
+    assert_memory_equal(ops, expected, n * sizeof *ops);
+    arn_region_free(&region);
+    arenaut_program_free(p);
+}
+
+TEST(what_nobody_reads_before_it_is_made_again_is_not_made_before) {
+    const uint32_t once[] = {0, 1, 3, 4, 1, 2, 5}, all[] = {0, 1, 2, 3, 4, 1, 2, 5};
+    assert_left(false, false, once, COUNT_OF(once));
+    assert_left(true, false, all, COUNT_OF(all));
+    assert_left(false, true, all, COUNT_OF(all));
+}
+
+/* Then that is an order, which is looked for elsewhere. */
+TEST(a_sequence_keeps_some_op_that_runs_again) {
+    uint32_t ops[] = {0, 1, 2, 3, 4, 2, 5}, n_ops = COUNT_OF(ops);
+    arenaut_program *p = with_unread(false, false);
+    arn_region region;
+    arn_region_init(&region, NULL);
+    assert_true(arn_recompute_leave_out_unread(p, &region, ops, &n_ops));
+    assert_int_equal(n_ops, COUNT_OF(ops));
+    assert_int_equal(ops[2], 2);
+    arn_region_free(&region);
+    arenaut_program_free(p);
 }
 
 TEST(what_is_found_in_random_programs_computes_the_same) {

@@ -12,6 +12,7 @@
 #include "rewrite/order/order_numbers.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_runs.h"
+#include "rewrite/recompute/recompute_unread.h"
 
 enum {
     MOST_CHAIN = 24, /* ops that run again for one tensor */
@@ -315,7 +316,8 @@ static arenaut_status emit(finder *f, const uint32_t *base, arenaut_recomputatio
         }
         r->ops[r->n_ops++] = base[i];
     }
-    return ARENAUT_OK;
+    if (arn_recompute_leave_out_unread(f->file, &f->region, r->ops, &r->n_ops)) return ARENAUT_OK;
+    return arn_no_memory(err);
 }
 
 /* ---- all of it ---- */
