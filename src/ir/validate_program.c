@@ -105,7 +105,8 @@ static void scope_free(const arenaut_program *p, const scope *s) {
     arn_release(arn_program_allocator(p), s->visible);
 }
 
-/* What the caller lists is looked at with the caller, so no chain has to be followed. */
+/* What the caller lists is looked at with the caller, so no chain has to be followed. Whoever has a
+ * view has the memory that it is a view of. */
 static arenaut_status enter_scope(const arenaut_program *p, const scope *s, uint32_t m,
                                   arenaut_error *err) {
     const arenaut_method *method = &p->methods[m];
@@ -118,7 +119,11 @@ static arenaut_status enter_scope(const arenaut_program *p, const scope *s, uint
                         method->name ? method->name : "method");
     }
     for (uint32_t i = 0; i < caller->n_inputs; i++) {
-        if (caller->inputs[i] < p->n_tensors) s->visible[caller->inputs[i]] = m + 1;
+        const uint32_t t = caller->inputs[i];
+        if (t >= p->n_tensors) continue;
+        const uint32_t storage = arenaut_program_storage(p, t, NULL);
+        s->visible[t] = m + 1;
+        if (storage < p->n_tensors) s->visible[storage] = m + 1;
     }
     return ARENAUT_OK;
 }

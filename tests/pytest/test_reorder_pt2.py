@@ -132,11 +132,11 @@ class Flow(torch.nn.Module):
 
 
 class SizedFlow(torch.nn.Module):
-    """Sizes that are computed around a branch, and within."""
+    """Sizes that are computed around a branch, and within; the branch is given views."""
 
     def forward(self, x, flag):
         n = x.shape[0]
-        a, b = (wide(x, seed).reshape(n).relu() for seed in (8, 9))
+        a, b = (wide(x, seed).reshape(n) for seed in (8, 9))
 
         def way(u, v):
             rows = u.shape[0]
