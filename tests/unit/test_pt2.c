@@ -458,6 +458,39 @@ TEST(devices_are_numbered_as_everywhere) {
     free_bytes(&b);
 }
 
+#define NAMED(name) "{\"name\": \"" name "\"}"
+#define TENSOR(name) "{\"as_tensor\": " NAMED(name) "}"
+
+/* Each way to name tensors in an argument; what is read is in the order of the text. */
+TEST(tensors_are_found_wherever_arguments_hold_them) {
+    static const char *const arguments[] = {
+        "\"as_tensors\": [" NAMED("a") ", " NAMED("b") ", " NAMED("c") "]",
+        "\"as_optional_tensors\": [" TENSOR("a") ", {\"as_none\": true}, " TENSOR("b") ", " TENSOR("c") "]",
+        "\"as_nested_tensors\": [[" NAMED("a") "], [], [" NAMED("b") ", " NAMED("c") "]]",
+        "\"as_string_to_argument\": {\"k\": " TENSOR("a") ", \"n\": {\"as_int\": 1}, \"l\": "
+        "{\"as_string_to_argument\": {\"m\": {\"as_tensors\": [" NAMED("b") ", " NAMED("c") "]}}}}",
+    };
+    for (size_t i = 0; i < COUNT_OF(arguments); i++) {
+        char json[2000];
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        snprintf(json, sizeof json,
+                 GRAPH("{\"target\": \"f\", \"inputs\": [{\"name\": \"x\", \"arg\": {%s}}], "
+                       "\"outputs\": [" TENSOR("d") "]}",
+                       VALUE("a", "", "") ", " VALUE("b", "", "") ", " VALUE(
+                           "c", "", "") ", " VALUE("d", "", ""),
+                       ""),
+                 arguments[i]);
+        bytes b = pt2_of(json, strlen(json));
+        assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+        const arenaut_op *op = &document.program->ops[0];
+        assert_int_equal(op->n_inputs, 3);
+        for (uint32_t k = 0; k < 3; k++) assert_int_equal(op->inputs[k], k);
+        arenaut_document_free(&document);
+        free_bytes(&b);
+    }
+}
+
 TEST(mistakes_are_named) {
     static const struct {
         const char *json, *part;

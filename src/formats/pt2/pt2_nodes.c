@@ -45,6 +45,24 @@ static bool list_elements(const arn_json *json, uint32_t array, const arenaut_al
 static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
 enum { N_LISTS = sizeof lists / sizeof *lists };
 
+/* Lists of lists, and arguments by name. NOLINTNEXTLINE(misc-no-recursion): as deep as the text */
+static bool list_nested(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
+                        arn_id_list *list) {
+    const uint32_t lists_in = arn_json_get(json, arg, "as_nested_tensors");
+    const uint32_t arguments = arn_json_get(json, arg, "as_string_to_argument");
+    bool room = true;
+    for (uint32_t v = lists_in == ARN_JSON_NONE ? lists_in : arn_json_first(json, lists_in);
+         v != ARN_JSON_NONE && room; v = arn_json_next(json, lists_in, v)) {
+        room = list_elements(json, v, allocator, list);
+    }
+    for (uint32_t v = arguments == ARN_JSON_NONE ? arguments : arn_json_first(json, arguments);
+         v != ARN_JSON_NONE && room; v = arn_json_next(json, arguments, v)) {
+        room = arn_pt2_list_tensors(json, v, allocator, list);
+    }
+    return room;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
 bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
                           arn_id_list *list) {
     uint32_t value = arn_json_get(json, arg, "as_tensor");
@@ -56,7 +74,7 @@ bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allo
         value = arn_json_get(json, arg, lists[k]);
         if (value != ARN_JSON_NONE) room = room && list_elements(json, value, allocator, list);
     }
-    return room;
+    return room && list_nested(json, arg, allocator, list);
 }
 
 void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list) {
