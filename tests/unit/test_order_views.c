@@ -451,6 +451,25 @@ TEST(what_the_checker_accepts_computes_the_same) {
     assert_true(10 * too_careful < CHECKED * thorough());
 }
 
+/* Together with ops that run again; what comes of it is held against the file by the checker. */
+TEST(copies_and_ops_that_run_again_are_chosen_one_after_another) {
+    const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    rng r = {6};
+    uint32_t again = 0, moved = 0;
+    for (uint32_t i = 0; i < 300 * thorough(); i++) {
+        small_program p;
+        text t;
+        draw(&p, &r, true);
+        put_program(&t, &p, given);
+        arenaut_pipeline *q =
+            run(&t, (arenaut_pipeline_options){.recomputing.on = true}, rng_once_in(&r, 2));
+        again += q->rewrite && q->rewrite->n_ops > q->rewrite->n_ops_before;
+        moved += q->rewrite && q->rewrite->n_ops == q->rewrite->n_ops_before;
+        arenaut_pipeline_free(q);
+    }
+    assert_true(again > 10 && moved > 50);
+}
+
 /* What passes drop, as what looks at a view, stays before the update of what it names. */
 TEST(what_looks_at_a_view_stays_before_what_updates_it) {
     small_program p = {.n_ops = 8, .elements = {16, 16, 16, 0, 16, 256, 256, 16, 16}};
