@@ -198,7 +198,9 @@ static exit_code try_reorder(const tool_job *job, remedy_list *list) {
     changed.reordering = (arenaut_reordering){.on = true, .options.effort = EFFORT};
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.order.known) add_remedy(list, "ops in another order", "--reorder", "on", with);
+    const char *what = with.order.n_copied > 0 ? "ops in another order, or views as copies"
+                                               : "ops in another order";
+    if (with.order.known) add_remedy(list, what, "--reorder", "on", with);
     else drop_job(&with);
     return code;
 }

@@ -220,6 +220,17 @@ def test_joins_in_place_are_chosen_with_the_order():
     assert order.joins == (0, 1) and order.given > order.best == order.bound == 5120
 
 
+def test_views_as_copies_are_chosen_with_the_order(tmp_path):
+    """One of three parts is read late; the ops stay where they are."""
+    model = arenaut.open(DATA / "pt2" / "parts.pt2")
+    order = model.plan(reorder=True).order
+    assert order.views == (1, 3) and order.joins is None and order.ops is None
+    assert order.given > order.best == order.bound
+    model.plan(reorder=True).save(tmp_path / "less.pt2")
+    assert arenaut.open(tmp_path / "less.pt2").plan().planned == order.best
+    assert model.plan().order is None
+
+
 def waiting():
     """b waits, with what it was made of, below a large c."""
     sizes = {"x": 64, "a": 800, "b": 800, "c": 2400, "d": 64, "y": 64}
