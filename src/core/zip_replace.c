@@ -214,9 +214,25 @@ static arenaut_status put_end(archive *a) {
     return st;
 }
 
+static bool drop(void *context, const void *bytes, size_t size) {
+    (void)context, (void)bytes, (void)size;
+    return true;
+}
+
+static arenaut_status put_archive(archive *a, size_t listed, arenaut_sink sink) {
+    a->out = arn_writer_to(sink);
+    a->copied = 0;
+    arenaut_status st = put_entry(a);
+    if (st == ARENAUT_OK) st = put_directory(a, listed);
+    if (st == ARENAUT_OK) st = put_end(a);
+    return st == ARENAUT_OK ? arn_writer_finish(&a->out, a->err) : st;
+}
+
+/* Twice, so that nothing is written of an archive that is refused. */
 arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *bytes, size_t size,
                                arenaut_sink sink, arenaut_error *err) {
-    archive a = {.zip = zip, .bytes = bytes, .size = size, .out = arn_writer_to(sink), .err = err};
+    static const arenaut_sink nowhere = {drop, NULL};
+    archive a = {.zip = zip, .bytes = bytes, .size = size, .err = err};
     const uint8_t *old;
     size_t at = listed;
     arenaut_status st = arn_zip_next(zip, &at, &a.entry, err);
@@ -226,8 +242,6 @@ arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *by
     a.end = a.begin + (size_t)a.entry.size;
     a.more = (uint64_t)size - a.entry.size;
     a.sum = arn_zip_sum(bytes, size);
-    st = put_entry(&a);
-    if (st == ARENAUT_OK) st = put_directory(&a, listed);
-    if (st == ARENAUT_OK) st = put_end(&a);
-    return st == ARENAUT_OK ? arn_writer_finish(&a.out, err) : st;
+    st = put_archive(&a, listed, nowhere);
+    return st == ARENAUT_OK ? put_archive(&a, listed, sink) : st;
 }

@@ -153,6 +153,14 @@ static uint32_t first_from(const arn_json_patch *p, size_t at) {
 
 static bool is_added(const arn_json_change *c) { return c->at == c->end; }
 
+static bool is_move(const arn_json_change *c) { return c->source != ARN_JSON_NONE && !is_added(c); }
+
+/* Whether a value that changes is itself replaced: then what changes goes with its text. */
+static bool is_replaced(const arn_json_changes *changes, uint32_t i) {
+    const arn_json_change *c = changes->list;
+    return !is_move(&c[i]) && i + 1 < changes->n && c[i + 1].at == c[i].at && is_move(&c[i + 1]);
+}
+
 static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
                       arn_writer *out);
 
@@ -174,21 +182,21 @@ static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_wr
  * NOLINTNEXTLINE(misc-no-recursion) */
 static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
                       arn_writer *out) {
-    const arn_json_change *c = p->changes.list + first_from(p, at);
-    const arn_json_change *const behind = p->changes.list + p->changes.n;
-    const arn_json_change *here = user ? p->here.list + user->here : NULL;
-    const arn_json_change *const no_more = user ? here + user->n_here : NULL;
+    const arn_json_change *const all = p->changes.list, *const own = p->here.list;
+    uint32_t i = first_from(p, at), here = user ? user->here : 0;
+    const uint32_t no_more = user ? here + user->n_here : 0;
     const size_t begin = at;
     for (;;) {
-        while (c < behind && c->at < end &&
-               (c->at < at || (user && c->at == begin && c->source != ARN_JSON_NONE))) {
-            c++;
+        for (; i < p->changes.n && all[i].at < end; i++) {
+            const bool first = user && all[i].at == begin;
+            const bool passed = first ? is_move(&all[i]) : is_replaced(&p->changes, i);
+            if (all[i].at >= at && !passed) break;
         }
-        while (here != no_more && here->at < at) here++;
-        const bool any = c < behind && c->at < end;
-        const arn_json_change *next = any ? c : NULL;
-        if (here != no_more && (!next || here->at <= next->at)) next = here++;
-        else if (any) c++;
+        while (here < no_more && own[here].at < at) here++;
+        const bool any = i < p->changes.n && all[i].at < end;
+        const arn_json_change *next = any ? &all[i] : NULL;
+        if (here < no_more && (!next || own[here].at <= next->at)) next = &own[here++];
+        else if (any) i++;
         if (!next) break;
         arn_put(out, p->json->text + at, next->at - at);
         put_change(p, next, out);

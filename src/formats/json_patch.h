@@ -34,8 +34,9 @@ typedef struct arn_json_patch {
 arn_json_patch arn_json_patch_begin(const arn_json *json, const arenaut_allocator *allocator);
 void arn_json_patch_free(arn_json_patch *patch);
 
-/* A value is changed once. No value gets the text of one that holds it. Texts are not copied: they
- * must last until the patch is written. */
+/* A value becomes a number or a string once, and gets the text of another one once; if both, what
+ * it becomes stands wherever its own text does. No value gets the text of one that holds it. Texts
+ * are not copied: they must last until the patch is written. */
 void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint64_t number);
 void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text);
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source);

@@ -256,6 +256,14 @@ def test_cheap_ops_that_run_again(tmp_path):
     assert both.arena == 4000 and both.order.bound == 4000
 
 
+def test_ops_that_run_again_are_saved_in_a_pt2(tmp_path):
+    plan = arenaut.open(DATA / "pt2" / "waiting.pt2").plan(recompute=True)
+    plan.save(tmp_path / "again.pt2")
+    saved = arenaut.open(tmp_path / "again.pt2").plan()
+    assert plan.recomputed.added_ops == 2
+    assert saved.arena == plan.arena < arenaut.open(DATA / "pt2" / "waiting.pt2").plan().arena
+
+
 def test_ops_piece_by_piece():
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     whole, split = model.size().planned, model.plan(split=True)

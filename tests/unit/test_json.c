@@ -328,6 +328,23 @@ TEST(what_moves_takes_along_what_changes_inside_of_it) {
     drop(&json);
 }
 
+TEST(a_value_that_changes_and_moves_is_changed_where_it_stands_then) {
+    for (int moved_first = 0; moved_first < 2; moved_first++) {
+        arn_json json = parse("{\"l\": [10, 20, 30]}");
+        const uint32_t list = arn_json_get(&json, 0, "l");
+        arn_json_patch patch = arn_json_patch_begin(&json, NULL);
+        for (uint32_t step = 0; step < 2; step++) {
+            for (uint32_t i = 0; i < 3; i++) {
+                const uint32_t v = element(&json, list, i);
+                if ((int)step == moved_first) arn_json_patch_number(&patch, v, 7 + i);
+                else arn_json_patch_move(&patch, v, element(&json, list, (i + 1) % 3));
+            }
+        }
+        assert_writes(&patch, "{\"l\": [8, 9, 7]}");
+        drop(&json);
+    }
+}
+
 TEST(values_are_added_behind_those_that_are_there) {
     arn_json json = parse("{\"o\": {\"p\" : {\"k\": \"v\"} }, \"l\": [\"s\" , [\"t\", \"u\"]\n] }");
     const uint32_t object = arn_json_get(&json, 0, "o"), list = arn_json_get(&json, 0, "l");

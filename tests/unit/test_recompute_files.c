@@ -10,7 +10,7 @@
 #include "support/bytes.h"
 #include "support/fuse.h"
 #include "support/pt2_round.h"
-#include "support/recompute_round.h"
+#include "support/pt2_again_round.h"
 #include "support/sweep.h"
 
 static bytes read_data(const char *name) {
@@ -63,14 +63,14 @@ TEST(damaged_files_are_survived_before_and_after_ops_run_again) {
     bytes file = read_data("waiting");
     arenaut_text text = {0};
     uint32_t n_again = 0;
-    assert_true(recompute_property(file.data, file.size));
-    assert_ok(recompute_write(file.data, file.size, false, NULL, &text, &n_again, &err), err);
+    assert_true(pt2_again_property(file.data, file.size));
+    assert_ok(pt2_again_write(file.data, file.size, false, NULL, &text, &n_again, &err), err);
     assert_true(n_again > 0);
     bytes written = copy_bytes(text.bytes, text.size);
     bytes all[] = {file, written, pt2_json(&file), pt2_json(&written)};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         const sweep s = {
-            .property = recompute_property, .seed = i, .step = one_of(2 * all[i].size / 150 + 1)};
+            .property = pt2_again_property, .seed = i, .step = one_of(2 * all[i].size / 150 + 1)};
         assert_true(sweep_flips(&s, all[i].data, all[i].size).tried > 0);
         (void)sweep_cuts(&s, all[i].data, all[i].size);
         (void)sweep_scatter(&s, all[i].data, all[i].size, 60 * thorough());
@@ -84,7 +84,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
     arenaut_text text = {0}; /* whose sink may not fail */
     uint32_t n_again = 0;
     const arenaut_status st =
-        recompute_write(file->data, file->size, false, allocator, &text, &n_again, NULL);
+        pt2_again_write(file->data, file->size, false, allocator, &text, &n_again, NULL);
     if (st == ARENAUT_OK) assert_true(n_again > 0);
     arenaut_text_free(&text);
     return st;
@@ -171,7 +171,7 @@ TEST(a_node_that_makes_more_than_tensors_stands_there_once) {
         arenaut_error err = {0};
         uint32_t n_again = 0;
         const arenaut_status st =
-            recompute_write(changed.data, changed.size, false, NULL, &text, &n_again, &err);
+            pt2_again_write(changed.data, changed.size, false, NULL, &text, &n_again, &err);
         assert_int_equal(n_again, 2);
         assert_int_equal(st, ARENAUT_REFUSED);
         if (!strstr(err.msg, "sigmoid' makes something else than tensors")) fail_msg("%s", err.msg);

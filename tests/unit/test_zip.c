@@ -122,6 +122,7 @@ static arenaut_status replace(const bytes *b, size_t index, const char *text, by
                              arenaut_text_sink(&written), err);
     }
     if (st == ARENAUT_OK) *out = copy_bytes(written.bytes, written.size);
+    else assert_int_equal(written.size, 0);
     arenaut_text_free(&written);
     return st;
 }

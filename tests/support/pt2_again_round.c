@@ -1,4 +1,4 @@
-#include "support/recompute_round.h"
+#include "support/pt2_again_round.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "support/pt2_round.h"
 #include "support/require.h"
 
-arenaut_status recompute_write(const void *data, size_t size, bool reorder,
+arenaut_status pt2_again_write(const void *data, size_t size, bool reorder,
                                const arenaut_allocator *allocator, arenaut_text *out,
                                uint32_t *n_again, arenaut_error *err) {
     static const arenaut_dim all = {"*", 2, 2}; /* what is left open */
@@ -38,7 +38,7 @@ static bool archive_property(const uint8_t *data, size_t size, bool reorder) {
     arenaut_document back = {0};
     arenaut_error err = {0};
     uint32_t n_again = 0;
-    arenaut_status st = recompute_write(data, size, reorder, NULL, &written, &n_again, &err);
+    arenaut_status st = pt2_again_write(data, size, reorder, NULL, &written, &n_again, &err);
     REQUIRE(is_answer(st, &err));
     if (st == ARENAUT_OK) {
         st = arenaut_read((const uint8_t *)written.bytes, written.size, NULL, NULL, NULL, &back,
@@ -50,7 +50,7 @@ static bool archive_property(const uint8_t *data, size_t size, bool reorder) {
     return n_again > 0;
 }
 
-bool recompute_property(const uint8_t *data, size_t size) {
+bool pt2_again_property(const uint8_t *data, size_t size) {
     bytes archive = {NULL, 0};
     if (!arn_zip_begins(data, size)) archive = pt2_of(data, size);
     if (archive.data) {
