@@ -14,6 +14,7 @@
 #include "core/id_list.h"
 #include "core/name_tree.h"
 #include "core/zip.h"
+#include "formats/fresh_names.h"
 #include "formats/json_patch.h"
 #include "formats/json_reader.h"
 
@@ -118,17 +119,11 @@ arenaut_status arn_pt2_put_copies(const arn_json *json, uint32_t graph,
 arenaut_status arn_pt2_write_model(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
                                    arenaut_text *text, arenaut_sink sink, arenaut_error *err);
 
-/* Names that a model has nowhere yet: "relu" is made again as "relu__again_2". */
-typedef struct arn_pt2_fresh {
-    arn_region *region;
-    arn_name_tree taken;
-} arn_pt2_fresh;
-
 /* Looks at all texts of the model. False if there is no memory; so below. */
 bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocator,
-                         arn_region *region, arn_pt2_fresh *fresh);
-/* The first that is free of those with a number from *number on, which that then is. */
-bool arn_pt2_fresh_name(arn_pt2_fresh *fresh, const char *base, uint32_t *number,
+                         arn_region *region, arn_fresh_names *fresh);
+/* As arn_fresh_names_make. */
+bool arn_pt2_fresh_name(arn_fresh_names *fresh, const char *base, uint32_t *number,
                         const char **name);
 
 /* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's

@@ -38,7 +38,7 @@ typedef struct writing {
     arn_id_list named;  /* objects that name tensors, of a node at work: */
     uint32_t n_read;    /* so many of these are operands */
     size_t *first;      /* per op of the rewritten program: its arguments */
-    arn_pt2_fresh fresh;
+    arn_fresh_names fresh;
     const char **name; /* per copy: its name, */
     uint32_t *number;  /* and the number in that */
 } writing;
