@@ -37,7 +37,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
 extern const arenaut_format arn_format_onnx;
 const arenaut_format arn_format_onnx = {
     .name = "onnx",
-    .summary = "ONNX model; an order of its nodes goes inside, a plan into JSON, CSV or a C header",
+    .summary = "ONNX model; an order of its nodes goes inside, and nodes that run again",
     .extensions = ".onnx",
     .recognise = recognise,
     .read = read_document,
@@ -45,4 +45,5 @@ const arenaut_format arn_format_onnx = {
     .needs_original = true,
     .holds_order = true,
     .holds_orders = true,
+    .holds_repeats = true,
 };

@@ -82,8 +82,7 @@ static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *
                                     arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
-    const bool numbered = written.n_stages > 0 || written.n_ops > written.n_ops_before;
-    if (numbered) return check(p, before, &written, err);
+    if (written.n_stages > 0) return check(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
     if (st == ARENAUT_OK) {

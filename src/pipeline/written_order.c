@@ -10,29 +10,32 @@ typedef struct match {
     const arenaut_program *before, *after;
     arenaut_origin *origins; /* per tensor of `after` */
     bool *taken;             /* per tensor of `before` */
+    bool *known;             /* per tensor of `after` */
 } match;
 
-static void pair(match *m, uint32_t before, uint32_t after) {
-    if (before == ARENAUT_NONE || after == ARENAUT_NONE || m->taken[before] ||
-        m->origins[after].same) {
+/* What is made again is a copy of what was made first. */
+static void pair(match *m, uint32_t before, uint32_t after, bool made) {
+    if (before == ARENAUT_NONE || after == ARENAUT_NONE || m->known[after] ||
+        (m->taken[before] && !made)) {
         return;
     }
-    m->origins[after] = (arenaut_origin){.tensor = before, .same = true, .axis = ARENAUT_NONE};
-    m->taken[before] = true;
+    const bool same = !m->taken[before];
+    m->origins[after] = (arenaut_origin){.tensor = before, .same = same, .axis = ARENAUT_NONE};
+    m->taken[before] = m->known[after] = true;
 }
 
 static void pair_lists(match *m, const uint32_t *before, uint32_t n_before, const uint32_t *after,
-                       uint32_t n_after) {
-    for (uint32_t i = 0; i < n_before && i < n_after; i++) pair(m, before[i], after[i]);
+                       uint32_t n_after, bool made) {
+    for (uint32_t i = 0; i < n_before && i < n_after; i++) pair(m, before[i], after[i], made);
 }
 
 /* What no op names keeps its place among its like. */
 static void pair_rest(match *m) {
     uint32_t before = 0;
     for (uint32_t t = 0; t < m->after->n_tensors; t++) {
-        if (m->origins[t].same) continue;
+        if (m->known[t]) continue;
         while (before < m->before->n_tensors && m->taken[before]) before++;
-        if (before < m->before->n_tensors) pair(m, before, t);
+        if (before < m->before->n_tensors) pair(m, before, t, false);
     }
 }
 
@@ -49,23 +52,26 @@ arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut
     match m = {.before = before, .after = after};
     m.origins = arn_allocate_zeroed(allocator, after->n_tensors, sizeof *m.origins);
     m.taken = arn_allocate_zeroed(allocator, before->n_tensors, sizeof *m.taken);
-    if (!m.origins || !m.taken) {
+    m.known = arn_allocate_zeroed(allocator, after->n_tensors, sizeof *m.known);
+    if (!m.origins || !m.taken || !m.known) {
         arn_release(allocator, m.origins);
         arn_release(allocator, m.taken);
+        arn_release(allocator, m.known);
         return arn_no_memory(err);
     }
     for (uint32_t i = 0; i < written->n_ops && i < after->n_ops; i++) {
         const arenaut_op *old = &before->ops[written->ops[i]], *new = &after->ops[i];
-        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
-        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
+        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs, false);
+        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs, true);
     }
     for (uint32_t i = 0; i < before->n_methods && i < after->n_methods; i++) {
         const arenaut_method *old = &before->methods[i], *new = &after->methods[i];
-        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
-        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
+        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs, false);
+        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs, false);
     }
     pair_rest(&m);
     arn_release(allocator, m.taken);
+    arn_release(allocator, m.known);
     written->tensors = m.origins;
     written->n_tensors = after->n_tensors;
     return ARENAUT_OK;

@@ -352,6 +352,26 @@ def functions(folder):
 
 # ---- constants of every kind -------------------------------------------------------------------
 
+def waiting(folder):
+    """What cheap nodes make of `a` waits below a product with many columns; one of them makes two values."""
+    n = h.make_node
+    weights = [nh.from_array(np.linspace(-1, 1, 8 * 64, dtype=np.float32).reshape(8, 64), "w"),
+               nh.from_array(np.linspace(-1, 1, 64 * 8, dtype=np.float32).reshape(64, 8), "v"),
+               nh.from_array(np.ones(8, np.float32), "scale")]
+    graph = h.make_graph(
+        [n("MatMul", ["x", "x"], ["a"], name="first"),
+         n("Sigmoid", ["a"], ["b"], name="gate"),
+         n("LayerNormalization", ["a", "scale"], ["norm", "mean"], axis=-1),
+         n("MatMul", ["b", "w"], ["wide"]),
+         n("MatMul", ["wide", "v"], ["d"]),
+         n("Add", ["d", "b"], ["e"]),
+         n("Mul", ["e", "norm"], ["f"]),
+         n("Sub", ["f", "mean"], ["b__again_2"]),
+         n("Add", ["b__again_2", "a"], ["y"])],
+        "main", [value("x", [8, 8])], [value("y", [8, 8])], weights, value_info=[value("b", [8, 8])])
+    onnx.save(model(graph), os.path.join(folder, "waiting.onnx"))
+
+
 def constants(folder):
     n = h.make_node
     outside = nh.from_array(np.zeros((16, 4), np.float32), "outside")
@@ -411,7 +431,7 @@ def open_sizes(folder):
     onnx.save(made, os.path.join(folder, "open_sizes.onnx"))
 
 
-MODELS = (operators, control, functions, constants, open_sizes)
+MODELS = (operators, control, functions, waiting, constants, open_sizes)
 
 if __name__ == "__main__":
     for make in MODELS:

@@ -9,7 +9,6 @@ from conftest import DATA, ROOT
 
 import compare
 import micro_runtime
-import onnx_file
 import tflite_file
 
 
@@ -128,28 +127,6 @@ def test_programs_are_written_and_read_back(arenaut, arenaut_json, tmp_path):
     assert view["view_of"] == "b/2"
     assert arenaut("check", output).returncode == 0
     assert arenaut_json("plan", output)["result"]["arena"] == 4000
-
-
-def test_formats_that_cannot_say_so_are_planned_but_not_written(arenaut, arenaut_json, tmp_path):
-    """What cheap nodes make of `a` waits below a product with many columns."""
-    def node(*arguments):
-        return onnx_file.node(*arguments)
-
-    def value(name, side=8):
-        return onnx_file.typed(name, 8, side)
-
-    weights = [onnx_file.constant("w", np.ones((8, 64))), onnx_file.constant("v", np.ones((64, 8)))]
-    nodes = [node("MatMul", ["x", "x"], ["a"]), node("Sigmoid", ["a"], ["b"]),
-             node("MatMul", ["b", "w"], ["wide"]), node("MatMul", ["wide", "v"], ["d"]),
-             node("Add", ["d", "b"], ["e"]), node("Add", ["e", "a"], ["y"])]
-    path, output = tmp_path / "model.onnx", tmp_path / "again.onnx"
-    graph = onnx_file.graph(nodes, [value("x")], [value("y")], weights)
-    path.write_bytes(onnx_file.model(graph + onnx_file.field(13, value("wide", 64))))
-    document = arenaut_json("plan", "--recompute", "on", path)
-    assert document["recompute"]["added_ops"] > 0
-    done = arenaut("plan", "--recompute", "on", "--reorder", "on", path, "-o", output, exit=3)
-    assert "ops run again, which is not written" in done.stderr
-    assert not output.exists()
 
 
 def test_programs_that_cannot_be_rewritten_are_left_alone(arenaut):

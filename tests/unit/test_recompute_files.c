@@ -13,10 +13,16 @@
 #include "support/pt2_again_round.h"
 #include "support/sweep.h"
 
-static bytes read_data(const char *name) {
+static bytes read_file(const char *name) {
     char path[512];
-    snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
+    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
     return read_bytes(path);
+}
+
+static bytes read_data(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "pt2/%s.pt2", name);
+    return read_file(path);
 }
 
 static arenaut_pipeline *run_again(const bytes *file) {
@@ -91,9 +97,54 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
 }
 
 TEST(writing_ops_again_survives_running_out_of_memory) {
-    bytes file = read_data("waiting");
-    survives_every_allocation_failure(write_with, &file);
-    free_bytes(&file);
+    static const char *const names[] = {"pt2/waiting.pt2", "onnx/waiting.onnx"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        bytes file = read_file(names[i]);
+        survives_every_allocation_failure(write_with, &file);
+        free_bytes(&file);
+    }
+}
+
+/* ---- ONNX ---- */
+
+/* What must hold for any bytes: they are refused with a message, or what is written is read back.
+ */
+static bool onnx_property(const uint8_t *data, size_t size) {
+    arenaut_text written = {0};
+    arenaut_document back = {0};
+    arenaut_error err = {0};
+    uint32_t n_again = 0;
+    const arenaut_status st = pt2_again_write(data, size, true, NULL, &written, &n_again, &err);
+    assert_true(st == ARENAUT_OK || st == ARENAUT_NO_PLAN || err.msg[0] != '\0');
+    assert_true(st != ARENAUT_INTERNAL && st != ARENAUT_NO_MEMORY);
+    if (st == ARENAUT_OK) {
+        assert_ok(arenaut_read((const uint8_t *)written.bytes, written.size, NULL, NULL, NULL,
+                               &back, &err),
+                  err);
+        arenaut_document_free(&back);
+    }
+    arenaut_text_free(&written);
+    return n_again > 0;
+}
+
+TEST(damaged_models_are_survived_before_and_after_nodes_run_again) {
+    arenaut_error err = {0};
+    bytes file = read_file("onnx/waiting.onnx");
+    arenaut_text text = {0};
+    uint32_t n_again = 0;
+    assert_true(onnx_property(file.data, file.size));
+    assert_ok(pt2_again_write(file.data, file.size, false, NULL, &text, &n_again, &err), err);
+    assert_true(n_again > 0);
+    bytes all[] = {file, copy_bytes(text.bytes, text.size)};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        const sweep s = {
+            .property = onnx_property, .seed = i, .step = one_of(2 * all[i].size / 1000 + 1)};
+        assert_true(sweep_flips(&s, all[i].data, all[i].size).tried > 0);
+        (void)sweep_cuts(&s, all[i].data, all[i].size);
+        (void)sweep_scatter(&s, all[i].data, all[i].size, 200 * thorough());
+        free_bytes(&all[i]);
+    }
+    arenaut_text_free(&text);
 }
 
 /* ---- rewrites that are of another file, or of none ---- */
@@ -118,15 +169,16 @@ TEST(a_rewrite_of_something_else_is_refused) {
         be_of_no_tensor,         have_no_arguments, read_nothing,       read_what_is_not_there,
         make_what_another_makes, run_an_op_twice,   leave_an_op_out,
     };
-    bytes file = read_data("waiting");
-    for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
+    static const char *const names[] = {"pt2/waiting.pt2", "onnx/waiting.onnx"};
+    for (size_t i = 0; i < COUNT_OF(names) * COUNT_OF(spoilers); i++) {
+        bytes file = read_file(names[i / COUNT_OF(spoilers)]);
         arenaut_pipeline *p = run_again(&file);
         arenaut_rewrite spoiled = *p->rewrite;
         arenaut_result result = p->result;
         arenaut_text text = {0};
         arenaut_error err = {0};
         result.rewrite = &spoiled;
-        spoilers[i](&spoiled);
+        spoilers[i % COUNT_OF(spoilers)](&spoiled);
         const arenaut_status st =
             p->document.format->write(&result, arenaut_text_sink(&text), NULL, &err);
         if (st != ARENAUT_REFUSED) fail_msg("%zu: status %d", i, st);
@@ -134,8 +186,8 @@ TEST(a_rewrite_of_something_else_is_refused) {
         assert_true(err.msg[0] != '\0');
         arenaut_text_free(&text);
         arenaut_pipeline_free(p);
+        free_bytes(&file);
     }
-    free_bytes(&file);
 }
 
 /* ---- what cannot stand there again ---- */

@@ -1,6 +1,6 @@
 /* Puts the nodes of a model in another order, in each of its graphs. The messages of the nodes
  * change places, and nothing else does: as many bytes, weights where they were. Graphs that nodes
- * hold come first, and move with these. */
+ * hold come first, and move with these. Where nodes run again, onnx_again.c writes the model. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,10 +82,29 @@ static arenaut_status put_graph(const writing *w, uint32_t m) {
     return put_nodes(w, ops, first, n) ? ARENAUT_OK : arn_no_memory(w->err);
 }
 
+/* Whoever calls may have mixed up what belongs together. */
+static bool is_order(const arenaut_rewrite *rewrite) {
+    const arenaut_program *program = rewrite->program;
+    uint64_t n = 0;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (method->first_op != n) return false;
+        n += method->n_ops;
+        if (n > rewrite->n_ops) return false;
+        for (uint32_t i = method->first_op; i < n; i++) {
+            if (rewrite->ops[i] < method->first_op || rewrite->ops[i] >= n) return false;
+        }
+    }
+    return n == rewrite->n_ops;
+}
+
 /* Graphs are counted from the outermost on. */
 static arenaut_status put_graphs(writing *w) {
     const arenaut_result *result = w->result;
     const arenaut_program *program = result->rewrite->program;
+    if (!is_order(result->rewrite)) {
+        return arn_fail(w->err, ARENAUT_REFUSED, 0, "it is no order of the ops of each graph");
+    }
     if (w->n_graphs != program->n_methods) {
         return arn_fail(w->err, ARENAUT_REFUSED, 0,
                         "the order is of %" PRIu32 " graphs; the model has %" PRIu32,
@@ -111,8 +130,13 @@ arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
     }
     arenaut_status st = arn_onnx_list_graphs(result->file, result->file_size, allocator, &w.graphs,
                                              &w.n_graphs, err);
-    if (st == ARENAUT_OK) st = put_graphs(&w);
-    if (st == ARENAUT_OK) {
+    const bool again = rewrite->n_ops > rewrite->n_ops_before;
+    if (st == ARENAUT_OK && again) {
+        st = arn_onnx_write_again(result, w.graphs[0], sink, allocator, err);
+    } else if (st == ARENAUT_OK) {
+        st = put_graphs(&w);
+    }
+    if (st == ARENAUT_OK && !again) {
         arn_writer out = arn_writer_to(sink);
         arn_put(&out, w.file, result->file_size);
         st = arn_writer_finish(&out, err);
