@@ -1,14 +1,13 @@
 """Nodes that run again in ONNX models: the stock ONNX Runtime computes the same bits, and runs each of them
 where it stands, where the session is told to keep them."""
 
-import json
-
 import numpy as np
 import onnxruntime
 import pytest
 from conftest import DATA
 
 import onnx_file
+from onnx_session import executed, session
 
 BOTH = ["--recompute", "on", "--reorder", "on"]
 SIDE = 8
@@ -37,27 +36,6 @@ def waiting(seed):
     nodes.append(onnx_file.node("Add", [total, "a"], ["y"]))
     ends = onnx_file.typed("x", SIDE, SIDE), onnx_file.typed("y", SIDE, SIDE)
     return onnx_file.model(onnx_file.graph(nodes, ends[:1], ends[1:], weights))
-
-
-def session(path, without=(), **settings):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
-    for name, value in settings.items():
-        setattr(options, name, value)
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"],
-                                        disabled_optimizers=list(without))
-
-
-def executed(path, feeds, folder):
-    """The nodes in the order in which they ran, by the runtime's own profile."""
-    running = session(path, enable_profiling=True, profile_file_prefix=str(folder / "profile"))
-    running.run(None, feeds)
-    with open(running.end_profiling()) as file:
-        events = json.load(file)
-    done = [event for event in events if event.get("name", "").endswith("_kernel_time")]
-    return [int(event["args"]["node_index"]) for event in sorted(done, key=lambda event: event["ts"])]
 
 
 @pytest.mark.parametrize("flags", [BOTH[:2], BOTH, BOTH + ["--inplace", "on"]])

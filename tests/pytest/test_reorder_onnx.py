@@ -1,15 +1,14 @@
 """Reordered ONNX models in the stock ONNX Runtime: the same bits, less memory at once, and the
 nodes in the order of the file, where the session is told to keep it."""
 
-import json
 import os
 
 import numpy as np
-import onnxruntime
 import pytest
 
 import onnx_file
 import random_branches
+from onnx_session import executed, session
 
 SIDE = 8
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
@@ -20,28 +19,6 @@ def branches(seed, n_nodes=14):
     nodes.append(onnx_file.node("Relu", [total], ["y"]))
     ends = onnx_file.typed("x", SIDE, 2), onnx_file.typed("y", SIDE, 2)
     return onnx_file.model(onnx_file.graph(nodes, ends[:1], ends[1:], constants))
-
-
-def session(path, **settings):
-    """As the documentation says: no node fused or moved, and of those that could run next the first
-    of the file."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
-    for name, value in settings.items():
-        setattr(options, name, value)
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-
-def executed(path, feeds, folder):
-    """The results that nodes made, in the order in which they ran, by the runtime's own profile."""
-    running = session(path, enable_profiling=True, profile_file_prefix=str(folder / "profile"))
-    running.run(None, feeds)
-    with open(running.end_profiling()) as file:
-        events = json.load(file)
-    done = [event for event in events if event.get("name", "").endswith("_kernel_time")]
-    return [event["args"]["node_index"] for event in sorted(done, key=lambda event: event["ts"])]
 
 
 def test_reordered_models_compute_the_same_and_run_in_the_order_of_the_file(
@@ -64,7 +41,7 @@ def test_reordered_models_compute_the_same_and_run_in_the_order_of_the_file(
         assert arenaut_json("plan", output)["result"]["arena"] == document["result"]["arena"]
         first, second = (session(each).run(None, feeds)[0] for each in (path, output))
         assert first.tobytes() == second.tobytes()
-        ran = [int(number) for number in executed(output, feeds, tmp_path)]
+        ran = executed(output, feeds, tmp_path)
         assert ran == sorted(ran) and len(ran) == len(order["ops"])
         again = arenaut_json("plan", output, "--reorder", "on")["order"]
         assert again["given"] == again["bound"] == order["best"]

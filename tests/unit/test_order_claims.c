@@ -11,8 +11,9 @@
 #include "support/order_brute.h"
 #include "support/printed.h"
 #include "support/random.h"
+#include "support/small_orders.h"
 
-enum { OPS = 8, ORDERS = 24, PROGRAMS = 60, JOINED = 60 };
+enum { OPS = 8, PROGRAMS = 60, JOINED = 60 };
 
 typedef struct small_op {
     const char *name;
@@ -99,32 +100,13 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
 
 /* ---- all orders ---- */
 
-typedef struct orders {
-    const small_program *program;
-    uint32_t n, ops[ORDERS][OPS], now[OPS];
-    bool all; /* there was room for all */
-} orders;
-
-static bool may_run(const small_program *p, uint32_t ran, uint32_t op) {
-    if ((ran >> op) & 1) return false;
+static bool may_run(const void *context, uint32_t ran, uint32_t op) {
+    const small_program *p = context;
     for (uint32_t k = 0; k < p->op[op].n_inputs; k++) {
         const uint32_t t = p->op[op].inputs[k];
         if (t > 0 && !((ran >> (t - 1)) & 1)) return false;
     }
     return true;
-}
-
-static void list_orders(orders *o, uint32_t ran, uint32_t n) {
-    if (n == o->program->n_ops) {
-        if (o->n == ORDERS) o->all = false;
-        else memcpy(o->ops[o->n++], o->now, sizeof o->now);
-        return;
-    }
-    for (uint32_t op = 0; op < o->program->n_ops; op++) {
-        if (!may_run(o->program, ran, op)) continue;
-        o->now[n] = op;
-        list_orders(o, ran | UINT32_C(1) << op, n + 1);
-    }
 }
 
 /* ---- what is said ---- */
@@ -159,7 +141,8 @@ static said ask(const small_program *program, const uint32_t *ops,
     return s;
 }
 
-static void compare(const small_program *p, const orders *o, arenaut_pipeline_options options) {
+static void compare(const small_program *p, const small_orders *o,
+                    arenaut_pipeline_options options) {
     uint64_t least = UINT64_MAX, least_planned = UINT64_MAX;
     said first = {0};
     for (uint32_t i = 0; i < o->n; i++) {
@@ -183,8 +166,7 @@ static void compare_programs(arenaut_pipeline_options options, uint64_t seed) {
     for (uint32_t i = 0; i < PROGRAMS; i++) {
         small_program p;
         draw(&p, &r, options.passes != NULL);
-        orders o = {.program = &p, .all = true};
-        list_orders(&o, 0, 0);
+        small_orders o = small_orders_of(p.n_ops, may_run, &p);
         compare(&p, &o, options);
         several += o.n > 1;
     }
@@ -267,7 +249,7 @@ typedef struct join_counts {
 } join_counts;
 
 /* All choices of joins in place, in all orders: none needs less than the bound. */
-static void compare_choices(const small_program *p, const orders *o,
+static void compare_choices(const small_program *p, const small_orders *o,
                             arenaut_pipeline_options options, join_counts *c) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     uint32_t results[OPS];
@@ -306,8 +288,7 @@ static join_counts compare_joined_programs(arenaut_pipeline_options options, uin
     while (c.programs < JOINED) {
         small_program p;
         draw(&p, &r, true);
-        orders o = {.program = &p, .all = true};
-        list_orders(&o, 0, 0);
+        small_orders o = small_orders_of(p.n_ops, may_run, &p);
         compare_choices(&p, &o, options, &c);
     }
     return c;

@@ -10,9 +10,10 @@
 #include "support/fuse.h"
 #include "support/printed.h"
 #include "support/random.h"
+#include "support/small_orders.h"
 #include "support/thorough.h"
 
-enum { OPS = 8, ORDERS = 24, PROGRAMS = 60, EACH = 4 /* bytes of an element */ };
+enum { OPS = 8, PROGRAMS = 60, EACH = 4 /* bytes of an element */ };
 
 /* What only looks makes nothing, and passes drop it. */
 typedef enum small_kind { COMPUTES, NAMES_PART, UPDATES, LOOKS } small_kind;
@@ -151,12 +152,6 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
 
 /* ---- all orders ---- */
 
-typedef struct orders {
-    const small_program *program;
-    uint32_t n, ops[ORDERS][OPS], now[OPS];
-    bool all; /* there was room for all */
-} orders;
-
 /* Whether the later one of two ops must stay behind the other. */
 static bool waits(const small_program *p, uint32_t later, uint32_t first) {
     const small_op *a = &p->op[later], *b = &p->op[first];
@@ -171,25 +166,12 @@ static bool waits(const small_program *p, uint32_t later, uint32_t first) {
     return false;
 }
 
-static bool may_run(const small_program *p, uint32_t ran, uint32_t op) {
-    if ((ran >> op) & 1) return false;
+static bool may_run(const void *context, uint32_t ran, uint32_t op) {
+    const small_program *p = context;
     for (uint32_t i = 0; i < op; i++) {
         if (!((ran >> i) & 1) && waits(p, op, i)) return false;
     }
     return true;
-}
-
-static void list_orders(orders *o, uint32_t ran, uint32_t n) {
-    if (n == o->program->n_ops) {
-        if (o->n == ORDERS) o->all = false;
-        else memcpy(o->ops[o->n++], o->now, sizeof o->now);
-        return;
-    }
-    for (uint32_t op = 0; op < o->program->n_ops; op++) {
-        if (!may_run(o->program, ran, op)) continue;
-        o->now[n] = op;
-        list_orders(o, ran | UINT32_C(1) << op, n + 1);
-    }
 }
 
 /* ---- all choices ---- */
@@ -243,7 +225,7 @@ typedef struct counts {
     uint32_t programs, copied, proven, views;
 } counts;
 
-static void compare(const small_program *p, const orders *o, arenaut_pipeline_options options,
+static void compare(const small_program *p, const small_orders *o, arenaut_pipeline_options options,
                     counts *c) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     uint64_t least = UINT64_MAX;
@@ -281,8 +263,7 @@ static counts compare_programs(arenaut_pipeline_options options, uint64_t seed, 
     while (c.programs < PROGRAMS * thorough()) {
         small_program p;
         draw(&p, &r, updates);
-        orders o = {.program = &p, .all = true};
-        list_orders(&o, 0, 0);
+        small_orders o = small_orders_of(p.n_ops, may_run, &p);
         compare(&p, &o, options, &c);
     }
     return c;

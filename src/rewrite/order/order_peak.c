@@ -22,22 +22,6 @@ static void mark_alive(const arenaut_order_problem *p, const uint32_t *ops, uint
     for (uint32_t b = 0; b < p->n_buffers; b++) sides[b] = sides[b] == (BEFORE | BEHIND);
 }
 
-static arenaut_status find_height(const arenaut_program_order *o, arn_order_height *height,
-                                  arenaut_error *err) {
-    arn_order_graph graph;
-    arn_order_state state;
-    arenaut_status st =
-        arn_order_graph_make(&o->parts[0].problem, false, &o->allocator, &graph, err);
-    if (st != ARENAUT_OK) return st;
-    st = arn_order_state_make(&graph, &state, err);
-    if (st == ARENAUT_OK) {
-        *height = arn_order_height_of(&state, o->found[0].ops);
-        arn_order_state_free(&state);
-    }
-    arn_order_graph_free(&graph);
-    return st;
-}
-
 arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *o, uint8_t *alive,
                                              arenaut_error *err) {
     arn_order_height height;
@@ -45,7 +29,8 @@ arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *o, uin
         return arn_fail(err, ARENAUT_REFUSED, 0, "the peaks of several problems have no one place");
     }
     const arenaut_order_problem *problem = &o->parts[0].problem;
-    const arenaut_status st = find_height(o, &height, err);
+    const arenaut_status st =
+        arn_order_measure(problem, o->found[0].ops, &o->allocator, &height, err);
     if (st != ARENAUT_OK) return st;
     uint32_t *place = arn_allocate(&o->allocator, problem->n_ops, sizeof *place);
     if (!place) return arn_no_memory(err);

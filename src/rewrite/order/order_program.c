@@ -137,20 +137,13 @@ static arenaut_status prepare_next(arenaut_program_order *o, arenaut_error *err)
 static arenaut_status find_peak(const arenaut_program_order *o, const arn_order_part *part,
                                 const uint32_t *ops, size_t field, uint64_t *peak,
                                 arenaut_error *err) {
-    arn_order_graph graph;
-    arn_order_state state;
+    arn_order_height height;
     if (part->n_plain == part->problem.n_buffers || o->base.separate) return ARENAUT_OK;
     arenaut_status st = put_needs(o, part, field, err);
     if (st == ARENAUT_OK) {
-        st = arn_order_graph_make(&part->problem, false, &o->allocator, &graph, err);
+        st = arn_order_measure(&part->problem, ops, &o->allocator, &height, err);
     }
-    if (st != ARENAUT_OK) return st;
-    st = arn_order_state_make(&graph, &state, err);
-    if (st == ARENAUT_OK) {
-        *peak = arn_order_height_of(&state, ops).peak;
-        arn_order_state_free(&state);
-    }
-    arn_order_graph_free(&graph);
+    if (st == ARENAUT_OK) *peak = height.peak;
     return st;
 }
 

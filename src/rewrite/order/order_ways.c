@@ -198,3 +198,19 @@ arn_order_height arn_order_height_of(arn_order_state *s, const uint32_t *ops) {
     arn_order_take_back(s, 0);
     return h;
 }
+
+arenaut_status arn_order_measure(const arenaut_order_problem *problem, const uint32_t *ops,
+                                 const arenaut_allocator *allocator, arn_order_height *height,
+                                 arenaut_error *err) {
+    arn_order_graph graph;
+    arn_order_state state;
+    arenaut_status st = arn_order_graph_make(problem, false, allocator, &graph, err);
+    if (st != ARENAUT_OK) return st;
+    st = arn_order_state_make(&graph, &state, err);
+    if (st == ARENAUT_OK) {
+        *height = arn_order_height_of(&state, ops);
+        arn_order_state_free(&state);
+    }
+    arn_order_graph_free(&graph);
+    return st;
+}

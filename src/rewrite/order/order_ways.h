@@ -21,5 +21,9 @@ static inline bool arn_order_is_lower(arn_order_height a, arn_order_height b) {
 
 /* Leaves `front` as if nothing had run. */
 arn_order_height arn_order_height_of(arn_order_state *front, const uint32_t *ops);
+/* The same of a problem of which there is no state yet. */
+arenaut_status arn_order_measure(const arenaut_order_problem *problem, const uint32_t *ops,
+                                 const arenaut_allocator *allocator, arn_order_height *height,
+                                 arenaut_error *err);
 
 #endif
