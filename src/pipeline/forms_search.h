@@ -21,7 +21,7 @@ typedef struct arn_order_search {
     arenaut_ordering known;
 } arn_order_search;
 
-/* reorder_program.c: looks for orders in these forms. *peak: what is alive in the best of them;
+/* Looks for orders in these forms. *peak: what is alive in the best of them;
  * `at_peak`, unless NULL: per whole that views may be copied of, whether something of it is there.
  */
 arenaut_status arn_order_search_in(arn_order_search *search, arn_forms forms, uint64_t *peak,

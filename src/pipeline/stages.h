@@ -120,17 +120,19 @@ arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *do
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
+
+/* find_order.c */
 /* The order problems of `given`, which is prepared as p's options say but for the order; the
  * caller's, to be released. */
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                           arenaut_program_order **problem, arenaut_error *err);
-/* How the best order is looked for. */
-arenaut_order_options arn_pipeline_order_options(const arenaut_pipeline *p);
-
 /* The best order that is found, which has passed the checker with what is said of it. */
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
                                        const arenaut_order_problem *problem, arenaut_order **order,
                                        arenaut_error *err);
+/* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
+arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                        uint32_t *n_lines, arenaut_error *err);
 
 /* make_copies.c: makes copies of these views, if that was asked for. */
 arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
@@ -174,10 +176,6 @@ arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_for
 arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                         const arenaut_joining *joins, arn_region *region,
                                         arn_copies *copies, arenaut_error *err);
-/* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
-arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                        uint32_t *n_lines, arenaut_error *err);
-
 /* adopt_rewrite.c: takes a rewrite over as the program, if it passes the checker; else frees it. */
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                   arenaut_error *err);

@@ -1,0 +1,71 @@
+/* Orders for the problems of a prepared program, and what is known of them: nothing is said, and no
+ * order taken, that has not passed the checker. */
+#include "pipeline/stages.h"
+
+#include <arenaut/check.h>
+
+#include "core/checked.h"
+
+/* Never unchecked: neither the order nor what is said to be proven. */
+static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                            const arenaut_order *order, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_error why = {0};
+    const arenaut_status st =
+        arenaut_check_order(problem, order, arn_pipeline_allocator(p), &finding, &why);
+    if (st == ARENAUT_REJECTED) {
+        return arn_fail(err, ARENAUT_INTERNAL, 0, "the order of ops did not pass the checker: %s",
+                        finding.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
+}
+
+static arenaut_order_options order_options(const arenaut_pipeline *p) {
+    arenaut_order_options options = p->options.reordering.options;
+    options.effort = arn_pipeline_effort(p, options.effort, arenaut_order_default_effort());
+    return options;
+}
+
+static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                                 const arenaut_order_options *options, arenaut_order **order,
+                                 arenaut_error *err) {
+    const arenaut_status st =
+        arenaut_order_find(problem, options, arn_pipeline_allocator(p), order, err);
+    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
+}
+
+arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
+                                       const arenaut_order_problem *problem, arenaut_order **order,
+                                       arenaut_error *err) {
+    const arenaut_order_options options = order_options(p);
+    return find_order(p, problem, &options, order, err);
+}
+
+arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                          arenaut_program_order **problem, arenaut_error *err) {
+    const arenaut_lowering_options options = {.preserve_inputs = p->options.preserve_inputs,
+                                              .overlap = p->options.overlap};
+    return arenaut_program_order_new(given->document.program, given->lowering, given->target,
+                                     &options, arn_pipeline_allocator(p), problem, err);
+}
+
+arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                        uint32_t *n_lines, arenaut_error *err) {
+    const uint32_t n = arenaut_program_order_count(problem);
+    arenaut_order_options options = order_options(p);
+    uint64_t left = options.effort ? options.effort : arenaut_order_default_effort();
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        arenaut_order *order = NULL;
+        options.effort = arn_max_u64(left / (n - i), 1);
+        st = find_order(p, arenaut_program_order_problem(problem, i), &options, &order, err);
+        if (st == ARENAUT_OK) st = arenaut_program_order_take(problem, order, err);
+        if (st == ARENAUT_OK) {
+            *n_lines += order->n_lines;
+            left -= arn_min_u64(order->effort, left);
+        }
+        arenaut_order_free(order);
+    }
+    return st;
+}
