@@ -35,7 +35,7 @@ static arenaut_status list_forms(const choice *c, arn_forms *forms, arenaut_erro
     uint32_t *ops = arn_region_allocate(&s->region, copies->n, sizeof *ops);
     if (!results || !ops) return arn_no_memory(err);
     *forms = (arn_forms){.joining = s->pipeline->options.joining, .copying = {.ops = ops}};
-    if (joins->n > 0) forms->joining = (arenaut_joining){.chosen = true, .results = results};
+    if (joins->chosen) forms->joining = (arenaut_joining){.chosen = true, .results = results};
     for (uint32_t i = 0; i < joins->n; i++) {
         if (c->as_given[i]) results[forms->joining.n++] = joins->results[i];
     }
@@ -133,6 +133,7 @@ static arenaut_status change_a_whole(choice *c, bool *found, arenaut_error *err)
 }
 
 static arenaut_status try_views(choice *c, arenaut_error *err) {
+    c->tries = 0;
     arenaut_status st = set_forms(c, COPIES, err);
     if (st == ARENAUT_OK) st = set_forms(c, LATE_COPIES, err);
     for (bool more = true; more && st == ARENAUT_OK && c->least > c->bound;) {
@@ -143,18 +144,38 @@ static arenaut_status try_views(choice *c, arenaut_error *err) {
 
 /* ---- all of it ---- */
 
+/* Copies alone may be what lets joins be written in place. */
+static arenaut_status try_all_new(choice *c, arenaut_error *err) {
+    const uint32_t n_joins = c->search->choices.joins.n;
+    memset(c->as_given, true, n_joins * sizeof *c->as_given);
+    memset(c->as_given + n_joins, false, (c->n - n_joins) * sizeof *c->as_given);
+    return try_choice(c, err);
+}
+
+static arenaut_status try_names(choice *c, bool joined, arenaut_error *err) {
+    memset(c->as_given, true, c->n * sizeof *c->as_given);
+    memset(c->as_given, joined, c->search->choices.joins.n * sizeof *c->as_given);
+    return try_choice(c, err);
+}
+
+/* Copies, where nothing is joined in place: what is best with joins need not lead there. */
+static arenaut_status try_views_apart(choice *c, arenaut_error *err) {
+    c->least = UINT64_MAX;
+    const arenaut_status st = try_names(c, false, err);
+    return st == ARENAUT_OK ? try_views(c, err) : st;
+}
+
 /* Views are looked at only where not all is known without. */
 static arenaut_status try_some(choice *c, arenaut_error *err) {
     const uint32_t n_joins = c->search->choices.joins.n;
-    memset(c->as_given, true, c->n * sizeof *c->as_given);
-    arenaut_status st = try_choice(c, err);
-    if (st == ARENAUT_OK && n_joins > 0) {
-        memset(c->as_given, false, n_joins * sizeof *c->as_given);
-        st = try_choice(c, err);
-        if (st == ARENAUT_OK) st = try_joins(c, err);
-    }
-    const bool views = c->search->choices.copies.n > 0 && c->least > c->bound;
-    return st == ARENAUT_OK && views ? try_views(c, err) : st;
+    arenaut_status st = try_names(c, true, err);
+    if (st == ARENAUT_OK && n_joins > 0) st = try_names(c, false, err);
+    if (st == ARENAUT_OK) st = try_joins(c, err);
+    if (st != ARENAUT_OK || c->search->choices.copies.n == 0 || c->least <= c->bound) return st;
+    if (n_joins > 0) st = try_all_new(c, err);
+    if (st == ARENAUT_OK) st = try_views(c, err);
+    if (st != ARENAUT_OK || n_joins == 0 || c->least <= c->bound) return st;
+    return try_views_apart(c, err);
 }
 
 static bool allocate(choice *c) {

@@ -1,6 +1,7 @@
 /* Views that may be copies, for the sake of what they are a part of: that is alive as long as
  * anybody reads one of its names. Of a view as large as what it names a copy gains nothing, nor of
- * what is there to the end anyway; and what is updated is no part of what it was. */
+ * what is there to the end anyway, unless a join could then be written in place: neither names nor
+ * what has them can. What is updated is no part of what it was. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -10,6 +11,9 @@ typedef struct views {
     const arenaut_program *file, *program; /* as it was read; behind its passes */
     const arenaut_lowering *lowering;
     bool *kept;        /* per tensor of the program: whoever reads a part, all of it stays */
+    bool *is_joined;   /* likewise: an operand or the result of a join that may be in place */
+    bool *is_state;    /* likewise */
+    bool *is_result;   /* likewise: a method returns it, under this name */
     uint32_t *updated; /* likewise: behind which op of the file what it names is written; 0: none */
     bool *is_read;     /* per tensor of the program */
     bool *is_choice;   /* per op of the file */
@@ -33,8 +37,8 @@ static bool only_reads(const arenaut_op *op) {
            op->kind == ARENAUT_OP_VIEW;
 }
 
-/* What methods return, what joins may be written to, and what is not in the arena. */
-static void find_kept(const views *v, const arenaut_joining *joins) {
+/* What methods return, and what is not in the arena. */
+static void find_kept(const views *v) {
     const arenaut_program *p = v->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const bool planned =
@@ -44,14 +48,37 @@ static void find_kept(const views *v, const arenaut_joining *joins) {
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
         for (uint32_t i = 0; i < method->n_outputs; i++) {
+            v->is_result[method->outputs[i]] = true;
             v->kept[storage_of(v, method->outputs[i])] = true;
         }
         for (uint32_t i = 0; i < method->n_bindings; i++) {
-            v->kept[storage_of(v, method->bindings[i].value)] = true;
-            v->kept[storage_of(v, method->bindings[i].target)] = true;
+            const uint32_t value = storage_of(v, method->bindings[i].value);
+            const uint32_t target = storage_of(v, method->bindings[i].target);
+            v->kept[value] = v->kept[target] = v->is_state[value] = v->is_state[target] = true;
         }
     }
-    for (uint32_t i = 0; i < joins->n; i++) v->kept[joins->results[i]] = true;
+}
+
+static bool is_result(const arenaut_joining *joins, uint32_t tensor) {
+    bool among = false;
+    for (uint32_t i = 0; i < joins->n; i++) among = among || joins->results[i] == tensor;
+    return among;
+}
+
+/* NULL: any may. */
+static void find_joined(const views *v, const arenaut_joining *joins) {
+    const arenaut_program *p = v->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) v->is_joined[t] = !joins;
+    for (uint32_t i = 0; joins && i < joins->n; i++) v->is_joined[joins->results[i]] = true;
+    for (uint32_t i = 0; joins && i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || !is_result(joins, op->outputs[0])) {
+            continue;
+        }
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->is_joined[op->inputs[k]] = true;
+        }
+    }
 }
 
 /* Where memory is written other than by what makes it; and whose memory has yet another name. */
@@ -78,20 +105,27 @@ static void find_names(const views *v) {
     }
 }
 
-/* Whether the op names a part of what nobody needs as a whole, and nothing names parts of that. */
+/* Whether a copy of this part may gain anything, if it may be one. */
+static bool may_gain(const views *v, uint32_t part, uint32_t whole) {
+    const arenaut_tensor *tensors = v->program->tensors;
+    if (v->is_joined[part] || v->is_joined[whole]) return true;
+    return !v->kept[whole] && tensors[part].bytes < tensors[whole].bytes;
+}
+
+/* Whether the op names parts that somebody reads, whose names nothing names in turn. */
 static bool is_choice(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
     if (!arenaut_view_may_be_copy(v->file, i)) return false;
     const uint32_t whole = storage_of(v, op->inputs[0]);
-    bool choice = !v->kept[whole] && v->updated[whole] <= i, read = false;
+    bool choice = !v->is_state[whole] && v->updated[whole] <= i, read = false, gains = false;
     for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
         read = read || v->is_read[t];
+        gains = gains || may_gain(v, t, whole);
         choice = v->program->tensors[t].view_of == whole && v->readers[t] == 0 &&
-                 v->program->tensors[t].bytes > 0 &&
-                 v->program->tensors[t].bytes < v->program->tensors[whole].bytes;
+                 !v->is_result[t] && v->program->tensors[t].bytes > 0;
     }
-    return choice && read;
+    return choice && read && gains;
 }
 
 /* A name that is never read has no end. */
@@ -139,7 +173,7 @@ static bool allocate(views *v, arn_region *region) {
     const size_t n = v->program->n_tensors;
     size_t outputs = 0;
     for (uint32_t i = 0; i < v->file->n_ops; i++) outputs += v->file->ops[i].n_outputs;
-    v->kept = arn_region_allocate(region, n, 2 * sizeof *v->kept);
+    v->kept = arn_region_allocate(region, n, 5 * sizeof *v->kept);
     v->updated = arn_region_allocate(region, n, 5 * sizeof *v->updated);
     v->is_choice = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->is_choice);
     v->copies->ops = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->copies->ops);
@@ -150,7 +184,10 @@ static bool allocate(views *v, arn_region *region) {
         return false;
     }
     v->is_read = v->kept + n;
-    memset(v->is_read, false, n * sizeof *v->is_read);
+    v->is_joined = v->is_read + n;
+    v->is_state = v->is_joined + n;
+    v->is_result = v->is_state + n;
+    memset(v->kept, false, 5 * n * sizeof *v->kept);
     v->copies->whole = v->copies->ops + v->file->n_ops;
     v->copies->late = v->is_choice + v->file->n_ops;
     v->readers = v->updated + n;
@@ -171,7 +208,8 @@ arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut
                .copies = copies};
     *copies = (arn_copies){0};
     if (!allocate(&v, region)) return arn_no_memory(err);
-    find_kept(&v, joins);
+    find_kept(&v);
+    find_joined(&v, joins);
     find_names(&v);
     for (uint32_t i = 0; i < v.file->n_ops; i++) v.is_choice[i] = is_choice(&v, i);
     find_ends(&v);

@@ -16,95 +16,129 @@ arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_forms 
     return arn_pipeline_prepare_aside(p, &options, prepared, err);
 }
 
-/* Whether an op that is in place in one program and not in the other may be chosen: its result must
- * be known in any order of the ops, so that no pass made it, and be all of its memory. */
-static bool is_choice(const arenaut_pipeline *p, const arenaut_program *apart, uint32_t op,
-                      const arenaut_program *joined) {
-    const arenaut_op *was = &apart->ops[op], *is = &joined->ops[op];
-    if (was->kind != ARENAUT_OP_OUT || is->kind != ARENAUT_OP_VIEW || was->n_outputs != 1) {
-        return false;
-    }
+/* Whether the op is in place in one program and not in the other. */
+static bool joins_in_place(const arenaut_op *was, const arenaut_op *is) {
+    return was->kind == ARENAUT_OP_OUT && is->kind == ARENAUT_OP_VIEW;
+}
+
+/* Whether that may be chosen: its result must be known in any order of the ops, so that no pass
+ * made it, and be all of its memory. */
+static bool is_choice(const arenaut_pipeline *p, const arenaut_program *apart, uint32_t op) {
+    const arenaut_op *was = &apart->ops[op];
+    if (was->n_outputs != 1) return false;
     const uint32_t t = was->outputs[0];
     return t < p->document.program->n_tensors && apart->tensors[t].view_of == ARENAUT_NONE;
 }
 
-/* Results of ops that are not among the joins yet. */
+/* Results that are not among the joins yet; where memory is allocated, that is an op, too. */
 static uint32_t list_others(const arenaut_program *apart, const bool *found, uint32_t *others) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < apart->n_ops; i++) {
-        if (!found[i] && apart->ops[i].n_outputs == 1) others[n++] = apart->ops[i].outputs[0];
+        const arenaut_op *op = &apart->ops[i];
+        if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE ||
+            found[op->outputs[0]]) {
+            continue;
+        }
+        others[n++] = op->outputs[0];
     }
     return n;
 }
 
-/* What is in place if everything else may be, but for what was found before. */
+/* What is in place if everything else may be, but for what was found before. All of it must be a
+ * choice: else joins are not chosen at all. */
 static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
-                                uint32_t *others, bool *found, arenaut_joining *joins,
-                                arenaut_error *err) {
-    const arn_forms rest = {.joining = {true, others, list_others(apart, found, others)}};
+                                arenaut_copying copying, uint32_t *others, bool *found,
+                                arenaut_joining *joins, arenaut_error *err) {
+    const arn_forms rest = {{true, others, list_others(apart, found, others)}, copying};
     arenaut_pipeline *joined = NULL;
     const arenaut_status st = arn_pipeline_prepare_formed(p, rest, &joined, err);
+    if (st != ARENAUT_OK) return st;
+    const arenaut_program *program = joined->document.program;
     uint32_t *results = others + apart->n_ops;
-    for (uint32_t i = 0; i < apart->n_ops && st == ARENAUT_OK; i++) {
-        if (apart->n_ops != joined->document.program->n_ops) break;
-        if (!is_choice(p, apart, i, joined->document.program)) continue;
-        found[i] = true;
-        results[joins->n++] = apart->ops[i].outputs[0];
+    joins->chosen = apart->n_ops == program->n_ops;
+    for (uint32_t i = 0; i < apart->n_ops && joins->chosen; i++) {
+        if (!joins_in_place(&apart->ops[i], &program->ops[i])) continue;
+        joins->chosen = is_choice(p, apart, i);
+        if (!joins->chosen) continue;
+        const uint32_t result = apart->ops[i].outputs[0];
+        if (!found[result]) results[joins->n++] = result;
+        found[result] = true;
     }
     arenaut_pipeline_free(joined);
-    return st;
+    return ARENAUT_OK;
 }
 
 /* A tensor may be a part of several joins, of which one can have it in place: what that keeps from
  * being in place is found in a further round. */
 static arenaut_status find_rounds(const arenaut_pipeline *p, const arenaut_program *apart,
-                                  arn_region *region, arenaut_joining *joins, arenaut_error *err) {
-    enum { MOST_ROUNDS = 8 };
+                                  arenaut_copying copying, arn_region *region,
+                                  arenaut_joining *joins, arenaut_error *err) {
+    enum { MOST_ROUNDS = 64 };
     uint32_t *lists = arn_region_allocate(region, apart->n_ops, 2 * sizeof *lists);
-    bool *found = arn_region_allocate(region, apart->n_ops, sizeof *found);
-    arenaut_status st = lists && found ? ARENAUT_OK : arn_no_memory(err);
-    uint32_t before = ARENAUT_NONE;
-    for (uint32_t i = 0; i < apart->n_ops && st == ARENAUT_OK; i++) found[i] = false;
-    *joins = (arenaut_joining){.chosen = true, .results = lists ? lists + apart->n_ops : NULL};
-    for (int round = 0; round < MOST_ROUNDS && before != joins->n && st == ARENAUT_OK; round++) {
-        before = joins->n;
-        st = find_more(p, apart, lists, found, joins, err);
+    bool *found = arn_region_allocate(region, apart->n_tensors, sizeof *found);
+    if (!lists || !found) return arn_no_memory(err);
+    memset(found, false, apart->n_tensors * sizeof *found);
+    *joins = (arenaut_joining){.chosen = true, .results = lists + apart->n_ops};
+    arenaut_status st = ARENAUT_OK;
+    bool more = true;
+    for (int round = 0; round < MOST_ROUNDS && more && st == ARENAUT_OK; round++) {
+        const uint32_t before = joins->n;
+        st = find_more(p, apart, copying, lists, found, joins, err);
+        more = joins->chosen && joins->n > before;
     }
-    if (before != joins->n) *joins = (arenaut_joining){0};
+    if (more || !joins->chosen) *joins = (arenaut_joining){0};
     return st;
 }
 
-static arenaut_status find_joins(const arenaut_pipeline *p, arn_region *region,
-                                 arenaut_joining *joins, arenaut_error *err) {
-    arenaut_pipeline *apart = NULL;
+static bool may_join(const arenaut_pipeline *p) {
     const char *passes = p->options.passes;
-    const arn_forms none = {.joining = {.chosen = true}};
-    *joins = (arenaut_joining){0};
-    if (p->options.joining.chosen || !passes || !strstr(passes, "slices")) return ARENAUT_OK;
+    return passes && strstr(passes, "slices");
+}
+
+/* Where these views are copies. */
+static arenaut_status find_joins(const arenaut_pipeline *p, arenaut_copying copying,
+                                 arn_region *region, arenaut_joining *joins, arenaut_error *err) {
+    arenaut_pipeline *apart = NULL;
+    const arn_forms none = {{.chosen = true}, copying};
     arenaut_status st = arn_pipeline_prepare_formed(p, none, &apart, err);
-    if (st == ARENAUT_OK) st = find_rounds(p, apart->document.program, region, joins, err);
+    if (st == ARENAUT_OK) st = find_rounds(p, apart->document.program, copying, region, joins, err);
     arenaut_pipeline_free(apart);
     return st;
 }
 
-/* What was rewritten before stays as it is. */
-static arenaut_status find_views(const arenaut_pipeline *p, arn_region *region,
-                                 const arenaut_joining *joins, arn_copies *copies,
-                                 arenaut_error *err) {
-    arenaut_pipeline *given = NULL;
-    const arn_forms forms = {.joining = p->options.joining};
+/* What names memory that has other names cannot be joined in place, nor can what has other names:
+ * so joins are looked for where all that may be a copy is one, and then what they leave to choose
+ * of those. */
+static arenaut_status find_both(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                bool copies_too, arn_region *region, arn_form_choices *choices,
+                                arenaut_error *err) {
+    arn_copies *copies = &choices->copies;
+    arenaut_status st = ARENAUT_OK;
+    if (copies_too) st = arn_pipeline_find_copies(p, given, NULL, region, copies, err);
+    const arenaut_copying all = {copies->ops, copies->n};
+    if (st == ARENAUT_OK) st = find_joins(p, all, region, &choices->joins, err);
     *copies = (arn_copies){0};
-    if (p->rewrite || p->document.program->n_methods != 1) return ARENAUT_OK;
-    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_find_copies(p, given, joins, region, copies, err);
-    arenaut_pipeline_free(given);
-    return st;
+    if (st != ARENAUT_OK || !copies_too || !choices->joins.chosen) return st;
+    return arn_pipeline_find_copies(p, given, &choices->joins, region, copies, err);
 }
 
+/* What was rewritten before stays as it is, and so do views where it was said what is joined. */
 arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *region,
                                        arn_form_choices *choices, arenaut_error *err) {
-    const arenaut_status st = find_joins(p, region, &choices->joins, err);
-    return st == ARENAUT_OK ? find_views(p, region, &choices->joins, &choices->copies, err) : st;
+    const arenaut_joining said = p->options.joining, none = {0};
+    const bool joins = !said.chosen && may_join(p);
+    const bool copies = !p->rewrite && p->document.program->n_methods == 1 && !said.chosen;
+    const arn_forms forms = {.joining = {.chosen = joins}};
+    arenaut_pipeline *given = NULL;
+    *choices = (arn_form_choices){0};
+    if (!joins && !copies) return ARENAUT_OK;
+    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
+    if (st == ARENAUT_OK && joins) st = find_both(p, given, copies, region, choices, err);
+    else if (st == ARENAUT_OK) {
+        st = arn_pipeline_find_copies(p, given, &none, region, &choices->copies, err);
+    }
+    arenaut_pipeline_free(given);
+    return st;
 }
 
 static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_order *problem,
@@ -128,12 +162,11 @@ arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_for
     arenaut_error why = {0};
     const arenaut_joining *joins = &choices->joins;
     const arn_copies *copies = &choices->copies;
-    const arn_forms forms = {.joining = p->options.joining, .copying = {copies->ops, copies->n}};
-    const arn_forms none_joined = {.joining = {.chosen = true}, .copying = forms.copying};
+    const arn_forms forms = {.joining = {.chosen = joins->chosen}, /* none of them */
+                             .copying = {copies->ops, copies->n}};
     const arenaut_loosening loosening = {joins->results, joins->n, copies->parts, copies->n_parts};
     *bound = (arenaut_ordering){0};
-    arenaut_status st =
-        arn_pipeline_prepare_formed(p, joins->n > 0 ? none_joined : forms, &apart, &why);
+    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, apart, &problem, &why);
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_loosen(problem, apart->document.program, apart->lowering,

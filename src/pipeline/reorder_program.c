@@ -86,10 +86,10 @@ static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, are
 static arenaut_status keep_joining(arenaut_pipeline *p, const arenaut_joining *joining,
                                    arenaut_error *err) {
     struct arenaut_pipeline_store *store = p->store;
-    if (p->ordering.n_joins == 0) return ARENAUT_OK;
-    store->joined = arn_allocate(&store->allocator, joining->n, sizeof *store->joined);
-    if (!store->joined) return arn_no_memory(err);
+    if (!joining->chosen) return ARENAUT_OK;
     if (joining->n > 0) {
+        store->joined = arn_allocate(&store->allocator, joining->n, sizeof *store->joined);
+        if (!store->joined) return arn_no_memory(err);
         memcpy(store->joined, joining->results, joining->n * sizeof *store->joined);
     }
     store->joining = (arenaut_joining){true, store->joined, joining->n};

@@ -143,7 +143,7 @@ typedef struct arn_forms {
     arenaut_joining joining;
     arenaut_copying copying;
 } arn_forms;
-/* Views that may be copies; those of one whole are all copies or none is. */
+/* Views that may be copies. */
 typedef struct arn_copies {
     uint32_t *ops;   /* of the file, ascending */
     uint32_t *whole; /* per op: a number of what it is a part of, from 0 on */
@@ -172,7 +172,8 @@ arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *re
 arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_form_choices *choices,
                                         arenaut_ordering *bound, arenaut_error *err);
 /* find_copies.c: those views of the program, which is `given` behind its passes, where all views
- * are names. */
+ * are names, and no join that may be is in place: what these are (NULL: not known) makes views a
+ * choice. */
 arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                         const arenaut_joining *joins, arn_region *region,
                                         arn_copies *copies, arenaut_error *err);

@@ -723,6 +723,47 @@ TEST(which_joins_are_in_place_may_be_said) {
     assert_int_equal(joined(joins(true, JX, JW), &some), 1);
 }
 
+enum { KX, KA, KB, KW, KZ, KY };
+
+/* x is made a and b; w joins them, and z is a view of b, which is read if `read`. */
+static arenaut_program *join_and_view(bool read) {
+    static const int64_t one[] = {1, 8}, two[] = {2, 8};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    for (uint32_t i = KX; i <= KY; i++) {
+        arenaut_tensor tensor = arenaut_tensor_default();
+        tensor.bytes = i == KW ? 16 : i == KZ ? 4 : 8;
+        tensor.rank = i == KZ ? 0 : 2;
+        tensor.dims = i == KW ? two : one;
+        tensor.method = 0;
+        tensor.cls = i == KX ? ARENAUT_INPUT : i == KY ? ARENAUT_OUTPUT : ARENAUT_INTERMEDIATE;
+        if (i == KZ) tensor.view_of = KB;
+        if (i == KZ) tensor.view_offset = 3;
+        assert_int_equal(arenaut_program_add_tensor(p, &tensor, NULL, NULL), ARENAUT_OK);
+    }
+    ADD_OP(p, .name = "MAKE", IN(KX), OUT(KA));
+    ADD_OP(p, .name = "MAKE", IN(KX), OUT(KB));
+    ADD_OP(p, .name = "VIEW", .kind = ARENAUT_OP_VIEW, IN(KB), OUT(KZ));
+    ADD_OP(p, .name = "CONCATENATION", IN(KA, KB), OUT(KW));
+    if (read) ADD_OP(p, .name = "READ", IN(KW, KZ), OUT(KY));
+    else ADD_OP(p, .name = "READ", IN(KW), OUT(KY));
+    SET_IO(p, 0, LIST(KX), LIST(KY));
+    finish_program(p);
+    return p;
+}
+
+TEST(views_that_nobody_reads_do_not_keep_what_they_name_from_being_joined) {
+    const arenaut_pass_options all = micro();
+    for (int read = 0; read < 2; read++) {
+        arenaut_program *p = join_and_view(read);
+        run(p, "slices", &all);
+        assert_int_equal(p->ops[3].kind, read ? ARENAUT_OP_OUT : ARENAUT_OP_VIEW);
+        assert_int_equal(p->tensors[KZ].view_of, read ? KB : KW);
+        assert_int_equal(p->tensors[KZ].view_offset, read ? 3 : 11);
+        arenaut_program_free(p);
+    }
+}
+
 /* Whoever reads a part, or what is a part, behind an update would read new values. */
 TEST(what_is_updated_once_it_is_joined_is_in_place_only_if_nobody_reads_its_parts) {
     const arenaut_pass_options all = micro();

@@ -48,7 +48,7 @@ typedef struct joins {
     const uint8_t *chosen; /* per tensor: its parts may be written in place; NULL: all may */
     uint32_t *writer;
     uint32_t *rewriter; /* as `writer`, per storage */
-    bool *has_views;    /* other tensors are views of it */
+    bool *has_views;    /* other tensors that ops use are views of it */
     uint32_t *height; /* per tensor: how many joins deep it is made of parts; 0: no join makes it */
     uint32_t *ops;    /* the joins, in the order in which they are looked at */
     uint32_t n;
@@ -108,8 +108,14 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
+/* What only names memory writes nothing. */
+static bool names(const joins *j, uint32_t tensor, const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_VIEW && tensor != ARENAUT_NONE &&
+           j->program->tensors[tensor].view_of != ARENAUT_NONE;
+}
+
 static void note_writer(const joins *j, uint32_t tensor, uint32_t op) {
-    if (tensor == ARENAUT_NONE) return;
+    if (tensor == ARENAUT_NONE || names(j, tensor, &j->program->ops[op])) return;
     uint32_t *const both[] = {&j->writer[tensor],
                               &j->rewriter[arenaut_program_storage(j->program, tensor, NULL)]};
     for (int i = 0; i < 2; i++) *both[i] = *both[i] == ARENAUT_NONE || *both[i] == op ? op : many;
@@ -130,15 +136,38 @@ static void note_updates(const joins *j, uint32_t i) {
 
 static void find_writers(const joins *j) {
     const arenaut_program *p = j->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        j->writer[t] = j->rewriter[t] = ARENAUT_NONE;
-        if (p->tensors[t].view_of != ARENAUT_NONE) j->has_views[p->tensors[t].view_of] = true;
-    }
+    for (uint32_t t = 0; t < p->n_tensors; t++) j->writer[t] = j->rewriter[t] = ARENAUT_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (!arenaut_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) note_writer(j, op->outputs[k], i);
         note_updates(j, i);
+    }
+}
+
+/* What only dropped ops read, as assertions, is no reason to leave its memory as it is. */
+static bool is_used(const joins *j, uint32_t t) {
+    const arn_use *use = &j->uses[t];
+    return use->n > 0 || use->kept || use->bound || j->writer[t] != ARENAUT_NONE;
+}
+
+static void find_views(const joins *j) {
+    const arenaut_program *p = j->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t whole = p->tensors[t].view_of;
+        if (whole != ARENAUT_NONE && is_used(j, t)) j->has_views[whole] = true;
+    }
+}
+
+/* Views that nobody uses go along with what they are views of. */
+static void move_views(arenaut_program *p) {
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        arenaut_tensor *view = &p->tensors[t];
+        if (view->view_of == ARENAUT_NONE) continue;
+        const arenaut_tensor *whole = &p->tensors[view->view_of];
+        if (whole->view_of == ARENAUT_NONE) continue;
+        view->view_offset += whole->view_offset;
+        view->view_of = whole->view_of;
     }
 }
 
@@ -189,9 +218,11 @@ static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options 
         j.rewriter = j.writer + n;
         choose(options, n, chosen);
         find_writers(&j);
+        find_views(&j);
         list_joins(&j, j.ops + p->n_ops);
     }
     for (uint32_t i = 0; i < j.n && st == ARENAUT_OK; i++) st = join(&j, &p->ops[j.ops[i]]);
+    if (st == ARENAUT_OK) move_views(p);
     arn_release(allocator, uses);
     arn_release(allocator, chosen);
     arn_release(allocator, j.writer);

@@ -1,0 +1,351 @@
+/* What is put together, in the order in which the ops do it, is a list of ranges of what nothing
+ * puts together; where these begin and end, it is cut. What is not in the arena has no pieces, but
+ * is passed over. */
+#include "rewrite/order/order_pieces.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+
+typedef struct range {
+    uint32_t base; /* a buffer; NONE: not in the arena */
+    uint32_t first_piece, n_pieces;
+    uint64_t begin, end;
+} range;
+
+typedef struct composing {
+    const arenaut_program *program;
+    const arenaut_lowering *lowering;
+    const arenaut_loosening *choices;
+    arn_region *region;
+    uint32_t most;
+    range *ranges;
+    uint32_t n_ranges, capacity;
+    uint32_t *first, *count; /* per buffer that is put together: of ranges */
+    uint32_t *part;          /* per tensor: the part that it is; NONE */
+    bool *joined;            /* per tensor: a join that may be in place makes it */
+    bool *is_made, *is_base; /* per buffer */
+    uint32_t *ids; /* twice a range, and one more where it ends, by where that is, and scratch */
+    arn_order_pieces *pieces;
+} composing;
+
+static arenaut_status no_own_buffer(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "what is joined or copied in part is no buffer of its own");
+}
+
+static arenaut_status too_many(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_REFUSED, 0, "too many parts are joined or copied");
+}
+
+static uint64_t bytes_of(const composing *c, uint32_t buffer) {
+    return c->lowering->problem->size[buffer];
+}
+
+static bool owns(const composing *c, uint32_t tensor) {
+    const uint32_t buffer = c->lowering->buffer[tensor];
+    return buffer == ARENAUT_NONE || c->lowering->tensor[buffer] == tensor;
+}
+
+/* ---- what is put together ---- */
+
+static arenaut_status add_range(composing *c, uint32_t base, uint64_t begin, uint64_t end,
+                                arenaut_error *err) {
+    if (begin == end) return ARENAUT_OK;
+    if (c->n_ranges >= c->most) return too_many(err);
+    if (c->n_ranges == c->capacity) {
+        const uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
+        range *more = arn_region_allocate(c->region, capacity, sizeof *more);
+        if (!more) return arn_no_memory(err);
+        if (c->n_ranges > 0) memcpy(more, c->ranges, c->n_ranges * sizeof *more);
+        c->ranges = more;
+        c->capacity = capacity;
+    }
+    c->ranges[c->n_ranges++] = (range){.base = base, .begin = begin, .end = end};
+    return ARENAUT_OK;
+}
+
+/* Bytes [begin, end) of what has this buffer, or is not in the arena. */
+static arenaut_status add_bytes(composing *c, uint32_t buffer, uint64_t begin, uint64_t end,
+                                arenaut_error *err) {
+    uint64_t at = 0;
+    if (buffer == ARENAUT_NONE) return add_range(c, buffer, begin, end, err);
+    if (end > bytes_of(c, buffer)) return no_own_buffer(err);
+    if (!c->is_made[buffer]) {
+        c->is_base[buffer] = true;
+        return add_range(c, buffer, begin, end, err);
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < c->count[buffer] && st == ARENAUT_OK; i++) {
+        const range r = c->ranges[c->first[buffer] + i];
+        const uint64_t next = at + (r.end - r.begin);
+        const uint64_t from = arn_max_u64(begin, at), to = arn_min_u64(end, next);
+        if (from < to) {
+            st = add_range(c, r.base, r.begin + (from - at), r.begin + (to - at), err);
+        }
+        at = next;
+    }
+    return st;
+}
+
+/* From here on it is; nothing can have been put together of it before. */
+static arenaut_status begin_list(composing *c, uint32_t tensor, arenaut_error *err) {
+    const uint32_t buffer = c->lowering->buffer[tensor];
+    if (!owns(c, tensor) || c->is_base[buffer] || c->is_made[buffer]) return no_own_buffer(err);
+    c->first[buffer] = c->n_ranges;
+    return ARENAUT_OK;
+}
+
+static void end_list(composing *c, uint32_t tensor) {
+    const uint32_t buffer = c->lowering->buffer[tensor];
+    c->count[buffer] = c->n_ranges - c->first[buffer];
+    c->is_made[buffer] = true;
+}
+
+static arenaut_status put_part(composing *c, const arenaut_part *part, arenaut_error *err) {
+    uint64_t end;
+    if (c->lowering->buffer[part->tensor] == ARENAUT_NONE) return ARENAUT_OK; /* nobody reads it */
+    if (!owns(c, part->whole) || !arn_add(part->offset, part->bytes, &end)) {
+        return no_own_buffer(err);
+    }
+    arenaut_status st = begin_list(c, part->tensor, err);
+    if (st == ARENAUT_OK) {
+        st = add_bytes(c, c->lowering->buffer[part->whole], part->offset, end, err);
+    }
+    if (st == ARENAUT_OK) end_list(c, part->tensor);
+    return st;
+}
+
+static arenaut_status put_operands(composing *c, const arenaut_op *op, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t k = 0; k < op->n_inputs && st == ARENAUT_OK; k++) {
+        const uint32_t t = op->inputs[k];
+        if (t == ARENAUT_NONE) continue;
+        st = add_bytes(c, c->lowering->buffer[t], 0, c->program->tensors[t].bytes, err);
+    }
+    return st;
+}
+
+/* Operands of a join whose result is not in the arena are cut all the same: their pieces may lie
+ * there. */
+static arenaut_status put_join(composing *c, const arenaut_op *op, arenaut_error *err) {
+    const uint32_t result = op->outputs[0];
+    const bool planned = c->lowering->buffer[result] != ARENAUT_NONE;
+    arenaut_status st = planned ? begin_list(c, result, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK) st = put_operands(c, op, err);
+    if (st == ARENAUT_OK && planned) end_list(c, result);
+    return st;
+}
+
+/* What has the name of other memory cannot be written in place, and nothing be written to it. */
+static bool may_join(const composing *c, const arenaut_op *op) {
+    bool may = op->n_outputs == 1 && op->outputs[0] != ARENAUT_NONE && c->joined[op->outputs[0]] &&
+               owns(c, op->outputs[0]);
+    for (uint32_t k = 0; may && k < op->n_inputs; k++) {
+        may = op->inputs[k] == ARENAUT_NONE || owns(c, op->inputs[k]);
+    }
+    return may;
+}
+
+static arenaut_status put_together(composing *c, arenaut_error *err) {
+    const arenaut_program *p = c->program;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_OUT) continue;
+        for (uint32_t k = 0; k < op->n_outputs && st == ARENAUT_OK; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE || c->part[t] == ARENAUT_NONE) continue;
+            st = put_part(c, &c->choices->parts[c->part[t]], err);
+        }
+        if (st == ARENAUT_OK && may_join(c, op)) st = put_join(c, op, err);
+    }
+    return st;
+}
+
+/* ---- pieces ---- */
+
+static uint64_t end_at(const composing *c, uint32_t id) {
+    return id % 2 ? c->ranges[id / 2].end : c->ranges[id / 2].begin;
+}
+
+static bool ends_before(const void *context, uint32_t a, uint32_t b) {
+    const composing *c = context;
+    const uint32_t x = c->ranges[a / 2].base, y = c->ranges[b / 2].base;
+    return x != y ? x < y : end_at(c, a) < end_at(c, b);
+}
+
+static void add_piece(arn_order_pieces *p, uint64_t bytes) {
+    p->bytes[p->n] = bytes;
+    p->is_part[p->n++] = true;
+}
+
+/* A base of which nothing is a part by itself stays as it is, as one piece. */
+static bool stays(composing *c, uint32_t base, const uint32_t *ids, uint32_t n) {
+    const uint64_t bytes = bytes_of(c, base);
+    for (uint32_t i = 0; i < n; i++) {
+        if (end_at(c, ids[i]) != 0 && end_at(c, ids[i]) != bytes) return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        c->ranges[ids[i] / 2].first_piece = base;
+        c->ranges[ids[i] / 2].n_pieces = 1;
+    }
+    c->pieces->is_part[base] = true;
+    return true;
+}
+
+/* Cuts one base, of whose ranges these are the ends, in their order. */
+static void cut(composing *c, const uint32_t *ids, uint32_t n) {
+    arn_order_pieces *p = c->pieces;
+    const uint32_t base = c->ranges[ids[0] / 2].base;
+    uint64_t at = 0;
+    if (stays(c, base, ids, n)) return;
+    const uint32_t first = p->n;
+    for (uint32_t i = 0; i < n; i++) {
+        range *r = &c->ranges[ids[i] / 2];
+        const uint64_t next = end_at(c, ids[i]);
+        if (next > at) add_piece(p, next - at);
+        at = next;
+        if (ids[i] % 2 == 0) r->first_piece = p->n;
+        else r->n_pieces = p->n - r->first_piece;
+    }
+    if (bytes_of(c, base) > at) add_piece(p, bytes_of(c, base) - at);
+    p->is_whole[base] = true;
+    p->bytes[base] = 0;
+    p->first[base] = first;
+    p->count[base] = p->n - first;
+}
+
+static bool cut_all(composing *c) {
+    uint32_t n = 0;
+    c->ids = arn_region_allocate(c->region, c->n_ranges, 4 * sizeof *c->ids);
+    if (!c->ids) return false;
+    for (uint32_t i = 0; i < 2 * c->n_ranges; i++) {
+        if (c->ranges[i / 2].base != ARENAUT_NONE) c->ids[n++] = i;
+    }
+    arn_sort_ids(c->ids, n, ends_before, c, c->ids + n);
+    for (uint32_t i = 0, k; i < n; i = k) {
+        const uint32_t base = c->ranges[c->ids[i] / 2].base;
+        for (k = i; k < n && c->ranges[c->ids[k] / 2].base == base; k++) {
+        }
+        cut(c, c->ids + i, k - i);
+    }
+    return true;
+}
+
+/* ---- lists ---- */
+
+/* A base lists what it was cut into; *n counts, and there need be no list yet. */
+static bool list_base(arn_order_pieces *p, uint32_t base, uint32_t most, uint32_t *n) {
+    const uint32_t first = p->first[base];
+    if (p->count[base] > most - *n) return false;
+    for (uint32_t i = 0; p->list && i < p->count[base]; i++) p->list[*n + i] = first + i;
+    if (p->list) p->first[base] = *n;
+    *n += p->count[base];
+    return true;
+}
+
+static bool list_made(const composing *c, uint32_t buffer, uint32_t *seen, uint32_t *n) {
+    arn_order_pieces *p = c->pieces;
+    const uint32_t first = *n;
+    for (uint32_t i = 0; i < c->count[buffer]; i++) {
+        const range *r = &c->ranges[c->first[buffer] + i];
+        for (uint32_t k = 0; r->base != ARENAUT_NONE && k < r->n_pieces; k++) {
+            const uint32_t piece = r->first_piece + k;
+            if (seen[piece] == buffer) continue;
+            if (*n == c->most) return false;
+            seen[piece] = buffer;
+            if (p->list) p->list[*n] = piece;
+            ++*n;
+        }
+    }
+    if (p->list) p->first[buffer] = first;
+    p->count[buffer] = *n - first;
+    p->is_whole[buffer] = p->is_made[buffer] = true;
+    p->bytes[buffer] = 0;
+    return true;
+}
+
+static bool list_all(const composing *c, uint32_t *seen, uint32_t *n) {
+    const uint32_t n_buffers = c->lowering->problem->n_buffers;
+    bool all = true;
+    *n = 0;
+    for (uint32_t i = 0; i < c->pieces->n; i++) seen[i] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < n_buffers && all; b++) {
+        if (c->is_made[b]) all = list_made(c, b, seen, n);
+        else if (c->pieces->is_whole[b]) all = list_base(c->pieces, b, c->most, n);
+    }
+    return all;
+}
+
+/* Counts, then lists. */
+static arenaut_status make_lists(composing *c, arenaut_error *err) {
+    uint32_t n, *seen = arn_region_allocate(c->region, c->pieces->n, sizeof *seen);
+    if (!seen) return arn_no_memory(err);
+    if (!list_all(c, seen, &n)) return too_many(err);
+    c->pieces->list = arn_region_allocate(c->region, n, sizeof *c->pieces->list);
+    if (!c->pieces->list) return arn_no_memory(err);
+    (void)list_all(c, seen, &n);
+    return ARENAUT_OK;
+}
+
+/* ---- all of it ---- */
+
+static bool allocate(composing *c) {
+    const uint32_t n = c->lowering->problem->n_buffers, n_tensors = c->program->n_tensors;
+    c->first = arn_region_allocate(c->region, n, 2 * sizeof *c->first);
+    c->is_made = arn_region_allocate(c->region, n, 2 * sizeof *c->is_made);
+    c->part = arn_region_allocate(c->region, n_tensors, sizeof *c->part);
+    c->joined = arn_region_allocate(c->region, n_tensors, sizeof *c->joined);
+    if (!c->first || !c->is_made || !c->part || !c->joined) return false;
+    c->count = c->first + n;
+    c->is_base = c->is_made + n;
+    memset(c->is_made, false, 2 * n * sizeof *c->is_made);
+    for (uint32_t t = 0; t < n_tensors; t++) {
+        c->part[t] = ARENAUT_NONE;
+        c->joined[t] = false;
+    }
+    for (uint32_t i = 0; i < c->choices->n_joins; i++) c->joined[c->choices->joins[i]] = true;
+    for (uint32_t i = 0; i < c->choices->n_parts; i++) c->part[c->choices->parts[i].tensor] = i;
+    return true;
+}
+
+/* A range has two ends, and what it is a part of one piece more. */
+static bool allocate_pieces(const composing *c) {
+    arn_order_pieces *p = c->pieces;
+    const uint32_t n = c->lowering->problem->n_buffers, most = n + 3 * c->n_ranges;
+    p->bytes = arn_region_allocate(c->region, most, sizeof *p->bytes);
+    p->is_part = arn_region_allocate(c->region, most, sizeof *p->is_part);
+    p->is_whole = arn_region_allocate(c->region, n, 2 * sizeof *p->is_whole);
+    p->first = arn_region_allocate(c->region, n, 2 * sizeof *p->first);
+    if (!p->bytes || !p->is_part || !p->is_whole || !p->first) return false;
+    p->is_made = p->is_whole + n;
+    p->count = p->first + n;
+    p->n = n;
+    for (uint32_t b = 0; b < n; b++) {
+        p->bytes[b] = bytes_of(c, b);
+        p->is_part[b] = p->is_whole[b] = p->is_made[b] = false;
+    }
+    return true;
+}
+
+arenaut_status arn_order_find_pieces(const arenaut_program *program,
+                                     const arenaut_lowering *lowering,
+                                     const arenaut_loosening *choices, uint32_t max_pieces,
+                                     arn_region *region, arn_order_pieces *out,
+                                     arenaut_error *err) {
+    composing c = {.program = program,
+                   .lowering = lowering,
+                   .choices = choices,
+                   .region = region,
+                   .most = max_pieces,
+                   .pieces = out};
+    *out = (arn_order_pieces){0};
+    if (!allocate(&c)) return arn_no_memory(err);
+    arenaut_status st = put_together(&c, err);
+    if (st != ARENAUT_OK) return st;
+    if (!allocate_pieces(&c) || !cut_all(&c)) return arn_no_memory(err);
+    return make_lists(&c, err);
+}
