@@ -31,6 +31,13 @@ const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering 
                                 : "in no other order is less alive at once";
 }
 
+/* Of all choices of joins in programs of several methods there is none. */
+static void put_bound(const arenaut_ordering *o, const char *between, arenaut_text *out) {
+    text_put(out, between);
+    if (o->bound > 0) text_printf(out, "at least %s in any", with_commas(o->bound).text);
+    else text_put(out, "no bound of all choices is known");
+}
+
 static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
     if (o->best == o->given && o->bound == o->given) {
@@ -38,9 +45,9 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
         return;
     }
     if (o->best == o->given) {
-        text_printf(out,
-                    "none better than today's %s bytes alive at once was found; at least %s in any",
-                    with_commas(o->given).text, with_commas(o->bound).text);
+        text_printf(out, "none better than today's %s bytes alive at once was found",
+                    with_commas(o->given).text);
+        put_bound(o, "; ", out);
         return;
     }
     text_printf(out, "%s bytes alive at once instead of %s", with_commas(o->best).text,
@@ -49,7 +56,7 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
         text_printf(out, ", which is proven to be the least%s",
                     o->between_jumps ? " of orders between its jumps" : "");
     } else {
-        text_printf(out, ", at least %s in any", with_commas(o->bound).text);
+        put_bound(o, ", ", out);
     }
     if (!is_reordered(p)) text_put(out, "; the ops stay in their order");
 }

@@ -44,28 +44,33 @@ static uint32_t list_others(const arenaut_program *apart, const bool *found, uin
     return n;
 }
 
-/* What is in place if everything else may be, but for what was found before. All of it must be a
- * choice: else joins are not chosen at all. */
-static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
-                                arenaut_copying copying, uint32_t *others, bool *found,
-                                arenaut_joining *joins, arenaut_error *err) {
-    const arn_forms rest = {{true, others, list_others(apart, found, others)}, copying};
-    arenaut_pipeline *joined = NULL;
-    const arenaut_status st = arn_pipeline_prepare_formed(p, rest, &joined, err);
-    if (st != ARENAUT_OK) return st;
-    const arenaut_program *program = joined->document.program;
-    uint32_t *results = others + apart->n_ops;
-    joins->chosen = apart->n_ops == program->n_ops;
+/* What is in place in one program and not in the other. All of it must be a choice: else joins are
+ * not chosen at all. */
+static void add_joins(const arenaut_pipeline *p, const arenaut_program *apart,
+                      const arenaut_program *joined, bool *found, arenaut_joining *joins,
+                      uint32_t *results) {
+    joins->chosen = apart->n_ops == joined->n_ops;
     for (uint32_t i = 0; i < apart->n_ops && joins->chosen; i++) {
-        if (!joins_in_place(&apart->ops[i], &program->ops[i])) continue;
+        if (!joins_in_place(&apart->ops[i], &joined->ops[i])) continue;
         joins->chosen = is_choice(p, apart, i);
         if (!joins->chosen) continue;
         const uint32_t result = apart->ops[i].outputs[0];
         if (!found[result]) results[joins->n++] = result;
         found[result] = true;
     }
+}
+
+/* If everything else may be in place, but for what was found before. */
+static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
+                                arenaut_copying copying, uint32_t *others, bool *found,
+                                arenaut_joining *joins, arenaut_error *err) {
+    const arn_forms rest = {{true, others, list_others(apart, found, others)}, copying};
+    arenaut_pipeline *joined = NULL;
+    const arenaut_status st = arn_pipeline_prepare_formed(p, rest, &joined, err);
+    if (st == ARENAUT_OK)
+        add_joins(p, apart, joined->document.program, found, joins, others + apart->n_ops);
     arenaut_pipeline_free(joined);
-    return ARENAUT_OK;
+    return st;
 }
 
 /* A tensor may be a part of several joins, of which one can have it in place: what that keeps from

@@ -161,6 +161,30 @@ def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
     assert order["ops"] in ([0, 2, 1, 3, 4], [1, 3, 0, 2, 4])
 
 
+def joining_method(name):
+    """Two operands, and four joins of one more each."""
+    tensors = [{"name": f"{name}{i}", "dims": [1, 8]} for i in range(6)]
+    ops = [{"name": "Resize", "inputs": [f"{name}0"], "outputs": [f"{name}{i}"]} for i in range(1, 6)]
+    last = f"{name}1"
+    for i in range(4):
+        tensors.append({"name": f"{name}w{i}", "dims": [1, 8 * (i + 2)]})
+        ops.append({"name": "Concat", "inputs": [last, f"{name}{i + 2}"], "outputs": [f"{name}w{i}"]})
+        last = f"{name}w{i}"
+    return tensors, {"name": name, "inputs": [f"{name}0"], "outputs": [last], "ops": ops}
+
+
+def test_no_bound_is_made_up_for_joins_in_several_methods(arenaut, tmp_path):
+    tensors, methods = zip(*(joining_method(name) for name in ("encode", "decode")))
+    document = {"schema": "arenaut.program/1", "dialect": "onnx", "dialect_version": 17,
+                "tensors": [tensor for some in tensors for tensor in some],
+                "methods": list(methods)}
+    path = tmp_path / "methods.json"
+    path.write_text(json.dumps(document))
+    done = arenaut("size", path, "--passes", "slices", "--reorder", "on")
+    assert done.returncode == 0 and "of 8 joins in place" in done.stdout
+    assert "no bound of all choices is known" in done.stdout and " 0 in any" not in done.stdout
+
+
 def sized(arenaut, path, sizes, ops, *flags):
     """What `size` says of ops (operand, results), whose results are those of the model."""
     made = [name for _, results in ops for name in results]

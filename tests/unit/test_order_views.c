@@ -33,6 +33,7 @@ typedef struct small_program {
     uint32_t whole[OPS + 1],
         begin[OPS + 1]; /* whose memory a tensor has, and where in it, as names */
     bool result[OPS + 1];
+    bool constant; /* tensor 0 is no input, but a weight */
     small_op op[OPS];
 } small_program;
 
@@ -122,6 +123,7 @@ static void put_tensors(text *t, const small_program *p) {
         put(t, "%s{\"name\": \"t%u\", \"dtype\": \"float32\", \"dims\": [1, %u]", i ? ", " : "", i,
             p->elements[i]);
         if (p->begin[i] > 0) put(t, ", \"view_offset\": %u", EACH * p->begin[i]);
+        if (i == 0 && p->constant) put(t, ", \"class\": \"constant\"");
         put(t, "}");
     }
 }
@@ -141,8 +143,9 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
     const char *between = "";
     t->n = 0;
     put(t,
-        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
-        "\"tensors\": [");
+        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [%s], "
+        "\"tensors\": [",
+        p->constant ? "" : "0");
     put_tensors(t, p);
     put(t, "], \"outputs\": [");
     for (uint32_t i = 1; i <= p->n_ops; i++) {
@@ -340,6 +343,35 @@ TEST(copies_are_chosen_with_joins_in_place_and_rights) {
 TEST(copies_are_chosen_with_joins_in_place_and_overlaps) {
     assert_many_with_joins(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true}, 10, true);
+}
+
+static bool updates_input(const small_program *p) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (p->op[i].kind == UPDATES && p->whole[i + 1] == 0) return true;
+    }
+    return false;
+}
+
+TEST(copies_are_chosen_with_anything_else) {
+    rng r = {11};
+    counts c = {0};
+    while (c.programs < PROGRAMS * thorough()) {
+        arenaut_pipeline_options options = {
+            .passes = rng_once_in(&r, 3) ? NULL : "slices",
+            .overwrite = rng_once_in(&r, 2) ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_OFF,
+            .overlap = rng_once_in(&r, 3),
+            .align = rng_once_in(&r, 3) ? 256 : 0,
+            .preserve_inputs = rng_once_in(&r, 2),
+            .exclude_io = rng_once_in(&r, 3),
+        };
+        small_program p;
+        draw(&p, &r, rng_once_in(&r, 2), options.passes != NULL);
+        p.constant = rng_once_in(&r, 4);
+        if (updates_input(&p)) p.constant = options.preserve_inputs = false;
+        small_orders o = small_orders_of(p.n_ops, may_run, &p);
+        compare(&p, &o, options, &c);
+    }
+    assert_true(2 * c.views > c.programs && 8 * c.copied > c.programs && 8 * c.joined > c.programs);
 }
 
 TEST(copies_are_chosen_with_results_over_operands_in_part) {
@@ -564,13 +596,22 @@ TEST(what_looks_at_a_view_stays_before_what_updates_it) {
 
 /* ---- out of memory ---- */
 
-static arenaut_status choose_copies(void *context, const arenaut_allocator *allocator) {
-    const char *program = context;
-    const arenaut_pipeline_options options = {.reordering = {.on = true}, .plan = {.effort = 1000}};
+typedef struct choosing {
+    const char *program, *passes;
+    uint32_t n_copied, n_in_place; /* of views and of joins, then */
+} choosing;
+
+static arenaut_status choose(void *context, const arenaut_allocator *allocator) {
+    const choosing *c = context;
+    const arenaut_pipeline_options options = {
+        .passes = c->passes, .reordering = {.on = true}, .plan = {.effort = 1000}};
     arenaut_pipeline *p = NULL;
     const arenaut_status st =
-        arenaut_pipeline_run(program, strlen(program), &options, allocator, &p, NULL);
-    if (st == ARENAUT_OK) assert_int_equal(p->ordering.n_copied, 2);
+        arenaut_pipeline_run(c->program, strlen(c->program), &options, allocator, &p, NULL);
+    if (st == ARENAUT_OK) {
+        assert_int_equal(p->ordering.n_copied, c->n_copied);
+        assert_int_equal(p->ordering.n_in_place, c->n_in_place);
+    }
     arenaut_pipeline_free(p);
     return st;
 }
@@ -594,5 +635,30 @@ TEST(choosing_copies_survives_running_out_of_memory) {
         "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [6], \"outputs\": [7]}, "
         "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [7, 2, 5], "
         "\"outputs\": [8]}]}";
-    survives_every_allocation_failure(choose_copies, program);
+    choosing copies = {program, NULL, 2, 0};
+    survives_every_allocation_failure(choose, &copies);
+}
+
+/* A part of what is joined is joined with that: only a copy of it lets all of them be in place. */
+TEST(choosing_copies_and_joins_survives_running_out_of_memory) {
+    static char program[] =
+        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
+        "\"outputs\": [8], \"tensors\": [{\"dims\": [1, 32]}, {\"dims\": [1, 32]}, "
+        "{\"dims\": [1, 64]}, {\"dims\": [1, 96]}, {\"dims\": [1, 32]}, {\"dims\": [1, 64]}, "
+        "{\"dims\": [1, 16], \"view_offset\": 48}, {\"dims\": [1, 96]}, {\"dims\": [1, 208]}], "
+        "\"ops\": ["
+        "{\"name\": \"aten::relu\", \"kind\": \"functional\", \"inputs\": [0], \"outputs\": [1]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [1], \"outputs\": [2]}, "
+        "{\"name\": \"aten::cat\", \"kind\": \"functional\", \"inputs\": [1, 2], "
+        "\"outputs\": [3]}, "
+        "{\"name\": \"aten::relu\", \"kind\": \"functional\", \"inputs\": [1], \"outputs\": [4]}, "
+        "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [4], \"outputs\": [5]}, "
+        "{\"name\": \"aten::slice.Tensor\", \"kind\": \"functional\", \"inputs\": [5], "
+        "\"outputs\": [6]}, "
+        "{\"name\": \"aten::cat\", \"kind\": \"functional\", \"inputs\": [5, 4], "
+        "\"outputs\": [7]}, "
+        "{\"name\": \"aten::cat\", \"kind\": \"functional\", \"inputs\": [3, 6, 7], "
+        "\"outputs\": [8]}]}";
+    choosing both = {program, "slices", 1, 3};
+    survives_every_allocation_failure(choose, &both);
 }

@@ -67,6 +67,17 @@ static bool allocate(loosening *l) {
 
 /* ---- buffers ---- */
 
+/* Not rounded up, as where it is a part; nothing if it may be one of what is not in the arena. */
+static uint64_t least_bytes(const loosening *l, uint32_t buffer) {
+    const uint32_t *list, n = pieces_of(l, &buffer, &list);
+    uint64_t bytes = 0, planned = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bytes += l->pieces.bytes[list[i]];
+        planned += l->size[list[i]];
+    }
+    return planned > 0 ? bytes : 0;
+}
+
 static void stand_in(loosening *l) {
     const arenaut_order_problem *p = l->problem;
     for (uint32_t i = 0; i < p->n_rights; i++) {
@@ -74,7 +85,7 @@ static void stand_in(loosening *l) {
         if (!is_cut(l, made) || l->stands_in[made] != ARENAUT_NONE) continue;
         l->stands_in[made] = l->n_all;
         l->maker[made] = p->rights[i].op;
-        l->size[l->n_all++] = p->size[made];
+        l->size[l->n_all++] = least_bytes(l, made);
     }
 }
 
@@ -102,13 +113,13 @@ static bool is_among(const uint32_t *joins, uint32_t n, const arenaut_op *op) {
 }
 
 static void settle_buffers(loosening *l, const arenaut_loosening *choices) {
-    stand_in(l);
     hold(l);
     for (uint32_t i = 0; i < l->program->n_ops; i++) {
         const arenaut_op *op = &l->program->ops[i];
         if (!is_among(choices->joins, choices->n_joins, op)) continue;
         if (l->buffer[op->outputs[0]] == ARENAUT_NONE) leave_out(l, op);
     }
+    stand_in(l);
 }
 
 /* ---- uses ---- */
@@ -150,7 +161,7 @@ static arenaut_status settle_uses(loosening *l, arenaut_error *err) {
 /* What a right may save at most; over parts, all of what is made: there may be more of them. */
 static uint64_t most_saved(const loosening *l, const arenaut_order_right *r) {
     const bool parts = l->pieces.is_whole[r->over] || l->pieces.is_part[r->over];
-    const uint64_t all = is_cut(l, r->made) ? l->problem->size[r->made] : l->size[r->made];
+    const uint64_t all = l->size[is_cut(l, r->made) ? l->stands_in[r->made] : r->made];
     return parts ? all : arn_min_u64(r->bytes, all);
 }
 
