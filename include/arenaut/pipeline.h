@@ -136,14 +136,15 @@ typedef struct arenaut_recomputed {
  * their alignment. */
 typedef struct arenaut_ordering {
     bool known;                             /* that is, the rest means something */
-    uint64_t given, best, bound;            /* today; in the best order that was found; in any */
+    uint64_t given, best, bound;            /* today; in the best order that was found; in any, or
+                                             * 0 where of all choices of joins none is known */
     uint64_t at_ends;                       /* no arena is smaller than what is alive less this */
     uint32_t n_lines;                       /* of the proof of the bound, which has been checked */
     uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give */
     uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
                        * choices, `given` and `ways` of all in place; 0: nothing was to choose */
     uint32_t n_in_place; /* of these, in the plan */
-    uint32_t n_views;    /* of parts of what has others, too, that could be copies: likewise, and
+    uint32_t n_views;    /* that could be copies, where that may save anything: likewise, and
                           * `given` and `ways` are of none */
     uint32_t n_copied;   /* of these, in the plan */
     bool between_jumps;  /* some ops move only between jumps: these orders are all that is meant */

@@ -217,7 +217,7 @@ uint64_t arenaut_program_order_least(const arenaut_program_order *order, uint32_
 arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *order, uint8_t *alive,
                                              arenaut_error *err);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
-/* A copy of bytes [offset, offset + bytes) of another tensor. */
+/* A copy of bytes [offset, offset + bytes) of another tensor, or of all of them. */
 typedef struct arenaut_part {
     uint32_t tensor, whole;
     uint64_t offset, bytes; /* bytes: at least 1 */
@@ -234,8 +234,9 @@ typedef struct arenaut_loosening {
 /* Makes of it the problem that bounds all these choices: `program` is the one in which no join is
  * in place, and each of the parts is a copy. In no order needs any plan less than is alive in this
  * problem, however it is chosen. `program` and `lowering` are those that the order was made of.
- * REFUSED where there are too many parts, or several problems; the order is good for nothing then
- * but to be freed. */
+ * REFUSED where there are too many parts, or several problems, or a part or its whole shares its
+ * buffer with others; the order is good for nothing then but to be freed. BAD_ARGUMENT for a tensor
+ * that there is not. */
 arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
                                             const arenaut_program *program,
                                             const arenaut_lowering *lowering,

@@ -12,6 +12,7 @@
 #include "support/printed.h"
 #include "support/random.h"
 #include "support/small_orders.h"
+#include "support/thorough.h"
 
 enum { OPS = 8, PROGRAMS = 60, JOINED = 60 };
 
@@ -223,7 +224,8 @@ static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
                               arenaut_pipeline_options options) {
     uint32_t results[OPS];
     const uint32_t n = list_joins(program, UINT32_MAX, results);
-    const arenaut_lowering_options lowered = {.overlap = options.overlap};
+    const arenaut_lowering_options lowered = {.overlap = options.overlap,
+                                              .preserve_inputs = options.preserve_inputs};
     arenaut_program_order *order = NULL;
     arenaut_error err = {0};
     text t;
@@ -310,4 +312,52 @@ TEST(joins_in_place_are_chosen_with_results_over_operands_in_part) {
     const join_counts c = compare_joined_programs(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true}, 7);
     assert_true(c.proven > 50 && c.loosened > 0);
+}
+
+TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
+    small_program p = {0};
+    rng r = {9};
+    draw(&p, &r, true);
+    const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint32_t missing[] = {p.n_ops + 1};
+    const arenaut_part parts[] = {{p.n_ops + 1, 0, 0, 1}, {0, p.n_ops + 1, 0, 1}};
+    const arenaut_loosening wrong[] = {{.joins = missing, .n_joins = 1},
+                                       {.parts = parts, .n_parts = 1},
+                                       {.parts = parts + 1, .n_parts = 1}};
+    text t;
+    put_program(&t, &p, given);
+    arenaut_pipeline *q = run(&t, (arenaut_pipeline_options){0}, false);
+    const arenaut_program *program = q->document.program;
+    assert_int_equal(program->n_tensors, p.n_ops + 1);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        arenaut_program_order *order = NULL;
+        arenaut_error err = {0};
+        assert_ok(
+            arenaut_program_order_new(program, q->lowering, q->target, NULL, NULL, &order, &err),
+            err);
+        assert_int_equal(arenaut_program_order_loosen(order, program, q->lowering, &wrong[i], &err),
+                         ARENAUT_BAD_ARGUMENT);
+        arenaut_program_order_free(order);
+    }
+    arenaut_pipeline_free(q);
+}
+
+TEST(joins_in_place_are_chosen_with_anything_else) {
+    rng r = {8};
+    join_counts c = {0};
+    while (c.programs < JOINED * thorough()) {
+        const arenaut_pipeline_options options = {
+            .passes = "slices",
+            .overwrite = rng_once_in(&r, 2) ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_OFF,
+            .overlap = rng_once_in(&r, 3),
+            .align = rng_once_in(&r, 3) ? 256 : 0,
+            .preserve_inputs = rng_once_in(&r, 2),
+            .exclude_io = rng_once_in(&r, 2),
+        };
+        small_program p;
+        draw(&p, &r, true);
+        small_orders o = small_orders_of(p.n_ops, may_run, &p);
+        compare_choices(&p, &o, options, &c);
+    }
+    assert_true(2 * c.proven > c.programs && c.loosened > 0);
 }

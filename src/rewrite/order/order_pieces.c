@@ -293,6 +293,16 @@ static arenaut_status make_lists(composing *c, arenaut_error *err) {
 
 /* ---- all of it ---- */
 
+static bool are_tensors(const arenaut_program *program, const arenaut_loosening *choices) {
+    bool are = true;
+    for (uint32_t i = 0; i < choices->n_joins; i++) are &= choices->joins[i] < program->n_tensors;
+    for (uint32_t i = 0; i < choices->n_parts; i++) {
+        const arenaut_part *part = &choices->parts[i];
+        are &= part->tensor < program->n_tensors && part->whole < program->n_tensors;
+    }
+    return are;
+}
+
 static bool allocate(composing *c) {
     const uint32_t n = c->lowering->problem->n_buffers, n_tensors = c->program->n_tensors;
     c->first = arn_region_allocate(c->region, n, 2 * sizeof *c->first);
@@ -336,6 +346,9 @@ arenaut_status arn_order_find_pieces(const arenaut_program *program,
                                      const arenaut_loosening *choices, uint32_t max_pieces,
                                      arn_region *region, arn_order_pieces *out,
                                      arenaut_error *err) {
+    if (!are_tensors(program, choices)) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a join or part is no tensor of the program");
+    }
     composing c = {.program = program,
                    .lowering = lowering,
                    .choices = choices,
