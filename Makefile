@@ -166,7 +166,7 @@ bench: all venv
 
 # What draws or sweeps, N times as long as in `make test`.
 THOROUGH = ARENAUT_THOROUGH=$$(($(FUZZ_SECONDS) / 20 + 1))
-THOROUGH_TESTS = test_exact test_order_files test_pte_bad test_tflite_bad
+THOROUGH_TESTS = $(patsubst tests/unit/%.c,%,$(shell grep -l support/thorough.h tests/unit/*.c))
 
 fuzz: all venv tools-test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
@@ -174,7 +174,8 @@ fuzz: all venv tools-test
 	@cmake --build build/test-clang -j$(JOBS) --target $(THOROUGH_TESTS)
 	@set -e; for test in $(THOROUGH_TESTS); do $(THOROUGH) build/test-clang/tests/$$test; done
 	@ARENAUT=$(CURDIR)/build/arenaut $(THOROUGH) $(PYTHON) -m pytest \
-	  tests/pytest/test_overlap_kernels.py tests/pytest/test_overlap_runtime.py \
+	  tests/pytest/test_check_random.py tests/pytest/test_overlap_kernels.py \
+	  tests/pytest/test_overlap_runtime.py \
 	  tests/pytest/test_overlap_arm.py tests/pytest/test_split_calls.py \
 	  tests/pytest/test_reorder.py tests/pytest/test_reorder_onnx.py tests/pytest/test_reorder_pte.py \
 	  tests/pytest/test_reorder_tvm.py \
