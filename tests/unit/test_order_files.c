@@ -70,6 +70,25 @@ TEST(what_is_said_and_written_of_orders_is_true) {
     }
 }
 
+/* Bare problems have no ops, and no dimension that could be bound. */
+TEST(files_that_are_no_models_are_survived) {
+    static const char *const names[] = {"fragmented.csv",
+                                        "two_streams.trace.csv",
+                                        "json/everything.problem.json",
+                                        "json/branches.program.json",
+                                        "json/everything.program.json",
+                                        "json/everything.trace.json",
+                                        "json/overlap.program.json",
+                                        "json/rules.program.json"};
+    uint32_t known = 0;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        bytes file = read_data(names[i]);
+        known += order_property(file.data, file.size);
+        free_bytes(&file);
+    }
+    assert_true(known > 0 && known < COUNT_OF(names));
+}
+
 TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         bytes file = read_data(files[i].name), written = reordered(&file);
