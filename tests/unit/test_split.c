@@ -288,6 +288,17 @@ TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
     arenaut_program_free(p);
 }
 
+TEST(programs_whose_result_nothing_makes_are_not_split) {
+    const arenaut_split_stage stage = {0, 2, 2, ARENAUT_SPLIT_ROWS};
+    arenaut_program *p = block();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    ((uint32_t *)p->ops[2].outputs)[0] = ARENAUT_NONE;
+    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "nothing has written it"));
+    arenaut_program_free(p);
+}
+
 TEST(weights_that_ops_compute_are_not_copied_for_each_call) {
     static const int64_t dims[] = {4, 3, 3, 4};
     arenaut_program *p = new_program();

@@ -9,6 +9,10 @@ static bool is_given(const arenaut_tensor *t) {
     return t->cls == ARENAUT_CONSTANT || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_STATE;
 }
 
+static bool is_there(const arn_split_graph *graph, uint32_t tensor) {
+    return graph->producer[tensor] != ARENAUT_NONE || is_given(&graph->program->tensors[tensor]);
+}
+
 static void note_reader(arn_split_graph *graph, uint32_t tensor, uint32_t reader) {
     graph->n_readers[tensor]++;
     graph->last_reader[tensor] = reader;
@@ -19,7 +23,7 @@ static arenaut_status take_inputs(arn_split_graph *graph, uint32_t op, arenaut_e
     for (uint32_t k = 0; k < o->n_inputs; k++) {
         const uint32_t t = o->inputs[k];
         if (t == ARENAUT_NONE) continue;
-        if (graph->producer[t] == ARENAUT_NONE && !is_given(&graph->program->tensors[t])) {
+        if (!is_there(graph, t)) {
             return arn_fail(err, ARENAUT_REFUSED, 0,
                             "op %" PRIu32 " reads tensor %" PRIu32
                             " before anything has written it; such programs cannot be split",
@@ -48,9 +52,24 @@ static arenaut_status take_outputs(arn_split_graph *graph, uint32_t op, arenaut_
     return ARENAUT_OK;
 }
 
-arenaut_status arn_split_take_flow(arn_split_graph *graph, arenaut_error *err) {
+static arenaut_status take_results(arn_split_graph *graph, arenaut_error *err) {
     const arenaut_program *p = graph->program;
     const arenaut_method *method = &p->methods[0];
+    for (uint32_t i = 0; i < method->n_outputs; i++) {
+        if (!is_there(graph, method->outputs[i])) {
+            return arn_fail(err, ARENAUT_REFUSED, 0,
+                            "tensor %" PRIu32
+                            " is a result, but nothing has written it; such "
+                            "programs cannot be split",
+                            method->outputs[i]);
+        }
+        note_reader(graph, method->outputs[i], p->n_ops);
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_split_take_flow(arn_split_graph *graph, arenaut_error *err) {
+    const arenaut_program *p = graph->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         graph->producer[t] = graph->last_reader[t] = ARENAUT_NONE;
     }
@@ -59,7 +78,5 @@ arenaut_status arn_split_take_flow(arn_split_graph *graph, arenaut_error *err) {
         if (st == ARENAUT_OK) st = take_outputs(graph, i, err);
         if (st != ARENAUT_OK) return st;
     }
-    for (uint32_t i = 0; i < method->n_outputs; i++)
-        note_reader(graph, method->outputs[i], p->n_ops);
-    return ARENAUT_OK;
+    return take_results(graph, err);
 }

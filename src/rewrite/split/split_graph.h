@@ -63,7 +63,8 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
 void arn_split_graph_free(arn_split_graph *graph);
 
 /* split_flow.c: fills in who makes and who reads each tensor. REFUSED where a tensor is written
- * twice, or read before it is: pieces are known by the one thing that each tensor holds. */
+ * twice, or read before it is, or a result that never is: pieces are known by the one thing that
+ * each tensor holds. */
 arenaut_status arn_split_take_flow(arn_split_graph *graph, arenaut_error *err);
 
 static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t tensor) {
