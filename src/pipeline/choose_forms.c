@@ -19,7 +19,9 @@ typedef struct choice {
     arn_order_search *search;
     bool *as_given, *best;
     bool *at_peak, *peak_of_best; /* per whole */
-    uint64_t bound, least;        /* bytes */
+    bool *peak_apart;             /* likewise, where nothing is joined, and views are names */
+    uint64_t bound, least, last;  /* bytes; `last`: of what was tried last */
+    uint64_t apart;               /* bytes, there */
     uint32_t n, tries;
 } choice;
 
@@ -48,13 +50,14 @@ static arenaut_status list_forms(const choice *c, arn_forms *forms, arenaut_erro
 /* Looks for orders as was chosen, and keeps the choice if less is alive in one of them. */
 static arenaut_status try_choice(choice *c, arenaut_error *err) {
     arn_forms forms;
-    uint64_t peak;
+    uint64_t peak = UINT64_MAX;
     arenaut_status st = list_forms(c, &forms, err);
     const bool views = c->search->choices.copies.n > 0;
     c->tries++;
     if (st == ARENAUT_OK) {
         st = arn_order_search_in(c->search, forms, &peak, views ? c->at_peak : NULL, err);
     }
+    c->last = peak;
     if (st != ARENAUT_OK || peak >= c->least) return st;
     c->least = peak;
     memcpy(c->best, c->as_given, c->n * sizeof *c->best);
@@ -158,34 +161,50 @@ static arenaut_status try_names(choice *c, bool joined, arenaut_error *err) {
     return try_choice(c, err);
 }
 
+static arenaut_status try_apart(choice *c, arenaut_error *err) {
+    const arenaut_status st = try_names(c, false, err);
+    c->apart = c->last;
+    memcpy(c->peak_apart, c->at_peak, c->search->choices.copies.n_wholes * sizeof *c->at_peak);
+    return st;
+}
+
+static bool joins_any(const choice *c) {
+    bool any = false;
+    for (uint32_t i = 0; i < c->search->choices.joins.n; i++) any = any || c->best[i];
+    return any;
+}
+
 /* Copies, where nothing is joined in place: what is best with joins need not lead there. */
 static arenaut_status try_views_apart(choice *c, arenaut_error *err) {
-    c->least = UINT64_MAX;
-    const arenaut_status st = try_names(c, false, err);
-    return st == ARENAUT_OK ? try_views(c, err) : st;
+    c->least = c->apart;
+    memset(c->best, true, c->n * sizeof *c->best);
+    memset(c->best, false, c->search->choices.joins.n * sizeof *c->best);
+    memcpy(c->peak_of_best, c->peak_apart, c->search->choices.copies.n_wholes * sizeof *c->at_peak);
+    return try_views(c, err);
 }
 
 /* Views are looked at only where not all is known without. */
 static arenaut_status try_some(choice *c, arenaut_error *err) {
     const uint32_t n_joins = c->search->choices.joins.n;
     arenaut_status st = try_names(c, true, err);
-    if (st == ARENAUT_OK && n_joins > 0) st = try_names(c, false, err);
+    if (st == ARENAUT_OK && n_joins > 0) st = try_apart(c, err);
     if (st == ARENAUT_OK) st = try_joins(c, err);
     if (st != ARENAUT_OK || c->search->choices.copies.n == 0 || c->least <= c->bound) return st;
     if (n_joins > 0) st = try_all_new(c, err);
+    const bool joined = joins_any(c);
     if (st == ARENAUT_OK) st = try_views(c, err);
-    if (st != ARENAUT_OK || n_joins == 0 || c->least <= c->bound) return st;
-    return try_views_apart(c, err);
+    return st == ARENAUT_OK && joined && c->least > c->bound ? try_views_apart(c, err) : st;
 }
 
 static bool allocate(choice *c) {
     arn_region *region = &c->search->region;
     const uint32_t wholes = c->search->choices.copies.n_wholes;
     c->as_given = arn_region_allocate(region, c->n, 2 * sizeof *c->as_given);
-    c->at_peak = arn_region_allocate(region, wholes, 2 * sizeof *c->at_peak);
+    c->at_peak = arn_region_allocate(region, wholes, 3 * sizeof *c->at_peak);
     if (!c->as_given || !c->at_peak) return false;
     c->best = c->as_given + c->n;
     c->peak_of_best = c->at_peak + wholes;
+    c->peak_apart = c->peak_of_best + wholes;
     memset(c->at_peak, false, wholes * sizeof *c->at_peak);
     return true;
 }

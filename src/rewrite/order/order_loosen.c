@@ -19,8 +19,6 @@
 enum { MOST_USES = 1 << 22 };
 
 typedef struct loosening {
-    const arenaut_program *program;
-    const uint32_t *buffer; /* per tensor */
     arenaut_order_problem *problem;
     arn_region *region;
     arn_order_pieces pieces;
@@ -97,29 +95,11 @@ static void hold(loosening *l) {
 }
 
 /* What may be a part of what is not in the arena costs nothing. */
-static void leave_out(loosening *l, const arenaut_op *join) {
-    for (uint32_t k = 0; k < join->n_inputs; k++) {
-        const uint32_t t = join->inputs[k];
-        if (t == ARENAUT_NONE || l->buffer[t] == ARENAUT_NONE) continue;
-        const uint32_t *list, n = pieces_of(l, &l->buffer[t], &list);
+static void leave_out(loosening *l) {
+    for (uint32_t b = 0; b < l->n_buffers; b++) {
+        const uint32_t *list, n = l->pieces.may_leave[b] ? pieces_of(l, &b, &list) : 0;
         for (uint32_t i = 0; i < n; i++) l->size[list[i]] = 0;
     }
-}
-
-static bool is_among(const uint32_t *joins, uint32_t n, const arenaut_op *op) {
-    bool among = false;
-    for (uint32_t i = 0; i < n && op->n_outputs == 1; i++) among |= joins[i] == op->outputs[0];
-    return among && op->kind == ARENAUT_OP_OUT;
-}
-
-static void settle_buffers(loosening *l, const arenaut_loosening *choices) {
-    hold(l);
-    for (uint32_t i = 0; i < l->program->n_ops; i++) {
-        const arenaut_op *op = &l->program->ops[i];
-        if (!is_among(choices->joins, choices->n_joins, op)) continue;
-        if (l->buffer[op->outputs[0]] == ARENAUT_NONE) leave_out(l, op);
-    }
-    stand_in(l);
 }
 
 /* ---- uses ---- */
@@ -198,9 +178,11 @@ static arenaut_status settle_rights(loosening *l, arenaut_error *err) {
 
 /* ---- all of it ---- */
 
-static arenaut_status loosen(loosening *l, const arenaut_loosening *choices, arenaut_error *err) {
+static arenaut_status loosen(loosening *l, arenaut_error *err) {
     if (!allocate(l)) return arn_no_memory(err);
-    settle_buffers(l, choices);
+    hold(l);
+    leave_out(l);
+    stand_in(l);
     arenaut_status st = settle_uses(l, err);
     if (st == ARENAUT_OK) st = settle_rights(l, err);
     l->problem->size = l->size;
@@ -218,12 +200,10 @@ arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "joins and views are bound in programs of one method only");
     }
-    loosening l = {.program = program,
-                   .buffer = lowering->buffer,
-                   .problem = &order->parts[0].problem,
+    loosening l = {.problem = &order->parts[0].problem,
                    .region = &order->region,
                    .n_buffers = lowering->problem->n_buffers};
     const arenaut_status st =
         arn_order_find_pieces(program, lowering, choices, MOST_USES, l.region, &l.pieces, err);
-    return st == ARENAUT_OK ? loosen(&l, choices, err) : st;
+    return st == ARENAUT_OK ? loosen(&l, err) : st;
 }

@@ -27,6 +27,7 @@ typedef struct composing {
     uint32_t *part;          /* per tensor: the part that it is; NONE */
     bool *joined;            /* per tensor: a join that may be in place makes it */
     bool *is_made, *is_base; /* per buffer */
+    bool *may_leave;         /* likewise: a join has it whose result is not in the arena */
     uint32_t *ids; /* twice a range, and one more where it ends, by where that is, and scratch */
     arn_order_pieces *pieces;
 } composing;
@@ -119,11 +120,14 @@ static arenaut_status put_part(composing *c, const arenaut_part *part, arenaut_e
 }
 
 static arenaut_status put_operands(composing *c, const arenaut_op *op, arenaut_error *err) {
+    const bool planned = c->lowering->buffer[op->outputs[0]] != ARENAUT_NONE;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < op->n_inputs && st == ARENAUT_OK; k++) {
         const uint32_t t = op->inputs[k];
         if (t == ARENAUT_NONE) continue;
-        st = add_bytes(c, c->lowering->buffer[t], 0, c->program->tensors[t].bytes, err);
+        const uint32_t buffer = c->lowering->buffer[t];
+        if (buffer != ARENAUT_NONE && !planned) c->may_leave[buffer] = true;
+        st = add_bytes(c, buffer, 0, c->program->tensors[t].bytes, err);
     }
     return st;
 }
@@ -306,13 +310,14 @@ static bool are_tensors(const arenaut_program *program, const arenaut_loosening 
 static bool allocate(composing *c) {
     const uint32_t n = c->lowering->problem->n_buffers, n_tensors = c->program->n_tensors;
     c->first = arn_region_allocate(c->region, n, 2 * sizeof *c->first);
-    c->is_made = arn_region_allocate(c->region, n, 2 * sizeof *c->is_made);
+    c->is_made = arn_region_allocate(c->region, n, 3 * sizeof *c->is_made);
     c->part = arn_region_allocate(c->region, n_tensors, sizeof *c->part);
     c->joined = arn_region_allocate(c->region, n_tensors, sizeof *c->joined);
     if (!c->first || !c->is_made || !c->part || !c->joined) return false;
     c->count = c->first + n;
     c->is_base = c->is_made + n;
-    memset(c->is_made, false, 2 * n * sizeof *c->is_made);
+    c->may_leave = c->is_base + n;
+    memset(c->is_made, false, 3 * (size_t)n * sizeof *c->is_made);
     for (uint32_t t = 0; t < n_tensors; t++) {
         c->part[t] = ARENAUT_NONE;
         c->joined[t] = false;
@@ -333,6 +338,7 @@ static bool allocate_pieces(const composing *c) {
     if (!p->bytes || !p->is_part || !p->is_whole || !p->first) return false;
     p->is_made = p->is_whole + n;
     p->count = p->first + n;
+    p->may_leave = c->may_leave;
     p->n = n;
     for (uint32_t b = 0; b < n; b++) {
         p->bytes[b] = bytes_of(c, b);

@@ -1,6 +1,6 @@
 /* What buffers consist of where joins may be written in place and views may be copies. */
-#ifndef ARN_ORDER_PIECES_H
-#define ARN_ORDER_PIECES_H
+#ifndef ARN_REWRITE_ORDER_PIECES_H
+#define ARN_REWRITE_ORDER_PIECES_H
 
 #include <arenaut/lowering.h>
 #include <arenaut/rewrite.h>
@@ -8,14 +8,14 @@
 #include "core/memory.h"
 
 /* Pieces have the numbers of buffers that are not cut, and further ones. A join consists of those
- * of its operands, a copy of those that it is a copy of, and what is in neither of itself. All
- * arrays are the region's. */
+ * of its operands, a copy of those of what it is a copy of. All arrays are the region's. */
 typedef struct arn_order_pieces {
     uint32_t n;      /* numbers of pieces are below this */
     uint64_t *bytes; /* per piece: what it has, not rounded; of a buffer that is not one, 0 */
     bool *is_part;   /* per piece: it may lie within something else */
     bool *is_whole;  /* per buffer: it is cut, or put together: a list says of what, else itself */
     bool *is_made;   /* per buffer: of those, it is put together: making it costs nothing */
+    bool *may_leave; /* per buffer: it may be a part of what is not in the arena */
     uint32_t *first, *count; /* per buffer that has one: its list, without repetition */
     uint32_t *list;
 } arn_order_pieces;
