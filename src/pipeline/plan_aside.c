@@ -41,7 +41,9 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget 
         arn_budget_lend(budget, &(*prepared)->options.plan);
     }
     if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
-    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
+    if (st != ARENAUT_OK) return st;
+    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
+    return arenaut_pipeline_prepare(*prepared, err);
 }
 
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
