@@ -23,8 +23,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMMAND = os.environ.get("ARENAUT", ROOT / "build" / "arenaut")
+LIBRARY = ROOT / "build" / "libarenaut.so"
 FLAGS = ("split", "overlap", "inplace", "reorder", "recompute")
 GIVE_UP = 30  # seconds
+AT_THE_END = 0.01  # seconds behind a signal that came when the result was out
 SUFFIXES = {".tflite", ".onnx", ".pt2", ".pte", ".json", ".csv"}
 PYTHON = """
 import signal, sys, time
@@ -62,8 +64,8 @@ def run(command, interrupt_after=None):
     """Exit status, output, and seconds: of wall and CPU time, and of wall time behind the signal."""
     before, started = cpu_of_children(), time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               env={**os.environ, "PYTHONPATH": str(ROOT / "python"),
-                                    "ARENAUT_LIBRARY": os.environ.get("ARENAUT_LIBRARY", "")})
+                               env={"ARENAUT_LIBRARY": str(LIBRARY), "PYTHONPATH": str(ROOT / "python"),
+                                    **os.environ})
     signalled = None
     if interrupt_after is not None:
         if command[0] == sys.executable:
@@ -112,7 +114,7 @@ class Row:
         code, out, wall, cpu, late = run([COMMAND, "plan", self.path, "-q", *switches], after)
         if late is None:
             return
-        if code != 130 and code is not None:
+        if code != 130 and late > AT_THE_END:
             self.faults.append(f"interrupt: exit {code} with {' '.join(flags)}: {out[-200:].strip()}")
         self.note("interrupt", min(late, late * cpu / wall), 0.3, flags)
 
@@ -120,7 +122,7 @@ class Row:
         code, out, wall, cpu, late = run([sys.executable, "-c", PYTHON, self.path, *flags], after)
         if late is None:
             return
-        if code != 0 or out.strip() not in ("interrupt", "proof"):
+        if (code != 0 or out.strip() not in ("interrupt", "proof")) and late > AT_THE_END:
             self.faults.append(f"python: exit {code} with {' '.join(flags)}: {out[-200:].strip()}")
         self.note("python", min(late, late * cpu / wall), 0.3, flags)
 

@@ -365,6 +365,10 @@ exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_err
                     job->options->time_ms == NOT_GIVEN ? "the effort (--effort)" : "--time");
 }
 
+exit_code job_goes_on(exit_code code) {
+    return code == EXIT_FINE && interrupted() ? EXIT_INTERRUPT : code;
+}
+
 exit_code job_make_plan(tool_job *job) {
     arenaut_error err = {0};
     const arenaut_status st = arenaut_pipeline_plan(job->pipeline, &err);
@@ -435,10 +439,11 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
     quiet.plan.progress_context = &job->watch;
     quiet.note = NULL; /* notes about the file were given already */
     quiet.after_pass = NULL;
-    const exit_code code = read_inputs(job, &quiet);
+    exit_code code = job_goes_on(EXIT_FINE);
+    if (code == EXIT_FINE) code = job_goes_on(read_inputs(job, &quiet));
     if (code != EXIT_FINE) return code;
     if (arenaut_pipeline_prepare(job->pipeline, &err)) return complain_stage(job, &err);
-    return EXIT_FINE;
+    return job_goes_on(EXIT_FINE);
 }
 
 void job_close(tool_job *job) {

@@ -51,8 +51,11 @@ exit_code job_run_read(tool_job *job);
 exit_code job_run_like_file(tool_job *job);
 /* The same after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
+/* EXIT_INTERRUPT instead of EXIT_FINE, if an interrupt was asked for: what was found then is not
+ * what there is. */
+exit_code job_goes_on(exit_code code);
 /* Reads and prepares the files of another job, which stays open meanwhile, with other options and
- * without a word about them. */
+ * without a word about them. EXIT_INTERRUPT as soon as there was an interrupt. */
 exit_code job_prepare_again(tool_job *job, const tool_job *first,
                             const arenaut_pipeline_options *options);
 void job_close(tool_job *job);

@@ -73,15 +73,25 @@ static exit_code check_proof(const tool_job *job, const arenaut_certificate *cer
     return EXIT_FINE;
 }
 
+/* It has the planner's effort again, and no limit of time. */
+static arenaut_verdict heed_interrupts(void *context, const arenaut_progress *progress) {
+    (void)context;
+    (void)progress;
+    return interrupted() ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
+}
+
 exit_code prove_bound(const tool_job *job, bound_proof *proof) {
     const arenaut_problem *problem = job->pipeline->problem;
-    const uint64_t effort = job->options->effort == NOT_GIVEN ? 0 : job->options->effort;
+    const arenaut_plan_options options = {
+        .effort = job->options->effort == NOT_GIVEN ? 0 : job->options->effort,
+        .progress = heed_interrupts};
     const arenaut_plan *plan = job->pipeline->plan;
     arenaut_certificate *certificate = NULL;
     arenaut_error err = {0};
     *proof = (bound_proof){.bound = plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED
                                                                         : plan->total_bound};
-    const arenaut_status st = arenaut_certify(problem, plan, effort, NULL, &certificate, &err);
+    const arenaut_status st =
+        arenaut_certify_with(problem, plan, &options, NULL, &certificate, &err);
     if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
         snprintf(proof->text, sizeof proof->text, "%s",
                  st == ARENAUT_STOPPED                    ? "not found again"

@@ -56,7 +56,7 @@ static exit_code plan_with(const tool_job *job, const remedy_list *list,
     }
     if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
         code = job_find_baseline(other);
-        if (code == EXIT_FINE) code = job_make_plan(other);
+        if (code == EXIT_FINE) code = job_goes_on(job_make_plan(other));
         if (code == EXIT_FINE) {
             with->arena = other->pipeline->plan->total;
             with->reserve = reserve_for(other);

@@ -85,7 +85,7 @@ static exit_code add_way(const tool_job *job, const char *what,
     tool_job other;
     exit_code code = job_prepare_again(&other, job, changed);
     if (code == EXIT_FINE) code = job_find_baseline(&other);
-    if (code == EXIT_FINE) code = job_make_plan(&other);
+    if (code == EXIT_FINE) code = job_goes_on(job_make_plan(&other));
     if (code == EXIT_FINE)
         code = add_row(&other, what, other.pipeline->plan->total, job->pipeline->target, rows);
     job_close(&other);

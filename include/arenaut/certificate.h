@@ -86,6 +86,7 @@
 #include <arenaut/allocator.h>
 #include <arenaut/error.h>
 #include <arenaut/plan.h>
+#include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
 #ifdef __cplusplus
@@ -151,6 +152,11 @@ uint64_t arenaut_problem_digest(const arenaut_problem *problem);
 arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
                                uint64_t effort, const arenaut_allocator *allocator,
                                arenaut_certificate **out, arenaut_error *err);
+/* The same with the effort and the callback of these options, which may say stop: then STOPPED. */
+arenaut_status arenaut_certify_with(const arenaut_problem *problem, const arenaut_plan *plan,
+                                    const arenaut_plan_options *options,
+                                    const arenaut_allocator *allocator, arenaut_certificate **out,
+                                    arenaut_error *err);
 void arenaut_certificate_free(arenaut_certificate *certificate); /* NULL is fine */
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include <arenaut/certificate.h>
 #include <arenaut/planner.h>
 
+#include "core/budget.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/bounds/bounds.h"
@@ -164,26 +165,33 @@ static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator
     return ARENAUT_OK;
 }
 
+static arenaut_verdict put_question(void *context) {
+    arn_budget *budget = context;
+    arn_budget_goes_on(budget);
+    return budget->verdict;
+}
+
 static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_plan *plan,
-                                  uint64_t bound, uint64_t effort, arn_certificate_log *log,
+                                  uint64_t bound, arn_budget *budget, arn_certificate_log *log,
                                   arenaut_error *err) {
+    arn_ask ask = {.put = put_question, .context = budget};
     reasons r = {.p = problem, .bound = bound, .log = log};
     bool found = false;
     if (bound == 0) return ARENAUT_OK; /* needs no proof */
-    if (effort == 0) effort = arenaut_default_effort();
-    if (problem->n_separations) return arn_overlap_prove(problem, plan, effort, log, err);
+    if (problem->n_separations) return arn_overlap_prove(problem, plan, budget, log, err);
     const arenaut_status st = find_reason(&r, log->allocator, &found, err);
     if (st != ARENAUT_OK || found) return st;
     const arn_exact_input in = {.problem = problem,
                                 .arena = ARENAUT_UNPLACED,
-                                .effort = effort,
+                                .effort = budget->effort,
+                                .ask = &ask,
                                 .allocator = log->allocator};
     return arn_exact_prove(&in, bound, log, err);
 }
 
-arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
-                               uint64_t effort, const arenaut_allocator *allocator,
-                               arenaut_certificate **out, arenaut_error *err) {
+static arenaut_status certify(const arenaut_problem *problem, const arenaut_plan *plan,
+                              arn_budget *budget, const arenaut_allocator *allocator,
+                              arenaut_certificate **out, arenaut_error *err) {
     const uint64_t bound =
         plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED : plan->total_bound;
     arenaut_status st = arenaut_problem_validate(problem, err);
@@ -194,8 +202,24 @@ arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_pla
                         "and their total then, rest on the search");
     }
     arn_certificate_log log = {.allocator = allocator};
-    st = write_proof(problem, plan, bound, effort, &log, err);
+    st = write_proof(problem, plan, bound, budget, &log, err);
     if (st == ARENAUT_OK) return arn_certificate_log_finish(&log, problem, bound, out, err);
     arn_certificate_log_free(&log);
     return st;
+}
+
+arenaut_status arenaut_certify_with(const arenaut_problem *problem, const arenaut_plan *plan,
+                                    const arenaut_plan_options *options,
+                                    const arenaut_allocator *allocator, arenaut_certificate **out,
+                                    arenaut_error *err) {
+    const uint64_t effort = options->effort ? options->effort : arenaut_default_effort();
+    arn_budget budget = arn_budget_make(effort, options->progress, options->progress_context);
+    return certify(problem, plan, &budget, allocator, out, err);
+}
+
+arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
+                               uint64_t effort, const arenaut_allocator *allocator,
+                               arenaut_certificate **out, arenaut_error *err) {
+    const arenaut_plan_options options = {.effort = effort};
+    return arenaut_certify_with(problem, plan, &options, allocator, out, err);
 }

@@ -17,7 +17,8 @@
 enum {
     FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */
     NOISE = 9,
-    MOST_DEPTH = 1000, /* of cases in cases, as they recurse */
+    MOST_DEPTH = 1000,                 /* of cases in cases, as they recurse */
+    ASKS_PER_LOOK = ARN_ASK_EVERY / 8, /* operations: so often the tree asks whether to go on */
 };
 
 typedef struct proof {
@@ -72,7 +73,7 @@ static uint64_t spent_by(const attempt *a) {
 
 static bool go_on(void *context) {
     const attempt *a = context;
-    return spent_by(a) < a->x->in->effort;
+    return arn_ask_after(a->x->in->ask, ASKS_PER_LOOK) && spent_by(a) < a->x->in->effort;
 }
 
 static void draw_style(attempt *a, uint32_t turn) {

@@ -18,7 +18,8 @@ typedef struct proof {
     const arenaut_plan *plan;
     arn_certificate_log *log;
     arenaut_error *err;
-    uint64_t effort, spent;
+    arn_budget *budget;
+    uint64_t spent;
     arn_region region;
     uint64_t *pools;
     bool *left_out; /* scratch */
@@ -34,10 +35,13 @@ typedef struct scribe {
     uint32_t *member_start, *member; /* per group; n + 1 */
 } scribe;
 
+enum { OPERATIONS_PER_STEP = 8 };
+
 static bool spend(void *context, uint64_t steps) {
     const scribe *s = context;
     s->x->spent += steps;
-    return s->x->spent < s->x->effort && !s->x->log->failed;
+    return arn_budget_spend(s->x->budget, OPERATIONS_PER_STEP * steps) &&
+           s->x->spent < s->x->budget->effort && !s->x->log->failed;
 }
 
 static void close(void *context) {
@@ -272,8 +276,8 @@ static arenaut_status show(proof *x) {
 }
 
 arenaut_status arn_overlap_prove(const arenaut_problem *problem, const arenaut_plan *plan,
-                                 uint64_t effort, arn_certificate_log *log, arenaut_error *err) {
-    proof x = {.problem = *problem, .plan = plan, .log = log, .err = err, .effort = effort};
+                                 arn_budget *budget, arn_certificate_log *log, arenaut_error *err) {
+    proof x = {.problem = *problem, .plan = plan, .log = log, .err = err, .budget = budget};
     const uint32_t n = problem->n_buffers;
     arn_region_init(&x.region, log->allocator);
     x.pools = arn_region_allocate(&x.region, n, sizeof *x.pools);
