@@ -77,6 +77,11 @@ static bool passes(const arenaut_problem *problem, const arn_exact_output *out) 
     return right;
 }
 
+static arenaut_verdict go_on(void *context) {
+    (void)context;
+    return ARENAUT_GO_ON;
+}
+
 static bool solve(const char *path, const arenaut_problem *problem, const options *o) {
     watch w = {.start = cpu_seconds()};
     arn_exact_output out = {.offset = calloc(problem->n_buffers, sizeof *out.offset)};
@@ -87,7 +92,8 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
                                 .progress = o->verbose ? print_progress : NULL,
                                 .progress_context = &w};
     arenaut_error err;
-    const arenaut_status st = arn_exact_run(&in, &out, &err);
+    arn_ask nobody = {.put = go_on};
+    const arenaut_status st = arn_exact_run(&in, &nobody, &out, &err);
     const double seconds = cpu_seconds() - w.start;
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (st != ARENAUT_OK) {

@@ -191,8 +191,8 @@ typedef struct arenaut_pipeline_options {
 
     bool compact; /* what is written into a model leaves out what nothing in the file leads to any
                    * more, as weights that were divided; it cannot be stripped then */
-    arenaut_plan_options plan; /* `progress` also watches the incumbent; less `effort` than usual
-                                * is less for all that is searched on the way, too */
+    arenaut_plan_options plan; /* `progress` also watches the incumbent, and what is searched for
+                                * on the way; less `effort` than usual is less for that, too */
     bool plan_as_made;         /* leave out what the runtime makes of the plan: scratch, memories */
 
     /* Called on the way; each may be NULL. A note is no error: "12 tensors have no size …". */

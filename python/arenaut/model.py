@@ -386,6 +386,8 @@ class Model:
             NoPlanError: no plan exists, and witness says which buffers are too much at which step.
             RefusedError: the planner does not do what was asked for.
             TypeError: there is no such option.
+            KeyboardInterrupt: Ctrl-C before there was a plan; later it ends the search, and the best
+                plan is returned.
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 

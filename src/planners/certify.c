@@ -184,9 +184,8 @@ static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_
     const arn_exact_input in = {.problem = problem,
                                 .arena = ARENAUT_UNPLACED,
                                 .effort = budget->effort,
-                                .ask = &ask,
                                 .allocator = log->allocator};
-    return arn_exact_prove(&in, bound, log, err);
+    return arn_exact_prove(&in, &ask, bound, log, err);
 }
 
 static arenaut_status certify(const arenaut_problem *problem, const arenaut_plan *plan,

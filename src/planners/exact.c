@@ -65,8 +65,7 @@ static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *p
     arn_exact_input in = arn_exact_input_of(planning);
     in.progress = pass_progress;
     in.progress_context = &r;
-    in.ask = &ask;
-    st = arn_exact_run(&in, &r.out, planning->err);
+    st = arn_exact_run(&in, &ask, &r.out, planning->err);
     if (st == ARENAUT_OK) st = take(planning, &r.out);
     return st == ARENAUT_OK ? arn_exact_keep_earlier(planning) : st;
 }

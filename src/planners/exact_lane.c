@@ -80,13 +80,12 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
         .seed = planning->options->seed,
         .progress = take_progress,
         .progress_context = s,
-        .ask = arn_meter_ask(s->meter),
         .allocator = planning->allocator,
     };
     arn_exact_output out = {.offset = s->offset, .pool_of = s->pool_of};
     arenaut_error why;
     s->out = &out;
-    const arenaut_status st = arn_exact_run(&in, &out, &why);
+    const arenaut_status st = arn_exact_run(&in, arn_meter_ask(s->meter), &out, &why);
     task->refused = st == ARENAUT_REFUSED; /* and left to other planners */
     if (task->refused) return ARENAUT_OK;
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);

@@ -9,6 +9,7 @@
 #include "core/budget.h"
 #include "rewrite/find_within.h"
 #include "support/documents.h"
+#include "support/problems.h"
 
 /* ---- the object ---- */
 
@@ -180,6 +181,54 @@ TEST(an_order_that_is_stopped_anywhere_is_right) {
     assert_true(stopped > 0 && stopped < p.asked);
     arenaut_order_free(whole);
     free(g);
+}
+
+/* ---- proofs ---- */
+
+/* Long-lived buffers of odd sizes: no search finds soon whether a byte less would do. */
+static arenaut_problem *hard_problem(void) {
+    arenaut_problem *p = new_problem();
+    rng r = {1};
+    for (uint32_t i = 0; i < 400; i++) {
+        const int64_t first = (int64_t)rng_below(&r, 256);
+        add_box(p, 977 + rng_below(&r, 4096), first, first + 20 + (int64_t)rng_below(&r, 64));
+    }
+    finish(p);
+    return p;
+}
+
+static arenaut_status prove(const arenaut_problem *problem, const arenaut_plan *plan,
+                            uint32_t questions, patience *p) {
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err;
+    *p = (patience){.most = questions, .no = ARENAUT_INTERRUPTED};
+    const arenaut_plan_options options = {
+        .effort = 2000000, .progress = answer, .progress_context = p};
+    const arenaut_status st =
+        arenaut_certify_with(problem, plan, &options, NULL, &certificate, &err);
+    if (st == ARENAUT_OK) arenaut_certificate_free(certificate);
+    return st;
+}
+
+/* Of what may be wrong: that a hasty plan is the best one. */
+TEST(a_proof_that_is_worked_out_can_be_stopped) {
+    arenaut_problem *problem = hard_problem();
+    const arenaut_plan_options hasty = {.planner = "best-fit"};
+    arenaut_plan *plan = NULL;
+    arenaut_error err;
+    patience p;
+    assert_ok(arenaut_plan_make(problem, &hasty, NULL, &plan, &err), err);
+    assert_true(plan->total > plan->total_bound);
+    plan->total_bound = plan->total_bound + (plan->total - plan->total_bound) / 8 + 1;
+    assert_int_not_equal(prove(problem, plan, UINT32_MAX, &p), ARENAUT_OK);
+    const uint32_t asked = p.asked;
+    assert_true(asked > 4);
+    for (uint32_t questions = 0; questions < asked; questions += 1 + asked / 8) {
+        assert_int_equal(prove(problem, plan, questions, &p), ARENAUT_STOPPED);
+        assert_int_equal(p.asked, questions + 1);
+    }
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
 }
 
 /* ---- whole pipelines ---- */

@@ -361,6 +361,13 @@ static arenaut_problem *hard_problem(void) {
 
 /* ---- how it is called ---- */
 
+static arenaut_verdict go_on(void *context) {
+    (void)context;
+    return ARENAUT_GO_ON;
+}
+
+static arn_ask nobody = {.put = go_on};
+
 TEST(only_smaller_arenas_than_the_given_one_are_reported) {
     /* Three in a row of which two meet: 5 + 4 bytes are the optimum. */
     const box boxes[] = {{5, 0, 2}, {4, 1, 3}, {3, 2, 4}};
@@ -369,14 +376,14 @@ TEST(only_smaller_arenas_than_the_given_one_are_reported) {
     arn_exact_output out = {.offset = offset};
     arn_exact_input in = {.problem = p, .arena = 9, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
     assert_false(out.improved);
     assert_int_equal(out.arena, 9);
     assert_int_equal(out.bound, 9);
     assert_int_equal(out.stopped_by, ARENAUT_STOP_PROOF);
     assert_int_equal(offset[0], 77);
     in.arena = 10;
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
     assert_true(out.improved);
     assert_int_equal(out.arena, 9);
     arenaut_problem_free(p);
@@ -397,7 +404,7 @@ TEST(buffers_of_other_pools_are_left_alone) {
     const arn_exact_input in = {
         .problem = p, .pool = 1, .pool_of = pool_of, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
     assert_int_equal(out.arena, 8);
     assert_int_equal(offset[1], 77);
     assert_int_equal(offset[0] + offset[2], offset[0] ? 3 : 5);
@@ -412,7 +419,7 @@ TEST(too_many_pairs_are_refused_before_they_are_listed) {
     arn_exact_output out = {.offset = offset};
     const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_int_equal(arn_exact_run(&in, &out, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_exact_run(&in, &nobody, &out, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "too many"));
     test_free(offset);
     arenaut_problem_free(p);
@@ -444,11 +451,11 @@ TEST(sizes_near_the_limit_are_refused_or_right) {
     arn_exact_output out = {.offset = offset};
     arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_int_equal(arn_exact_run(&in, &out, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_exact_run(&in, &nobody, &out, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "too many"));
     arenaut_problem_free(p);
     in.problem = p = problem_of(even, COUNT_OF(even));
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
     assert_true(out.arena == 2 * (big - 1) && out.bound == out.arena);
     arenaut_problem_free(p);
 }
@@ -485,7 +492,7 @@ TEST(overlapping_fixed_buffers_are_infeasible) {
     arn_exact_output out = {.offset = offset};
     const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
     assert_int_equal(out.arena, ARENAUT_UNPLACED);
     assert_int_equal(out.bound, ARENAUT_UNPLACED);
     arenaut_problem_free(p);

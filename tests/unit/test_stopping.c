@@ -296,12 +296,11 @@ static arn_exact_output search_until(const arenaut_problem *p, uint64_t question
                                      room_for_plan *room, bool *asked_enough) {
     arn_ask ask = {.put = answer_nag, .done = ARN_ASK_EVERY};
     nag n = {&ask, questions};
-    const arn_exact_input in = {
-        .problem = p, .arena = ARENAUT_UNPLACED, .effort = 200000, .ask = &ask};
+    const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 200000};
     arn_exact_output out = {.offset = room->offset, .pool_of = room->pool};
     arenaut_error err;
     ask.context = &n;
-    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &ask, &out, &err), err);
     *asked_enough = arn_ask_ended(&ask);
     return out;
 }

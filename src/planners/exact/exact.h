@@ -55,7 +55,8 @@ typedef struct arn_exact_input {
     uint64_t seed;
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
-    arn_ask *ask; /* asked where no progress is reported, see ask.h; may be NULL */
+    arn_ask *ask; /* asked where no progress is reported, see ask.h; filled in by the calls that
+                   * take one */
     const arenaut_allocator *allocator;
 } arn_exact_input;
 

@@ -12,7 +12,7 @@ static bool has_pairs(const arn_exact_input *in) {
     return false;
 }
 
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
+static arenaut_status run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
     const arn_exact_case only = {*in, NULL};
     out->spill = out->spill_bound = 0;
     if (!arn_exact_chooses_pools(in) && !has_pairs(in)) return arn_exact_search(&only, out, err);
@@ -22,6 +22,13 @@ arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, a
     out->open_pair = ARENAUT_NONE;
     out->effort = out->nodes = 0;
     return arn_exact_run_cases(in, out, err);
+}
+
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_ask *ask, arn_exact_output *out,
+                             arenaut_error *err) {
+    arn_exact_input own = *in;
+    own.ask = ask;
+    return run(&own, out, err);
 }
 
 arn_exact_input arn_exact_input_of(const arenaut_planning *planning) {

@@ -8,8 +8,9 @@
  * `offset` and `pool_of` are read, the rest is written. OK, whether or not something was found;
  * REFUSED, with the reason, for a problem that is too large: the search keeps the list of all
  * conflicts and of what is alive at each moment, and will not take more than about 80 MB for
- * them; NO_MEMORY. */
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err);
+ * them; NO_MEMORY. `ask` stops it, and is asked where no progress is reported. */
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_ask *ask, arn_exact_output *out,
+                             arenaut_error *err);
 
 /* The input for all of a planning's problem, with its options and bounds, no plan to start from,
  * and neither progress nor `ask`. */

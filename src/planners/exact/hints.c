@@ -85,7 +85,7 @@ static arenaut_status try_held(hints *x, bool *found) {
     in.effort = (x->in->effort - x->spent) / TRY_SHARE + 1;
     in.progress = NULL;
     arn_exact_output out = {.offset = x->offset, .pool_of = x->pool_of};
-    const arenaut_status st = arn_exact_run(&in, &out, x->err);
+    const arenaut_status st = arn_exact_run(&in, in.ask, &out, x->err);
     x->spent += out.effort + 1;
     *found = st == ARENAUT_OK && out.improved;
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;

@@ -17,8 +17,7 @@
 enum {
     FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */
     NOISE = 9,
-    MOST_DEPTH = 1000,                 /* of cases in cases, as they recurse */
-    ASKS_PER_LOOK = ARN_ASK_EVERY / 8, /* operations: so often the tree asks whether to go on */
+    MOST_DEPTH = 1000, /* of cases in cases, as they recurse */
 };
 
 typedef struct proof {
@@ -73,7 +72,7 @@ static uint64_t spent_by(const attempt *a) {
 
 static bool go_on(void *context) {
     const attempt *a = context;
-    return arn_ask_after(a->x->in->ask, ASKS_PER_LOOK) && spent_by(a) < a->x->in->effort;
+    return arn_ask_after(a->x->in->ask, ARN_ASK_EVERY) && spent_by(a) < a->x->in->effort;
 }
 
 static void draw_style(attempt *a, uint32_t turn) {
@@ -299,10 +298,12 @@ static arenaut_status prove_case(proof *x) {
     return st;
 }
 
-arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_certificate_log *log,
-                               arenaut_error *err) {
+arenaut_status arn_exact_prove(const arn_exact_input *in, arn_ask *ask, uint64_t bound,
+                               arn_certificate_log *log, arenaut_error *err) {
     const arenaut_problem *p = in->problem;
-    proof x = {.in = in, .bound = bound, .log = log, .err = err};
+    arn_exact_input own = *in;
+    own.ask = ask;
+    proof x = {.in = &own, .bound = bound, .log = log, .err = err};
     arn_region_init(&x.region, in->allocator);
     x.pair = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.pair);
     x.pool_of = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.pool_of);
@@ -314,6 +315,7 @@ arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_ce
             x.pool_of[b] = arn_exact_only_pool(p, b);
         }
         st = prove_case(&x);
+        if (st == ARENAUT_OK && arn_ask_ended(ask)) st = out_of_effort(&x); /* half of it may be */
         if (st == ARENAUT_OK && log->failed) st = arn_no_memory(err);
     } else {
         arn_no_memory(err);

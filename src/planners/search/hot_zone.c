@@ -86,13 +86,12 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
         .seed = z->planning->options->seed,
         .progress = take_progress,
         .progress_context = z,
-        .ask = arn_meter_ask(z->meter),
         .allocator = z->planning->allocator,
     };
     arn_exact_output out = {.offset = z->offset};
     arenaut_error why;
     z->already = z->meter->spent;
-    const arenaut_status st = arn_exact_run(&in, &out, &why);
+    const arenaut_status st = arn_exact_run(&in, arn_meter_ask(z->meter), &out, &why);
     *solved = st == ARENAUT_OK && out.improved;
     if (st == ARENAUT_OK && z->already + out.effort > z->meter->spent) {
         arn_meter_spend(z->meter, z->already + out.effort - z->meter->spent);
