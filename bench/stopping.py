@@ -60,10 +60,16 @@ def cpu_of_children():
     return usage.ru_utime + usage.ru_stime
 
 
+def heed_interrupts():
+    """A shell's background job has them ignored, and what it starts would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(command, interrupt_after=None):
     """Exit status, output, and seconds: of wall and CPU time, and of wall time behind the signal."""
     before, started = cpu_of_children(), time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               preexec_fn=heed_interrupts,
                                env={"ARENAUT_LIBRARY": str(LIBRARY), "PYTHONPATH": str(ROOT / "python"),
                                     **os.environ})
     signalled = None
