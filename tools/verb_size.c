@@ -115,8 +115,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
                     baseline->reaches ? "that reach into" : "over");
         text_put_clean(out, job->pipeline->kernels->name);
         text_put(out, "' allow\n");
-    } else if (baseline->from_file && job->pipeline->figures.now < job->pipeline->figures.bound &&
-               !baseline->overlaps) {
+    } else if (baseline->from_file && baseline->shares && !baseline->overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
@@ -139,7 +138,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     const bool together = is_merged(options);
     exit_code code = together ? job_read_merged(&job, options)
                               : job_read(&job, options->files.items[index], options);
-    if (code == EXIT_FINE) code = job_run_like_file(&job);
+    if (code == EXIT_FINE) code = job_describe_or_better(&job);
     const char *name = options->folder ? options->names.items[index] : base_name(job.path);
     const bool answered = job_is_answered(&job, code);
     if (answered && (options->json || options->jsonl)) {
