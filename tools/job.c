@@ -139,17 +139,18 @@ static void pass_on_note(void *context, const char *text) {
     note(job->path, "%s", text);
 }
 
-/* The time is the planner's alone: reading and checking are not in it. What the runtime's own
- * planner took counts against --time. */
+/* The time that is told is the planner's alone: reading and checking are not in it. All that comes
+ * before the plan counts against --time, and each plan has that for itself. */
 static void watch_stage(void *context, arenaut_stage stage) {
     tool_job *job = context;
-    const double elapsed = seconds_now() - job->watch.started;
-    const bool watched = stage == ARENAUT_STAGE_INCUMBENT || stage == ARENAUT_STAGE_PLAN;
-    if (job->stage == ARENAUT_STAGE_INCUMBENT) job->incumbent_seconds += elapsed;
-    if (job->stage == ARENAUT_STAGE_PLAN) job->planner_seconds = elapsed;
+    const bool watched = stage != ARENAUT_STAGE_CHECK && stage != ARENAUT_STAGE_REPLAY &&
+                         stage != ARENAUT_STAGE_OTHER;
     watch_end(&job->watch);
+    if (job->stage == ARENAUT_STAGE_PLAN) {
+        job->planner_seconds = seconds_now() - job->watch.started;
+        job->watch.began = 0;
+    }
     if (watched) watch_start(&job->watch, job->options);
-    if (stage == ARENAUT_STAGE_PLAN) watch_spent(&job->watch, job->incumbent_seconds);
     job->stage = stage;
 }
 

@@ -24,7 +24,7 @@ typedef struct tool_job {
     arenaut_pipeline *pipeline; /* NULL: it was not even begun */
     planner_watch watch;
     arenaut_stage stage;
-    double incumbent_seconds, planner_seconds;
+    double planner_seconds;
     bool dumped; /* what --dump-after asks for */
     exit_code dump_code;
     bool stopped; /* by Ctrl-C */

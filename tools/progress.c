@@ -7,8 +7,10 @@
 #include <string.h>
 
 void watch_start(planner_watch *watch, const tool_options *options) {
+    const double now = seconds_now(), began = watch->began > 0 ? watch->began : now;
     memset(watch, 0, sizeof *watch);
-    watch->started = watch->last_shown = seconds_now();
+    watch->began = began;
+    watch->started = watch->last_shown = now;
     watch->cap = options->time_ms == NOT_GIVEN ? -1 : (double)options->time_ms / 1000;
     watch->show_line =
         !options->no_progress && !options->quiet && os_is_terminal(OS_STANDARD_ERROR);
@@ -16,13 +18,13 @@ void watch_start(planner_watch *watch, const tool_options *options) {
     watch->last_best = ARENAUT_UNPLACED;
 }
 
-void watch_spent(planner_watch *watch, double seconds) {
-    if (watch->cap >= 0) watch->cap = watch->cap > seconds ? watch->cap - seconds : 0;
-}
-
 enum { DESCRIPTION = 256 };
 
 static void describe(const arenaut_progress *progress, double elapsed, char text[DESCRIPTION]) {
+    if (progress->best == ARENAUT_UNPLACED && progress->bound == 0) {
+        snprintf(text, DESCRIPTION, "no plan yet  %.1f s", elapsed);
+        return;
+    }
     if (progress->best == ARENAUT_UNPLACED) {
         snprintf(text, DESCRIPTION, "no plan yet  bound %s  %.1f s",
                  with_commas(progress->bound).text, elapsed);
@@ -53,7 +55,9 @@ arenaut_verdict watch_progress(void *context, const arenaut_progress *progress) 
     }
     watch->last_best = progress->best;
     if (interrupted()) return ARENAUT_INTERRUPTED;
-    return watch->cap >= 0 && elapsed >= watch->cap ? ARENAUT_OUT_OF_TIME : ARENAUT_GO_ON;
+    const double share = progress->share > 0 ? (double)progress->share / 1000 : 1;
+    const bool late = watch->cap >= 0 && now - watch->began >= watch->cap * share;
+    return late ? ARENAUT_OUT_OF_TIME : ARENAUT_GO_ON;
 }
 
 void watch_end(planner_watch *watch) {

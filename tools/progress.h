@@ -6,7 +6,8 @@
 #include "os.h"
 
 typedef struct planner_watch {
-    double started;
+    double began;   /* when what --time limits did; 0: not yet */
+    double started; /* the stage */
     double cap;     /* seconds; negative: none */
     bool show_line; /* a terminal, and not --no-progress */
     bool log_improvements;
@@ -15,9 +16,8 @@ typedef struct planner_watch {
     uint64_t last_best;
 } planner_watch;
 
+/* A stage begins, and with the first one the time. */
 void watch_start(planner_watch *watch, const tool_options *options);
-/* So many seconds of the time cap are gone already. */
-void watch_spent(planner_watch *watch, double seconds);
 /* The callback for arenaut_plan_options; its context is the watch. */
 arenaut_verdict watch_progress(void *context, const arenaut_progress *progress);
 void watch_end(planner_watch *watch); /* wipes the line */

@@ -37,6 +37,7 @@
 
 #include <arenaut/allocator.h>
 #include <arenaut/error.h>
+#include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
 #ifdef __cplusplus
@@ -121,7 +122,9 @@ typedef enum arenaut_order_way {
 const char *arenaut_order_way_name(arenaut_order_way way); /* NULL out of range; static */
 
 typedef struct arenaut_order_options {
-    uint64_t effort; /* ops tried; 0: the default */
+    uint64_t effort;              /* ops tried; 0: the default */
+    arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
+    void *progress_context;
 } arenaut_order_options;
 
 uint64_t arenaut_order_default_effort(void);
@@ -146,7 +149,8 @@ void arenaut_order_free(arenaut_order *order); /* NULL is fine */
 
 /* Looks for the best order. The same problem and options give the same order and proof. Ops run in
  * the order of their numbers today; where no order is better, they stay in it. BAD_ARGUMENT: an
- * index out of range, or today's order breaks a wait; TOO_LARGE: sizes that cannot be added. */
+ * index out of range, or today's order breaks a wait; TOO_LARGE: sizes that cannot be added;
+ * STOPPED before there was an order to compare others with, else the best by then. */
 arenaut_status arenaut_order_find(const arenaut_order_problem *problem,
                                   const arenaut_order_options *options,
                                   const arenaut_allocator *allocator, arenaut_order **out,

@@ -66,6 +66,9 @@ typedef struct arenaut_progress {
     uint64_t spill;       /* of the best plan; ARENAUT_UNPLACED: none yet. Where it shrinks, `best`
                            * may grow */
     uint64_t spill_bound; /* likewise */
+    uint32_t share; /* of all the time that there is, in thousandths: when so much is gone, what
+                     * is at work now has had its part, as has a search on the way to a plan;
+                     * 0: it may take all of it */
 } arenaut_progress;
 
 /* Called every few thousand search steps, at every improvement, and at least every few

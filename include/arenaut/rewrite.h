@@ -25,6 +25,7 @@
 #include <arenaut/kernels.h>
 #include <arenaut/lowering.h>
 #include <arenaut/order.h>
+#include <arenaut/planner.h>
 #include <arenaut/program.h>
 #include <arenaut/target.h>
 
@@ -118,6 +119,8 @@ typedef struct arenaut_split_options {
                                         * the runtime that finds it a place does not know that
                                         * calls keep nothing. NULL: none asks */
     uint64_t effort; /* ops of stages that are tried; 0: the default. Fewer find less */
+    arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
+    void *progress_context;
 } arenaut_split_options;
 
 uint64_t arenaut_split_default_effort(void);
@@ -149,7 +152,7 @@ typedef struct arenaut_split_front {
 
 /* Looks for them. *front is the caller's, to be freed with arenaut_split_front_free. The same
  * program and options give the same front. REFUSED for a program that cannot be split anywhere,
- * with the reason. */
+ * with the reason; STOPPED before the first way was tried, else what was found by then. */
 arenaut_status arenaut_split_find(const arenaut_program *program,
                                   const arenaut_split_options *options,
                                   const arenaut_allocator *allocator, arenaut_split_front **front,
@@ -275,8 +278,10 @@ arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, 
 
 /* What running ops again may cost. Zero-initialised: any number of them, and the default effort. */
 typedef struct arenaut_recompute_options {
-    arenaut_optional_id max_ops; /* that may be added */
-    uint64_t effort;             /* ops looked at; 0: the default */
+    arenaut_optional_id max_ops;  /* that may be added */
+    uint64_t effort;              /* ops looked at; 0: the default */
+    arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
+    void *progress_context;
 } arenaut_recompute_options;
 
 uint64_t arenaut_recompute_default_effort(void);
@@ -295,7 +300,8 @@ void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
 /* Looks for cheap ops that had better run again: op by op of `program`, for which `order` was made
  * of `lowering`, what is alive where most is and is read again only later is not kept, but made
  * anew for those that read it then. `base` is the order of `file`, the program before its passes,
- * in which `program` runs: its ops, each once. The same arguments give the same answer. */
+ * in which `program` runs: its ops, each once. The same arguments give the same answer; if it is
+ * stopped, that is the best by then. */
 arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_lowering *lowering,
                                       const arenaut_program_order *order,

@@ -12,7 +12,7 @@ from arenaut.library import C, borrowed, check, text_of, took
 from arenaut.options import FILE, PLANNER, check_names, pipeline_options, time_limit
 from arenaut.planning import STOPS, Plan, check_record, failure, finding_of, judge
 from arenaut.problem import Problem
-from arenaut.watch import Watch
+from arenaut.watch import Watch, now
 
 
 TYPE_CHECKING = False  # as typing has it
@@ -48,10 +48,20 @@ class Pipeline:
         return record
 
     def call(self, stage, *arguments):
+        """A stage before there is a plan to keep: Ctrl-C raises KeyboardInterrupt behind it."""
         error = records.Error()
-        status = stage(self.pointer, *arguments, error)
+        with self.watch:
+            status = stage(self.pointer, *arguments, error)
+        if self.watch.interrupted:
+            raise KeyboardInterrupt
+        self.check_raised()
         if status != records.OK:
             raise self.failure(status, error)
+
+    def check_raised(self):
+        if self.watch.raised:
+            raised, self.watch.raised = self.watch.raised, None
+            raise raised
 
     def failure(self, status, error):
         """The exception for what a stage returned, with the option that is to blame."""
@@ -80,13 +90,13 @@ class Pipeline:
     def plan(self):
         """From the prepared problem to a checked plan, beside what the runtime does today."""
         error = records.Error()
+        began = now()
         with self.watch:  # it watches the runtime's own planner as well
             status = C.arenaut_pipeline_find_baseline(self.pointer, error)
             if status == records.OK:
                 status = C.arenaut_pipeline_plan(self.pointer, error)
-        self.seconds = self.watch.elapsed
-        if self.watch.raised:
-            raise self.watch.raised
+        self.seconds = now() - began
+        self.check_raised()
         if status == records.NO_PLAN and self.record.plan:
             raise failure(status, error, self.record.plan, Problem._copy(self.record.problem.contents))
         if status != records.OK:

@@ -673,7 +673,8 @@ Progress._fields_ = [
     ("bound", c_uint64),
     ("effort", c_uint64),
     ("spill", c_uint64),
-    ("spill_bound", c_uint64)]
+    ("spill_bound", c_uint64),
+    ("share", c_uint32)]
 Setting._fields_ = [
     ("name", c_char_p),
     ("value", c_char_p)]
@@ -791,7 +792,9 @@ KernelSet._fields_ = [
     ("persistent", POINTER(PersistentRule)),
     ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests)))]
 OrderOptions._fields_ = [
-    ("effort", c_uint64)]
+    ("effort", c_uint64),
+    ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
+    ("progress_context", c_void_p)]
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
@@ -871,7 +874,9 @@ SplitOptions._fields_ = [
     ("in_place", c_bool),
     ("unmeasured", c_bool),
     ("run_by", POINTER(KernelSet)),
-    ("effort", c_uint64)]
+    ("effort", c_uint64),
+    ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
+    ("progress_context", c_void_p)]
 SplitChoice._fields_ = [
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
@@ -894,7 +899,9 @@ WaysToSplit._fields_ = [
     ("taken", c_uint32)]
 RecomputeOptions._fields_ = [
     ("max_ops", OptionalId),
-    ("effort", c_uint64)]
+    ("effort", c_uint64),
+    ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
+    ("progress_context", c_void_p)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),

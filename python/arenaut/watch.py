@@ -1,5 +1,5 @@
-"""Watching a planner at work: how long it may take, who is told how far it is, and Ctrl-C, which
-ends the search and keeps the best plan so far."""
+"""Watching the library at work: how long it may take, who is told how far it is, and Ctrl-C, which
+ends the search and keeps the best plan so far, or raises KeyboardInterrupt where there is none yet."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import time
 from arenaut import arrays, records
 
 FIRST_SHOWN, BETWEEN = 1.0, 0.1  # seconds: no flicker for quick work
+ALL = 1000  # thousandths of the time
 CALLBACK = dict(records.PlanOptions._fields_)["progress"]
 
 
 class Watch:
-    """Give `callback` to a plan's options, and plan inside `with`. `raised` is what the user's
-    own callback raised, for after the planning."""
+    """Give `callback` to a plan's options, and call the library inside `with`, once or several times:
+    the time is that of all of them. `raised` is what the user's own callback raised, for after the
+    call; nothing may be raised through the library, so Ctrl-C is only noted there."""
 
     def __init__(self, progress=None, seconds=None):
         import signal  # a sixth of the time that importing arenaut would take
@@ -26,6 +28,8 @@ class Watch:
         self.seconds = seconds
         self.raised = None
         self.interrupted = self.heard = False
+        self.refused = False  # to go on, by the user's function
+        self.started = None
         self.bar = None
         self.shows = progress is True or (progress is None and can_show())
         self.catches = (threading.current_thread() is threading.main_thread()
@@ -36,7 +40,9 @@ class Watch:
         self.callback = CALLBACK(self.look) if needed else CALLBACK()
 
     def __enter__(self):
-        self.started = now()
+        self.interrupted = self.heard = False
+        if self.started is None:
+            self.started = now()
         if self.catches:
             self.signal.signal(self.signal.SIGINT, self.interrupt)
         return self
@@ -58,17 +64,20 @@ class Watch:
 
     def look(self, _context, progress):
         """The planner's question whether to go on; nothing may be raised through it."""
+        elapsed = self.elapsed
         try:
-            elapsed = self.elapsed
+            if self.interrupted or self.refused or self.raised:
+                self.heard = True
+                return records.INTERRUPTED
             if self.progress or (self.shows and elapsed - self.shown >= BETWEEN
                                  and elapsed >= FIRST_SHOWN):
                 self.tell(progress.contents, elapsed)
         except BaseException as raised:
             self.raised = raised
-        if self.interrupted or self.raised:
+        if self.interrupted or self.refused or self.raised:
             self.heard = True
             return records.INTERRUPTED
-        if self.seconds is not None and elapsed >= self.seconds:
+        if self.seconds is not None and elapsed >= self.seconds * (progress.contents.share or ALL) / ALL:
             return records.OUT_OF_TIME
         return records.GO_ON
 
@@ -76,7 +85,7 @@ class Watch:
         best = None if progress.best == records.UNPLACED else progress.best
         if self.progress:
             if self.progress(best, progress.bound, elapsed) is False:
-                self.interrupted = True
+                self.refused = True
             return
         self.shown = elapsed
         self.bar = self.bar or bar()
@@ -84,6 +93,8 @@ class Watch:
 
 
 def line(best, bound, elapsed):
+    if best is None and not bound:
+        return f"no plan yet  {elapsed:.1f} s"
     if best is None:
         return f"no plan yet  bound {bound:,}  {elapsed:.1f} s"
     gap = (best - bound) / bound if bound else 0

@@ -67,15 +67,13 @@ static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
 }
 
 /* The incumbent is a planner of the table, so what it says is as testable as any plan. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const char *planner,
-                                          const arenaut_problem *problem, arenaut_plan **plan,
-                                          arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = planner,
-                                          .progress = p->options.plan.progress,
-                                          .progress_context = p->options.plan.progress_context};
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner};
     arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
     const arenaut_status st =
-        arenaut_plan_make(problem, &options, arn_pipeline_allocator(p), plan, err);
+        arn_plan_within(problem, budget, &options, arn_pipeline_allocator(p), plan, err);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
     return st;
 }
@@ -138,9 +136,10 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, &p->baseline,
                               arn_pipeline_allocator(p), &fixed, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, out, err);
+    arn_budget budget = arn_pipeline_budget(p, 0);
+    st = arn_pipeline_run_incumbent(p, &budget, p->target->incumbent, fixed, out, err);
     arenaut_problem_free(fixed);
-    if (st == ARENAUT_NO_MEMORY) return st;
+    if (st == ARENAUT_NO_MEMORY || st == ARENAUT_STOPPED) return st;
     if (st == ARENAUT_OK) {
         (*out)->planner = "file";
         return st;
@@ -262,8 +261,9 @@ static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *t
     arenaut_plan *plan = NULL;
     arenaut_error why = {0};
     arenaut_finding finding;
+    arn_budget budget = arn_pipeline_budget(p, 0);
     arenaut_status st =
-        arn_pipeline_run_incumbent(p, target->incumbent, p->baseline.problem, &plan, &why);
+        arn_pipeline_run_incumbent(p, &budget, target->incumbent, p->baseline.problem, &plan, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(plan);
@@ -305,6 +305,21 @@ static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
     return baseline->overlaps ? ARENAUT_OK : st;
 }
 
+/* Where it was stopped, nothing is said of the file's plan. */
+static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_error why = {0};
+    const arenaut_status st = find_in_file(p, &why);
+    if (st != ARENAUT_STOPPED) {
+        if (st != ARENAUT_OK && err) *err = why;
+        return st;
+    }
+    keep_baseline(p, NULL);
+    p->baseline.from_file = p->baseline.overlaps = p->baseline.in_place = p->baseline.reaches =
+        p->baseline.shares = false;
+    arn_pipeline_note(p, "what %s does today is not known: %s", p->target->name, why.msg);
+    return lower_as_runtime(p, NULL, false, err);
+}
+
 bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
     return (p->target->plan_in_file || p->options.judge_given) &&
@@ -316,7 +331,7 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error
     if (st != ARENAUT_OK) return st;
     if (p->document.plan) st = take_solution(p, err);
     else if (!p->document.program) st = find_compilers(p, err);
-    else if (arn_pipeline_holds_plan(p)) st = find_in_file(p, err);
+    else if (arn_pipeline_holds_plan(p)) st = obey_in_time(p, err);
     else st = find_incumbent(p, err);
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;

@@ -17,6 +17,7 @@ enum {
  * view, whether it is a name. That is how things are today. */
 typedef struct choice {
     arn_order_search *search;
+    arn_budget *budget;
     bool *as_given, *best;
     bool *at_peak, *peak_of_best; /* per whole */
     bool *peak_apart;             /* likewise, where nothing is joined, and views are names */
@@ -55,7 +56,8 @@ static arenaut_status try_choice(choice *c, arenaut_error *err) {
     const bool views = c->search->choices.copies.n > 0;
     c->tries++;
     if (st == ARENAUT_OK) {
-        st = arn_order_search_in(c->search, forms, &peak, views ? c->at_peak : NULL, err);
+        st =
+            arn_order_search_in(c->search, c->budget, forms, &peak, views ? c->at_peak : NULL, err);
     }
     c->last = peak;
     if (st != ARENAUT_OK || peak >= c->least) return st;
@@ -209,15 +211,21 @@ static bool allocate(choice *c) {
     return true;
 }
 
-/* The bound for any choice; where each was looked at, the least of theirs is one, too. */
-arenaut_status arn_order_search_forms(arn_order_search *s, arenaut_error *err) {
+/* The bound for any choice; where each was looked at, the least of theirs is one, too. STOPPED
+ * where none was. */
+arenaut_status arn_order_search_forms(arn_order_search *s, arn_budget *budget, arenaut_error *err) {
     arenaut_ordering loose = {0}, *o = &s->known;
-    choice c = {.search = s, .n = arn_order_search_choices(s), .least = UINT64_MAX};
+    choice c = {
+        .search = s, .budget = budget, .n = arn_order_search_choices(s), .least = UINT64_MAX};
     if (!allocate(&c)) return arn_no_memory(err);
-    const bool all = c.n <= MOST_ENUMERATED;
-    arenaut_status st = arn_pipeline_bound_forms(s->pipeline, &s->choices, &loose, err);
+    bool all = c.n <= MOST_ENUMERATED;
+    arenaut_status st = arn_pipeline_bound_forms(s->pipeline, budget, &s->choices, &loose, err);
     c.bound = loose.bound;
     if (st == ARENAUT_OK) st = all ? try_all(&c, err) : try_some(&c, err);
+    if (st == ARENAUT_STOPPED && o->known) { /* some were looked at */
+        st = ARENAUT_OK;
+        all = false;
+    }
     o->n_joins = o->n_in_place = s->choices.joins.n;
     o->n_views = s->choices.copies.n;
     o->at_ends = arn_max_u64(o->at_ends, loose.at_ends);

@@ -41,7 +41,8 @@ static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
 }
 
 /* Where the runtime's planner puts everything if the plan's offsets are in the file. It knows
- * nothing of inputs that are to be kept: to it their memory is free once they are read. */
+ * nothing of inputs that are to be kept: to it their memory is free once they are read. It searches
+ * for nothing, and without it the plan's size would be a wrong word: so nothing stops it. */
 static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed,
                                     arenaut_error *why) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -54,7 +55,8 @@ static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed
                                   p->plan, allocator, &fixed, why);
     }
     if (st == ARENAUT_OK) {
-        st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, deployed, why);
+        arn_budget own = arn_budget_make(0, NULL, NULL);
+        st = arn_pipeline_run_incumbent(p, &own, p->target->incumbent, fixed, deployed, why);
     }
     arenaut_problem_free(fixed);
     arenaut_lowering_free(unkept);

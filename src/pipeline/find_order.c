@@ -21,25 +21,23 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-static arenaut_order_options order_options(const arenaut_pipeline *p) {
-    arenaut_order_options options = p->options.reordering.options;
-    options.effort = arn_pipeline_effort(p, options.effort, arenaut_order_default_effort());
-    return options;
+static uint64_t effort_of(const arenaut_pipeline *p) {
+    const uint64_t asked = p->options.reordering.options.effort;
+    return arn_pipeline_effort(p, asked, arenaut_order_default_effort());
 }
 
 static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_problem *problem,
-                                 const arenaut_order_options *options, arenaut_order **order,
-                                 arenaut_error *err) {
+                                 arn_budget *budget, arenaut_order **order, arenaut_error *err) {
     const arenaut_status st =
-        arenaut_order_find(problem, options, arn_pipeline_allocator(p), order, err);
+        arn_order_find(problem, budget, arn_pipeline_allocator(p), order, err);
     return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
-                                       const arenaut_order_problem *problem, arenaut_order **order,
-                                       arenaut_error *err) {
-    const arenaut_order_options options = order_options(p);
-    return find_order(p, problem, &options, order, err);
+                                       const arenaut_order_problem *problem, arn_budget *budget,
+                                       arenaut_order **order, arenaut_error *err) {
+    arn_budget part = arn_budget_part(budget, effort_of(p), 0, ARN_BUDGET_ALL);
+    return find_order(p, problem, &part, order, err);
 }
 
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
@@ -51,15 +49,15 @@ arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arena
 }
 
 arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                        uint32_t *n_lines, arenaut_error *err) {
+                                        arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
     const uint32_t n = arenaut_program_order_count(problem);
-    arenaut_order_options options = order_options(p);
-    uint64_t left = options.effort ? options.effort : arenaut_order_default_effort();
+    uint64_t left = effort_of(p);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         arenaut_order *order = NULL;
-        options.effort = arn_max_u64(left / (n - i), 1);
-        st = find_order(p, arenaut_program_order_problem(problem, i), &options, &order, err);
+        arn_budget part =
+            arn_budget_part(budget, arn_max_u64(left / (n - i), 1), 0, ARN_BUDGET_ALL);
+        st = find_order(p, arenaut_program_order_problem(problem, i), &part, &order, err);
         if (st == ARENAUT_OK) st = arenaut_program_order_take(problem, order, err);
         if (st == ARENAUT_OK) {
             *n_lines += order->n_lines;

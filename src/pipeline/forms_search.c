@@ -77,15 +77,16 @@ static arenaut_status find_at_peak(const arn_order_search *s, const arenaut_pipe
     return st;
 }
 
-arenaut_status arn_order_search_in(arn_order_search *s, arn_forms forms, uint64_t *peak,
-                                   bool *at_peak, arenaut_error *err) {
+arenaut_status arn_order_search_in(arn_order_search *s, arn_budget *budget, arn_forms forms,
+                                   uint64_t *peak, bool *at_peak, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     arenaut_pipeline *given = NULL;
     arenaut_program_order *problem = NULL;
     uint32_t n_lines = 0;
-    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
+    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
+    arenaut_status st = arn_pipeline_prepare_formed(p, budget, forms, &given, err);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, given, &problem, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, &n_lines, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, budget, &n_lines, err);
     if (st == ARENAUT_OK) st = add_orders(s, problem, forms, err);
     if (st == ARENAUT_OK && at_peak) st = find_at_peak(s, given, problem, at_peak, err);
     if (st == ARENAUT_OK) {

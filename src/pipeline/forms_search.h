@@ -24,12 +24,13 @@ typedef struct arn_order_search {
 /* Looks for orders in these forms. *peak: what is alive in the best of them;
  * `at_peak`, unless NULL: per whole that views may be copied of, whether something of it is there.
  */
-arenaut_status arn_order_search_in(arn_order_search *search, arn_forms forms, uint64_t *peak,
-                                   bool *at_peak, arenaut_error *err);
+arenaut_status arn_order_search_in(arn_order_search *search, arn_budget *budget, arn_forms forms,
+                                   uint64_t *peak, bool *at_peak, arenaut_error *err);
 
 /* choose_forms.c: how many joins and views there are to choose from. */
 uint32_t arn_order_search_choices(const arn_order_search *search);
 /* Looks for orders in today's forms, and in others that may be better; and for a bound of all. */
-arenaut_status arn_order_search_forms(arn_order_search *search, arenaut_error *err);
+arenaut_status arn_order_search_forms(arn_order_search *search, arn_budget *budget,
+                                      arenaut_error *err);
 
 #endif

@@ -39,6 +39,15 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) {
     p->options.note(p->options.context, text);
 }
 
+arn_budget arn_pipeline_budget(const arenaut_pipeline *p, uint64_t effort) {
+    const arenaut_plan_options *o = &p->options.plan;
+    return arn_budget_make(effort, o->progress, o->progress_context);
+}
+
+arenaut_status arn_pipeline_stopped(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_STOPPED, 0, "the search was stopped before anything was found");
+}
+
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) {
     char text[1024];
@@ -259,6 +268,44 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
 }
 
+/* Of the time, the searches on the way to the plan have this much, in thousandths; what one of them
+ * leaves the next one has, and in the end the planner. A split program is not rewritten further, so
+ * that splitting has most of it. */
+enum { SHARE_OF_SPLITTING = 600, SHARE_OF_REWRITES = 750 };
+
+typedef arenaut_status (*rewriter)(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
+
+/* Up to share `until`, beginning with `*share`. */
+static arenaut_status rewrite(arenaut_pipeline *p, rewriter run, uint32_t *share, uint32_t until,
+                              arn_budget *budget, arenaut_error *err) {
+    arn_budget part = arn_budget_part(budget, budget->effort, *share, until);
+    *share = until;
+    return run(p, &part, err);
+}
+
+bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done) {
+    if (arn_budget_goes_on(budget)) return true;
+    arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", done);
+    return false;
+}
+
+static arenaut_status rewrite_program(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    arn_budget budget = arn_pipeline_budget(p, o->plan.effort);
+    arenaut_status st = ARENAUT_OK;
+    uint32_t share = 0;
+    if (o->splitting.on)
+        st = rewrite(p, arn_pipeline_split, &share, SHARE_OF_SPLITTING, &budget, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_views(p, o->copying, err);
+    if (st == ARENAUT_OK && o->recomputing.on) {
+        const uint32_t half = share + (SHARE_OF_REWRITES - share) / 2;
+        const uint32_t until = o->reordering.on ? half : SHARE_OF_REWRITES;
+        st = rewrite(p, arn_pipeline_recompute, &share, until, &budget, err);
+    }
+    if (st != ARENAUT_OK || !o->reordering.on) return st;
+    return rewrite(p, arn_pipeline_reorder, &share, SHARE_OF_REWRITES, &budget, err);
+}
+
 static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
@@ -266,10 +313,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     arn_pipeline_choose_kernels(p);
     arenaut_status st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_split(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_copy_views(p, p->options.copying, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_recompute(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_reorder(p, err);
+    if (st == ARENAUT_OK) st = rewrite_program(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
     if (st == ARENAUT_OK) st = lower_program(p, err);
@@ -313,9 +357,10 @@ arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_plan_free(p->plan);
     p->result.plan = p->plan = NULL;
     p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
+    arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
     arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status planned =
-        arenaut_plan_make(p->problem, &p->options.plan, arn_pipeline_allocator(p), &p->plan, err);
+    const arenaut_status planned = arn_plan_within(p->problem, &budget, &p->options.plan,
+                                                   arn_pipeline_allocator(p), &p->plan, err);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
     if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
     p->result.plan = p->plan;

@@ -1,6 +1,7 @@
 /* Other pipelines of the same file beside the one at work: they tell what could be, and end. Their
  * plans are held against their problems, as all are; the program is replayed over the one that is
- * made in the end. */
+ * made in the end. Each has a part of the budget of the search that compares them, and where that
+ * ends before it does, its plan tells nothing. */
 #include <arenaut/tensor_arena.h>
 
 #include "core/checked.h"
@@ -31,13 +32,18 @@ arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
     return options;
 }
 
-arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget *budget,
                                           const arenaut_pipeline_options *options,
                                           arenaut_pipeline **prepared, arenaut_error *err) {
     arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), prepared, err);
-    if (st == ARENAUT_OK) (*prepared)->store->aside = true;
+    if (st == ARENAUT_OK) {
+        (*prepared)->store->aside = true;
+        arn_budget_lend(budget, &(*prepared)->options.plan);
+    }
     if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
-    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
+    if (st != ARENAUT_OK) return st;
+    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
+    return arenaut_pipeline_prepare(*prepared, err);
 }
 
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
@@ -58,21 +64,37 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     return st;
 }
 
-arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
-                                       arn_thoroughness how, arn_reserved *reserved,
-                                       arenaut_error *err) {
+/* Where only time limits what is planned in the end, plans to compare have the usual effort. */
+static uint64_t effort_of(const arenaut_pipeline *p, arn_thoroughness how) {
+    const uint64_t given = p->options.plan.effort;
+    if (how == ARN_QUICKLY) return arn_pipeline_effort(p, 0, COMPARING_EFFORT);
+    return given == ARENAUT_NO_EFFORT_LIMIT ? arenaut_default_effort() : given;
+}
+
+static arenaut_status plan_aside(const arenaut_pipeline *p, arn_budget *budget,
+                                 const arenaut_pipeline_options *options, arn_thoroughness how,
+                                 arn_reserved *reserved, arenaut_error *err) {
     arenaut_pipeline *other = NULL;
+    arenaut_status st = arn_pipeline_prepare_aside(p, budget, options, &other, err);
+    if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
+        other->options.plan.effort = effort_of(p, how);
+        st = arenaut_pipeline_plan(other, err);
+        if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
+    }
+    arenaut_pipeline_free(other);
+    return st;
+}
+
+arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arn_budget *budget,
+                                       arenaut_pipeline_options options, arn_thoroughness how,
+                                       arn_reserved *reserved, arenaut_error *err) {
+    const arn_reserved nothing = {UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
+    arenaut_status st = ARENAUT_OK;
     options.note = NULL;
     options.stage = NULL;
     options.after_pass = NULL;
-    options.plan.progress = NULL;
-    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
-    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &other, err);
-    if (st == ARENAUT_OK && how == ARN_QUICKLY) {
-        other->options.plan.effort = arn_pipeline_effort(p, 0, COMPARING_EFFORT);
-    }
-    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
-    if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
-    arenaut_pipeline_free(other);
-    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+    *reserved = nothing;
+    if (arn_budget_goes_on(budget)) st = plan_aside(p, budget, &options, how, reserved, err);
+    if (arn_budget_ended(budget)) *reserved = nothing;
+    return st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED ? ARENAUT_OK : st;
 }

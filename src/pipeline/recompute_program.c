@@ -31,13 +31,13 @@ arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *do
 }
 
 /* The best order of the file's ops; *ops stays as it is where that is today's. */
-static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipeline *given,
-                                uint32_t *ops, arenaut_error *err) {
+static arenaut_status find_base(const arenaut_pipeline *p, arn_budget *budget,
+                                const arenaut_pipeline *given, uint32_t *ops, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     uint32_t n_lines = 0;
     arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, &n_lines, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_find_orders(p, problem, budget, &n_lines, err);
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_ops(problem, p->document.program, 0, allocator, ops, err);
     }
@@ -46,23 +46,27 @@ static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipelin
 }
 
 /* `moved`: the base is another order than that of the file. */
-static arenaut_status find_in_base(const arenaut_pipeline *p, const uint32_t *base, bool moved,
-                                   arenaut_recomputation **found, arenaut_error *err) {
+static arenaut_status find_in_base(const arenaut_pipeline *p, arn_budget *budget,
+                                   const uint32_t *base, bool moved, arenaut_recomputation **found,
+                                   arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arenaut_pipeline *given = NULL;
     arenaut_program_order *problem = NULL;
     options.reordering = (arenaut_reordering){0};
     if (moved) options.reordering = (arenaut_reordering){.on = true, .ops = base};
-    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &given, err);
+    arenaut_status st = arn_pipeline_prepare_aside(p, budget, &options, &given, err);
     if (st == ARENAUT_OK) {
         st = arn_pipeline_order_problem(p, given, &problem, err);
     }
     if (st == ARENAUT_OK) {
-        arenaut_recompute_options again = p->options.recomputing.options;
-        again.effort = arn_pipeline_effort(p, again.effort, arenaut_recompute_default_effort());
-        st = arenaut_recompute_find(given->document.program, given->lowering, problem,
-                                    p->document.program, base, &again, allocator, found, err);
+        const arenaut_recompute_options *again = &p->options.recomputing.options;
+        const uint64_t effort =
+            arn_pipeline_effort(p, again->effort, arenaut_recompute_default_effort());
+        arn_budget part = arn_budget_part(budget, effort, 0, ARN_BUDGET_ALL);
+        const arn_recompute_task task = {given->document.program, given->lowering, problem,
+                                         p->document.program, base};
+        st = arn_recompute_find(&task, &part, again, allocator, found, err);
     }
     arenaut_program_order_free(problem);
     arenaut_pipeline_free(given);
@@ -71,15 +75,16 @@ static arenaut_status find_in_base(const arenaut_pipeline *p, const uint32_t *ba
 
 /* The same where ops may move: the best order is for ops that run once, and may put early what had
  * better run again late, so that the file's is as good a beginning. */
-static arenaut_status find_in_best_base(const arenaut_pipeline *p, uint32_t *base,
-                                        arenaut_recomputation **found, arenaut_error *err) {
+static arenaut_status find_in_best_base(const arenaut_pipeline *p, arn_budget *budget,
+                                        uint32_t *base, arenaut_recomputation **found,
+                                        arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arenaut_pipeline *given = NULL;
     arenaut_recomputation *other = NULL;
     options.reordering = (arenaut_reordering){0};
-    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &given, err);
-    if (st == ARENAUT_OK) st = find_base(p, given, base, err);
-    if (st == ARENAUT_OK) st = find_in_base(p, base, true, &other, err);
+    arenaut_status st = arn_pipeline_prepare_aside(p, budget, &options, &given, err);
+    if (st == ARENAUT_OK) st = find_base(p, budget, given, base, err);
+    if (st == ARENAUT_OK) st = find_in_base(p, budget, base, true, &other, err);
     arenaut_pipeline_free(given);
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);
@@ -90,12 +95,12 @@ static arenaut_status find_in_best_base(const arenaut_pipeline *p, uint32_t *bas
 }
 
 /* `base`: a list of as many as the file has ops. */
-static arenaut_status find(const arenaut_pipeline *p, uint32_t *base, arenaut_recomputation **found,
-                           arenaut_error *err) {
+static arenaut_status find(const arenaut_pipeline *p, arn_budget *budget, uint32_t *base,
+                           arenaut_recomputation **found, arenaut_error *err) {
     for (uint32_t i = 0; i < p->document.program->n_ops; i++) base[i] = i;
-    const arenaut_status st = find_in_base(p, base, false, found, err);
+    const arenaut_status st = find_in_base(p, budget, base, false, found, err);
     if (st != ARENAUT_OK || !p->options.reordering.on) return st;
-    return find_in_best_base(p, base, found, err);
+    return find_in_best_base(p, budget, base, found, err);
 }
 
 /* What the ops of the file write, and what those write that run again; views write nothing. */
@@ -128,19 +133,24 @@ static arenaut_status put_sequence(arenaut_pipeline *p, const uint32_t *ops, uin
 }
 
 /* Takes what was found, if less is to be reserved then. */
-static arenaut_status choose(arenaut_pipeline *p, const arenaut_recomputation *found,
-                             arenaut_error *err) {
+static arenaut_status choose(arenaut_pipeline *p, arn_budget *budget,
+                             const arenaut_recomputation *found, arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arn_reserved without, with;
-    arenaut_status st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &without, err);
+    arenaut_status st = arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, &without, err);
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
-    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &with, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, &with, err);
     if (st != ARENAUT_OK || !arn_reserves_less(&with, &without)) return st;
     return put_sequence(p, found->ops, found->n_ops, err);
 }
 
-static arenaut_status recompute_found(arenaut_pipeline *p, arenaut_error *err) {
+/* The share of the time, in thousandths, up to which they are looked for. */
+enum { SHARE_OF_OPS = 600 };
+
+static arenaut_status recompute_found(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
+    arn_budget looking = arn_budget_part(budget, 0, 0, SHARE_OF_OPS);
+    arn_budget choosing = arn_budget_part(budget, 0, SHARE_OF_OPS, ARN_BUDGET_ALL);
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const uint32_t n = p->document.program->n_ops;
     arenaut_recomputation *found = NULL;
@@ -151,14 +161,14 @@ static arenaut_status recompute_found(arenaut_pipeline *p, arenaut_error *err) {
     }
     uint32_t *base = arn_allocate(allocator, n, sizeof *base);
     if (!base) return arn_no_memory(err);
-    arenaut_status st = find(p, base, &found, &why);
-    if (st == ARENAUT_REFUSED) {
+    arenaut_status st = find(p, &looking, base, &found, &why);
+    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
         arn_pipeline_note(p, "nothing is computed again: %s", why.msg);
         st = ARENAUT_OK;
     } else if (st == ARENAUT_OK) {
         p->recomputed =
             (arenaut_recomputed){.known = true, .before = found->before, .after = found->after};
-        if (found->n_ops > n) st = choose(p, found, &why);
+        if (found->n_ops > n) st = choose(p, &choosing, found, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
     arenaut_recomputation_free(found);
@@ -166,7 +176,7 @@ static arenaut_status recompute_found(arenaut_pipeline *p, arenaut_error *err) {
     return st;
 }
 
-arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err) {
+arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
     const arenaut_recomputing *o = &p->options.recomputing;
     if (!o->on) return ARENAUT_OK;
     const bool split = p->rewrite && p->rewrite->n_stages > 0;
@@ -179,5 +189,7 @@ arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err) {
         arn_pipeline_note(p, "nothing is computed again: the file states memories for its own ops");
         return ARENAUT_OK;
     }
-    return o->ops ? put_sequence(p, o->ops, o->n_ops, err) : recompute_found(p, err);
+    if (o->ops) return put_sequence(p, o->ops, o->n_ops, err);
+    if (!arn_pipeline_has_time(p, budget, "computed again")) return ARENAUT_OK;
+    return recompute_found(p, budget, err);
 }

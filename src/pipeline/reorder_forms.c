@@ -7,13 +7,14 @@
 
 #include "core/memory.h"
 
-arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_forms forms,
-                                           arenaut_pipeline **prepared, arenaut_error *err) {
+arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_budget *budget,
+                                           arn_forms forms, arenaut_pipeline **prepared,
+                                           arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){0};
     options.joining = forms.joining;
     if (!p->rewrite) options.copying = forms.copying;
-    return arn_pipeline_prepare_aside(p, &options, prepared, err);
+    return arn_pipeline_prepare_aside(p, budget, &options, prepared, err);
 }
 
 /* Whether the op is in place in one program and not in the other. */
@@ -61,12 +62,14 @@ static void add_joins(const arenaut_pipeline *p, const arenaut_program *apart,
 }
 
 /* If everything else may be in place, but for what was found before. */
-static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
-                                arenaut_copying copying, uint32_t *others, bool *found,
-                                arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_more(const arenaut_pipeline *p, arn_budget *budget,
+                                const arenaut_program *apart, arenaut_copying copying,
+                                uint32_t *others, bool *found, arenaut_joining *joins,
+                                arenaut_error *err) {
     const arn_forms rest = {{true, others, list_others(apart, found, others)}, copying};
     arenaut_pipeline *joined = NULL;
-    const arenaut_status st = arn_pipeline_prepare_formed(p, rest, &joined, err);
+    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
+    const arenaut_status st = arn_pipeline_prepare_formed(p, budget, rest, &joined, err);
     if (st == ARENAUT_OK)
         add_joins(p, apart, joined->document.program, found, joins, others + apart->n_ops);
     arenaut_pipeline_free(joined);
@@ -75,9 +78,9 @@ static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program
 
 /* A tensor may be a part of several joins, of which one can have it in place: what that keeps from
  * being in place is found in a further round. */
-static arenaut_status find_rounds(const arenaut_pipeline *p, const arenaut_program *apart,
-                                  arenaut_copying copying, arn_region *region,
-                                  arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_rounds(const arenaut_pipeline *p, arn_budget *budget,
+                                  const arenaut_program *apart, arenaut_copying copying,
+                                  arn_region *region, arenaut_joining *joins, arenaut_error *err) {
     enum { MOST_ROUNDS = 64 };
     uint32_t *lists = arn_region_allocate(region, apart->n_ops, 2 * sizeof *lists);
     bool *found = arn_region_allocate(region, apart->n_tensors, sizeof *found);
@@ -88,7 +91,7 @@ static arenaut_status find_rounds(const arenaut_pipeline *p, const arenaut_progr
     bool more = true;
     for (int round = 0; round < MOST_ROUNDS && more && st == ARENAUT_OK; round++) {
         const uint32_t before = joins->n;
-        st = find_more(p, apart, copying, lists, found, joins, err);
+        st = find_more(p, budget, apart, copying, lists, found, joins, err);
         more = joins->chosen && joins->n > before;
     }
     if (more || !joins->chosen) *joins = (arenaut_joining){0};
@@ -101,12 +104,14 @@ static bool may_join(const arenaut_pipeline *p) {
 }
 
 /* Where these views are copies. */
-static arenaut_status find_joins(const arenaut_pipeline *p, arenaut_copying copying,
-                                 arn_region *region, arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_joins(const arenaut_pipeline *p, arn_budget *budget,
+                                 arenaut_copying copying, arn_region *region,
+                                 arenaut_joining *joins, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     const arn_forms none = {{.chosen = true}, copying};
-    arenaut_status st = arn_pipeline_prepare_formed(p, none, &apart, err);
-    if (st == ARENAUT_OK) st = find_rounds(p, apart->document.program, copying, region, joins, err);
+    arenaut_status st = arn_pipeline_prepare_formed(p, budget, none, &apart, err);
+    if (st == ARENAUT_OK)
+        st = find_rounds(p, budget, apart->document.program, copying, region, joins, err);
     arenaut_pipeline_free(apart);
     return st;
 }
@@ -114,22 +119,23 @@ static arenaut_status find_joins(const arenaut_pipeline *p, arenaut_copying copy
 /* What names memory that has other names cannot be joined in place, nor can what has other names:
  * so joins are looked for where all that may be a copy is one, and then what they leave to choose
  * of those. */
-static arenaut_status find_both(const arenaut_pipeline *p, const arenaut_pipeline *given,
-                                bool copies_too, arn_region *region, arn_form_choices *choices,
-                                arenaut_error *err) {
+static arenaut_status find_both(const arenaut_pipeline *p, arn_budget *budget,
+                                const arenaut_pipeline *given, bool copies_too, arn_region *region,
+                                arn_form_choices *choices, arenaut_error *err) {
     arn_copies *copies = &choices->copies;
     arenaut_status st = ARENAUT_OK;
     if (copies_too) st = arn_pipeline_find_copies(p, given, NULL, region, copies, err);
     const arenaut_copying all = {copies->ops, copies->n};
-    if (st == ARENAUT_OK) st = find_joins(p, all, region, &choices->joins, err);
+    if (st == ARENAUT_OK) st = find_joins(p, budget, all, region, &choices->joins, err);
     *copies = (arn_copies){0};
     if (st != ARENAUT_OK || !copies_too || !choices->joins.chosen) return st;
     return arn_pipeline_find_copies(p, given, &choices->joins, region, copies, err);
 }
 
 /* What was rewritten before stays as it is, and so do views where it was said what is joined. */
-arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *region,
-                                       arn_form_choices *choices, arenaut_error *err) {
+arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_budget *budget,
+                                       arn_region *region, arn_form_choices *choices,
+                                       arenaut_error *err) {
     const arenaut_joining said = p->options.joining, none = {0};
     const bool joins = !said.chosen && may_join(p);
     const bool copies = !p->rewrite && p->document.program->n_methods == 1 && !said.chosen;
@@ -137,8 +143,8 @@ arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *re
     arenaut_pipeline *given = NULL;
     *choices = (arn_form_choices){0};
     if (!joins && !copies) return ARENAUT_OK;
-    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &given, err);
-    if (st == ARENAUT_OK && joins) st = find_both(p, given, copies, region, choices, err);
+    arenaut_status st = arn_pipeline_prepare_formed(p, budget, forms, &given, err);
+    if (st == ARENAUT_OK && joins) st = find_both(p, budget, given, copies, region, choices, err);
     else if (st == ARENAUT_OK) {
         st = arn_pipeline_find_copies(p, given, &none, region, &choices->copies, err);
     }
@@ -146,11 +152,12 @@ arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *re
     return st;
 }
 
-static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                     arenaut_ordering *bound, arenaut_error *err) {
+static arenaut_status bound_loosened(const arenaut_pipeline *p, arn_budget *budget,
+                                     arenaut_program_order *problem, arenaut_ordering *bound,
+                                     arenaut_error *err) {
     arenaut_order *order = NULL;
     const arenaut_status st =
-        arn_pipeline_find_order(p, arenaut_program_order_problem(problem, 0), &order, err);
+        arn_pipeline_find_order(p, arenaut_program_order_problem(problem, 0), budget, &order, err);
     if (st == ARENAUT_OK) {
         bound->bound = order->bound;
         bound->n_lines = order->n_lines;
@@ -160,8 +167,9 @@ static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_
     return st;
 }
 
-arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_form_choices *choices,
-                                        arenaut_ordering *bound, arenaut_error *err) {
+arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
+                                        const arn_form_choices *choices, arenaut_ordering *bound,
+                                        arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     arenaut_program_order *problem = NULL;
     arenaut_error why = {0};
@@ -171,13 +179,13 @@ arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_for
                              .copying = {copies->ops, copies->n}};
     const arenaut_loosening loosening = {joins->results, joins->n, copies->parts, copies->n_parts};
     *bound = (arenaut_ordering){0};
-    arenaut_status st = arn_pipeline_prepare_formed(p, forms, &apart, &why);
+    arenaut_status st = arn_pipeline_prepare_formed(p, budget, forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, apart, &problem, &why);
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_loosen(problem, apart->document.program, apart->lowering,
                                           &loosening, &why);
     }
-    if (st == ARENAUT_OK) st = bound_loosened(p, problem, bound, &why);
+    if (st == ARENAUT_OK) st = bound_loosened(p, budget, problem, bound, &why);
     arenaut_program_order_free(problem);
     arenaut_pipeline_free(apart);
     if (st == ARENAUT_REFUSED) return ARENAUT_OK;

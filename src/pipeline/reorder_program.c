@@ -8,28 +8,32 @@
 
 #include "core/memory.h"
 
-static arenaut_status find(arn_order_search *s, arenaut_error *err) {
+static arenaut_status find(arn_order_search *s, arn_budget *budget, arenaut_error *err) {
     uint64_t peak;
     const arn_forms given = {.joining = s->pipeline->options.joining};
-    const arenaut_status st = arn_pipeline_find_forms(s->pipeline, &s->region, &s->choices, err);
+    const arenaut_status st =
+        arn_pipeline_find_forms(s->pipeline, budget, &s->region, &s->choices, err);
     if (st != ARENAUT_OK) return st;
-    return arn_order_search_choices(s) > 0 ? arn_order_search_forms(s, err)
-                                           : arn_order_search_in(s, given, &peak, NULL, err);
+    return arn_order_search_choices(s) > 0
+               ? arn_order_search_forms(s, budget, err)
+               : arn_order_search_in(s, budget, given, &peak, NULL, err);
 }
 
 /* ---- what is taken ---- */
 
 /* What is to be reserved then, if it is less than *least: then *best is it. */
-static arenaut_status try_candidate(const arn_order_search *s, const arn_order_candidate *c,
-                                    arn_reserved *least, const arn_order_candidate **best,
-                                    arenaut_error *err) {
+static arenaut_status try_candidate(const arn_order_search *s, arn_budget *budget,
+                                    const arn_order_candidate *c, arn_reserved *least,
+                                    const arn_order_candidate **best, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     arn_reserved reserved;
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){.on = c->ops != NULL, .ops = c->ops};
     options.joining = c->forms.joining;
     if (!p->rewrite) options.copying = c->forms.copying;
-    const arenaut_status st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &reserved, err);
+    arn_budget part = arn_budget_part(budget, 0, 0, ARN_BUDGET_ALL);
+    const arenaut_status st =
+        arn_pipeline_plan_aside(p, &part, options, ARN_QUICKLY, &reserved, err);
     if (st != ARENAUT_OK || !arn_reserves_less(&reserved, least)) return st;
     *least = reserved;
     *best = c;
@@ -54,18 +58,18 @@ static uint32_t sort_candidates(const arn_order_search *s, uint32_t *ids, uint32
 /* Lays the program out as it is today, then in orders in which ever more is alive; *best: where
  * least is to be reserved. No plan is smaller than what is alive at once in its order, so that some
  * need not be tried where slower pools are not used. */
-static arenaut_status choose(const arn_order_search *s, const arn_order_candidate **best,
-                             arenaut_error *err) {
+static arenaut_status choose(const arn_order_search *s, arn_budget *budget,
+                             const arn_order_candidate **best, arenaut_error *err) {
     enum { MOST_TRIES = 16 };
     arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX, .spill = UINT64_MAX};
     uint32_t ids[MOST_TRIES];
     const uint32_t n = sort_candidates(s, ids, MOST_TRIES);
-    arenaut_status st = try_candidate(s, &s->list[0], &least, best, err);
+    arenaut_status st = try_candidate(s, budget, &s->list[0], &least, best, err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         const arn_order_candidate *c = &s->list[ids[i]];
         const bool larger = c->peak >= least.planned + s->known.at_ends;
         if (larger && least.spill == 0) continue;
-        st = try_candidate(s, c, &least, best, err);
+        st = try_candidate(s, budget, c, &least, best, err);
     }
     return st;
 }
@@ -122,18 +126,23 @@ static bool differs(const arn_order_search *s) {
     return !same;
 }
 
-static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
+/* Shares of the time, in thousandths, up to which orders are looked for, and laid out. */
+enum { SHARE_OF_ORDERS = 600 };
+
+static arenaut_status reorder_found(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
+    arn_budget looking = arn_budget_part(budget, 0, 0, SHARE_OF_ORDERS);
+    arn_budget choosing = arn_budget_part(budget, 0, SHARE_OF_ORDERS, ARN_BUDGET_ALL);
     arn_order_search s = {.pipeline = p};
     arenaut_error why = {0};
     const arn_order_candidate *best = NULL;
     arn_region_init(&s.region, arn_pipeline_allocator(p));
-    arenaut_status st = find(&s, &why);
+    arenaut_status st = find(&s, &looking, &why);
     if (st == ARENAUT_OK) p->ordering = s.known;
-    if (st == ARENAUT_REFUSED) {
+    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
         st = ARENAUT_OK;
     } else if (st == ARENAUT_OK && differs(&s) && holds_order(p)) {
-        st = choose(&s, &best, &why);
+        st = choose(&s, &choosing, &best, &why);
         if (st == ARENAUT_OK && best) st = take(p, best, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
@@ -142,7 +151,7 @@ static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
     return st;
 }
 
-arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err) {
+arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
     const arenaut_reordering *o = &p->options.reordering;
     if (!o->on) return ARENAUT_OK;
     const bool split = p->rewrite && p->rewrite->n_stages > 0;
@@ -151,8 +160,9 @@ arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err) {
                           split ? "split" : "made of several files");
         return ARENAUT_OK;
     }
+    if (!o->ops && !arn_pipeline_has_time(p, budget, "reordered")) return ARENAUT_OK;
     const arenaut_status st = arn_pipeline_recover_aliases(p->document.program, err);
     if (st != ARENAUT_OK) return st;
     p->store->aliases_known = arenaut_pass_find("recover-aliases") != NULL;
-    return o->ops ? put_in_order(p, o->ops, err) : reorder_found(p, err);
+    return o->ops ? put_in_order(p, o->ops, err) : reorder_found(p, budget, err);
 }

@@ -14,18 +14,21 @@ enum {
 };
 
 /* What is to be reserved if the program is split so; without stages, as it is. */
-static arenaut_status plan_split(const arenaut_pipeline *p, const arenaut_split_choice *choice,
-                                 arn_thoroughness how, arn_reserved *r, arenaut_error *err) {
+static arenaut_status plan_split(const arenaut_pipeline *p, arn_budget *budget,
+                                 const arenaut_split_choice *choice, arn_thoroughness how,
+                                 arn_reserved *r, arenaut_error *err) {
+    arn_budget part = arn_budget_part(budget, 0, 0, ARN_BUDGET_ALL);
     arenaut_pipeline_options options = p->options;
     options.splitting = (arenaut_splitting){
         .on = choice->n_stages > 0, .stages = choice->stages, .n_stages = choice->n_stages};
-    return arn_pipeline_plan_aside(p, options, how, r, err);
+    return arn_pipeline_plan_aside(p, &part, options, how, r, err);
 }
 
 /* ---- choosing ---- */
 
 typedef struct choosing {
     const arenaut_pipeline *p;
+    arn_budget *budget;
     arn_reserved whole;
     arenaut_split_stage *best; /* stages; none: the program as it is */
     uint32_t n_best;
@@ -57,7 +60,7 @@ static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice
                                  arn_thoroughness how, uint64_t *bytes, arenaut_error *err) {
     arn_reserved r;
     arenaut_error why = {0};
-    const arenaut_status st = plan_split(c->p, choice, how, &r, &why);
+    const arenaut_status st = plan_split(c->p, c->budget, choice, how, &r, &why);
     *bytes = UINT64_MAX;
     if (st == ARENAUT_BAD_ARGUMENT) return ARENAUT_OK;
     if (st != ARENAUT_OK && err) *err = why;
@@ -162,7 +165,7 @@ static arenaut_status take_fitting(choosing *c, const arenaut_split_front *front
     return st;
 }
 
-static arenaut_status find_front(const arenaut_pipeline *p, bool overlap,
+static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, bool overlap,
                                  arenaut_split_front **front, arenaut_error *err) {
     arenaut_split_options options = p->options.splitting.options;
     options.target = p->target;
@@ -171,8 +174,9 @@ static arenaut_status find_front(const arenaut_pipeline *p, bool overlap,
     options.overlap = overlap;
     options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
-    options.effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
-    return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p), front, err);
+    budget->effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
+    return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
+                          err);
 }
 
 /* With overlap, what was found without is tried as well: how far results reach in a plan is not
@@ -182,8 +186,9 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     static const arenaut_split_choice none = {0};
     const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
     bool fits = false;
-    arenaut_status st = plan_split(c->p, &none, ARN_QUICKLY, &c->whole, err);
+    arenaut_status st = plan_split(c->p, c->budget, &none, ARN_QUICKLY, &c->whole, err);
     c->bytes = c->whole.bytes;
+    if (!arn_budget_goes_on(c->budget)) return st; /* nothing to compare with */
     if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
         st = take_fitting(c, best, &fits, err);
     }
@@ -205,30 +210,56 @@ static uint32_t taken_of(const choosing *c, const arenaut_split_front *front) {
     return ARENAUT_NONE;
 }
 
-arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
-                                       arenaut_error *err) {
+/* Shares of the time, in thousandths: until when stages are looked for, without overlap and with
+ * it; the rest is for plans. */
+enum { SHARE_WITHOUT = 250, SHARE_WITH = 500 };
+
+static arenaut_status find_fronts(const arenaut_pipeline *p, arn_budget *budget,
+                                  arenaut_split_front *fronts[2], arenaut_error *err) {
+    arn_budget without = arn_budget_part(budget, 0, 0, SHARE_WITHOUT);
+    arn_budget with = arn_budget_part(budget, 0, SHARE_WITHOUT, SHARE_WITH);
+    const arenaut_status st = find_front(p, &without, false, &fronts[0], err);
+    if (st != ARENAUT_OK || !p->options.overlap || !p->kernels) return st;
+    return find_front(p, &with, true, &fronts[1], err);
+}
+
+/* Hands over what was looked at, but where there was no time to find what is needed without. */
+static void keep_ways(arenaut_pipeline *p, const choosing *c, arenaut_split_front *fronts[2]) {
+    arenaut_split_front **front = fronts[1] ? &fronts[1] : &fronts[0];
+    if (c->whole.bytes == UINT64_MAX && arn_budget_ended(c->budget)) return;
+    p->ways = (arenaut_ways_to_split){*front, c->whole.kept, taken_of(c, *front)};
+    p->result.ways = &p->ways;
+    *front = NULL;
+}
+
+static arenaut_status take_best(arenaut_pipeline *p, arn_budget *budget,
+                                arenaut_split_front *fronts[2], arenaut_rewrite **out,
+                                arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const bool over = p->options.overlap && p->kernels;
-    arenaut_split_front *fronts[2] = {NULL};
-    choosing c = {.p = p};
-    arenaut_error why = {0};
-    arenaut_status st = find_front(p, false, &fronts[0], &why);
-    if (st == ARENAUT_REFUSED) {
-        arn_pipeline_note(p, "nothing is split: %s", why.msg);
-        return ARENAUT_OK;
-    }
-    if (st == ARENAUT_OK && over) st = find_front(p, true, &fronts[1], &why);
-    if (st != ARENAUT_OK && err) *err = why;
-    if (st == ARENAUT_OK) st = choose(&c, fronts, err);
+    arn_budget part = arn_budget_part(budget, 0, SHARE_WITH, ARN_BUDGET_ALL);
+    choosing c = {.p = p, .budget = &part};
+    arenaut_status st = choose(&c, fronts, err);
     if (st == ARENAUT_OK && c.n_best > 0) {
         st = arenaut_split(p->document.program, c.best, c.n_best, allocator, out, err);
     }
-    if (st == ARENAUT_OK) {
-        p->ways = (arenaut_ways_to_split){fronts[over], c.whole.kept, taken_of(&c, fronts[over])};
-        p->result.ways = &p->ways;
-        fronts[over] = NULL;
-    }
+    if (st == ARENAUT_OK) keep_ways(p, &c, fronts);
     arn_release(allocator, c.best);
+    return st;
+}
+
+arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
+                                       arenaut_rewrite **out, arenaut_error *err) {
+    arenaut_split_front *fronts[2] = {NULL};
+    arenaut_error why = {0};
+    if (!arn_pipeline_has_time(p, budget, "split")) return ARENAUT_OK;
+    arenaut_status st = find_fronts(p, budget, fronts, &why);
+    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
+        arn_pipeline_note(p, "nothing is split: %s", why.msg);
+        st = ARENAUT_OK;
+    } else if (st == ARENAUT_OK) {
+        st = take_best(p, budget, fronts, out, &why);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
     arenaut_split_front_free(fronts[0]);
     arenaut_split_front_free(fronts[1]);
     return st;

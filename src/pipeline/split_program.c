@@ -11,18 +11,19 @@ static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arena
 }
 
 /* Makes the split program; *out stays NULL where there is none. */
-static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
+static arenaut_status make_split(arenaut_pipeline *p, arn_budget *budget, arenaut_rewrite **out,
+                                 arenaut_error *err) {
     const arenaut_splitting *o = &p->options.splitting;
-    if (!o->stages) return arn_pipeline_split_best(p, out, err);
+    if (!o->stages) return arn_pipeline_split_best(p, budget, out, err);
     return blame_stages(p,
                         arenaut_split(p->document.program, o->stages, o->n_stages,
                                       arn_pipeline_allocator(p), out, err),
                         err);
 }
 
-arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err) {
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
     arenaut_rewrite *rewrite = NULL;
     if (!p->options.splitting.on) return ARENAUT_OK;
-    const arenaut_status st = make_split(p, &rewrite, err);
+    const arenaut_status st = make_split(p, budget, &rewrite, err);
     return st == ARENAUT_OK && rewrite ? arn_pipeline_adopt(p, rewrite, err) : st;
 }

@@ -4,8 +4,16 @@
 
 #include <arenaut/pipeline.h>
 
+#include "core/budget.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "planners/plan_within.h"
+#include "rewrite/find_within.h"
+
+/* Behind the declarations: here nothing searches but within a budget (core/budget.h). */
+#if defined __GNUC__
+#pragma GCC poison arenaut_plan_make arenaut_split_find arenaut_order_find arenaut_recompute_find
+#endif
 
 /* How far a pipeline has come. */
 typedef enum arn_pipeline_reached {
@@ -54,6 +62,9 @@ arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reach
 arenaut_status arn_pipeline_reach(arenaut_pipeline *p, arn_pipeline_reached stage,
                                   arenaut_status status);
 void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage);
+/* What a stage may spend: so much effort, 0 for the default, until the options' callback says stop.
+ */
+arn_budget arn_pipeline_budget(const arenaut_pipeline *p, uint64_t effort);
 /* Up to 1023 bytes. */
 void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_PRINTF(2, 3);
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
@@ -105,22 +116,22 @@ arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_o
 
 /* split_program.c: puts the split program, which has been checked, in the place of the one that was
  * read, if splitting is asked for and something is gained by it. Scratch sizes go with the ops. */
-arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err);
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
 /* split_choice.c: the program, split as is best; *out stays NULL where nothing is gained, or the
  * budget is kept without. */
-arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
-                                       arenaut_error *err);
+arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
+                                       arenaut_rewrite **out, arenaut_error *err);
 
 /* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
  * to be reserved then; pipeline->recomputed says what is known of it. */
-arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err);
+arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
 /* Reads the file again, and lets its ops run again as those of this one do. */
 arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
                                        arenaut_error *err);
 
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
-arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
+arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
 
 /* find_order.c */
 /* The order problems of `given`, which is prepared as p's options say but for the order; the
@@ -129,11 +140,11 @@ arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arena
                                           arenaut_program_order **problem, arenaut_error *err);
 /* The best order that is found, which has passed the checker with what is said of it. */
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
-                                       const arenaut_order_problem *problem, arenaut_order **order,
-                                       arenaut_error *err);
+                                       const arenaut_order_problem *problem, arn_budget *budget,
+                                       arenaut_order **order, arenaut_error *err);
 /* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
 arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                        uint32_t *n_lines, arenaut_error *err);
+                                        arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
 
 /* make_copies.c: makes copies of these views, if that was asked for. */
 arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
@@ -163,15 +174,18 @@ typedef struct arn_form_choices {
 /* reorder_forms.c: joins that may be written in place, and views that may be copies, each or not.
  */
 /* Reads and prepares the program with its ops where they are, and in these forms. */
-arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_forms forms,
-                                           arenaut_pipeline **prepared, arenaut_error *err);
+arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_budget *budget,
+                                           arn_forms forms, arenaut_pipeline **prepared,
+                                           arenaut_error *err);
 /* The lists are the region's. */
-arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_region *region,
-                                       arn_form_choices *choices, arenaut_error *err);
+arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_budget *budget,
+                                       arn_region *region, arn_form_choices *choices,
+                                       arenaut_error *err);
 /* What is alive at least in any order, whichever of them is chosen; the bound is 0 where nothing
  * is known. */
-arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, const arn_form_choices *choices,
-                                        arenaut_ordering *bound, arenaut_error *err);
+arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
+                                        const arn_form_choices *choices, arenaut_ordering *bound,
+                                        arenaut_error *err);
 /* find_copies.c: those views of the program, which is `given` behind its passes, where all views
  * are names, and no join that may be is in place: what these are (NULL: not known) makes views a
  * choice. */
@@ -186,11 +200,16 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
 arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
                                             arenaut_error *err);
 
+/* Asks; where the answer is no, a note says that nothing is "split", or what else. */
+bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done);
+/* STOPPED, with the reason: there was no time for what was to be found. */
+arenaut_status arn_pipeline_stopped(arenaut_error *err);
+
 /* plan_aside.c: other pipelines of the same file, as far as it has been rewritten in this one; they
  * do not tell what they do. */
 arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p);
-/* Reads and prepares the file with these options. */
-arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+/* Reads and prepares the file with these options; what is searched then has this budget. */
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget *budget,
                                           const arenaut_pipeline_options *options,
                                           arenaut_pipeline **prepared, arenaut_error *err);
 /* What is to be reserved, with what the runtime keeps, where its layout is known. */
@@ -210,10 +229,10 @@ static inline bool arn_reserves_less(const arn_reserved *a, const arn_reserved *
 uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole);
 /* With a part of the effort, as where many plans are compared, or with all of it. */
 typedef enum arn_thoroughness { ARN_QUICKLY, ARN_THOROUGHLY } arn_thoroughness;
-/* With these options; where there is no plan, more than there can be. */
-arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
-                                       arn_thoroughness how, arn_reserved *reserved,
-                                       arenaut_error *err);
+/* With these options; where there is no plan, or the budget has ended, more than there can be. */
+arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arn_budget *budget,
+                                       arenaut_pipeline_options options, arn_thoroughness how,
+                                       arn_reserved *reserved, arenaut_error *err);
 
 /* written_order.c: what the places in a file, together with the order of its ops, tell of memory
  * that tensors share; nothing of a file that states no memories. Once only: a program whose ops
@@ -233,9 +252,9 @@ void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to);
 
 /* baseline.c */
 /* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const char *planner,
-                                          const arenaut_problem *problem, arenaut_plan **plan,
-                                          arenaut_error *err);
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err);
 /* Whether the file says where its tensors lie, and its runtime obeys. */
 bool arn_pipeline_holds_plan(const arenaut_pipeline *p);
 

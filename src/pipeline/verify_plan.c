@@ -74,7 +74,8 @@ static arenaut_status find_fault(const arenaut_pipeline *p, bool *wrong, arenaut
     arenaut_plan *apart = NULL;
     arenaut_status st = arenaut_lower(program, p->target, NULL, allocator, &lowering, err);
     if (st == ARENAUT_OK) {
-        st = arenaut_plan_make(lowering->problem, &options, allocator, &apart, err);
+        arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
+        st = arn_plan_within(lowering->problem, &own, &options, allocator, &apart, err);
     }
     if (st == ARENAUT_OK) {
         st = arn_pipeline_replay(p, program, lowering, apart, false, finding, err);

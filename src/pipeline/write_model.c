@@ -50,9 +50,10 @@ static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **
     const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
     options.recomputing = as_is.recomputing;
     options.copying = as_is.copying;
-    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &plain, err);
+    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
+    arenaut_status st = arn_pipeline_prepare_aside(p, &own, &options, &plain, err);
     if (st == ARENAUT_OK) {
-        st = arn_pipeline_run_incumbent(p, p->target->incumbent, plain->problem, plan, err);
+        st = arn_pipeline_run_incumbent(p, &own, p->target->incumbent, plain->problem, plan, err);
     }
     arenaut_pipeline_free(plain);
     return st;

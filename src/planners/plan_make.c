@@ -16,6 +16,7 @@
 #include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
 #include "planners/bounds/spill.h"
+#include "planners/plan_within.h"
 #include "planners/run/meter.h"
 #include "planners/run/rounds.h"
 
@@ -265,4 +266,15 @@ arenaut_status arenaut_plan_make(const arenaut_problem *problem,
     }
     *out = planning.plan;
     return planning.plan->quality == ARENAUT_INFEASIBLE ? say_no_plan(&planning) : ARENAUT_OK;
+}
+
+arenaut_status arn_plan_within(const arenaut_problem *problem, arn_budget *budget,
+                               const arenaut_plan_options *options,
+                               const arenaut_allocator *allocator, arenaut_plan **out,
+                               arenaut_error *err) {
+    arenaut_plan_options own = {0};
+    if (options) own = *options;
+    own.effort = budget->effort;
+    arn_budget_lend(budget, &own);
+    return arenaut_plan_make(problem, &own, allocator, out, err);
 }

@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import weakref
@@ -351,3 +352,64 @@ def test_pointers_are_made_without_cast(tmp_path, monkeypatch):
     arenaut.open(tmp_path / "planned.tflite").strip(tmp_path / "again.tflite")
     problem = arenaut.Problem([3, 4], [0, 1], [2, 3], names=["a", "b"], conflicts=[(0, 1)], pools={"fast": 64})
     assert pickle.loads(pickle.dumps(problem)).plan().arena == 7
+
+
+REWRITES = {"split": True, "overlap": True, "recompute": True, "reorder": True}
+
+
+def test_ctrl_c_before_there_is_a_plan_raises_keyboard_interrupt():
+    """At the first question of all, which is one of the search for rewrites: notes come behind it, and it
+    must get past them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    told = []
+
+    def progress(*about):
+        told.append(about)
+        signal.raise_signal(signal.SIGINT)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            arenaut.open(DATA / "inception_int8.tflite").plan(progress=progress, **REWRITES)
+        assert len(told) == 1 and told[0][0] is None
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert arenaut.open(DATA / "inception_int8.tflite").plan(progress=False, **REWRITES).arena > 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_in_a_note_is_not_lost(monkeypatch):
+    """A note calls Python, and what is raised there ends nowhere."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    real, told = arenaut.model.text_of, []
+
+    def text_of(text):
+        if b"nothing is" in text and not told:
+            told.append(text)
+            signal.raise_signal(signal.SIGINT)
+        return real(text)
+
+    monkeypatch.setattr(arenaut.model, "text_of", text_of)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            arenaut.open(DATA / "resnet_int8.tflite").plan(progress=False, **REWRITES)
+        assert told
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_progress_ends_the_search_for_rewrites_and_leaves_a_plan():
+    told = []
+
+    def progress(*about):
+        told.append(about)
+        return False
+
+    plan = arenaut.open(DATA / "inception_int8.tflite").plan(progress=progress, **REWRITES)
+    assert len(told) == 1 and plan.stopped_by in ("interrupt", "proof")
+    plan.check()
+
+
+def test_time_counts_for_all_that_is_searched():
+    plan = arenaut.open(DATA / "resnet_int8.tflite").plan(time=0, progress=False, **REWRITES)
+    assert plan.stopped_by in ("time", "proof") and plan.order is None and plan.recomputed is None
+    plan.check()

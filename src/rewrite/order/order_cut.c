@@ -11,9 +11,9 @@ enum { SOURCE, SINK }; /* the first two nodes */
 
 #define ENDLESS UINT64_MAX
 
-arenaut_status arn_order_cut_make(const arn_order_graph *graph, arn_order_cut *cut,
-                                  arenaut_error *err) {
-    *cut = (arn_order_cut){.graph = graph};
+arenaut_status arn_order_cut_make(const arn_order_graph *graph, arn_budget *budget,
+                                  arn_order_cut *cut, arenaut_error *err) {
+    *cut = (arn_order_cut){.graph = graph, .budget = budget};
     cut->role = arn_allocate_zeroed(&graph->allocator, graph->n_ops, sizeof *cut->role);
     cut->op_node = arn_allocate(&graph->allocator, graph->n_ops, sizeof *cut->op_node);
     cut->buffer_node = arn_allocate(&graph->allocator, graph->n_buffers, sizeof *cut->buffer_node);
@@ -219,9 +219,11 @@ static void send_all(arn_order_cut *c, uint64_t *sent) {
 }
 
 bool arn_order_cut_least(arn_order_cut *c, const uint32_t *open, uint32_t n_open, uint64_t *least) {
+    const uint64_t before = c->work;
     *least = 0;
     const bool ok = build(c, open, n_open, least);
     while (ok && find_levels(c)) send_all(c, least);
+    arn_budget_spend(c->budget, c->work - before); /* half of a cut would be none */
     for (uint32_t i = 0; i < n_open; i++) {
         const uint32_t node = c->op_node[open[i]];
         const bool ran = ok && node != ARENAUT_NONE && c->level[node] != ARENAUT_NONE;

@@ -6,6 +6,7 @@
 #ifndef ARN_REWRITE_ORDER_CUT_H
 #define ARN_REWRITE_ORDER_CUT_H
 
+#include "core/budget.h"
 #include "core/id_list.h"
 #include "rewrite/order/order_graph.h"
 
@@ -18,6 +19,7 @@ typedef enum arn_order_role {
 
 typedef struct arn_order_cut {
     const arn_order_graph *graph;
+    arn_budget *budget;
     uint8_t *role;         /* per op; all LATER at first */
     uint32_t *op_node;     /* per open op; else NONE */
     uint32_t *buffer_node; /* per buffer that open ops use, while a network is made; else NONE */
@@ -31,8 +33,8 @@ typedef struct arn_order_cut {
     uint64_t *room;
 } arn_order_cut;
 
-arenaut_status arn_order_cut_make(const arn_order_graph *graph, arn_order_cut *cut,
-                                  arenaut_error *err);
+arenaut_status arn_order_cut_make(const arn_order_graph *graph, arn_budget *budget,
+                                  arn_order_cut *cut, arenaut_error *err);
 void arn_order_cut_free(arn_order_cut *cut);
 
 /* `open` has the ops whose role is OPEN. *least: the sizes of the buffers used by any of them that

@@ -14,6 +14,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/find_within.h"
 
 /* About two seconds where the search is hard. */
 enum {
@@ -60,8 +61,15 @@ typedef struct finder {
     arenaut_order *best;
     arn_order_proof proof;
     uint32_t *ops; /* an order that is tried */
+    arn_budget *budget;
     uint64_t effort;
+    bool has_ways; /* each of the simple ways was gone to its end */
 } finder;
+
+/* Whether there is effort left, and nobody has said stop. */
+static bool goes_on(const finder *f) {
+    return !arn_budget_ended(f->budget) && arn_order_work(f->sides) < f->effort;
+}
 
 static void keep_if_better(finder *f, uint64_t peak) {
     arn_order_keep_near(f->best, f->ops, peak);
@@ -73,10 +81,12 @@ static void keep_if_better(finder *f, uint64_t peak) {
 static bool try_ways(finder *f) {
     for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
         arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
+        if (!arn_budget_goes_on(f->budget)) return true;
         if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops)) return false;
         f->best->ways[way] = arn_order_height_of(front, f->ops).peak;
         keep_if_better(f, f->best->ways[way]);
     }
+    f->has_ways = !arn_budget_ended(f->budget);
     return true;
 }
 
@@ -85,6 +95,7 @@ static bool uncross_ways(finder *f) {
     const arenaut_order *best = f->best;
     arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
     for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT && best->peak > best->bound; way++) {
+        if (arn_budget_ended(f->budget)) break;
         if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops) ||
             !arn_order_uncross(front, &f->sides[0].cut, best->bound, f->effort / SHARE_OF_WAYS,
                                f->ops)) {
@@ -115,6 +126,7 @@ static bool bound_by_cuts(finder *f, const uint64_t *load, const uint32_t *ops) 
     for (uint32_t i = f->best->n_ops; i-- > 0;) {
         if (load[ops[i]] <= f->best->bound) return true;
         if (f->best->bound > 0 && arn_order_work(f->sides) > end) return true;
+        if (!arn_budget_goes_on(f->budget)) return true;
         if (!arn_order_least_load(&f->sides[0].cut, ops[i], &least, NULL)) return false;
         if (least <= f->best->bound) continue;
         f->best->bound = least;
@@ -168,7 +180,7 @@ static bool improve(finder *f, uint64_t per_op) {
         }
         best->peak = arn_order_height_of(&s->state, best->ops).peak;
         arn_order_keep_near(best, best->ops, best->peak);
-        if (arn_order_work(f->sides) > f->effort) break;
+        if (arn_order_work(f->sides) > f->effort || arn_budget_ended(f->budget)) break;
     }
     return true;
 }
@@ -184,7 +196,7 @@ static bool search_limits(finder *f, uint64_t each) {
     const unsigned n = sizeof eighths / sizeof *eighths;
     uint64_t limit = best->bound;
     unsigned next = 0;
-    while (next <= n && best->bound < best->peak && arn_order_work(f->sides) < f->effort) {
+    while (next <= n && best->bound < best->peak && goes_on(f)) {
         const uint64_t left = f->effort - arn_order_work(f->sides);
         const arn_order_answer answer = try_limit(f, limit, arn_min_u64(each, left));
         if (answer == ARN_ORDER_FAILED) return false;
@@ -209,9 +221,9 @@ static void find_near(finder *f) {
 static bool find(finder *f) {
     uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
     if (!try_ways(f)) return false;
-    if (f->best->n_ops == 0) return true;
+    if (!f->has_ways || f->best->n_ops == 0) return true;
     if (!find_bound(f) || !uncross_ways(f)) return false;
-    while (f->best->bound < f->best->peak && arn_order_work(f->sides) < f->effort) {
+    while (f->best->bound < f->best->peak && goes_on(f)) {
         if (!improve(f, per_op) || !search_limits(f, each)) return false;
         each *= 4;
         per_op *= 4;
@@ -250,18 +262,24 @@ static arenaut_status validate_rights(const arn_order_graph *g, arenaut_error *e
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_order_find(const arenaut_order_problem *problem,
-                                  const arenaut_order_options *options,
-                                  const arenaut_allocator *allocator, arenaut_order **out,
-                                  arenaut_error *err) {
-    finder f = {.effort = options && options->effort ? options->effort : DEFAULT_EFFORT};
+/* Stopped before there is an order to compare others with. */
+static arenaut_status stopped(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_STOPPED, 0,
+                    "the search for an order was stopped before it had found any");
+}
+
+arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *budget,
+                              const arenaut_allocator *allocator, arenaut_order **out,
+                              arenaut_error *err) {
+    finder f = {.budget = budget, .effort = budget->effort ? budget->effort : DEFAULT_EFFORT};
     arenaut_status st = arn_order_validate(problem, err);
-    if (st == ARENAUT_OK) st = arn_order_sides_make(problem, allocator, f.sides, err);
+    if (st == ARENAUT_OK) st = arn_order_sides_make(problem, budget, allocator, f.sides, err);
     if (st != ARENAUT_OK) return st;
     st = validate_rights(&f.sides[0].graph, err);
     if (st == ARENAUT_OK && (!allocate(&f, allocator, problem->n_ops) || !find(&f))) {
         st = arn_no_memory(err);
     }
+    if (st == ARENAUT_OK && !f.has_ways) st = stopped(err);
     if (f.best) {
         f.best->lines = f.proof.lines;
         f.best->n_lines = f.proof.n;
@@ -272,4 +290,14 @@ arenaut_status arenaut_order_find(const arenaut_order_problem *problem,
     arn_release(allocator, f.ops);
     arn_order_sides_free(f.sides);
     return st;
+}
+
+arenaut_status arenaut_order_find(const arenaut_order_problem *problem,
+                                  const arenaut_order_options *options,
+                                  const arenaut_allocator *allocator, arenaut_order **out,
+                                  arenaut_error *err) {
+    static const arenaut_order_options standard = {0};
+    const arenaut_order_options *o = options ? options : &standard;
+    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
+    return arn_order_find(problem, &budget, allocator, out, err);
 }

@@ -95,7 +95,9 @@ static outcome look_at_best(arn_order_side *s) {
 static outcome look(arn_order_side *s, uint64_t work) {
     const uint64_t end = s->state.work + work;
     outcome found = GOES_ON;
-    while (s->state.work < end && found == GOES_ON) found = look_at_best(s);
+    while (s->state.work < end && found == GOES_ON && !arn_budget_ended(s->state.budget)) {
+        found = look_at_best(s);
+    }
     return found;
 }
 
@@ -125,7 +127,7 @@ static outcome search(arn_order_side sides[2], uint64_t effort, uint32_t *side) 
             work += work / 2;
         }
         if (found != GOES_ON) return found;
-        if (arn_order_work(sides) > effort) return GOES_ON;
+        if (arn_order_work(sides) > effort || arn_budget_ended(s->state.budget)) return GOES_ON;
     }
 }
 

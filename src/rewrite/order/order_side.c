@@ -11,12 +11,12 @@
 #include "core/sort.h"
 
 static arenaut_status make_side(arn_order_side *side, const arenaut_order_problem *problem,
-                                bool backward, const arenaut_allocator *allocator,
-                                arenaut_error *err) {
+                                arn_budget *budget, bool backward,
+                                const arenaut_allocator *allocator, arenaut_error *err) {
     arenaut_status st = arn_order_graph_make(problem, backward, allocator, &side->graph, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_order_state_make(&side->graph, &side->state, err);
-    return st == ARENAUT_OK ? arn_order_cut_make(&side->graph, &side->cut, err) : st;
+    st = arn_order_state_make(&side->graph, budget, &side->state, err);
+    return st == ARENAUT_OK ? arn_order_cut_make(&side->graph, budget, &side->cut, err) : st;
 }
 
 static void free_side(arn_order_side *side) {
@@ -32,12 +32,12 @@ static void free_side(arn_order_side *side) {
     arn_order_graph_free(&side->graph);
 }
 
-arenaut_status arn_order_sides_make(const arenaut_order_problem *problem,
+arenaut_status arn_order_sides_make(const arenaut_order_problem *problem, arn_budget *budget,
                                     const arenaut_allocator *allocator, arn_order_side sides[2],
                                     arenaut_error *err) {
     memset(sides, 0, 2 * sizeof *sides);
-    arenaut_status st = make_side(&sides[0], problem, false, allocator, err);
-    if (st == ARENAUT_OK) st = make_side(&sides[1], problem, true, allocator, err);
+    arenaut_status st = make_side(&sides[0], problem, budget, false, allocator, err);
+    if (st == ARENAUT_OK) st = make_side(&sides[1], problem, budget, true, allocator, err);
     sides[0].other = &sides[1];
     sides[1].other = &sides[0];
     if (st != ARENAUT_OK) arn_order_sides_free(sides);

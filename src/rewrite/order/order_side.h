@@ -19,8 +19,8 @@ typedef struct arn_order_side {
     arn_id_list part, allowed;
 } arn_order_side;
 
-/* Both sides of a problem; on failure there is nothing to free. */
-arenaut_status arn_order_sides_make(const arenaut_order_problem *problem,
+/* Both sides of a problem, which end with the budget; on failure there is nothing to free. */
+arenaut_status arn_order_sides_make(const arenaut_order_problem *problem, arn_budget *budget,
                                     const arenaut_allocator *allocator, arn_order_side sides[2],
                                     arenaut_error *err);
 void arn_order_sides_free(arn_order_side sides[2]);

@@ -71,11 +71,18 @@ static void count_closing(arn_order_state *s, uint32_t buffer, bool back) {
     weigh(s, op);
 }
 
+static void count_work(arn_order_state *s, uint32_t op) {
+    const arn_order_graph *g = s->graph;
+    const uint32_t *uses = g->uses.begin + op, *next = g->next.begin + op;
+    s->work++;
+    arn_budget_spend(s->budget, 1 + uses[1] - uses[0] + next[1] - next[0]);
+}
+
 void arn_order_run(arn_order_state *s, uint32_t op) {
     const arn_order_graph *g = s->graph;
     take_out(s, op);
     s->ran[s->n_ran++] = op;
-    s->work++;
+    count_work(s, op);
     for (uint32_t i = g->uses.begin[op]; i < g->uses.begin[op + 1]; i++) {
         const uint32_t b = g->uses.ids[i];
         const bool before = g->held[b] & ARENAUT_HELD_BEFORE,
@@ -95,7 +102,7 @@ void arn_order_run(arn_order_state *s, uint32_t op) {
 static void take_back_one(arn_order_state *s) {
     const arn_order_graph *g = s->graph;
     const uint32_t op = s->ran[--s->n_ran];
-    s->work++;
+    count_work(s, op);
     for (uint32_t i = g->next.begin[op + 1]; i-- > g->next.begin[op];) {
         const uint32_t next = g->next.ids[i];
         if (s->pending[next]++ != 0) continue;
@@ -176,11 +183,11 @@ static void fill_in(arn_order_state *s) {
     }
 }
 
-arenaut_status arn_order_state_make(const arn_order_graph *g, arn_order_state *state,
-                                    arenaut_error *err) {
+arenaut_status arn_order_state_make(const arn_order_graph *g, arn_budget *budget,
+                                    arn_order_state *state, arenaut_error *err) {
     const arenaut_allocator *a = &g->allocator;
     const size_t ops = g->n_ops, buffers = g->n_buffers;
-    arn_order_state s = {.graph = g};
+    arn_order_state s = {.graph = g, .budget = budget};
     s.ran = arn_allocate(a, ops, sizeof *s.ran);
     s.ready = arn_allocate(a, ops, sizeof *s.ready);
     s.place = arn_allocate(a, ops, sizeof *s.place);

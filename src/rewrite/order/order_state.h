@@ -4,10 +4,12 @@
 #ifndef ARN_REWRITE_ORDER_STATE_H
 #define ARN_REWRITE_ORDER_STATE_H
 
+#include "core/budget.h"
 #include "rewrite/order/order_graph.h"
 
 typedef struct arn_order_state {
     const arn_order_graph *graph;
+    arn_budget *budget;
     uint64_t live;
     uint32_t n_ran, n_ready;
     uint32_t *ran;            /* the ops that have run, in order */
@@ -26,8 +28,8 @@ typedef struct arn_order_state {
 } arn_order_state;
 
 /* Nothing has run. On failure there is nothing to free. */
-arenaut_status arn_order_state_make(const arn_order_graph *graph, arn_order_state *state,
-                                    arenaut_error *err);
+arenaut_status arn_order_state_make(const arn_order_graph *graph, arn_budget *budget,
+                                    arn_order_state *state, arenaut_error *err);
 void arn_order_state_free(arn_order_state *state);
 
 /* `op` must be ready. */

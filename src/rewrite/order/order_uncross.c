@@ -42,6 +42,7 @@ static bool run(uncrossing *u, uint64_t bound, uint64_t effort, uint32_t *ops) {
     arn_order_height best = arn_order_height_of(u->state, ops), now = best;
     const uint64_t end = work_of(u) + effort;
     for (uint32_t tries = 0; tries < PATIENCE && work_of(u) < end && best.peak > bound; tries++) {
+        if (arn_budget_ended(u->state->budget)) break;
         const uint32_t op = u->now[now.at];
         uint64_t least;
         if (!arn_order_least_load(u->cut, op, &least, u->before)) return false;

@@ -56,6 +56,7 @@ static uint32_t choose(const list_run *run) {
     const arn_order_state *s = run->state;
     uint32_t best = s->ready[0];
     rank least = rank_of(run, best);
+    if (!arn_budget_spend(s->budget, s->n_ready)) return best; /* an order, but not of this way */
     for (uint32_t i = 1; i < s->n_ready; i++) {
         const uint32_t op = s->ready[i];
         const rank r = rank_of(run, op);
@@ -206,7 +207,8 @@ arenaut_status arn_order_measure(const arenaut_order_problem *problem, const uin
     arn_order_state state;
     arenaut_status st = arn_order_graph_make(problem, false, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_order_state_make(&graph, &state, err);
+    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
+    st = arn_order_state_make(&graph, &own, &state, err);
     if (st == ARENAUT_OK) {
         *height = arn_order_height_of(&state, ops);
         arn_order_state_free(&state);

@@ -38,7 +38,9 @@ static bool try_window(windows *w, uint64_t limit, bool *better) {
 /* Windows of one width, as long as they make the order better. */
 static bool search_width(windows *w, uint64_t bound, uint64_t end) {
     bool better = true;
-    while (better && w->now.peak > bound && arn_order_work(w->sides) < end) {
+    const arn_budget *budget = w->sides->state.budget;
+    while (better && w->now.peak > bound && arn_order_work(w->sides) < end &&
+           !arn_budget_ended(budget)) {
         const uint64_t middle = bound + (w->now.peak - bound) / 2;
         if (!try_window(w, middle, &better)) return false;
         if (!better && !try_window(w, w->now.peak - 1, &better)) return false;
@@ -54,7 +56,10 @@ bool arn_order_search_windows(arn_order_side sides[2], arn_order_purse purse, ui
     w.now = arn_order_height_of(&sides[0].state, ops);
     for (w.width = FIRST_WIDTH; ok; w.width *= 2) {
         ok = search_width(&w, bound, end);
-        if (w.width >= n || w.now.peak <= bound || arn_order_work(sides) >= end) break;
+        if (w.width >= n || w.now.peak <= bound || arn_order_work(sides) >= end ||
+            arn_budget_ended(sides->state.budget)) {
+            break;
+        }
     }
     return ok;
 }

@@ -8,6 +8,7 @@
 #include <arenaut/rewrite.h>
 
 #include "core/fail.h"
+#include "rewrite/find_within.h"
 #include "rewrite/order/order_effects.h"
 #include "rewrite/order/order_numbers.h"
 #include "rewrite/recompute/recompute_cheap.h"
@@ -27,6 +28,7 @@ typedef struct finder {
     arn_runs_graph graph;
     const arenaut_program *file;
     const arenaut_recompute_options *options;
+    arn_budget *budget;
     arn_region region;
     arn_runs now, trial;
     uint32_t *file_op; /* per op: that of the file, if it stands for that alone; NONE */
@@ -175,6 +177,13 @@ static bool find_chain(finder *f) {
 
 /* ---- taking ---- */
 
+enum { LOOKS_PER_OP = 4 }; /* at arguments, about */
+
+static void count(finder *f, uint64_t ops) {
+    f->effort += ops;
+    arn_budget_spend(f->budget, LOOKS_PER_OP * ops);
+}
+
 static void take(finder *f) {
     const arn_runs other = f->now;
     f->now = f->trial;
@@ -193,7 +202,7 @@ static bool has_room(const finder *f) {
 }
 
 static void try_list(finder *f) {
-    f->effort += f->trial.n;
+    count(f, f->trial.n);
     arn_runs_measure(&f->graph, &f->trial);
 }
 
@@ -250,12 +259,13 @@ static bool is_used_at_peak(finder *f) {
 
 /* Whether some op could be added with which the peak is lower. */
 static bool lower_peak(finder *f) {
-    const uint64_t limit = f->options->effort ? f->options->effort : DEFAULT_EFFORT;
+    const uint64_t limit = f->budget->effort ? f->budget->effort : DEFAULT_EFFORT;
     memset(f->tried, 0, f->graph.n_instances * sizeof *f->tried);
     for (uint32_t tries = 0; tries < MOST_TRIES && f->effort < limit; tries++) {
+        if (arn_budget_ended(f->budget)) return false;
         f->instance = next_candidate(f);
         if (f->instance == ARENAUT_NONE) return false;
-        f->effort += 2 * (uint64_t)f->now.n;
+        count(f, 2 * (uint64_t)f->now.n);
         if (is_used_at_peak(f) || !find_readers(f) || !find_chain(f)) continue;
         if (!try_chain(f)) continue;
         take(f);
@@ -280,7 +290,7 @@ static bool leave_out(finder *f, uint32_t at, uint32_t n) {
 /* What helped at first need not help in the end: all that runs again for one reader, or some. */
 static void leave_out_useless(finder *f) {
     uint32_t end = f->now.n;
-    while (end > 0) {
+    while (end > 0 && !arn_budget_ended(f->budget)) {
         uint32_t begin = end;
         while (begin > 0 && f->now.list[begin - 1].of != ARENAUT_NONE) begin--;
         const uint32_t n = end - begin;
@@ -369,6 +379,33 @@ void arenaut_recomputation_free(arenaut_recomputation *r) {
     arn_release(&allocator, r);
 }
 
+static const arenaut_recompute_options standard = {0};
+
+arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *budget,
+                                  const arenaut_recompute_options *options,
+                                  const arenaut_allocator *allocator, arenaut_recomputation **out,
+                                  arenaut_error *err) {
+    if (arenaut_program_order_count(task->order) != 1 ||
+        arenaut_program_order_peaks(task->order).between_jumps) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
+    }
+    finder f = {.graph = {.program = task->program,
+                          .lowering = task->lowering,
+                          .plain = arenaut_program_order_problem(task->order, 0)},
+                .file = task->file,
+                .budget = budget,
+                .options = options ? options : &standard};
+    arenaut_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
+    if (!r) return arn_no_memory(err);
+    r->allocator = arn_allocator_or_default(allocator);
+    arn_region_init(&f.region, allocator);
+    const arenaut_status st = find(&f, task->base, r, err);
+    arn_region_free(&f.region);
+    if (st != ARENAUT_OK) arenaut_recomputation_free(r);
+    else *out = r;
+    return st;
+}
+
 arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_lowering *lowering,
                                       const arenaut_program_order *order,
@@ -376,23 +413,8 @@ arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_recompute_options *options,
                                       const arenaut_allocator *allocator,
                                       arenaut_recomputation **out, arenaut_error *err) {
-    static const arenaut_recompute_options standard = {0};
-    if (arenaut_program_order_count(order) != 1 ||
-        arenaut_program_order_peaks(order).between_jumps) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
-    }
-    finder f = {.graph = {.program = program,
-                          .lowering = lowering,
-                          .plain = arenaut_program_order_problem(order, 0)},
-                .file = file,
-                .options = options ? options : &standard};
-    arenaut_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
-    if (!r) return arn_no_memory(err);
-    r->allocator = arn_allocator_or_default(allocator);
-    arn_region_init(&f.region, allocator);
-    const arenaut_status st = find(&f, base, r, err);
-    arn_region_free(&f.region);
-    if (st != ARENAUT_OK) arenaut_recomputation_free(r);
-    else *out = r;
-    return st;
+    const arenaut_recompute_options *o = options ? options : &standard;
+    const arn_recompute_task task = {program, lowering, order, file, base};
+    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
+    return arn_recompute_find(&task, &budget, o, allocator, out, err);
 }

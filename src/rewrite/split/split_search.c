@@ -11,6 +11,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "rewrite/find_within.h"
 #include "rewrite/split/split_bound.h"
 #include "rewrite/split/split_choices.h"
 #include "rewrite/split/split_stages.h"
@@ -43,11 +44,18 @@ typedef struct search {
     uint32_t looked;              /* candidates when they were found */
     arn_split_price *whole;       /* per op, as it is */
     way_in *ways;
+    arn_budget *budget;
     uint64_t effort;
     bool failed; /* no memory */
+    bool begun;  /* what can be split is known */
 } search;
 
 uint64_t arenaut_split_default_effort(void) { return EFFORT; }
+
+static void count_effort(search *s, uint64_t ops) {
+    s->effort += ops;
+    arn_budget_spend(s->budget, LOOKS_PER_OP * ops);
+}
 
 static const arn_split_graph *graph_of(const search *s) { return s->field.graph; }
 
@@ -83,7 +91,9 @@ static void price_program(search *s) {
     const arenaut_optional_id *limit = &s->field.options->max_macs;
     double macs = 0;
     for (uint32_t op = 0; op < graph_of(s)->program->n_ops && !s->failed; op++) {
+        if (arn_budget_ended(s->budget)) return;
         s->failed = !price_op(s, op);
+        arn_budget_spend(s->budget, LOOKS_PER_OP);
         macs += (double)s->whole[op].macs;
     }
     count_notes(s);
@@ -103,8 +113,8 @@ static bool count(search *s, const arenaut_split_stage *stage) {
     if (arn_split_by_channels(stage->mode)) return true;
     const uint64_t before = s->bands.places;
     const bool counted = arn_bands_count(&s->bands, graph_of(s), stage);
-    s->effort += (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP +
-                 (s->bands.places - before) / LOOKS_PER_OP;
+    count_effort(s, (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP +
+                        (s->bands.places - before) / LOOKS_PER_OP);
     s->failed = s->failed || s->bands.failed;
     return counted;
 }
@@ -126,7 +136,7 @@ static bool find_peak(search *s, const arn_op_window *w, arn_split_candidate *c)
     arn_draft_clear(&s->draft);
     if (arn_split_by_channels(c->stage.mode)) arn_split_put_channels(&s->draft, &c->stage);
     else arn_split_put_bands(&s->draft, &s->bands);
-    s->effort += s->draft.n_ops;
+    count_effort(s, s->draft.n_ops);
     s->failed = s->failed || s->draft.failed ||
                 (!s->draft.refused &&
                  !arn_draft_peak_of(&s->costing, &s->draft, w->ops, w->past, &c->peak));
@@ -162,7 +172,7 @@ static void find_fronts(search *s, bool even) {
     const arn_split_filter any = {.even = even}, once = {.even = even, .no_macs = true};
     s->failed = s->failed || !arn_split_find_front(&s->field, any, &s->all) ||
                 !arn_split_find_front(&s->field, once, &s->no_macs);
-    s->effort += (s->all.looks + s->no_macs.looks) / LOOKS_PER_OP;
+    count_effort(s, (s->all.looks + s->no_macs.looks) / LOOKS_PER_OP);
 }
 
 /* What pieces of unequal size save is said with less certainty, so that nothing is given up for
@@ -292,10 +302,11 @@ static void try_all(search *s) {
             s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX, UINT64_MAX};
         }
     }
-    const uint64_t given = s->field.options->effort, most = given ? given : EFFORT;
-    while (n > 0 && !s->failed && s->effort < most) {
+    const uint64_t given = s->budget->effort, most = given ? given : EFFORT;
+    while (n > 0 && !s->failed && s->effort < most && !arn_budget_ended(s->budget)) {
         uint32_t left = 0;
         for (uint32_t i = 0; i < n && !s->failed && s->effort < most; i++) {
+            if (!arn_budget_spend(s->budget, LOOKS_PER_OP)) break;
             if (try_next(s, &s->ways[i])) s->ways[left++] = s->ways[i];
         }
         n = left;
@@ -306,8 +317,11 @@ static void try_all(search *s) {
 
 static void look(search *s) {
     price_program(s);
-    if (!s->failed) s->failed = !arn_split_find_windows(&s->field, &s->windows);
-    if (s->failed) return;
+    if (!s->failed && !arn_budget_ended(s->budget)) {
+        s->failed = !arn_split_find_windows(&s->field, s->budget, &s->windows);
+    }
+    s->begun = !s->failed && !arn_budget_ended(s->budget);
+    if (!s->begun) return;
     s->ways = arn_allocate(graph_of(s)->allocator, (size_t)s->windows.n * ARENAUT_SPLIT_MODE_COUNT,
                            sizeof *s->ways);
     s->failed = !s->ways;
@@ -345,25 +359,41 @@ static void end(search *s) {
     arn_release(allocator, s->ways);
 }
 
-arenaut_status arenaut_split_find(const arenaut_program *program,
-                                  const arenaut_split_options *options,
-                                  const arenaut_allocator *allocator, arenaut_split_front **front,
-                                  arenaut_error *err) {
-    static const arenaut_split_options no_options = {0};
+static arenaut_status stopped(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_STOPPED, 0,
+                    "the search for stages was stopped before it knew where there may be some");
+}
+
+arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget,
+                              const arenaut_split_options *options,
+                              const arenaut_allocator *allocator, arenaut_split_front **front,
+                              arenaut_error *err) {
     arn_split_graph graph;
     const arenaut_status st = arn_split_graph_make(program, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
-    if (!options) options = &no_options;
     search s = {.field = {.graph = &graph,
                           .options = options,
                           .alive = arn_allocate(allocator, program->n_ops, sizeof(uint64_t))},
+                .budget = budget,
                 .costing = arn_costing_begin(&graph, options),
                 .draft = arn_draft_begin(&graph),
                 .whole = arn_allocate(allocator, program->n_ops, sizeof *s.whole)};
     s.failed = s.costing.failed || !s.field.alive || !s.whole;
     if (!s.failed) look(&s);
-    *front = s.failed ? NULL : make_result(&s);
+    *front = s.begun && !s.failed ? make_result(&s) : NULL;
+    const bool is_late = !s.begun && !s.failed;
     end(&s);
     arn_split_graph_free(&graph);
-    return *front ? ARENAUT_OK : arn_no_memory(err);
+    if (*front) return ARENAUT_OK;
+    return is_late ? stopped(err) : arn_no_memory(err);
+}
+
+arenaut_status arenaut_split_find(const arenaut_program *program,
+                                  const arenaut_split_options *options,
+                                  const arenaut_allocator *allocator, arenaut_split_front **front,
+                                  arenaut_error *err) {
+    static const arenaut_split_options none = {0};
+    const arenaut_split_options *o = options ? options : &none;
+    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
+    return arn_split_find(program, &budget, o, allocator, front, err);
 }

@@ -87,13 +87,15 @@ static void extend(sweep *s) {
 }
 
 /* All windows that begin at an op; `low` gets per op the least that is alive there in one. */
-static bool find_from(sweep *s, uint32_t first, uint64_t *low, arn_split_windows *windows) {
+static bool find_from(sweep *s, uint32_t first, arn_budget *budget, uint64_t *low,
+                      arn_split_windows *windows) {
     const arn_split_graph *graph = s->field->graph;
     const uint32_t n = graph->program->n_ops;
     start(s, first);
     while (s->window.ops.end < n && s->window.ops.end - first < LONGEST &&
            can_be_inside(graph, s->window.ops.end)) {
         extend(s);
+        arn_budget_spend(budget, s->window.ops.end - first);
         if (graph->ops[s->window.ops.end - 1].of_constants) continue; /* better behind it */
         s->window.sure = surely_alive(s->field, &s->window);
         for (uint32_t op = first; op < s->window.ops.end; op++) {
@@ -158,14 +160,18 @@ static bool sort(const arn_split_field *field, arn_split_windows *windows) {
     return fits;
 }
 
-bool arn_split_find_windows(const arn_split_field *field, arn_split_windows *windows) {
+bool arn_split_find_windows(const arn_split_field *field, arn_budget *budget,
+                            arn_split_windows *windows) {
     const arenaut_allocator *allocator = field->graph->allocator;
     const uint32_t n = field->graph->program->n_ops;
     sweep s = {.field = field, .ends = arn_allocate(allocator, (size_t)n + 1, sizeof *s.ends)};
     uint64_t *low = arn_allocate(allocator, n, sizeof *low);
     bool fits = s.ends && low;
     if (fits) memset(low, 0xFF, n * sizeof *low);
-    for (uint32_t first = 0; first < n && fits; first++) fits = find_from(&s, first, low, windows);
+    for (uint32_t first = 0; first < n && fits; first++) {
+        if (!arn_budget_spend(budget, field->graph->program->n_tensors)) break;
+        fits = find_from(&s, first, budget, low, windows);
+    }
     if (fits) drop_useless(low, field, windows);
     arn_release(allocator, s.ends);
     arn_release(allocator, low);

@@ -2,6 +2,7 @@
 #ifndef ARN_REWRITE_SPLIT_SPLIT_WINDOWS_H
 #define ARN_REWRITE_SPLIT_SPLIT_WINDOWS_H
 
+#include "core/budget.h"
 #include "rewrite/split/split_front.h"
 
 typedef struct arn_op_window {
@@ -20,9 +21,10 @@ typedef struct arn_split_windows {
     uint32_t floor_op; /* where that is */
 } arn_split_windows;
 
-/* All windows in which something is gained, those that may need least first. False if there is no
- * memory. */
-bool arn_split_find_windows(const arn_split_field *field, arn_split_windows *windows);
+/* All windows in which something is gained, those that may need least first; where the budget has
+ * ended, some of them, and a floor that means nothing. False if there is no memory. */
+bool arn_split_find_windows(const arn_split_field *field, arn_budget *budget,
+                            arn_split_windows *windows);
 void arn_split_windows_free(arn_split_windows *windows, const arenaut_allocator *allocator);
 
 #endif

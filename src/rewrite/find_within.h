@@ -1,0 +1,37 @@
+/* The searches for rewrites with a budget each: what the rest of the library calls, instead of the
+ * public calls of the same names, which make the budget from their options.
+ *
+ * Where the budget ends before the search does, each returns the best that it has found by then;
+ * STOPPED, if that is nothing yet. */
+#ifndef ARN_REWRITE_FIND_WITHIN_H
+#define ARN_REWRITE_FIND_WITHIN_H
+
+#include <arenaut/order.h>
+#include <arenaut/rewrite.h>
+
+#include "core/budget.h"
+
+arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget,
+                              const arenaut_split_options *options,
+                              const arenaut_allocator *allocator, arenaut_split_front **front,
+                              arenaut_error *err);
+
+arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *budget,
+                              const arenaut_allocator *allocator, arenaut_order **out,
+                              arenaut_error *err);
+
+/* What is looked at: see arenaut_recompute_find. */
+typedef struct arn_recompute_task {
+    const arenaut_program *program;
+    const arenaut_lowering *lowering;
+    const arenaut_program_order *order;
+    const arenaut_program *file;
+    const uint32_t *base;
+} arn_recompute_task;
+
+arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *budget,
+                                  const arenaut_recompute_options *options,
+                                  const arenaut_allocator *allocator, arenaut_recomputation **out,
+                                  arenaut_error *err);
+
+#endif
