@@ -69,10 +69,13 @@ for row in $(sed -n 's/^PROPERTY(\([a-z0-9_]*\), "\(.*\)")$/\1:\2/p' tests/suppo
     done
 done
 
-# fuzz/machine_X.c with what of tests/support is called X_*.c.
+# fuzz/machine_X.c with what of tests/support is called X_*.c, and what the machine says it stands on.
 for source in fuzz/machine_*.c; do
     name=$(basename "$source" .c)
-    build "$name" $checks "$source" tests/support/"${name#machine_}"_*.c
+    # shellcheck disable=SC2046 # a list of patterns
+    build "$name" $checks "$source" tests/support/"${name#machine_}"_*.c \
+        $(cd tests/support && sed -n 's/^ \* Stands on: //p' "../../$source" | xargs -n1 |
+            while read -r files; do find "$PWD" -name "$files"; done)
     echo "== $name for $seconds seconds"
     build/fuzz/"$name" "$seconds"
 done

@@ -215,11 +215,23 @@ exit_code complain_infeasible(const arenaut_pipeline *p) {
     return EXIT_NEGATIVE;
 }
 
-exit_code check_budget(const char *about, const tool_options *options, uint64_t arena) {
-    if (options->budget == NOT_GIVEN || arena <= options->budget) return EXIT_FINE;
-    return complain(EXIT_NEGATIVE, about, "the arena needs %s bytes, %s over the budget of %s",
-                    with_commas(arena).text, with_commas(arena - options->budget).text,
-                    with_commas(options->budget).text);
+exit_code check_budget(const char *about, const tool_options *options, const reservation *need) {
+    const uint64_t budget = options->budget;
+    const char *least = need->unknown ? "at least " : "";
+    if (budget == NOT_GIVEN) return EXIT_FINE;
+    switch (judge_budget(need, budget)) {
+        case BUDGET_KEPT: return EXIT_FINE;
+        case BUDGET_EXCEEDED:
+            return complain(EXIT_NEGATIVE, about,
+                            "the arena needs %s%s bytes, %s over the budget of %s", least,
+                            with_commas(need->bytes).text, with_commas(need->bytes - budget).text,
+                            with_commas(budget).text);
+        case BUDGET_UNKNOWN: break;
+    }
+    return complain(EXIT_NEGATIVE, about,
+                    "the arena needs at least %s bytes; whether it keeps the budget of %s is not "
+                    "known: %s",
+                    with_commas(need->bytes).text, with_commas(budget).text, need->unknown);
 }
 
 /* One line: a newline is never inside a JSON string, and indentation follows only one. */
@@ -249,7 +261,7 @@ static void put_head(const tool_job *job, arenaut_text *out) {
 
 /* What the tool knows beyond the plan; `needed` is what a budget is held against. Everything
  * planned has been checked by now. */
-static void put_context(const tool_job *job, uint64_t needed, arenaut_text *out) {
+static void put_context(const tool_job *job, const reservation *needed, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const bool feasible = p->plan->quality != ARENAUT_INFEASIBLE;
     if (p->target) {
@@ -272,16 +284,18 @@ static void put_context(const tool_job *job, uint64_t needed, arenaut_text *out)
         text_put(out, ",\n  \"budget\": {\"bytes\": ");
         text_put_json_u64(out, budget);
         text_put(out, ", \"needed\": ");
-        text_put_json_u64(out, needed);
-        text_printf(out, ", \"fits\": %s}", needed <= budget ? "true" : "false");
+        text_put_json_u64(out, needed->bytes);
+        text_printf(out, ", \"fits\": %s}", budget_verdict_json(needed, budget));
     }
 }
 
 exit_code put_json(const tool_job *job, arenaut_text *out) {
-    return put_json_with(job, bytes_needed(job), NULL, out);
+    const reservation needed = reserved_needed(job);
+    return put_json_with(job, &needed, NULL, out);
 }
 
-exit_code put_json_with(const tool_job *job, uint64_t needed, const char *more, arenaut_text *out) {
+exit_code put_json_with(const tool_job *job, const reservation *needed, const char *more,
+                        arenaut_text *out) {
     static const char end[] = "\n}\n";
     const arenaut_format *format = arenaut_format_find("plan-json");
     arenaut_text text = {0};

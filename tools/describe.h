@@ -2,7 +2,7 @@
 #ifndef TOOL_DESCRIBE_H
 #define TOOL_DESCRIBE_H
 
-#include "job.h"
+#include "whole_arena.h"
 
 /* "op 4 DEPTHWISE_CONV_2D", or "step 12" for a bare problem. */
 void describe_step(const arenaut_pipeline *p, int64_t step, arenaut_text *out);
@@ -36,15 +36,16 @@ void describe_witness(const arenaut_pipeline *p, arenaut_text *out);
 /* The same as a complaint; returns EXIT_NEGATIVE. */
 exit_code complain_infeasible(const arenaut_pipeline *p);
 
-/* Over --budget? Complains and returns EXIT_NEGATIVE if so. */
-exit_code check_budget(const char *about, const tool_options *options, uint64_t arena);
+/* Over --budget, or is that not known? Complains and returns EXIT_NEGATIVE if so. */
+exit_code check_budget(const char *about, const tool_options *options, const reservation *need);
 
 /* The plan as JSON, one document, with what the text says beside the plan: the runtime's own
  * needs, what is wrong with the plan in the file, whether the budget is kept. */
 exit_code put_json(const tool_job *job, arenaut_text *out);
 /* The same with `needed` bytes held against the budget, and `more` members, each with a comma in
  * front; NULL: none. */
-exit_code put_json_with(const tool_job *job, uint64_t needed, const char *more, arenaut_text *out);
+exit_code put_json_with(const tool_job *job, const reservation *needed, const char *more,
+                        arenaut_text *out);
 
 /* Several files: with --json an array, with --jsonl a line each. Called around each
  * document, in order. */

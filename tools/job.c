@@ -385,45 +385,40 @@ exit_code job_run_read(tool_job *job) {
     return code == EXIT_FINE ? job_make_plan(job) : code;
 }
 
-/* Whether the plan in the file is right by what its kernels allow, and no flag says that this is to
- * count or not. */
-static bool follows_file(const tool_job *job) {
-    const tool_options *o = job->options;
-    return job->pipeline->baseline.in_place && !o->inplace && !o->overlap && o->inplace_op.n == 0;
+/* Whether flags say that some rights are not to count, which no option of the pipeline tells from
+ * rights that nobody asked for. */
+static bool refuses_rights(const tool_options *o) {
+    return o->inplace || o->overlap || o->split || o->reorder || o->recompute;
 }
 
-/* Begins anew with the rights that the plan in the file was made with. */
-static exit_code follow_file(tool_job *job) {
-    arenaut_pipeline *first = job->pipeline;
-    arenaut_pipeline_options options = first->options;
+static exit_code describe(tool_job *job, bool or_better) {
     arenaut_error err = {0};
-    note(job->path,
-         "planned with results %s operands, as in the file's plan; --%s off plans without",
-         first->baseline.reaches ? "that reach into" : "over",
-         first->baseline.reaches ? "overlap" : "inplace");
-    options.overwrite = ARENAUT_OVERWRITE_ON;
-    options.overlap = first->baseline.reaches;
-    options.note = NULL; /* notes about the file were given already */
-    options.after_pass = NULL;
-    job->pipeline = NULL;
-    const exit_code code = read_inputs(job, &options);
-    arenaut_pipeline_free(first);
-    if (code != EXIT_FINE) return code;
-    if (job->options->hash && !job->label) job->pipeline->result.sha256 = job->sha256;
-    if (arenaut_pipeline_prepare(job->pipeline, &err)) return complain_stage(job, &err);
-    return job_find_baseline(job);
-}
-
-exit_code job_run_like_file(tool_job *job) {
     exit_code code = job_prepare(job);
     if (code == EXIT_FINE) code = job_find_baseline(job);
-    if (code == EXIT_FINE && follows_file(job)) code = follow_file(job);
-    return code == EXIT_FINE ? job_make_plan(job) : code;
+    if (code != EXIT_FINE) return code;
+    if (refuses_rights(job->options)) return job_make_plan(job);
+    const arenaut_status st = arenaut_pipeline_describe(job->pipeline, or_better, &err);
+    return job_judge_plan(job, st, &err);
+}
+
+exit_code job_describe(tool_job *job) { return describe(job, false); }
+
+exit_code job_describe_or_better(tool_job *job) {
+    const exit_code code = describe(job, true);
+    const arenaut_baseline *baseline = &job->pipeline->baseline;
+    if (!job_is_answered(job, code) || !baseline->in_place || refuses_rights(job->options) ||
+        job->pipeline->figures.planned == job->pipeline->figures.now) {
+        return code;
+    }
+    note(job->path,
+         "planned with results %s operands, as in the file's plan; --%s off plans without",
+         baseline->reaches ? "that reach into" : "over", baseline->reaches ? "overlap" : "inplace");
+    return code;
 }
 
 exit_code job_run(tool_job *job, const char *path, const tool_options *options) {
     const exit_code code = job_read(job, path, options);
-    return code == EXIT_FINE ? job_run_read(job) : code;
+    return code == EXIT_FINE ? job_describe(job) : code;
 }
 
 exit_code job_prepare_again(tool_job *job, const tool_job *first,

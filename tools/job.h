@@ -46,10 +46,13 @@ exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_err
 bool job_is_answered(const tool_job *job, exit_code code);
 /* prepare, find_baseline and make_plan */
 exit_code job_run_read(tool_job *job);
-/* The same; where the plan in the file is right only by what its kernels may overwrite, the new one
- * has these rights too, unless flags say otherwise. */
-exit_code job_run_like_file(tool_job *job);
-/* The same after job_read. */
+/* The same for all verbs but plan: a file that holds a right plan is described by that one, unless
+ * flags ask for another. */
+exit_code job_describe(tool_job *job);
+/* The same, or a new plan with the rights of the one in the file, where that needs less: size has
+ * both. */
+exit_code job_describe_or_better(tool_job *job);
+/* job_describe after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
 /* EXIT_INTERRUPT instead of EXIT_FINE, if an interrupt was asked for: what was found then is not
  * what there is. */

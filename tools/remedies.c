@@ -154,7 +154,7 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     exit_code code = EXIT_FINE;
     remedy with;
     if (has_rights(job->pipeline) && !changed.overlap && !job->options->inplace &&
-        !changed.n_in_place_rules) {
+        !changed.n_in_place_rules && changed.overwrite == ARENAUT_OVERWRITE_BY_RULES) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {
@@ -162,7 +162,7 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
         }
         changed.overwrite = ARENAUT_OVERWRITE_BY_RULES;
     }
-    if (code == EXIT_FINE && !job->options->overlap && has_rules(kernels)) {
+    if (code == EXIT_FINE && !job->options->overlap && !changed.overlap && has_rules(kernels)) {
         changed.overlap = true;
         code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {

@@ -259,6 +259,13 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
     text_put(out, "\n");
 }
 
+/* The plan in a model is the baseline's, of the ops as the file has them. */
+static exit_code judge_reserved(const verdict *v, const tool_options *options) {
+    const bool own = v->plan && v->plan == v->job->pipeline->baseline.plan;
+    const reservation need = own ? reserved_as_it_is(v->job) : reserved_for(v->job, v->bytes);
+    return check_budget(v->path, options, &need);
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job, plan = {0};
     verdict v = {.job = &job, .path = options->files.items[0]};
@@ -280,7 +287,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         if (options->json || options->jsonl) put_json_verdict(&v, out);
         else if (!options->quiet || !v.ok) put_verdict(&v, options, out);
         if (!v.ok) code = EXIT_NEGATIVE;
-        else code = check_budget(v.path, options, bytes_to_reserve(&job, v.bytes));
+        else code = judge_reserved(&v, options);
     }
     job_close(&plan);
     job_close(&job);

@@ -51,7 +51,8 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
         if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
     }
-    if (code == EXIT_FINE) code = put_json_with(job, bytes_needed(job), more.bytes, out);
+    const reservation needed = reserved_needed(job);
+    if (code == EXIT_FINE) code = put_json_with(job, &needed, more.bytes, out);
     arenaut_text_free(&more);
     return code;
 }
@@ -66,7 +67,10 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         code = graver(code, options->json || options->jsonl ? put_json_report(&job, out)
                                                             : put_report(&job, options, out));
     }
-    if (code == EXIT_FINE) code = check_budget(job.path, options, bytes_needed(&job));
+    if (code == EXIT_FINE) {
+        const reservation needed = reserved_needed(&job);
+        code = check_budget(job.path, options, &needed);
+    }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
     return code;

@@ -13,6 +13,16 @@ static bool needs_plan(output_kind kind) {
            strcmp(kind.format->name, "problem-json") != 0;
 }
 
+/* Places that the file does not have would be taken for those of its runtime. */
+static exit_code refuse_wrong_plan(const tool_job *job) {
+    const arenaut_baseline *baseline = &job->pipeline->baseline;
+    if (!baseline->from_file || !baseline->overlaps || job->options->force) return EXIT_FINE;
+    return complain(EXIT_NEGATIVE, job->path,
+                    "the plan in the file is wrong (%s): 'arenaut plan' makes another, and -f "
+                    "exports that one",
+                    baseline->finding.msg);
+}
+
 /* The cheap checks come first, so that a wrong name is told before the planning. */
 static exit_code export_job(tool_job *job, const tool_options *options) {
     output_kind kind;
@@ -21,11 +31,8 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
     if (code == EXIT_FINE) code = output_check(path, options->force, false);
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
     if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
-    if (code == EXIT_FINE) code = job_prepare(job);
-    if (code == EXIT_FINE && needs_plan(kind)) {
-        code = job_find_baseline(job);
-        if (code == EXIT_FINE) code = job_make_plan(job);
-    }
+    if (code == EXIT_FINE) code = needs_plan(kind) ? job_describe(job) : job_prepare(job);
+    if (code == EXIT_FINE && needs_plan(kind)) code = refuse_wrong_plan(job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
         return complain_infeasible(job->pipeline);
     return code == EXIT_FINE ? write_output(job, kind, NULL, path, NULL) : code;

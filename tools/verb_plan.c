@@ -33,7 +33,7 @@ typedef struct planning {
 /* What became of several files. */
 typedef struct tally {
     uint64_t now, planned, largest;
-    uint64_t reserved; /* the most that any of them needs, with all that its runtime keeps there */
+    reservation most; /* that any of them needs, with all that its runtime keeps there */
     size_t n, n_written, n_kept, n_failed;
     bool now_known; /* of all of them */
 } tally;
@@ -119,17 +119,39 @@ static const char *kept_text(const planning *p) {
     return kind_is_model(p->kind) ? "a copy of the input" : "the plan of today";
 }
 
+/* Whether the file stays with the plan that it has: the input is what was written or, without -o,
+ * its plan needs less than the new one. */
+static bool stays_as_it_is(const planning *p) {
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    const arenaut_baseline *baseline = &pipeline->baseline;
+    if (!baseline->plan || baseline->overlaps) return false;
+    if (p->output) return p->kept;
+    return baseline->from_file && pipeline->target->plan_in_file &&
+           pipeline->figures.now < pipeline->figures.planned;
+}
+
+static reservation what_it_takes(const planning *p) {
+    return stays_as_it_is(p) ? reserved_as_it_is(&p->job)
+                             : reserved_for(&p->job, p->job.pipeline->figures.planned);
+}
+
 /* All that the application has to reserve, where the runtime itself lives there too. */
-static void put_reserve_line(const tool_job *job, arenaut_text *out) {
+static void put_reserve_line(const planning *made, arenaut_text *out) {
+    const tool_job *job = &made->job;
     const arenaut_pipeline *p = job->pipeline;
+    const bool stays = stays_as_it_is(made);
     arenaut_tensor_arena arena;
-    if (!has_whole_arena(job) || find_whole_arena(job, p->figures.planned, &arena)) return;
+    if (!has_whole_arena(job)) return;
+    if (stays ? find_arena_as_it_is(job, &arena)
+              : find_whole_arena(job, p->figures.planned, &arena))
+        return;
     text_printf(out, "  reserve    %s%s bytes: head %s, tail %s", arena.exact ? "" : "at least ",
                 with_commas(arena.total).text, with_commas(arena.head).text,
                 with_commas(arena.tail).text);
     if (arena.head > arena.tensors) {
         text_printf(out, "; %s needs this head while it plans", p->target->name);
     }
+    if (stays && p->baseline.from_file) text_put(out, ", with the plan in the file");
     text_put(out, "\n");
 }
 
@@ -147,7 +169,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                  "see --scratch\n");
     }
     describe_compressed(pipeline, "  packed     ", out);
-    put_reserve_line(job, out);
+    put_reserve_line(p, out);
     if (job->options->verbose > 0) {
         text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",
                     pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
@@ -213,6 +235,12 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
                         p->job.pipeline->target->name,
                         format->holds_order ? ", or the order of its ops with --reorder on" : "",
                         format->holds_repeats ? ", or ops that run again with --recompute on" : "");
+    }
+    if (outcome == ARENAUT_OUTCOME_POOLS) {
+        return complain(EXIT_USAGE, p->output,
+                        "%s plans in one arena, and a plan in %" PRIu32
+                        " pools would not run as stated: write a .json or a .h",
+                        p->job.pipeline->target->name, p->job.pipeline->problem->n_pools);
     }
     return EXIT_FINE;
 }
@@ -344,7 +372,8 @@ static exit_code report(const planning *p, const tool_options *options, arenaut_
     if (options->json || options->jsonl) {
         if (p->kept) note(p->job.path, "written is %s: %s", kept_text(p), p->reason);
         if (!is_merged(options)) begin_json_item(options, out->size, out);
-        return put_json(&p->job, out);
+        const reservation need = what_it_takes(p);
+        return put_json_with(&p->job, &need, NULL, out);
     }
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
@@ -367,8 +396,9 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         if (figures->planned > sums->largest) sums->largest = figures->planned;
-        const uint64_t reserved = bytes_to_reserve(job, figures->planned);
-        if (reserved > sums->reserved) sums->reserved = reserved;
+        const reservation need = what_it_takes(p);
+        if (need.bytes > sums->most.bytes) sums->most.bytes = need.bytes;
+        if (need.unknown) sums->most.unknown = need.unknown;
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;
@@ -379,6 +409,15 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
     }
     job_close(job);
     free(p->renamed);
+    return code;
+}
+
+/* A budget decides the exit code, and nothing else: what was asked for is written all the same. */
+static exit_code judge_all(const char *about, const tool_options *options, const tally *sums) {
+    const exit_code code = check_budget(about, options, &sums->most);
+    if (code != EXIT_FINE && sums->n_written + sums->n_kept > 0) {
+        note(about, "written all the same: %s", options->output);
+    }
     return code;
 }
 
@@ -467,7 +506,7 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     }
     if (options->json || options->jsonl) end_json_items(options, out->size, out);
     else if (!options->quiet && sums.largest > 0) put_totals(&sums, options, out);
-    return graver(code, check_budget("together", options, sums.reserved));
+    return graver(code, judge_all("together", options, &sums));
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
@@ -496,7 +535,7 @@ static exit_code plan_merged(const tool_options *options, arenaut_text *out) {
     if (code == EXIT_FINE) code = job_run_read(&p.job);
     if (code == EXIT_FINE && p.output) code = write_merged(&p);
     code = conclude(&p, code, options, &sums, out);
-    return graver(code, check_budget("together", options, sums.reserved));
+    return graver(code, judge_all("together", options, &sums));
 }
 
 /* `plan IN OUT`, as one copies files: the second is no input, so it is where to write. */
@@ -529,7 +568,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
     code = plan_one(path, options->output, options, &sums, out);
-    return graver(code, check_budget(path, options, sums.reserved));
+    return graver(code, judge_all(path, options, &sums));
 }
 
 extern const tool_verb verb_plan;

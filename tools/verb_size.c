@@ -115,8 +115,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
                     baseline->reaches ? "that reach into" : "over");
         text_put_clean(out, job->pipeline->kernels->name);
         text_put(out, "' allow\n");
-    } else if (baseline->from_file && job->pipeline->figures.now < job->pipeline->figures.bound &&
-               !baseline->overlaps) {
+    } else if (baseline->from_file && baseline->shares && !baseline->overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
@@ -126,10 +125,9 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
 }
 
 /* A budget is asked of the file as it is, where that is known. */
-static uint64_t bytes_judged(const tool_job *job) {
-    const arenaut_pipeline *p = job->pipeline;
-    const bool known = has_whole_arena(job) && p->baseline.plan;
-    return known ? bytes_as_it_is(job) : bytes_to_reserve(job, p->figures.needed);
+static reservation judged(const tool_job *job) {
+    const bool known = has_whole_arena(job) && job->pipeline->baseline.plan;
+    return known ? reserved_as_it_is(job) : reserved_needed(job);
 }
 
 /* A file that cannot be read is complained about, and the others are still answered. */
@@ -139,16 +137,17 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     const bool together = is_merged(options);
     exit_code code = together ? job_read_merged(&job, options)
                               : job_read(&job, options->files.items[index], options);
-    if (code == EXIT_FINE) code = job_run_like_file(&job);
+    if (code == EXIT_FINE) code = job_describe_or_better(&job);
     const char *name = options->folder ? options->names.items[index] : base_name(job.path);
     const bool answered = job_is_answered(&job, code);
     if (answered && (options->json || options->jsonl)) {
         if (!together) begin_json_item(options, json->size != 0, json);
         arenaut_text more = {0};
+        const reservation need = judged(&job);
         code = graver(code, put_json_token_offsets(&job, &more));
         code = graver(code, put_json_whole_arena(&job, &more));
         code = graver(code, put_trace_json(&job, &more));
-        code = graver(code, put_json_with(&job, bytes_judged(&job), more.bytes, json));
+        code = graver(code, put_json_with(&job, &need, more.bytes, json));
         arenaut_text_free(&more);
     } else if (answered) {
         code = graver(code, put_row(&job, name, table));
@@ -161,7 +160,8 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         code = graver(code, put_token_offsets(&job, "  ", details));
     }
     if (answered && code == EXIT_FINE) {
-        code = check_budget(job.path, options, bytes_judged(&job));
+        const reservation need = judged(&job);
+        code = check_budget(job.path, options, &need);
     }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);

@@ -165,7 +165,7 @@ static exit_code view_job(tool_job *job, const tool_options *options, arenaut_te
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
     if (code == EXIT_FINE && options->output)
         code = check_replaced(job->inputs, options->output, kind);
-    if (code == EXIT_FINE) code = job_run_like_file(job);
+    if (code == EXIT_FINE) code = job_describe(job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
         return complain_infeasible(job->pipeline);
     if (code == EXIT_FINE) code = choose_path(options, kind, path);

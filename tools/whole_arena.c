@@ -13,6 +13,7 @@ typedef struct arena_row {
     const char *what; /* "as it is" */
     const arenaut_target *target;
     arenaut_tensor_arena arena;
+    const char *unknown; /* of what else is in these bytes; NULL: they are all */
 } arena_row;
 
 enum { MAX_ROWS = 8 };
@@ -25,7 +26,7 @@ typedef struct arena_rows {
 bool has_whole_arena(const tool_job *job) {
     const arenaut_pipeline *p = job->pipeline;
     return p->document.program && p->target && p->target->layout && p->problem &&
-           p->problem->n_pools == 1 && job->n_inputs == 1;
+           job->n_inputs == 1;
 }
 
 static exit_code find_for(const tool_job *job, const arenaut_result *result, uint64_t planned,
@@ -50,25 +51,75 @@ static exit_code find_as_it_is(const tool_job *job, const arenaut_target *target
     return find_for(job, &result, job->pipeline->figures.now, target, arena);
 }
 
+exit_code find_arena_as_it_is(const tool_job *job, arenaut_tensor_arena *arena) {
+    return find_as_it_is(job, job->pipeline->target, arena);
+}
+
 exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena) {
     return find(job, planned, job->pipeline->target, arena);
 }
 
+/* What is not counted, wherever the plan is used; NULL: everything is. */
+static const char *uncounted(const arenaut_pipeline *p) {
+    const arenaut_program *program = p->document.program;
+    if (p->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+        return "the scratch of some kernels is unknown; --scratch FILE gives it";
+    }
+    for (uint32_t t = 0; program && t < program->n_tensors; t++) {
+        if (program->tensors[t].unsized) return "some tensors have no size that could be known";
+        if (program->tensors[t].compressed) {
+            return "some tensors are compressed, and the memory to unpack them is not counted";
+        }
+    }
+    return NULL;
+}
+
+static reservation reserve(const tool_job *job, uint64_t planned, bool as_it_is) {
+    const arenaut_target *target = job->pipeline->target;
+    reservation out = {planned, uncounted(job->pipeline)};
+    arenaut_tensor_arena arena;
+    if (!has_whole_arena(job)) return out;
+    const exit_code code =
+        as_it_is ? find_as_it_is(job, target, &arena) : find(job, planned, target, &arena);
+    if (code != EXIT_FINE) return (reservation){planned, "the whole arena cannot be counted"};
+    out.bytes = arena.total;
+    if (arena.op != ARENAUT_NONE) {
+        out.unknown = "the kernel set does not say how much some kernels keep";
+    } else if (!arena.exact && !out.unknown) {
+        out.unknown = "some kernels ask for memory of unknown size";
+    }
+    return out;
+}
+
+reservation reserved_for(const tool_job *job, uint64_t planned) {
+    return reserve(job, planned, false);
+}
+
+reservation reserved_as_it_is(const tool_job *job) {
+    const arenaut_baseline *baseline = &job->pipeline->baseline;
+    reservation out = reserve(job, job->pipeline->figures.now, true);
+    if (!baseline->plan) out.unknown = "what the runtime makes of the file today is not known";
+    if (baseline->overlaps) out.unknown = "the plan in the file is wrong";
+    return out;
+}
+
 uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned) {
-    arenaut_tensor_arena arena;
-    if (!has_whole_arena(job)) return planned;
-    return find(job, planned, job->pipeline->target, &arena) == EXIT_FINE ? arena.total : planned;
+    return reserved_for(job, planned).bytes;
 }
 
-uint64_t bytes_as_it_is(const tool_job *job) {
-    arenaut_tensor_arena arena;
-    const uint64_t now = job->pipeline->figures.now;
-    if (!has_whole_arena(job)) return now;
-    return find_as_it_is(job, job->pipeline->target, &arena) == EXIT_FINE ? arena.total : now;
+reservation reserved_needed(const tool_job *job) {
+    return reserved_for(job, job->pipeline->figures.needed);
 }
 
-uint64_t bytes_needed(const tool_job *job) {
-    return bytes_to_reserve(job, job->pipeline->figures.needed);
+verdict_on_budget judge_budget(const reservation *need, uint64_t budget) {
+    if (need->bytes > budget) return BUDGET_EXCEEDED;
+    return need->unknown ? BUDGET_UNKNOWN : BUDGET_KEPT;
+}
+
+const char *budget_verdict_json(const reservation *need, uint64_t budget) {
+    static const char *const words[] = {
+        [BUDGET_KEPT] = "true", [BUDGET_EXCEEDED] = "false", [BUDGET_UNKNOWN] = "null"};
+    return words[judge_budget(need, budget)];
 }
 
 static exit_code add_row(const tool_job *job, const char *what, uint64_t planned,
@@ -76,6 +127,7 @@ static exit_code add_row(const tool_job *job, const char *what, uint64_t planned
     arena_row *row = &rows->items[rows->n++];
     row->what = what;
     row->target = target;
+    row->unknown = uncounted(job->pipeline);
     return find(job, planned, target, &row->arena);
 }
 
@@ -96,11 +148,12 @@ static exit_code add_ways(const tool_job *job, arena_rows *rows) {
     arenaut_pipeline_options changed = job->pipeline->options;
     exit_code code = EXIT_FINE;
     if (job->options->budget == NOT_GIVEN || job->stopped || !job->pipeline->kernels) return code;
-    if (!job->options->inplace && !changed.overlap && !changed.n_in_place_rules) {
+    if (!job->options->inplace && !changed.overlap && !changed.n_in_place_rules &&
+        changed.overwrite == ARENAUT_OVERWRITE_BY_RULES) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = add_way(job, "--inplace on", &changed, rows);
     }
-    if (!job->options->overlap && code == EXIT_FINE) {
+    if (!job->options->overlap && !job->pipeline->options.overlap && code == EXIT_FINE) {
         changed.overlap = true;
         code = add_way(job, "--overlap on", &changed, rows);
     }
@@ -119,6 +172,7 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
             arena_row *row = &rows->items[rows->n++];
             row->what = "as it is";
             row->target = targets[i];
+            row->unknown = p->baseline.overlaps ? "the plan in the file is wrong" : uncounted(p);
             code = find_as_it_is(job, targets[i], &row->arena);
         }
         if (code == EXIT_FINE) code = add_row(job, "planned", p->figures.planned, targets[i], rows);
@@ -127,9 +181,15 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
     return code;
 }
 
+/* Less than everything keeps no budget. */
+static reservation bytes_of_row(const arena_row *row) {
+    return (reservation){row->arena.total, row->arena.exact ? row->unknown : "it is the least"};
+}
+
 static void put_row(const arena_row *row, bool known, uint64_t budget, text_table *table) {
     const arenaut_tensor_arena *a = &row->arena;
     const char *least = a->exact ? "" : ">= ";
+    const reservation need = bytes_of_row(row);
     table_cellf(table, "    %s", row->what);
     table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
     table_cell(table, with_commas(a->head).text);
@@ -138,6 +198,8 @@ static void put_row(const arena_row *row, bool known, uint64_t budget, text_tabl
     table_cellf(table, "%s%s", least, with_commas(a->total).text);
     if (budget == NOT_GIVEN) {
         table_cell(table, in_units(a->total).text);
+    } else if (judge_budget(&need, budget) == BUDGET_UNKNOWN) {
+        table_cell(table, "unknown");
     } else if (a->total > budget) {
         table_cellf(table, "%s missing", with_commas(a->total - budget).text);
     } else {
@@ -212,7 +274,8 @@ exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out) {
         put_member("bytes", row->arena.total, out);
         text_printf(out, ", \"exact\": %s", row->arena.exact ? "true" : "false");
         if (budget != NOT_GIVEN) {
-            text_printf(out, ", \"fits\": %s", row->arena.total <= budget ? "true" : "false");
+            const reservation need = bytes_of_row(row);
+            text_printf(out, ", \"fits\": %s", budget_verdict_json(&need, budget));
         }
         text_put(out, "}");
     }

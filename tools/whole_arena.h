@@ -5,15 +5,32 @@
 
 #include "job.h"
 
-/* Whether there is such an answer: a model in one pool, in a runtime whose layout is known. */
+/* Whether there is such an answer: a model in a runtime whose layout is known. Pools count
+ * together.
+ */
 bool has_whole_arena(const tool_job *job);
 
 /* Of so many planned bytes, in the job's target; complains if it fails. */
 exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena);
-/* What the user has to reserve for so many planned bytes: the whole arena, where there is one. */
+exit_code find_arena_as_it_is(const tool_job *job, arenaut_tensor_arena *arena);
+
+/* What the user has to reserve: the whole arena, where there is one, else the planned memories. */
+typedef struct reservation {
+    uint64_t bytes;
+    const char *unknown; /* why they are only a lower bound; NULL: they are all that is needed */
+} reservation;
+
+reservation reserved_for(const tool_job *job, uint64_t planned); /* for so many planned bytes */
+reservation reserved_as_it_is(const tool_job *job);              /* with today's plan */
+reservation reserved_needed(
+    const tool_job *job); /* with the new plan, or today's where it is less */
 uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned);
-uint64_t bytes_as_it_is(const tool_job *job); /* with today's plan, which is known */
-uint64_t bytes_needed(const tool_job *job);   /* with the new plan, or today's where that is less */
+
+typedef enum verdict_on_budget { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_UNKNOWN } verdict_on_budget;
+
+/* A lower bound can exceed a budget, but never keep one. */
+verdict_on_budget judge_budget(const reservation *need, uint64_t budget);
+const char *budget_verdict_json(const reservation *need, uint64_t budget); /* true, false, null */
 
 /* A table of head, scratch, tail and sum, of the file as it is and as planned; with a budget, of
  * what may be asked for besides, and of what is missing or to spare. */

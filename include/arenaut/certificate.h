@@ -21,7 +21,7 @@
  * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of what is
  * placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
  * groups are placed. The argument is about the member of the case whose sum of offsets is the
- * least: in it, no group can be moved down by itself. So for any set of groups, either one of
+ * least: in it, no group can be moved down by itself. So for any set of groups that is not empty, either one of
  * them lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there
  * is an unplaced group in the way at its lowest, and it rests on the end of such a one: at the
  * next place that it may take from there. Ends are at least the lowest ends. Where resting on
@@ -56,9 +56,9 @@
  *   UNTIL value, proof      or at that step or before
  *   WITHOUT item, proof     looks at all buffers but `item`
  *   BRANCH, PLACE item, proof, … REJECT, proof
- *                           places each of some groups, then rejects them all. Among the
- *                           children may be ALIKE item value: exchanging the two groups changes
- *                           nothing, and `value` stands before it
+ *                           places each of some groups, one at least, then rejects them all.
+ *                           Among the children may be ALIKE item value: exchanging the two groups
+ *                           changes nothing, and `value` stands before it
  *   KEPT, …                 a BRANCH that some SAME refers to
  *   JOIN item, proof, proof buffer `item` lies on its base; they lie apart
  *   POOL item, proof, …     buffer `item` lies in each of its pools, from the lowest on

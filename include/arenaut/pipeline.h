@@ -338,23 +338,34 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *pipeline, arenau
  * is wrong, however its buffers are placed; INTERNAL where our plan did not pass the checks. */
 arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *err);
 
+/* In the place of planning, of a file that holds a right plan: that plan, with the problem and the
+ * program that it is of. A search gives its lower bound and, where it finds a smaller plan with the
+ * same rights, a note or, with `or_better`, the result. Plans where the file holds no right plan,
+ * or options ask for another problem than the file's. After find_baseline; what it describes is not
+ * written. Errors of arenaut_pipeline_plan. */
+arenaut_status arenaut_pipeline_describe(arenaut_pipeline *pipeline, bool or_better,
+                                         arenaut_error *err);
+/* Whether it finds such a plan, and nothing else is asked for. After find_baseline. */
+bool arenaut_pipeline_describes_file(const arenaut_pipeline *pipeline);
+
 /* Replays the program over tensors placed as `plan`, of pipeline->problem, says: OK, or REJECTED
  * with the finding. After prepare, for programs. */
 arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *pipeline, const arenaut_plan *plan,
                                        arenaut_finding *finding, arenaut_error *err);
 
 /* Whether the new plan may be written, and why not. */
-#define ARENAUT_OUTCOME_MAP(XX)                                                          \
-    XX(WRITE, "the new plan may be written")                                             \
-    XX(IO_ELSEWHERE, "inputs and outputs are planned elsewhere, which no model can say") \
-    XX(NOT_OBEYED, "the runtime obeys no plan inside a model")                           \
-    XX(OUTSIDE, "results may lie outside of the arena, as the application decides")      \
-    XX(FOREIGN, "the file holds another tool's plan, which is replaced only by force")   \
-    XX(MEMORY_GROWS, "a memory of the file would grow")                                  \
-    XX(LARGER, "the runtime needs less today")                                           \
-    XX(HELD, "the file holds this plan already")                                         \
-    XX(NO_SMALLER, "the runtime needs no more today")                                    \
-    XX(SCRATCH_UNKNOWN, "with the kernels' scratch, which is unknown, it could need more")
+#define ARENAUT_OUTCOME_MAP(XX)                                                            \
+    XX(WRITE, "the new plan may be written")                                               \
+    XX(IO_ELSEWHERE, "inputs and outputs are planned elsewhere, which no model can say")   \
+    XX(NOT_OBEYED, "the runtime obeys no plan inside a model")                             \
+    XX(OUTSIDE, "results may lie outside of the arena, as the application decides")        \
+    XX(FOREIGN, "the file holds another tool's plan, which is replaced only by force")     \
+    XX(MEMORY_GROWS, "a memory of the file would grow")                                    \
+    XX(LARGER, "the runtime needs less today")                                             \
+    XX(HELD, "the file holds this plan already")                                           \
+    XX(NO_SMALLER, "the runtime needs no more today")                                      \
+    XX(SCRATCH_UNKNOWN, "with the kernels' scratch, which is unknown, it could need more") \
+    XX(POOLS, "the runtime plans in one arena, and this plan is in several pools")
 
 typedef enum arenaut_outcome {
 #define XX(name, text) ARENAUT_OUTCOME_##name,

@@ -439,6 +439,18 @@ static arenaut_status leave_out_alike(replay *r, const frame *f, uint32_t group,
     return ARENAUT_OK;
 }
 
+/* None of the branch's groups lies at its lowest: an argument about the lowest of them, so there
+ * must be one. */
+static arenaut_status reject_chosen(replay *r, frame *f) {
+    if (r->n_chosen == f->first) {
+        r->why = "it rejects no block: the branch has placed none";
+        return ARENAUT_OK;
+    }
+    f->next = 1;
+    const bool done = arn_proof_reject(&r->state, r->chosen + f->first, r->n_chosen - f->first);
+    return done ? ARENAUT_OK : no_memory(r);
+}
+
 /* The next line of the branch on top. */
 static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
     frame *f = &r->frames[r->n_frames - 1];
@@ -448,13 +460,7 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
         return ARENAUT_OK;
     }
     r->child_next = line->rule == ARENAUT_PROOF_ALIKE;
-    if (line->rule == ARENAUT_PROOF_REJECT) {
-        f->next = 1;
-        const uint32_t n = r->n_chosen - f->first;
-        const uint32_t *groups = n > 0 ? r->chosen + f->first : NULL;
-        const bool done = arn_proof_reject(&r->state, groups, n);
-        return done ? ARENAUT_OK : no_memory(r);
-    }
+    if (line->rule == ARENAUT_PROOF_REJECT) return reject_chosen(r, f);
     const uint32_t group = open_group(r, line->item);
     if (group == ARENAUT_NONE) return ARENAUT_OK;
     if (is_chosen(r, f, group)) {

@@ -182,8 +182,9 @@ static void find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
     }
 }
 
+/* Of no groups nothing is rejected: an empty set has no lowest one, which must rest on another. */
 bool arn_proof_reject(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
-    if (s->dead) return true;
+    if (s->dead || n == 0) return true;
     for (uint32_t i = 0; i < n; i++) s->chosen[groups[i]] = true;
     find_rests(s, groups, n);
     for (uint32_t i = 0; i < n; i++) s->chosen[groups[i]] = false;

@@ -296,6 +296,7 @@ static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_baseline *baseline = &p->baseline;
     if (p->store->overridden) return ARENAUT_OK;
     keep_baseline(p, p->document.plan);
+    p->store->solved = true;
     p->document.plan = NULL;
     baseline->problem = p->problem;
     const arenaut_status st = arenaut_check_plan(

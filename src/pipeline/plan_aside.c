@@ -52,11 +52,11 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     const uint64_t planned = p->figures.planned;
     arenaut_tensor_arena arena;
     *r = (arn_reserved){planned, planned, 0, planned, p->plan->spill};
-    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
+    if (!p->target->layout) return ARENAUT_OK;
     arenaut_status st =
         arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
-    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned, 0};
+    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned, p->plan->spill};
     if (!p->target->wide) return ARENAUT_OK;
     st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
                                    allocator, &arena, err);

@@ -39,6 +39,7 @@ struct arenaut_pipeline_store {
     arenaut_joining joining;            /* that was found to be best; its list is the next */
     uint32_t *joined;
     bool aliases_known;                 /* of the program, what its file's places tell is told */
+    bool solved;                        /* the baseline is the solution that the file states */
     bool aside;                         /* its plans are only compared: they are not replayed */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */

@@ -74,9 +74,7 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
                                        arenaut_error *err) {
     const arenaut_result *r = h->result;
     arenaut_tensor_arena arena;
-    if (!r->program || !r->target || !r->target->layout || r->problem->n_pools != 1) {
-        return ARENAUT_OK;
-    }
+    if (!r->program || !r->target || !r->target->layout) return ARENAUT_OK;
     const arenaut_status st =
         arenaut_tensor_arena_find(r, r->plan->total, r->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;

@@ -132,7 +132,7 @@ int brute_arena(const brute_problem *p, const brute_places *at, int pool) {
 
 long brute_spill(const brute_problem *p, const brute_places *at) {
     long spill = 0;
-    for (int b = 0; b < p->n_buffers; b++) {
+    for (int b = 0; b < p->n_buffers && !p->spills_free; b++) {
         if (!brute_needs_memory(p, b)) continue;
         for (int k = 0; k < at->pool[b]; k++) {
             const int uses = p->buffer[b].uses ? p->buffer[b].uses : 1;

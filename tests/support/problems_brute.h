@@ -45,6 +45,7 @@ typedef struct brute_problem {
         int upper, lower, distance;
     } separation[BRUTE_SEPARATIONS];
     bool tokens;
+    bool spills_free; /* only arenas count: no matter what lies in slower pools */
 } brute_problem;
 
 typedef struct brute_places {

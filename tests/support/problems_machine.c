@@ -20,7 +20,8 @@ typedef struct drawn {
     int device[BRUTE_POOLS];
     int64_t epoch; /* the library's step 0 */
     uint32_t traits;
-    int capacity; /* asked for in the options; 0: none */
+    int capacity;   /* asked for in the options; 0: none */
+    uint64_t scale; /* bytes of the library's for each one here */
 } drawn;
 
 typedef struct draw {
@@ -232,7 +233,7 @@ bool differential_makes_sense(uint32_t features) {
 }
 
 static drawn draw_problem(uint64_t seed, const differential_shape *shape) {
-    drawn d = {0};
+    drawn d = {.scale = 1};
     draw x = {{seed}, shape->features, shape->max_buffers, false, &d};
     x.coarse = once_in(&x, 3);
     draw_pools(&x);
@@ -253,19 +254,20 @@ static arenaut_status add_one(const drawn *d, int b, arenaut_problem *out, arena
         lives[i].first = d->epoch + buffer->first[i];
         lives[i].end = d->epoch + buffer->end[i];
     }
-    add.size = (uint64_t)buffer->size;
-    add.align = (uint64_t)buffer->align;
+    add.size = d->scale * (uint64_t)buffer->size;
+    add.align = d->scale * (uint64_t)buffer->align;
     add.lifetimes = lives;
     add.n_lifetimes = (uint32_t)buffer->n_lives;
     add.cls = d->cls[b];
     add.pools = buffer->pools;
     add.uses = (uint32_t)buffer->uses;
-    if (buffer->fixed != BRUTE_NOTHING) add.fixed_offset = arenaut_at((uint64_t)buffer->fixed);
+    if (buffer->fixed != BRUTE_NOTHING)
+        add.fixed_offset = arenaut_at(d->scale * (uint64_t)buffer->fixed);
     if (d->hint[b] != BRUTE_NOTHING) add.hint = arenaut_at((uint64_t)d->hint[b]);
     if (buffer->same_base != BRUTE_NOTHING) add.same_base = arenaut_id((uint32_t)buffer->same_base);
     if (buffer->inside != BRUTE_NOTHING) {
         add.inside = arenaut_id((uint32_t)buffer->inside);
-        add.inside_delta = (uint64_t)buffer->delta;
+        add.inside_delta = d->scale * (uint64_t)buffer->delta;
     }
     return arenaut_problem_add_buffer(out, &add, NULL, err);
 }
@@ -274,11 +276,12 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
     arenaut_status st = arenaut_problem_new(NULL, out, err);
     for (int k = 0; k < d->p.n_pools && st == ARENAUT_OK; k++) {
         const int capacity = d->p.pool[k].capacity;
-        const arenaut_pool pool = {
-            .capacity = capacity == BRUTE_NOTHING ? ARENAUT_UNLIMITED : (uint64_t)capacity,
-            .align = (uint64_t)d->p.pool[k].align,
-            .device = {(uint8_t)d->device[k], 0},
-            .closed = capacity == 0};
+        const arenaut_pool pool = {.capacity = capacity == BRUTE_NOTHING
+                                                   ? ARENAUT_UNLIMITED
+                                                   : d->scale * (uint64_t)capacity,
+                                   .align = d->scale * (uint64_t)d->p.pool[k].align,
+                                   .device = {(uint8_t)d->device[k], 0},
+                                   .closed = capacity == 0};
         st = arenaut_problem_add_pool(*out, &pool, NULL, err);
     }
     for (int b = 0; b < d->p.n_buffers && st == ARENAUT_OK; b++) st = add_one(d, b, *out, err);
@@ -287,14 +290,15 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
         st = arenaut_problem_add_conflict(*out, a, b, err);
     }
     for (int i = 0; i < d->p.n_ranges && st == ARENAUT_OK; i++) {
-        const arenaut_reserved range = {(uint32_t)d->p.range[i].pool, (uint64_t)d->p.range[i].first,
-                                        (uint64_t)d->p.range[i].end};
+        const arenaut_reserved range = {(uint32_t)d->p.range[i].pool,
+                                        d->scale * (uint64_t)d->p.range[i].first,
+                                        d->scale * (uint64_t)d->p.range[i].end};
         st = arenaut_problem_add_reserved(*out, &range, err);
     }
     for (int i = 0; i < d->p.n_separations && st == ARENAUT_OK; i++) {
         const arenaut_separation pair = {(uint32_t)d->p.separation[i].upper,
                                          (uint32_t)d->p.separation[i].lower,
-                                         d->p.separation[i].distance};
+                                         d->p.separation[i].distance * (int64_t)d->scale};
         st = arenaut_problem_add_separation(*out, &pair, err);
     }
     if (st == ARENAUT_OK) {
@@ -303,6 +307,16 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
     }
     if (st != ARENAUT_OK) arenaut_problem_free(*out);
     return st;
+}
+
+arenaut_problem *differential_draw(uint64_t seed, const differential_shape *shape, uint64_t scale,
+                                   brute_problem *truth) {
+    drawn d = draw_problem(seed, shape);
+    arenaut_problem *p = NULL;
+    arenaut_error err;
+    d.scale = scale;
+    *truth = d.p;
+    return build(&d, &p, &err) == ARENAUT_OK ? p : NULL;
 }
 
 /* ---- one problem under examination ---- */

@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <arenaut/problem.h>
+
+#include "support/problems_brute.h"
+
 enum {
     DIFFERENTIAL_FEATURES = 12 /* bits: ARENAUT_FEATURE_ALIGNMENT … ARENAUT_FEATURE_SEPARATIONS */
 };
@@ -32,6 +36,11 @@ typedef struct differential_counts {
 
 /* Whether tokens can be combined with these features: the library refuses places in tokens. */
 bool differential_makes_sense(uint32_t features);
+
+/* Only draws it: the library's problem, each number of bytes `scale` times that of `truth`; NULL
+ * if it is not valid. The caller frees it. */
+arenaut_problem *differential_draw(uint64_t seed, const differential_shape *shape, uint64_t scale,
+                                   brute_problem *truth);
 
 /* Draws one problem and looks at it. False if a claim is wrong: then the message says which, and
  * the problem was written to `log` as JSON. */

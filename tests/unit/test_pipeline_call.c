@@ -105,6 +105,98 @@ TEST(a_better_plan_in_the_file_stays) {
     expect_outcome("custom_op_planned.tflite", NULL, true, ARENAUT_OUTCOME_LARGER);
 }
 
+/* Read as far as the baseline, and described by the plan in the file. */
+static arenaut_pipeline *describe_with(const model *m, const arenaut_pipeline_options *options,
+                                       bool or_better) {
+    const arenaut_pipeline_file file = {"model", m->data, m->size};
+    arenaut_pipeline *p = NULL;
+    arenaut_finding finding;
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_new(options, NULL, &p, &err), err);
+    assert_int_equal(arenaut_pipeline_describe(p, or_better, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_read(p, &file, 1, &err), err);
+    assert_ok(arenaut_pipeline_prepare(p, &err), err);
+    assert_ok(arenaut_pipeline_find_baseline(p, &err), err);
+    assert_ok(arenaut_pipeline_describe(p, or_better, &err), err);
+    assert_ok(arenaut_pipeline_replay(p, p->plan, &finding, &err), err);
+    return p;
+}
+
+static void assert_is_the_files(const arenaut_pipeline *p) {
+    const arenaut_plan *own = p->baseline.plan;
+    assert_ptr_equal(p->problem, p->baseline.problem);
+    assert_int_equal(p->plan->n_buffers, own->n_buffers);
+    for (uint32_t b = 0; b < own->n_buffers; b++) {
+        assert_int_equal(p->plan->offset[b], own->offset[b]);
+        assert_int_equal(p->plan->pool[b], own->pool[b]);
+    }
+    assert_int_equal(p->figures.planned, p->figures.now);
+    assert_true(p->figures.bound <= p->figures.planned);
+}
+
+TEST(a_file_is_described_by_the_plan_that_it_holds) {
+    model m = load("resnet_int8.tflite");
+    arenaut_pipeline *p = run_with(&m, &(arenaut_pipeline_options){.overlap = true});
+    model written = write_model(p);
+    arenaut_outcome outcome;
+    arenaut_error err;
+    for (int or_better = 0; or_better < 2; or_better++) {
+        arenaut_pipeline *own = describe_with(&written, NULL, or_better);
+        assert_is_the_files(own);
+        assert_int_equal(own->plan->total, p->plan->total);
+        assert_int_equal(own->plan->quality, p->plan->quality);
+        assert_true(own->baseline.reaches && own->options.overlap);
+        assert_int_equal(arenaut_pipeline_outcome(own, true, true, &outcome, &err),
+                         ARENAUT_BAD_ARGUMENT); /* nothing of it is to be written */
+        arenaut_pipeline_free(own);
+    }
+    arenaut_pipeline_free(p);
+    free(written.data);
+    free(m.data);
+}
+
+TEST(another_tools_plan_is_described_too) {
+    model foreign = load("foreign_plan_float.tflite"), shares = load("custom_op_planned.tflite");
+    arenaut_pipeline *own = describe_with(&foreign, NULL, false);
+    assert_is_the_files(own);
+    assert_int_equal(own->plan->total, 640);
+    assert_int_equal(own->figures.bound, 256);
+    assert_int_equal(own->plan->quality, ARENAUT_FEASIBLE);
+    arenaut_pipeline_free(own);
+    own = describe_with(&foreign, NULL, true);
+    assert_int_equal(own->plan->total, 256);
+    arenaut_pipeline_free(own);
+    own = describe_with(&shares, NULL, true); /* below any bound of a problem that keeps apart */
+    assert_is_the_files(own);
+    assert_int_equal(own->figures.bound, 4096);
+    arenaut_pipeline_free(own);
+    free(foreign.data);
+    free(shares.data);
+}
+
+TEST(what_asks_for_another_problem_is_planned) {
+    model m = load("foreign_plan_float.tflite"), none = load("resnet_int8.tflite");
+    const arenaut_pipeline_options asked = {.preserve_inputs = true};
+    arenaut_pipeline *p = describe_with(&m, &asked, false);
+    assert_false(arenaut_pipeline_describes_file(p));
+    assert_string_not_equal(p->plan->planner, "file");
+    arenaut_pipeline_free(p);
+    p = describe_with(&none, NULL, false);
+    assert_false(arenaut_pipeline_describes_file(p));
+    assert_string_not_equal(p->plan->planner, "file");
+    arenaut_pipeline_free(p);
+    free(m.data);
+    free(none.data);
+}
+
+TEST(pools_beyond_one_are_not_written_into_a_model_with_one_arena) {
+    const arenaut_pool pools[] = {{.name = "fast", .capacity = 65536, .align = 1},
+                                  {.name = "slow", .capacity = ARENAUT_UNLIMITED, .align = 1}};
+    expect_outcome("mobilenet_v1_025_96_int8.tflite",
+                   &(arenaut_pipeline_options){.pools = pools, .n_pools = 2}, true,
+                   ARENAUT_OUTCOME_POOLS);
+}
+
 TEST(a_wrong_plan_in_the_file_is_found_and_repaired) {
     model m = load("pte/two_conditions.pte");
     arenaut_pipeline *p = run_with(&m, NULL);
@@ -313,6 +405,36 @@ static void survives(const char *name, const char *second, arenaut_pipeline_opti
     survives_every_allocation_failure(whole_way, &a);
     free(a.files[0].data);
     if (second) free(a.files[1].data);
+}
+
+typedef struct described {
+    model file;
+    bool or_better;
+} described;
+
+static arenaut_status description(void *context, const arenaut_allocator *allocator) {
+    const described *d = context;
+    const model *m = &d->file;
+    const arenaut_pipeline_options options = {.plan.effort = 1000};
+    const arenaut_pipeline_file file = {"model", m->data, m->size};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    arenaut_status st = arenaut_pipeline_new(&options, allocator, &p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(p, &file, 1, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_describe(p, d->or_better, &err);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+TEST(every_allocation_of_a_description_may_fail) {
+    const char *const names[] = {"foreign_plan_float.tflite", "custom_op_planned.tflite"};
+    for (size_t i = 0; i < 4; i++) {
+        described d = {load(names[i / 2]), i % 2};
+        survives_every_allocation_failure(description, &d);
+        free(d.file.data);
+    }
 }
 
 TEST(every_allocation_may_fail) {

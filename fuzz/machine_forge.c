@@ -1,0 +1,25 @@
+/* machine_forge: tries to forge certificates and proofs of orders until the time is over, and ends
+ * at the first thing false that is proven (tests/support/forge_proofs.h). Fails, too, if its search
+ * proves too little of what is true: then that nothing was forged says nothing.
+ * Stands on: problems_*.c order_brute.c
+ *
+ *     machine_forge [SECONDS [SEED]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/forge_proofs.h"
+
+int main(int argc, char **argv) {
+    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 60;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    forge_counts certificates = {0}, orders = {0};
+    bool right = true;
+    for (; (double)clock() / CLOCKS_PER_SEC < seconds && right; seed++) {
+        right =
+            forge_certificates(seed, stdout, &certificates) && forge_orders(seed, stdout, &orders);
+    }
+    forge_report("certificates", &certificates, stdout);
+    forge_report("orders", &orders, stdout);
+    return right && forge_has_teeth(&certificates) && forge_has_teeth(&orders) ? 0 : 1;
+}

@@ -1,0 +1,222 @@
+"""A file that holds a plan is described by that plan, by every verb and in every format: offsets,
+arena, what to reserve and the verdict on a budget, against the offsets in the file's metadata."""
+
+import json
+import re
+
+import pytest
+from conftest import DATA, SCRATCH, corpus_params
+
+import micro_runtime
+import tflite_file
+
+KINDS = {
+    "plain": [],
+    "inplace": ["--inplace", "on"],
+    "overlap": ["--overlap", "on"],
+    "split": ["--split", "on"],
+    "reordered": ["--reorder", "on"],
+    "all": ["--split", "on", "--overlap", "on"],
+}
+OWN = [pytest.param(DATA / f"{name}.tflite", id=name) for name in (
+    "mobilenet_v1_025_96_int8", "inception_int8", "resnet_int8", "elementwise_float")]
+CORPUS = corpus_params("tflite/mlperf_vww96_int8.tflite") + corpus_params("tflite/mlperf_kws_int8.tflite")
+SLACK = 64  # bytes
+
+
+def planned(arenaut, path, flags, folder):
+    out = folder / f"{path.stem}.planned.tflite"
+    arenaut("plan", path, *flags, "-q", "-f", "-o", out)
+    return out
+
+
+def unmarked(data):
+    """The same offsets as another tool's plan: without our mark."""
+    return tflite_file.with_plan(data, tflite_file.plan_of(data))
+
+
+def header_offsets(text):
+    """(tensor's number in the file, offset or None) of each row in the header's table."""
+    table = re.search(r"_tensor_offset\[\] = \{\n(.*?)\n\};", text, re.S)[1]
+    rows = re.findall(r"^ *(?:(\d+)u|\w+_NOT_IN_ARENA), /\* (\d+) ", table, re.M)
+    return {int(number): int(offset) if offset else None for offset, number in rows}
+
+
+def one_number(pattern, text):
+    found = re.search(pattern, text)
+    assert found, f"{pattern!r} is not in:\n{text}"
+    return int(found[1].replace(",", ""))
+
+
+def arenas_said(arenaut, arenaut_json, path):
+    """The planned bytes that each verb and format names."""
+    page = json.loads(arenaut("export", path, "--as", "json").stdout)
+    yield "export --as json", page["result"]["arena"]
+    yield "explain --json", arenaut_json("explain", path)["result"]["arena"]
+    yield "explain", one_number(r"\narena +([\d,]+) bytes", arenaut("explain", path).stdout)
+    yield "view", one_number(r"arena ([\d,]+) bytes", arenaut("view", path, "--ascii").stdout)
+    yield "size --json", arenaut_json("size", path)["baseline"]["arena"]
+    yield "check", one_number(r"buffers in ([\d,]+) bytes", arenaut("check", path).stdout)
+    yield "plan", one_number(r"now +([\d,]+) ", arenaut("plan", path).stdout)
+    yield "diff", arenaut_json("diff", path, path)["after"]["arena"]
+    header = arenaut("export", path, "--as", "header").stdout
+    yield "export --as header", one_number(r"_ARENA_BYTES (\d+)u", header)
+    svg = arenaut("export", path, "--as", "svg").stdout
+    yield "export --as svg", one_number(r"arena ([\d,]+)", svg)
+
+
+def reserves_said(arenaut, arenaut_json, path, kept):
+    """What is to be reserved for the file, by those that say so."""
+    sizes = arenaut_json("size", path)["tensor_arena"]
+    yield "size", sizes[0]["bytes"]
+    header = arenaut("export", path, "--as", "header").stdout
+    yield "header", one_number(r"TENSOR_ARENA_BYTES(?:_AT_LEAST)? (\d+)u", header)
+    explained = arenaut("explain", path).stdout
+    yield "explain", one_number(r"to reserve, with what [^:]+: (?:at least )?([\d,]+) bytes", explained)
+    if kept:
+        yield "plan", one_number(r"reserve +(?:at least )?([\d,]+) bytes", arenaut("plan", path).stdout)
+
+
+def assert_one_description(arenaut, arenaut_json, path):
+    offsets = tflite_file.plan_of(path.read_bytes())
+    graphs = tflite_file.unpack(path.read_bytes()).subgraphs
+    arenas = dict(arenas_said(arenaut, arenaut_json, path))
+    assert len(set(arenas.values())) == 1, arenas
+    text = arenaut("export", path, "--as", "header").stdout
+    said = header_offsets(text)
+    for number, offset in enumerate(offsets[:len(graphs[0].tensors)]):
+        if offset != tflite_file.ONLINE and said.get(number) is not None:
+            assert said[number] == offset, number
+    for i, tensor in enumerate(graphs[0].inputs):
+        if offsets[tensor] != tflite_file.ONLINE:
+            assert one_number(rf"_INPUT_{i}_OFFSET (\d+)u", text) == offsets[tensor]
+    new = int(one_number(r"planned +([\d,]+) ", arenaut("plan", path).stdout))
+    kept = new > arenas["check"]
+    reserves = dict(reserves_said(arenaut, arenaut_json, path, kept))
+    assert len(set(reserves.values())) == 1, reserves
+    exact = arenaut_json("size", path)["tensor_arena"][0]["exact"]
+    budgeted = ["size", "check", "explain", *(["plan"] if kept else [])]
+    for verb in budgeted:
+        arenaut(verb, path, "--budget", reserves["size"], exit=0 if exact else 1)
+        arenaut(verb, path, "--budget", reserves["size"] - 1, exit=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", [*OWN, *CORPUS])
+def test_every_verb_describes_the_plan_in_the_file(path, kind, arenaut, arenaut_json, tmp_path):
+    out = planned(arenaut, path, KINDS[kind], tmp_path)
+    if not tflite_file.plan_of(out.read_bytes()):
+        pytest.skip("no plan needs less than the runtime's own: the file holds none")
+    assert_one_description(arenaut, arenaut_json, out)
+
+
+@pytest.mark.parametrize("kind", ["plain", "inplace", "split"])
+@pytest.mark.parametrize("path", OWN)
+def test_a_plan_without_our_mark_is_described_alike(path, kind, arenaut, arenaut_json, tmp_path):
+    out = planned(arenaut, path, KINDS[kind], tmp_path)
+    if not tflite_file.plan_of(out.read_bytes()):
+        pytest.skip("no plan needs less than the runtime's own: the file holds none")
+    out.write_bytes(unmarked(out.read_bytes()))
+    assert_one_description(arenaut, arenaut_json, out)
+
+
+@pytest.mark.parametrize("name", ["foreign_plan_float", "custom_op_planned"])
+def test_plans_of_other_tools_are_described(name, arenaut, arenaut_json):
+    assert_one_description(arenaut, arenaut_json, DATA / f"{name}.tflite")
+
+
+@pytest.mark.parametrize("path", OWN)
+def test_a_flag_still_asks_for_a_new_plan(path, arenaut, arenaut_json, tmp_path):
+    out = planned(arenaut, path, ["--overlap", "on"], tmp_path)
+    plain = json.loads(arenaut("export", path, "--as", "json").stdout)["result"]["arena"]
+    again = json.loads(arenaut("export", out, "--as", "json", "--overlap", "off").stdout)["result"]["arena"]
+    assert again == plain
+
+
+def test_a_wrong_plan_is_not_exported_as_another(arenaut, tmp_path):
+    data = (DATA / "resnet_int8.tflite").read_bytes()
+    wrong = tmp_path / "wrong.tflite"
+    wrong.write_bytes(tflite_file.with_plan(data, [min(at, 0) for at in tflite_file.apart(data)]))
+    refused = arenaut("export", wrong, "--as", "header", exit=1)
+    assert "the plan in the file is wrong" in refused.stderr and refused.stdout == ""
+
+
+@pytest.mark.parametrize("flags", [[], ["-f"]])
+def test_reserve_and_budget_are_of_the_file_that_is_written(flags, arenaut, arenaut_json, tmp_path):
+    path = planned(arenaut, DATA / "resnet_int8.tflite", ["--overlap", "on"], tmp_path)
+    need = arenaut_json("size", path)["tensor_arena"][0]["bytes"]
+    again = tmp_path / "again.tflite"
+    said = arenaut("plan", path, *flags, "-o", again, "--budget", need).stdout
+    assert one_number(r"reserve +([\d,]+) bytes", said) == need
+    assert arenaut_json("size", again)["tensor_arena"][0]["bytes"] == need
+    found = arenaut_json("plan", path, "--budget", need)["budget"]
+    assert found == {"bytes": need, "needed": need, "fits": True}
+
+
+POOLS = [[], ["--pool", "dtcm=64K"], ["--pool", "dtcm=64K", "--pool", "sram=256K"],
+         ["--pool", "dtcm=30K", "--pool", "sram=256K"]]
+RIGHTS = [[], ["--overlap", "on"], ["--split", "on", "--scratch", SCRATCH]]
+ALL = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))]
+
+
+@pytest.mark.parametrize("path", [*ALL, *CORPUS])
+@pytest.mark.parametrize("verb", ["size", "plan"])
+def test_a_budget_is_kept_only_by_what_is_known(path, verb, arenaut, tmp_path):
+    """Exit 0 means that every addend is exact and their sum no larger, and that the runtime loads
+    the file in as much (with what it takes more on 64 bits)."""
+    for pools in POOLS:
+        for rights in RIGHTS:
+            flags = [*map(str, pools), *map(str, rights)]
+            first = run_json(arenaut, verb, path, *flags, "--budget", 1)
+            if first is None:
+                continue  # no plan in these pools
+            need = first["budget"]["needed"]
+            assert first["budget"]["fits"] is False
+            found = run_json(arenaut, verb, path, *flags, "--budget", need)
+            fits = found["budget"]["fits"]
+            assert fits is (True if found["exit"] == 0 else None), (flags, found["budget"])
+            rows = found.get("tensor_arena", [])
+            exact = rows[0]["exact"] if rows else found["runtime"]["exact"]
+            if fits:
+                assert exact
+                tail = rows[0]["tail"] if rows else found["runtime"]["tail"]
+                head = rows[0]["head"] if rows else found["runtime"]["head"]
+                assert head + tail <= need or found["baseline"]["arena"] < found["result"]["arena"]
+            if fits and verb == "plan" and not (pools and len(pools) > 2):
+                loads(arenaut, path, flags, tmp_path)
+
+
+def run_json(arenaut, *arguments):
+    """The document with the exit code, whichever of 0 and 1 it is; None: no plan."""
+    for code in (0, 1):
+        try:
+            done = arenaut(*arguments, "--json", exit=code)
+        except AssertionError:
+            continue
+        document = json.loads(done.stdout)
+        return {**document, "exit": code} if "budget" in document else None
+    raise AssertionError(f"{arguments}: neither 0 nor 1")
+
+
+def loads(arenaut, path, flags, folder):
+    """The file that is written, in what `size` says of it on 64 bits."""
+    out = folder / "written.tflite"
+    arenaut("plan", path, *flags, "-q", "-f", "-o", out)
+    if not micro_runtime.loads_in(path.read_bytes(), micro_runtime.ARENA):
+        return  # this wheel does not run the model
+    scratch = ["--scratch", SCRATCH] if "--scratch" in flags else []
+    rows = run_json(arenaut, "size", out, *scratch, "--budget", 1)["tensor_arena"]
+    wide = next(row for row in rows if row["target"] == "tflite-micro-64")
+    assert micro_runtime.loads_in(out.read_bytes(), wide["bytes"] + SLACK)
+
+
+def test_pools_beyond_one_are_not_written_into_a_model(arenaut, tmp_path):
+    path, out = DATA / "mobilenet_v1_025_96_int8.tflite", tmp_path / "two.tflite"
+    pools = ["--pool", "dtcm=64K", "--pool", "sram=256K"]
+    refused = arenaut("plan", path, *pools, "-o", out, exit=2)
+    assert "plans in one arena" in refused.stderr and not out.exists()
+    header = arenaut("export", path, *pools, "--as", "header").stdout
+    document = json.loads(arenaut("plan", path, *pools, "--json", "--budget", "60K", exit=1).stdout)
+    assert document["budget"]["fits"] is False
+    need = document["runtime"]["head"] + document["runtime"]["tail"]
+    assert need <= one_number(r"TENSOR_ARENA_BYTES (\d+)u", header) == document["budget"]["needed"]
