@@ -26,6 +26,7 @@ static uint64_t past_reserved(const arn_proof_case *c, uint64_t at, uint64_t siz
 
 static uint64_t past_placed(const arn_proof_state *s, const arn_proof_piece *piece, uint64_t at) {
     const arn_proof_case *c = s->c;
+    (void)arn_proof_charge(c->meter, 1 + (uint64_t)piece->n_neighbours + c->problem->n_reserved);
     for (uint32_t k = piece->neighbour; k < piece->neighbour + piece->n_neighbours; k++) {
         const arn_proof_piece *other = &c->piece[c->neighbours[k]];
         if (s->state[other->group] != ARN_GROUP_PLACED) continue;
@@ -148,6 +149,7 @@ static rest find_rest(const arn_proof_state *s, uint32_t group) {
             const arn_proof_piece *other = &c->piece[c->neighbours[k]];
             if (s->state[other->group] == ARN_GROUP_OPEN) rest_on(s, &c->piece[i], other, &r);
         }
+        (void)arn_proof_charge(c->meter, 1 + (uint64_t)c->piece[i].n_neighbours);
     }
     return r;
 }
@@ -214,6 +216,7 @@ static bool next_wall(const arn_proof_state *s, const uint32_t *list, uint32_t n
     const arn_proof_case *c = s->c;
     const arenaut_problem *p = c->problem;
     bool found = false;
+    (void)arn_proof_charge(c->meter, (uint64_t)p->n_reserved + c->n_pieces + n);
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
         if (r->pool != c->pool || r->end <= at || (found && r->first >= wall->first)) continue;
@@ -313,6 +316,7 @@ static bool was_hemmed_in(const arn_proof_state *s, const uint64_t *lowest, cons
         for (uint32_t k = piece->neighbour; k < piece->neighbour + piece->n_neighbours; k++) {
             const arn_proof_piece *other = &c->piece[c->neighbours[k]];
             if (state[other->group] != ARN_GROUP_PLACED) continue;
+            (void)arn_proof_charge(c->meter, 1);
             const uint64_t end = lowest[other->group] + other->delta + other->size;
             if (lowest[group] + piece->delta >= end) continue;
             if (s->state[other->group] != ARN_GROUP_PLACED ||
@@ -325,6 +329,7 @@ static bool was_hemmed_in(const arn_proof_state *s, const uint64_t *lowest, cons
 }
 
 bool arn_proof_is_no_freer(const arn_proof_state *s, const uint64_t *lowest, const uint8_t *state) {
+    (void)arn_proof_charge(s->c->meter, s->c->n_groups);
     for (uint32_t k = 0; k < s->c->n_groups; k++) {
         if (state[k] != ARN_GROUP_OPEN) continue;
         if (s->state[k] != ARN_GROUP_OPEN || s->lowest[k] < lowest[k]) return false;
