@@ -29,4 +29,8 @@ static inline bool arn_proof_charge(arn_proof_meter *meter, uint64_t effort) {
     return !meter->spent;
 }
 
+static inline bool arn_proof_is_spent(const arn_proof_meter *meter) {
+    return meter && meter->spent;
+}
+
 #endif
