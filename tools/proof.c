@@ -55,7 +55,7 @@ static exit_code check_proof(const tool_job *job, const arenaut_certificate *cer
     arenaut_error err = {0};
     const arenaut_problem *problem = job->pipeline->problem;
     const arenaut_status st = arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
-    if (st == ARENAUT_TOO_LARGE) {
+    if (st == ARENAUT_TOO_LARGE || st == ARENAUT_STOPPED) {
         snprintf(proof->text, sizeof proof->text, "too large to check");
         return EXIT_FINE;
     }

@@ -21,14 +21,14 @@
  * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of what is
  * placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
  * groups are placed. The argument is about the member of the case whose sum of offsets is the
- * least: in it, no group can be moved down by itself. So for any set of groups that is not empty, either one of
- * them lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there
- * is an unplaced group in the way at its lowest, and it rests on the end of such a one: at the
- * next place that it may take from there. Ends are at least the lowest ends. Where resting on
- * one another means lying higher, the lowest group of the set rests on one outside of it. Higher
- * than its lowest means higher by a *grain* at least: the largest number of which all sizes,
- * distances in groups, fixed offsets and reserved ranges of the pool are multiples, and each
- * alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
+ * least: in it, no group can be moved down by itself. So for any set of groups that is not empty,
+ * either one of them lies at its lowest (PLACE it), or none does (REJECT them all), and then for
+ * each there is an unplaced group in the way at its lowest, and it rests on the end of such a one:
+ * at the next place that it may take from there. Ends are at least the lowest ends. Where resting
+ * on one another means lying higher, the lowest group of the set rests on one outside of it.
+ * Higher than its lowest means higher by a *grain* at least: the largest number of which all
+ * sizes, distances in groups, fixed offsets and reserved ranges of the pool are multiples, and
+ * each alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
  * what is apart, so that in the member with the least sum they are such multiples.
  *
  * Where separations let buffers overlap, resting on one another means nothing of the kind, and

@@ -88,14 +88,34 @@ arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_
                                   const arenaut_allocator *allocator, arenaut_finding *finding,
                                   arenaut_error *err);
 
+/* What following a proof may cost, all lines together. 0: the default, which true proofs stay far
+ * below. With parts = buffers, lifetimes, edges, reserved ranges, separations and pools, pairs =
+ * lifetimes that meet (16777216 at most), lines = those of the certificate, and looks = those of
+ * them that are JOIN, POOL, ARENA, POOLS, WITHOUT, ABOVE, LEVEL or HIGH:
+ *
+ *   effort  1 Mi + 64 * ((parts + pairs) * (looks + 16) + parts * (lines + 16))
+ *   memory  1 MiB + 256 * (parts + pairs) + 64 * lines + 16 * buffers * (lines that are KEPT) */
+typedef struct arenaut_check_limits {
+    uint64_t effort; /* looks at a buffer, or at two that are in each other's way */
+    uint64_t memory; /* bytes in use at once */
+} arenaut_check_limits;
+
 /* Follows a certificate's proof: OK if it proves what it says of this problem, REJECTED with
  * the first line that does not hold (rule PROOF), and other errors as above; TOO_LARGE where a
- * proof is about more pairs of buffers than can be listed. Time: for each line work about the
+ * proof is about more pairs of buffers than can be listed; STOPPED where following it costs more
+ * than the default limits allow, and nothing is known of it. Time: for each line work about the
  * neighbours of its buffer, for each case (JOIN, POOL) that of listing them. */
 arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
                                          const arenaut_certificate *certificate,
                                          const arenaut_allocator *allocator,
                                          arenaut_finding *finding, arenaut_error *err);
+
+/* The same with limits of the caller's; NULL: the default. */
+arenaut_status arenaut_check_certificate_within(const arenaut_problem *problem,
+                                                const arenaut_certificate *certificate,
+                                                const arenaut_check_limits *limits,
+                                                const arenaut_allocator *allocator,
+                                                arenaut_finding *finding, arenaut_error *err);
 
 /* Where each tensor lies, however that came about: from a plan, or from a file. */
 typedef struct arenaut_placement {

@@ -42,6 +42,7 @@ typedef struct memory {
 typedef struct replay {
     const arn_plan_check *check;
     const arenaut_certificate *certificate;
+    arn_proof_meter meter; /* the check's allocator is of it */
     arn_check_slices slices;
     arn_proof_case c;
     view view;             /* `state` or `sides` is of the one pool in `pools` */
@@ -236,6 +237,7 @@ static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
     for (uint32_t k = 0; k < r->c.n_groups && st == ARENAUT_OK && !r->why; k++) {
         const arn_proof_group *b = &r->c.group[k];
         bool remains = r->state.state[k] != ARN_GROUP_OPEN;
+        (void)arn_proof_charge(&r->meter, b->n_pieces);
         for (uint32_t i = b->piece; i < b->piece + b->n_pieces && !remains; i++) {
             remains = piece_remains(&r->c, &r->c.piece[i], line);
         }
@@ -377,6 +379,7 @@ static bool take_other_side(replay *r, frame *f) {
 
 static arenaut_status remember(replay *r) {
     const uint32_t n = r->c.n_groups;
+    (void)arn_proof_charge(&r->meter, n);
     if (!arn_grow(r->check->allocator, (void **)&r->memories, &r->memory_room,
                   (uint64_t)r->n_memories + 1, sizeof *r->memories)) {
         return no_memory(r);
@@ -413,7 +416,8 @@ static uint32_t open_group(replay *r, uint64_t buffer) {
     return ARENAUT_NONE;
 }
 
-static bool is_chosen(const replay *r, const frame *f, uint32_t group) {
+static bool is_chosen(replay *r, const frame *f, uint32_t group) {
+    (void)arn_proof_charge(&r->meter, r->n_chosen - f->first);
     for (uint32_t i = f->first; i < r->n_chosen; i++) {
         if (r->chosen[i] == group) return true;
     }
@@ -589,6 +593,7 @@ static arenaut_status follow_lines(replay *r) {
         if (r->at == certificate->n_lines) return reject_all(r, "ends before its proof does");
         const arenaut_status st = follow_line(r, &certificate->line[r->at++]);
         if (st != ARENAUT_OK) return st;
+        if (r->meter.spent) return no_memory(r);
         if (r->why) return reject_line(r);
     } while (r->n_frames > 0);
     return r->at == certificate->n_lines ? ARENAUT_OK : reject_all(r, "goes on after its proof");
@@ -600,6 +605,7 @@ static arenaut_status replay_lines(replay *r) {
     r->pools = r->every_pool;
     arenaut_status st = arn_proof_case_init(&r->c, r->check, &r->slices, r->certificate->bound);
     if (st != ARENAUT_OK) return st;
+    r->c.meter = &r->meter;
     st = follow_lines(r);
     leave_pool(r);
     arn_proof_case_free(&r->c);
@@ -609,21 +615,43 @@ static arenaut_status replay_lines(replay *r) {
     return st;
 }
 
-arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
-                                         const arenaut_certificate *certificate,
-                                         const arenaut_allocator *allocator,
-                                         arenaut_finding *finding, arenaut_error *err) {
-    const arn_plan_check check = {problem, NULL, allocator, finding, err};
-    replay r = {.check = &check, .certificate = certificate};
+/* The caller's memory and effort were enough, or nothing is known of the proof. */
+static arenaut_status tell_if_spent(const replay *r, arenaut_status st) {
+    if (!r->meter.spent) return st;
+    return arn_fail(r->check->err, ARENAUT_STOPPED, 0,
+                    "the certificate, at line %" PRIu32 " of %" PRIu32
+                    ": following it takes more work or memory than is allowed",
+                    r->at, r->certificate->n_lines);
+}
+
+arenaut_status arenaut_check_certificate_within(const arenaut_problem *problem,
+                                                const arenaut_certificate *certificate,
+                                                const arenaut_check_limits *limits,
+                                                const arenaut_allocator *allocator,
+                                                arenaut_finding *finding, arenaut_error *err) {
+    replay r = {.certificate = certificate};
+    const arn_plan_check check = {problem, NULL, &r.meter.allocator, finding, err};
+    r.check = &check;
     *finding = arn_check_no_finding();
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
     if (certificate->problem != arenaut_problem_digest(problem)) {
         return reject_all(&r, "is about another problem");
     }
+    if (!arn_proof_meter_init(&r.meter, limits, problem, certificate, allocator)) {
+        return arn_no_memory(err);
+    }
     st = arn_check_slices_make(&check, &r.slices);
-    if (st != ARENAUT_OK) return st;
-    st = replay_lines(&r);
-    arn_check_slices_free(&check, &r.slices);
-    return st;
+    if (st == ARENAUT_OK) {
+        st = replay_lines(&r);
+        arn_check_slices_free(&check, &r.slices);
+    }
+    return tell_if_spent(&r, st);
+}
+
+arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
+                                         const arenaut_certificate *certificate,
+                                         const arenaut_allocator *allocator,
+                                         arenaut_finding *finding, arenaut_error *err) {
+    return arenaut_check_certificate_within(problem, certificate, NULL, allocator, finding, err);
 }

@@ -347,6 +347,7 @@ static arenaut_status list_members(arn_proof_case *c) {
         const uint32_t end = moments_before(c, c->lives[i].end);
         total += end - first;
         if (total > MOST_ENTRIES) return too_large(c);
+        if (!arn_proof_charge(c->meter, 1 + end - first)) return arn_no_memory(c->err);
         for (uint32_t m = first; m < end; m++) fill[m + 1]++;
     }
     c->member = arn_region_allocate(&c->region, (size_t)total, sizeof *c->member);
@@ -385,6 +386,8 @@ static arenaut_status add_meetings(const arn_proof_case *c, uint32_t i, pair_lis
     const arn_proof_piece *piece = &c->piece[i];
     for (uint32_t k = 0; k < piece->n_lives; k++) {
         const uint32_t m = moments_before(c, c->lives[piece->life + k].first);
+        const uint32_t n = c->member_start[m + 1] - c->member_start[m];
+        if (!arn_proof_charge(c->meter, n)) return arn_no_memory(c->err);
         for (uint32_t s = c->member_start[m]; s < c->member_start[m + 1]; s++) {
             const uint32_t j = c->member[s];
             if (c->piece[j].group == piece->group) continue;
@@ -516,6 +519,7 @@ static arenaut_status find_contradictions(arn_proof_case *c) {
         for (uint32_t i = 0; i < c->group[k].n_pieces; i++) {
             pairs += i;
             if (pairs > MOST_ENTRIES) return too_large(c);
+            if (!arn_proof_charge(c->meter, i)) return arn_no_memory(c->err);
             for (uint32_t j = 0; j < i; j++) {
                 if (overlaps_itself(c, &piece[i], &piece[j]) ||
                     contradicts_apart(c, &piece[i], &piece[j])) {
@@ -530,6 +534,9 @@ static arenaut_status find_contradictions(arn_proof_case *c) {
 /* ---- all together ---- */
 
 static arenaut_status open_case(opening *o) {
+    const arenaut_problem *p = o->c->problem;
+    const uint64_t parts = (uint64_t)p->n_buffers + p->n_lifetimes + p->n_conflicts + p->n_reserved;
+    if (!arn_proof_charge(o->c->meter, parts)) return arn_no_memory(o->c->err);
     if (!find_common_pools(o) || !list_groups(o)) return arn_no_memory(o->c->err);
     fill_groups(o);
     for (uint32_t k = 0; k < o->c->n_groups; k++) settle_group(o, &o->c->group[k]);

@@ -4,6 +4,7 @@
 #define ARN_CHECK_PROOF_CASE_H
 
 #include "check/plan_rules.h"
+#include "check/proof_meter.h"
 #include "core/memory.h"
 
 typedef enum arn_pair_assumption {
@@ -33,6 +34,7 @@ typedef struct arn_proof_case {
     const arn_check_slices *slices;
     const arenaut_allocator *allocator;
     arenaut_error *err;
+    arn_proof_meter *meter; /* NULL: what is done costs nothing */
 
     /* What is assumed. */
     uint8_t *pair;   /* per buffer: arn_pair_assumption about it and its base */

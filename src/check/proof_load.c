@@ -166,6 +166,8 @@ static bool judge(const weighing *w) {
 arenaut_status arn_proof_is_overloaded(const arn_proof_case *c, uint64_t pools, int64_t step,
                                        bool *over) {
     weighing w = {.c = c, .pools = pools, .step = step};
+    const arenaut_problem *p = c->problem;
+    (void)arn_proof_charge(c->meter, (uint64_t)p->n_buffers + p->n_lifetimes + p->n_separations);
     arn_region_init(&w.scratch, c->allocator);
     const bool done = choose_buffers(&w);
     *over = done && judge(&w);

@@ -54,6 +54,7 @@ typedef struct making {
 
 static arenaut_status forbid(making *m, uint32_t a, uint32_t b, int64_t first, int64_t last) {
     const arn_proof_case *c = m->s->c;
+    if (!arn_proof_charge(c->meter, 1)) return arn_no_memory(c->err);
     if (first > last) return ARENAUT_OK;
     if (m->n_found == MOST_BANS) {
         return arn_fail(c->err, ARENAUT_TOO_LARGE, 0,
@@ -318,6 +319,10 @@ static void work_out(arn_proof_sides *s) {
         const uint32_t node = next_waiting(s);
         for (uint32_t k = s->way_start[node]; k < s->way_start[node + 1]; k++) {
             if (s->dead || looks == MOST_LOOKS) break;
+            if (!arn_proof_charge(s->c->meter, 1 + s->way[s->ways_of[k]].n_bans)) {
+                s->failed = s->dead = true;
+                break;
+            }
             look_at_way(s, s->ways_of[k]);
             looks++;
         }

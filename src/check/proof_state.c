@@ -26,6 +26,7 @@ static uint64_t past_reserved(const arn_proof_case *c, uint64_t at, uint64_t siz
 
 static uint64_t past_placed(const arn_proof_state *s, const arn_proof_piece *piece, uint64_t at) {
     const arn_proof_case *c = s->c;
+    (void)arn_proof_charge(c->meter, 1 + (uint64_t)piece->n_neighbours + c->problem->n_reserved);
     for (uint32_t k = piece->neighbour; k < piece->neighbour + piece->n_neighbours; k++) {
         const arn_proof_piece *other = &c->piece[c->neighbours[k]];
         if (s->state[other->group] != ARN_GROUP_PLACED) continue;
@@ -36,7 +37,8 @@ static uint64_t past_placed(const arn_proof_state *s, const arn_proof_piece *pie
 }
 
 /* The lowest offset from `at` on that the group may take. Past the limit it stops looking, so
- * that it never goes further than from there to the end of one obstacle. */
+ * that it never goes further than from there to the end of one obstacle; likewise where the check
+ * has cost too much, and ends. */
 static uint64_t settle(const arn_proof_state *s, uint32_t group, uint64_t at) {
     const arn_proof_case *c = s->c;
     const arn_proof_group *b = &c->group[group];
@@ -49,7 +51,7 @@ static uint64_t settle(const arn_proof_state *s, uint32_t group, uint64_t at) {
             const uint64_t own = moved + piece->delta;
             moved += past_placed(s, piece, past_reserved(c, own, piece->size)) - own;
         }
-        if (moved == at) return at;
+        if (moved == at || arn_proof_is_spent(c->meter)) return at;
         at = moved;
     }
 }
@@ -148,6 +150,7 @@ static rest find_rest(const arn_proof_state *s, uint32_t group) {
             const arn_proof_piece *other = &c->piece[c->neighbours[k]];
             if (s->state[other->group] == ARN_GROUP_OPEN) rest_on(s, &c->piece[i], other, &r);
         }
+        (void)arn_proof_charge(c->meter, 1 + (uint64_t)c->piece[i].n_neighbours);
     }
     return r;
 }
@@ -158,11 +161,12 @@ static uint64_t settle_above(const arn_proof_state *s, uint32_t group, uint64_t 
     return settle(s, group, arn_max_u64(at, s->lowest[group] + s->c->grain));
 }
 
-/* Where each of the set may lie next, into s->rest. */
-static void find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
+/* Where each of the set may lie next, into s->rest. False if that costs too much. */
+static bool find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
     uint64_t lowest = ARENAUT_UNPLACED;
     bool above = true;
     for (uint32_t i = 0; i < n; i++) {
+        if (arn_proof_is_spent(s->c->meter)) return false;
         const rest r = find_rest(s, groups[i]);
         if (!r.blocked) s->dead = true;
         above = above && r.above;
@@ -172,6 +176,7 @@ static void find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
     }
     if (above && lowest == ARENAUT_UNPLACED) s->dead = true;
     for (uint32_t i = 0; i < n && !s->dead; i++) {
+        if (arn_proof_is_spent(s->c->meter)) return false;
         const rest r = find_rest(s, groups[i]);
         uint64_t *at = &s->rest[groups[i]];
         if (!above) {
@@ -180,14 +185,16 @@ static void find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
             *at = arn_min_u64(*at, settle_above(s, groups[i], lowest + r.step));
         }
     }
+    return !arn_proof_is_spent(s->c->meter);
 }
 
 /* Of no groups nothing is rejected: an empty set has no lowest one, which must rest on another. */
 bool arn_proof_reject(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
     if (s->dead || n == 0) return true;
     for (uint32_t i = 0; i < n; i++) s->chosen[groups[i]] = true;
-    find_rests(s, groups, n);
+    const bool found = find_rests(s, groups, n);
     for (uint32_t i = 0; i < n; i++) s->chosen[groups[i]] = false;
+    if (!found) return false;
     for (uint32_t i = 0; i < n && !s->dead; i++) {
         if (!change(s, groups[i], ARN_GROUP_OPEN, s->rest[groups[i]])) return false;
     }
@@ -214,6 +221,7 @@ static bool next_wall(const arn_proof_state *s, const uint32_t *list, uint32_t n
     const arn_proof_case *c = s->c;
     const arenaut_problem *p = c->problem;
     bool found = false;
+    (void)arn_proof_charge(c->meter, (uint64_t)p->n_reserved + c->n_pieces + n);
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
         if (r->pool != c->pool || r->end <= at || (found && r->first >= wall->first)) continue;
@@ -250,6 +258,7 @@ static bool does_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_
     arenaut_reserved wall = {0, 0, 0};
     uint64_t at = floor; /* all below is accounted for; `load` lies above */
     while (next_wall(s, list, n, at, &wall) && wall.first < at + load) {
+        if (arn_proof_is_spent(c->meter)) return false;
         if (wall.first > at) load -= wall.first - at;
         at = wall.end;
         if (at > s->limit || load > s->limit - at) return true;
@@ -313,6 +322,7 @@ static bool was_hemmed_in(const arn_proof_state *s, const uint64_t *lowest, cons
         for (uint32_t k = piece->neighbour; k < piece->neighbour + piece->n_neighbours; k++) {
             const arn_proof_piece *other = &c->piece[c->neighbours[k]];
             if (state[other->group] != ARN_GROUP_PLACED) continue;
+            (void)arn_proof_charge(c->meter, 1);
             const uint64_t end = lowest[other->group] + other->delta + other->size;
             if (lowest[group] + piece->delta >= end) continue;
             if (s->state[other->group] != ARN_GROUP_PLACED ||
@@ -325,6 +335,7 @@ static bool was_hemmed_in(const arn_proof_state *s, const uint64_t *lowest, cons
 }
 
 bool arn_proof_is_no_freer(const arn_proof_state *s, const uint64_t *lowest, const uint8_t *state) {
+    (void)arn_proof_charge(s->c->meter, s->c->n_groups);
     for (uint32_t k = 0; k < s->c->n_groups; k++) {
         if (state[k] != ARN_GROUP_OPEN) continue;
         if (s->state[k] != ARN_GROUP_OPEN || s->lowest[k] < lowest[k]) return false;

@@ -34,8 +34,8 @@ typedef struct arn_proof_state {
 arenaut_status arn_proof_state_init(arn_proof_state *s, const arn_proof_case *c, uint64_t limit);
 void arn_proof_state_free(arn_proof_state *s);
 
-/* Each is false if there is no memory. What is done to a dead state does not matter. Rejecting no
- * groups says nothing and changes nothing. */
+/* Each is false if there is no memory, or the allowance of the case is spent. What is done to a
+ * dead state does not matter. Rejecting no groups says nothing and changes nothing. */
 bool arn_proof_place(arn_proof_state *s, uint32_t group);
 bool arn_proof_reject(arn_proof_state *s, const uint32_t *groups, uint32_t n);
 bool arn_proof_leave(arn_proof_state *s, uint32_t group);

@@ -200,17 +200,8 @@ static void list_steps(forger *f) {
     }
 }
 
-/* Without a limit ranges of offsets creep up to the end of all numbers, byte by byte. */
-static bool is_limited(const forger *f) {
-    bool limited = true;
-    for (uint32_t k = 0; k < f->p->n_pools; k++) {
-        limited = limited && f->p->pool[k].capacity != ARENAUT_UNLIMITED;
-    }
-    return limited;
-}
-
 static uint64_t false_bound(forger *f) {
-    if (is_limited(f) && rng_once_in(&f->r, 4)) return ARENAUT_UNPLACED;
+    if (rng_once_in(&f->r, 4)) return ARENAUT_UNPLACED;
     return f->total + 1 + rng_below(&f->r, 4) * f->scale;
 }
 
@@ -317,6 +308,7 @@ bool forge_certificates(uint64_t seed, FILE *log, forge_counts *counts) {
     differential_shape shape = {.max_buffers = 5};
     shape.features = (uint32_t)rng_next(&f.r) & ALL & ~(uint32_t)ARENAUT_FEATURE_TOKENS;
     if (rng_once_in(&f.r, 2)) shape.features &= (uint32_t)rng_next(&f.r);
+    if (rng_once_in(&f.r, 5)) f.scale = UINT64_C(1) << (8 + rng_below(&f.r, 46));
     f.p = differential_draw(rng_next(&f.r), &shape, f.scale, &f.truth);
     if (!f.p || !find_total(&f)) {
         counts->skipped++;
