@@ -34,6 +34,9 @@ def test_the_command_says_the_same(path):
     plan = arenaut.open(path).plan()
     plan.check()
     result = theirs["result"]
+    if result["planner"] == "file":  # the command describes the plan in the file, which needs no more
+        assert int(result["arena"]) == plan.now == plan.today.arena
+        return
     # JSON has numbers past 2^53 as text.
     assert (plan.arena, plan.bound, plan.status) == (int(result["arena"]), int(result["lower_bound"]),
                                                      result["status"])
@@ -105,8 +108,10 @@ def test_kernels_and_overlap(tmp_path):
 def test_the_whole_arena_is_what_the_command_says():
     for path in FILES:
         plan = arenaut.open(path).plan()
-        theirs = [row for row in json.loads(command("size", path, "--json")).get("tensor_arena", ())
-                  if row["of"] == "planned"]
+        document = json.loads(command("size", path, "--json"))
+        if document["result"]["planner"] == "file":  # of the plan in the file
+            continue
+        theirs = [row for row in document.get("tensor_arena", ()) if row["of"] == "planned"]
         ours = plan.tensor_arena
         assert bool(theirs) == (ours is not None)
         if ours:
