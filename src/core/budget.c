@@ -25,13 +25,14 @@ static uint32_t share_of_whole(const arn_budget *budget, uint32_t share) {
 }
 
 /* What was told to stop stays stopped: a part that ended may not have been the last to be asked. */
-static arenaut_verdict ask(arn_budget *budget, arenaut_progress *progress) {
-    if (budget->verdict != ARENAUT_GO_ON) return budget->verdict;
-    progress->share = share_of_whole(budget, progress->share);
-    arenaut_verdict verdict = ARENAUT_GO_ON;
-    if (budget->whole) verdict = ask(budget->whole, progress);
-    else if (budget->progress) verdict = budget->progress(budget->context, progress);
-    return verdict;
+static arenaut_verdict ask(const arn_budget *budget, arenaut_progress *progress) {
+    const arn_budget *asked = budget;
+    for (;; asked = asked->whole) {
+        if (asked->verdict != ARENAUT_GO_ON) return asked->verdict;
+        progress->share = share_of_whole(asked, progress->share);
+        if (!asked->whole) break;
+    }
+    return asked->progress ? asked->progress(asked->context, progress) : ARENAUT_GO_ON;
 }
 
 static bool settle(arn_budget *budget, arenaut_verdict verdict) {
