@@ -77,8 +77,9 @@ static bool ends_before(const void *context, uint32_t a, uint32_t b) {
 static bool count_pairs(const arenaut_problem *p, const arenaut_allocator *allocator,
                         uint64_t *pairs) {
     const uint32_t n = p->n_lifetimes;
-    uint32_t *first = arn_allocate(allocator, n, 3 * sizeof *first), *end = first + n;
+    uint32_t *first = arn_allocate(allocator, n, 3 * sizeof *first);
     if (!first) return false;
+    uint32_t *end = first + n;
     for (uint32_t i = 0; i < n; i++) first[i] = end[i] = i;
     arn_sort_ids(first, n, begins_before, p->lifetime, end + n);
     arn_sort_ids(end, n, ends_before, p->lifetime, end + n);
