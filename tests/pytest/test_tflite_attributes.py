@@ -87,7 +87,7 @@ def expected_values(data, model, tensor):
 def read(arenaut, path):
     """The program that the reader makes, before any pass: `tuples`, the first, has no work here."""
     text = arenaut("export", path, "--as", "csv", "--dump-after", "tuples").stderr
-    return json.loads(text[text.index("{"):])
+    return json.JSONDecoder().raw_decode(text, text.index("{"))[0]  # notes may stand around it
 
 
 def numbers_or_text(attribute):
