@@ -30,6 +30,7 @@ typedef struct choosing {
     const arenaut_pipeline *p;
     arn_budget *budget;
     arn_reserved whole;
+    uint64_t wide; /* of the program as it is, without any right: no plan may need more there */
     arenaut_split_stage *best; /* stages; none: the program as it is */
     uint32_t n_best;
     uint64_t bytes; /* that it needs */
@@ -66,7 +67,7 @@ static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice
     if (st != ARENAUT_OK && err) *err = why;
     if (st != ARENAUT_OK) return st;
     *bytes = r.bytes;
-    if (r.bytes >= c->bytes || r.wide > c->whole.wide) return ARENAUT_OK;
+    if (r.bytes >= c->bytes || r.wide > c->wide) return ARENAUT_OK;
     return take(c, choice, r.bytes, err);
 }
 
@@ -172,11 +173,30 @@ static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, 
     options.kernels = p->kernels;
     options.run_by = p->scratch.known ? NULL : p->kernels;
     options.overlap = overlap;
-    options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
+    /* Overlaps reach further than results in place; looked for together, they find no more. */
+    options.in_place = !overlap && p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
     budget->effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
     return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
                           err);
+}
+
+/* What splitting adds to the tail of a wide target may not make it need more there than it does
+ * today. That does not depend on what else is allowed, or a right more could rule out what is taken
+ * without it. */
+static arenaut_status find_wide(choosing *c, arenaut_error *err) {
+    arn_budget part = arn_budget_part(c->budget, 0, 0, ARN_BUDGET_ALL);
+    arenaut_pipeline_options options = c->p->options;
+    options.splitting = (arenaut_splitting){0};
+    options.recomputing = (arenaut_recomputing){0};
+    options.reordering = (arenaut_reordering){0};
+    options.overwrite = ARENAUT_OVERWRITE_OFF;
+    options.overlap = false;
+    arn_reserved r;
+    const arenaut_status st =
+        arn_pipeline_plan_aside(c->p, &part, options, ARN_QUICKLY, &r, err);
+    c->wide = r.wide > c->whole.wide ? r.wide : c->whole.wide;
+    return st;
 }
 
 /* With overlap, what was found without is tried as well: how far results reach in a plan is not
@@ -188,6 +208,7 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     bool fits = false;
     arenaut_status st = plan_split(c->p, c->budget, &none, ARN_QUICKLY, &c->whole, err);
     c->bytes = c->whole.bytes;
+    if (st == ARENAUT_OK) st = find_wide(c, err);
     if (!arn_budget_goes_on(c->budget)) return st; /* nothing to compare with */
     if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
         st = take_fitting(c, best, &fits, err);
