@@ -145,7 +145,10 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
     if (stays ? find_arena_as_it_is(job, &arena)
               : find_whole_arena(job, p->figures.planned, &arena))
         return;
-    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s", arena.exact ? "" : "at least ",
+    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s",
+                arena.exact     ? ""
+                : is_refused(p) ? "if the runtime took the model, "
+                                : "at least ",
                 with_commas(arena.total).text, with_commas(arena.head).text,
                 with_commas(arena.tail).text);
     if (arena.head > arena.tensors) {
@@ -163,6 +166,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     describe_order(pipeline, "  order      ", out);
     describe_outside(pipeline, "  outside    ", out);
     describe_kernels(pipeline, "  kernels    ", out);
+    describe_refused(pipeline, "  runs       ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
