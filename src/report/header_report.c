@@ -78,9 +78,13 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
     const arenaut_status st =
         arenaut_tensor_arena_find(r, r->plan->total, r->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
+    const arenaut_op_support support = arenaut_kernel_support_all(r->kernels, r->program, NULL);
+    const bool refused = support == ARENAUT_OP_REFUSED || support == ARENAUT_OP_MISSING;
     arn_putf(&h->out, "/* %s: head %s, tail %s%s. */\n", r->target->name,
              arn_report_commas(arena.head).text, arn_report_commas(arena.tail).text,
-             arena.exact ? "" : ", and what kernels ask for that is not known");
+             refused       ? "; its kernels do not take this model"
+             : arena.exact ? ""
+                           : ", and what kernels ask for that is not known");
     arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
              arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
     return arn_report_put_resolver(&h->out, r->program, h->upper.text, allocator, err);
