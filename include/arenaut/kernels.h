@@ -161,6 +161,7 @@ typedef struct arenaut_kernel_set {
     bool (*scratch_sizes)(const arenaut_program *program, const arenaut_op *op,
                           arenaut_scratch_requests *requests); /* adds to none; false: not known;
                                                                 * NULL: of no op */
+    const char *macro; /* that the runtime's own build defines for these kernels; NULL: none */
     const arenaut_type_rule *types; /* ends with op == NULL; NULL: none known */
     bool complete; /* an op that neither this set nor its base names in any list is missing from the
                     * runtime */

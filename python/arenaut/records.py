@@ -811,6 +811,7 @@ KernelSet._fields_ = [
     ("scratch", POINTER(ScratchRule)),
     ("persistent", POINTER(PersistentRule)),
     ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests))),
+    ("macro", c_char_p),
     ("types", POINTER(TypeRule)),
     ("complete", c_bool)]
 OrderOptions._fields_ = [

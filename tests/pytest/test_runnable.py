@@ -96,3 +96,19 @@ def custom_name(path):
 def test_plans_of_other_runtimes_say_nothing(arenaut_json):
     found = arenaut_json("size", DATA / "float16_weights.tflite", "--target", "litert")
     assert found["runtime"].get("runs") is None
+
+
+def test_a_header_stops_a_build_with_other_kernels(arenaut, tmp_path):
+    """By the macros that the runtime's own makefiles define."""
+    model = DATA / "mobilenet_v1_025_96_int8.tflite"
+    for kernels, others in (("reference", ("CMSIS_NN", "ESP_NN")), ("cmsis-nn", ("ESP_NN",)),
+                            ("esp-nn", ("CMSIS_NN",))):
+        header = tmp_path / f"{kernels}.h"
+        arenaut("plan", model, "--kernels", kernels, "-q", "-o", header)
+        assert f"_KERNELS_{kernels.upper().replace('-', '_')} 1" in header.read_text()
+        for macro in (None, "CMSIS_NN", "ESP_NN"):
+            done = subprocess.run(["cc", "-fsyntax-only", "-x", "c", *([f"-D{macro}"] if macro else []),
+                                   header], capture_output=True, text=True, check=False)
+            assert (done.returncode != 0) == (macro in others), done.stderr
+            if macro in others:
+                assert f"planned for the kernels '{kernels}'" in done.stderr
