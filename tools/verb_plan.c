@@ -145,10 +145,7 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
     if (stays ? find_arena_as_it_is(job, &arena)
               : find_whole_arena(job, p->figures.planned, &arena))
         return;
-    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s",
-                arena.exact     ? ""
-                : is_refused(p) ? "if the runtime took the model, "
-                                : "at least ",
+    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s", arena.exact ? "" : "at least ",
                 with_commas(arena.total).text, with_commas(arena.head).text,
                 with_commas(arena.tail).text);
     if (arena.head > arena.tensors) {
