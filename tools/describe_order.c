@@ -23,12 +23,15 @@ bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
 }
 
 const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *o) {
-    if (o->between_jumps) {
-        return no_order_helps(p, o) ? "no other order between its jumps helps"
-                                    : "in no other order between its jumps is less alive at once";
-    }
-    return no_order_helps(p, o) ? "no other order helps"
-                                : "in no other order is less alive at once";
+    static const char *const words[2][2][2] = {
+        {{"in no other order is less alive at once", "no other order helps"},
+         {"in no other order between its jumps is less alive at once",
+          "no other order between its jumps helps"}},
+        {{"in no other order of the ops that may move is less alive at once",
+          "no other order of the ops that may move helps"},
+         {"in no other order between its jumps of the ops that may move is less alive at once",
+          "no other order between its jumps of the ops that may move helps"}}};
+    return words[o->n_held > 0][o->between_jumps][no_order_helps(p, o)];
 }
 
 /* Of all choices of joins in programs of several methods there is none. */
@@ -36,6 +39,17 @@ static void put_bound(const arenaut_ordering *o, const char *between, arenaut_te
     text_put(out, between);
     if (o->bound > 0) text_printf(out, "at least %s in any", with_commas(o->bound).text);
     else text_put(out, "no bound of all choices is known");
+}
+
+/* Of which orders all that is said, and why not of all. */
+static void put_held(const arenaut_ordering *o, arenaut_text *out) {
+    if (o->n_held == 0) return;
+    text_printf(out,
+                "; of orders that keep %" PRIu32
+                " op%s in file order, as it is not known whether "
+                "%s only comput%s (\"pure\")",
+                o->n_held, o->n_held > 1 ? "s" : "", o->n_held > 1 ? "they" : "it",
+                o->n_held > 1 ? "e" : "es");
 }
 
 static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
@@ -66,6 +80,7 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
     if (!o->known) return;
     text_put(out, head);
     describe_figures(p, out);
+    put_held(o, out);
     if (o->n_joins > 0) {
         text_printf(out, "; %" PRIu32 " of %" PRIu32 " joins in place", o->n_in_place, o->n_joins);
     }
@@ -84,6 +99,7 @@ static void put_figures(const arenaut_ordering *o, arenaut_text *out) {
     text_put_json_u64(out, o->bound);
     text_printf(out, ", \"proven\": %s", o->bound == o->best ? "true" : "false");
     if (o->between_jumps) text_put(out, ", \"between_jumps\": true");
+    if (o->n_held > 0) text_printf(out, ", \"held\": %" PRIu32, o->n_held);
 }
 
 void put_json_figures_of_order(const arenaut_ordering *o, arenaut_text *out) {

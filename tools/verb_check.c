@@ -20,6 +20,7 @@ typedef struct verdict {
     arenaut_finding finding;
     const arenaut_kernel_set *kernels; /* that the plan stands on; NULL: on none */
     bool ok, replayed, reaches, shares;
+    bool none; /* a model without a plan: there is nothing that could be wrong */
 } verdict;
 
 /* "Is the plan right?" has a negative answer where there is none. */
@@ -61,11 +62,11 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
         true; /* what a file states can be checked, whoever obeys it */
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
-    if (!holds_places(job->pipeline->document.program)) {
-        return no_plan(job->path, ": its runtime plans at load ('arenaut plan' makes one)");
-    }
+    v->none = !holds_places(job->pipeline->document.program);
+    v->ok = v->none;
+    if (v->none && job->options->budget == NOT_GIVEN) return EXIT_FINE;
     code = job_find_baseline(job);
-    if (code != EXIT_FINE) return code;
+    if (code != EXIT_FINE || v->none) return code;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
     v->ok = !baseline->overlaps;
     v->finding = baseline->finding;
@@ -199,7 +200,10 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
     text_put_json(out, v->path);
     text_put(out, ",\"format\":");
     text_put_json(out, v->job->pipeline->document.format->name);
-    text_printf(out, "},\"ok\":%s,\"replayed\":%s", v->ok ? "true" : "false",
+    text_printf(out, "},\"ok\":%s,\"replayed\":%s",
+                v->none ? "null"
+                : v->ok ? "true"
+                        : "false",
                 v->replayed ? "true" : "false");
     if (v->kernels) {
         text_put(out, ",\"kernels\":");
@@ -233,6 +237,11 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
         text_put(out, "\n");
         return;
     }
+    if (v->none) {
+        text_put(out,
+                 "  no plan in the file: its runtime plans at load ('arenaut plan' makes one)\n");
+        return;
+    }
     if (!v->plan) {
         text_printf(out, "  %sok%s: %" PRIu32 " tensors in %s bytes; a replay of the ops",
                     style.good, style.plain, v->n_placed, with_commas(v->bytes).text);
@@ -261,7 +270,8 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
 
 /* The plan in a model is the baseline's, of the ops as the file has them. */
 static exit_code judge_reserved(const verdict *v, const tool_options *options) {
-    const bool own = v->plan && v->plan == v->job->pipeline->baseline.plan;
+    if (options->budget == NOT_GIVEN) return EXIT_FINE;
+    const bool own = v->none || (v->plan && v->plan == v->job->pipeline->baseline.plan);
     const reservation need = own ? reserved_as_it_is(v->job) : reserved_for(v->job, v->bytes);
     return check_budget(v->path, options, &need);
 }

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "progress.h"
 #include "text_table.h"
+#include "together.h"
 #include "verb.h"
 #include "whole_arena.h"
 
@@ -32,8 +33,8 @@ typedef struct planning {
 
 /* What became of several files. */
 typedef struct tally {
-    uint64_t now, planned, largest;
-    reservation most; /* that any of them needs, with all that its runtime keeps there */
+    uint64_t now, planned;
+    together all; /* of them need this, and all that their runtimes keep there */
     size_t n, n_written, n_kept, n_failed;
     bool now_known; /* of all of them */
 } tally;
@@ -396,10 +397,8 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
         sums->planned += p->kept && known ? figures->now : figures->planned;
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
-        if (figures->planned > sums->largest) sums->largest = figures->planned;
         const reservation need = what_it_takes(p);
-        if (need.bytes > sums->most.bytes) sums->most.bytes = need.bytes;
-        if (need.unknown) sums->most.unknown = need.unknown;
+        code = graver(code, together_add(&sums->all, job, figures->planned, &need));
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;
@@ -415,7 +414,8 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
 
 /* A budget decides the exit code, and nothing else: what was asked for is written all the same. */
 static exit_code judge_all(const char *about, const tool_options *options, const tally *sums) {
-    const exit_code code = check_budget(about, options, &sums->most);
+    const reservation all = together_reserved(&sums->all);
+    const exit_code code = check_budget(about, options, &all);
     if (code != EXIT_FINE && sums->n_written + sums->n_kept > 0) {
         note(about, "written all the same: %s", options->output);
     }
@@ -469,8 +469,13 @@ static exit_code open_folders_between(const char *top, char *path) {
 }
 
 static void put_totals(const tally *sums, const tool_options *options, arenaut_text *out) {
-    text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
-                with_commas(sums->largest).text, in_units(sums->largest).text);
+    const uint64_t all = together_planned(&sums->all);
+    text_printf(out, "together    %s bytes (%s): the files never run at the same time",
+                with_commas(all).text, in_units(all).text);
+    if (sums->all.kept > 0) {
+        text_printf(out, "; %s of them are state that they keep", with_commas(sums->all.kept).text);
+    }
+    text_put(out, "\n");
     text_printf(out, "total       %zu files, ", sums->n);
     if (sums->now_known) {
         text_printf(out, "now %s, planned %s, %s", with_commas(sums->now).text,
@@ -486,8 +491,8 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
     text_put(out, options->output ? "\n" : "; nothing is written without -o FOLDER\n");
 }
 
-/* Several files are one program whose methods never run at the same time and, with no
- * buffer of one shared with another, need as much as the largest. */
+/* Several files are one program whose methods never run at the same time: no buffer of one is
+ * shared with another, and none is alive while another runs but state. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     exit_code code = EXIT_FINE;
     tally sums = {.now_known = true};
@@ -506,7 +511,7 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
         if (one == EXIT_USAGE) return code; /* it would be said again of every file */
     }
     if (options->json || options->jsonl) end_json_items(options, out->size, out);
-    else if (!options->quiet && sums.largest > 0) put_totals(&sums, options, out);
+    else if (!options->quiet && together_planned(&sums.all) > 0) put_totals(&sums, options, out);
     return graver(code, judge_all("together", options, &sums));
 }
 

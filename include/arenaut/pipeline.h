@@ -147,6 +147,9 @@ typedef struct arenaut_ordering {
     uint32_t n_views;    /* that could be copies, where that may save anything: likewise, and
                           * `given` and `ways` are of none */
     uint32_t n_copied;   /* of these, in the plan */
+    uint32_t n_held;     /* ops that keep their order among one another for the only reason that
+                          * nothing is known of their operators (see arenaut_op.pure): orders that
+                          * keep it are all that is meant */
     bool between_jumps;  /* some ops move only between jumps: these orders are all that is meant */
 } arenaut_ordering;
 

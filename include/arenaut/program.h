@@ -185,6 +185,8 @@ typedef struct arenaut_op {
                               * the op's own, in order (a condition's output is not) */
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
+    bool pure;                /* it only computes its outputs from its inputs, the same each time,
+                               * whatever its name suggests; of a delegate it says nothing */
     uint32_t target;          /* of a jump: the op to go to, counted within its method; its n_ops is
                                * the method's end. Of a field: which one. Of a loop: how many values it
                                * carries from turn to turn, its first inputs and outputs and its method's;

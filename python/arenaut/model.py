@@ -222,8 +222,8 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes"))
     added_bytes: int
 
 
-class Order(namedtuple("Order", "given best bound ops between_jumps joins views",
-                       defaults=(False, None, None))):
+class Order(namedtuple("Order", "given best bound ops between_jumps joins views held",
+                       defaults=(False, None, None, 0))):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
     Attributes:
@@ -239,6 +239,8 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins views"
             (`passes="slices"`): how many are, of how many that could be; else None.
         views (tuple): where views of parts could be copies, so that what they are parts of need not
             wait for their readers: how many are, of how many that could be; else None.
+        held (int): ops that keep their order among one another, since it is not known whether they
+            only compute; all this is said of orders that keep it.
     """
 
     __slots__ = ()
@@ -249,6 +251,7 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins views"
     between_jumps: bool
     joins: tuple[int, int] | None
     views: tuple[int, int] | None
+    held: int
 
 
 def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
@@ -494,7 +497,7 @@ class ModelPlan(Plan):
         joins = (found.n_in_place, found.n_joins) if found.n_joins else None
         views = (found.n_copied, found.n_views) if found.n_views else None
         return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps), joins,
-                     views)
+                     views, found.n_held)
 
     @property
     def recomputed(self) -> Recomputed | None:

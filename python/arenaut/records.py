@@ -742,6 +742,7 @@ Op._fields_ = [
     ("calls", POINTER(c_uint32)),
     ("in_place", POINTER(InPlace)),
     ("arguments_may_alias", c_bool),
+    ("pure", c_bool),
     ("target", c_uint32),
     ("stream", c_uint32),
     ("n_after", c_uint32),
@@ -1089,6 +1090,7 @@ Ordering._fields_ = [
     ("n_in_place", c_uint32),
     ("n_views", c_uint32),
     ("n_copied", c_uint32),
+    ("n_held", c_uint32),
     ("between_jumps", c_bool)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),

@@ -231,33 +231,36 @@ static bool contains(const char *name, const char *lower) {
 }
 
 /* A kernel of a library that is not known may write what it is given to read. */
-static bool is_foreign_name(const arenaut_program *p, const char *name) {
+static bool is_foreign(const arenaut_program *p, const arenaut_op *op) {
+    const char *name = op->name ? op->name : "";
     const char *end = strstr(name, "::");
     const size_t length = end ? (size_t)(end - name) : 0;
     static const char *const known[] = {"aten", "dim_order_ops", "executorch_prim",
                                         "quantized_decomposed"};
-    if (p->dialect || !end) return false;
+    if (p->dialect || op->pure || !end) return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
     }
     return true;
 }
 
-static bool is_plain_name(const arenaut_program *p, const char *name) {
+static bool is_plain(const arenaut_program *p, const arenaut_op *op) {
+    const char *name = op->name ? op->name : "";
     static const char *const wary[] = {
         "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
         "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
         "exponential", "hashtable",   "custom",  "print",     "assert"};
     const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (op->pure || !*name) return op->pure;
     for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
         if (contains(name, wary[i])) return false;
     }
     return p->dialect || strspn(name, capitals) == strlen(name) ||
-           (strstr(name, "::") && !is_foreign_name(p, name));
+           (strstr(name, "::") && !is_foreign(p, op));
 }
 
 static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
-    if (!op->name || !is_plain_name(p, op->name)) return true;
+    if (!is_plain(p, op)) return true;
     if (op->kind == ARENAUT_OP_DELEGATE || op->n_calls > 0 || op->n_outputs == 0) return true;
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
@@ -292,8 +295,8 @@ static uint8_t facts_of_argument(const arenaut_program *p, const arenaut_op *op,
 static uint8_t facts_of_op(const reorder_check *c, const arenaut_op *op) {
     const arenaut_program *p = c->before;
     uint8_t facts = facts_of_calls(c, op);
-    const bool updates = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE ||
-                         (op->name && is_foreign_name(p, op->name));
+    const bool updates =
+        op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const bool reads = i < op->n_inputs;
         const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
@@ -432,8 +435,7 @@ static bool visit(const reorder_check *c, const arenaut_program *p, const arenau
 
 /* Counts what an op writes. */
 static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *op) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE ||
-                         (op->name && is_foreign_name(p, op->name)) ||
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op) ||
                          (facts_of_calls(c, op) & WRITES_OUT); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];

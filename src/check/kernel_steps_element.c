@@ -100,6 +100,7 @@ const arn_kernel_family arn_element_kernels[] = {
     ONE("QUANTIZE"),
     ONE("RELU"),
     ONE("RELU6"),
+    ONE("RELU_N1_TO_1"),
     ONE("ROUND"),
     ONE("RSQRT"),
     ONE("SIN"),

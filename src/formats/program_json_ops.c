@@ -17,6 +17,7 @@ static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_
     XX(O_CALLS, "calls")               \
     XX(O_IN_PLACE, "in_place")         \
     XX(O_ALIAS, "arguments_may_alias") \
+    XX(O_PURE, "pure")                 \
     XX(O_TARGET, "target")             \
     XX(O_SOURCE, "source")             \
     XX(O_INDEX, "index")               \
@@ -174,6 +175,7 @@ void arn_program_json_read_op(reader *r, uint32_t object, uint32_t method) {
     op.n_overlaps = read_overlaps(r, v[O_OVERLAPS]);
     op.overlaps = r->overlaps;
     op.arguments_may_alias = arn_json_flag(json, v[O_ALIAS], false);
+    op.pure = arn_json_flag(json, v[O_PURE], false);
     op.target = read_target(r, object, v, op.kind);
     op.stream = arn_json_below(json, v[O_STREAM], ARENAUT_NONE, 0);
     lists.after = read_numbers(r, v[O_AFTER]);

@@ -156,14 +156,13 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
                       tensor->name ? tensor->name : "", tensor->bytes);
         return;
     }
-    if (tensor->unsized || !fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 ||
-        !all_dims_known(tensor))
-        return;
-    if (v[T_DIMS] == ARN_JSON_NONE && v[T_DTYPE] == ARN_JSON_NONE) {
+    if (tensor->unsized || !fine(r) || arenaut_dtype_bits(tensor->dtype) == 0) return;
+    if (v[T_DTYPE] == ARN_JSON_NONE) {
         arn_json_fail(&r->json, object, ARENAUT_BAD_INPUT,
-                      "a tensor needs 'bytes', or 'dtype' and 'dims'");
+                      "a tensor needs 'bytes', or 'dtype' and 'dims' (a scalar has none)");
         return;
     }
+    if (!all_dims_known(tensor)) return;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const arenaut_status st = arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
                                                      tensor->rank, &tensor->bytes, &inner);

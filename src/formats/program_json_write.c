@@ -265,6 +265,7 @@ static void put_op(printer *out, const arenaut_op *op) {
     put_pairs(out, &begun, op);
     put_overlaps(out, &begun, op);
     put_flag(w, &begun, "arguments_may_alias", op->arguments_may_alias);
+    put_flag(w, &begun, "pure", op->pure);
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
         arn_json_put_size_member(w, &begun, "target", op->target);
     }

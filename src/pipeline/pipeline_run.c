@@ -263,7 +263,25 @@ arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_input
                          lowering, err);
 }
 
+static void leave_to_caller(arenaut_program *program, const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        arenaut_tensor *t = &program->tensors[arenaut_program_storage(program, tensors[i], NULL)];
+        if (t->cls != ARENAUT_CONSTANT && t->cls != ARENAUT_STATE) t->caller_owned = true;
+    }
+}
+
+/* What was asked of the plan stands in the program, too, and so in a file that is written of it. */
+static void exclude_io(arenaut_program *program) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        leave_to_caller(program, method->inputs, method->n_inputs);
+        leave_to_caller(program, method->outputs, method->n_outputs);
+    }
+}
+
 static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    if (p->options.exclude_io) exclude_io(p->document.program);
     p->store->calls_apart = arn_pipeline_calls_apart(p, p->document.program);
     return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
 }

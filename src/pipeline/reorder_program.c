@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "rewrite/order/order_effects.h"
 
 static arenaut_status find(arn_order_search *s, arn_budget *budget, arenaut_error *err) {
     uint64_t peak;
@@ -138,6 +139,7 @@ static arenaut_status reorder_found(arenaut_pipeline *p, arn_budget *budget, are
     arn_region_init(&s.region, arn_pipeline_allocator(p));
     arenaut_status st = find(&s, &looking, &why);
     if (st == ARENAUT_OK) p->ordering = s.known;
+    p->ordering.n_held = arn_order_count_held(p->document.program);
     if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
         st = ARENAUT_OK;

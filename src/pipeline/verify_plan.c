@@ -63,6 +63,14 @@ arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *p, const arenaut_
     return arn_pipeline_replay(p, p->document.program, p->lowering, plan, false, finding, err);
 }
 
+/* Whether the two arguments that share bytes are, by the program, one memory: an op that writes a
+ * view of its own operand, as no update and by no right in place. */
+static bool share_storage(const arenaut_program *program, const arenaut_finding *finding) {
+    return finding->a < program->n_tensors && finding->b < program->n_tensors &&
+           arenaut_program_storage(program, finding->a, NULL) ==
+               arenaut_program_storage(program, finding->b, NULL);
+}
+
 /* Whether no plan could pass: with memory of its own for every buffer, the replay still finds
  * a read of what nothing wrote, or an op that writes over its own operand. */
 static arenaut_status find_fault(const arenaut_pipeline *p, bool *wrong, arenaut_finding *finding,
@@ -82,7 +90,7 @@ static arenaut_status find_fault(const arenaut_pipeline *p, bool *wrong, arenaut
     }
     *wrong = st == ARENAUT_REJECTED &&
              (finding->rule == ARENAUT_RULE_UNWRITTEN ||
-              (finding->rule == ARENAUT_RULE_ARGUMENTS && finding->a == finding->b));
+              (finding->rule == ARENAUT_RULE_ARGUMENTS && share_storage(program, finding)));
     arenaut_plan_free(apart);
     arenaut_lowering_free(lowering);
     return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;

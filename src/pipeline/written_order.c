@@ -13,20 +13,48 @@ typedef struct match {
     bool *known;             /* per tensor of `after` */
 } match;
 
-/* What is made again is a copy of what was made first. */
-static void pair(match *m, uint32_t before, uint32_t after, bool made) {
+/* `same`: it is that tensor, else a copy of it. */
+static void pair(match *m, uint32_t before, uint32_t after, bool same) {
     if (before == ARENAUT_NONE || after == ARENAUT_NONE || m->known[after] ||
-        (m->taken[before] && !made)) {
+        (same && m->taken[before])) {
         return;
     }
-    const bool same = !m->taken[before];
     m->origins[after] = (arenaut_origin){.tensor = before, .same = same, .axis = ARENAUT_NONE};
-    m->taken[before] = m->known[after] = true;
+    m->taken[before] = m->taken[before] || same;
+    m->known[after] = true;
 }
 
 static void pair_lists(match *m, const uint32_t *before, uint32_t n_before, const uint32_t *after,
-                       uint32_t n_after, bool made) {
-    for (uint32_t i = 0; i < n_before && i < n_after; i++) pair(m, before[i], after[i], made);
+                       uint32_t n_after) {
+    for (uint32_t i = 0; i < n_before && i < n_after; i++) pair(m, before[i], after[i], true);
+}
+
+/* The arguments of an op as it was made: the first run of an op in the file may make the copies,
+ * and a later one the tensors that the file had before. */
+static void pair_made(match *m, const arenaut_rewrite *made, const uint32_t *arguments,
+                      uint32_t n_made, const uint32_t *after, uint32_t n_after) {
+    for (uint32_t i = 0; i < n_made && i < n_after; i++) {
+        if (arguments[i] == ARENAUT_NONE) continue;
+        const arenaut_origin origin = made->tensors[arguments[i]];
+        pair(m, origin.tensor, after[i], origin.same);
+    }
+}
+
+/* Views that became copies are all that changed where no arguments are kept. */
+static void pair_ops(match *m, const arenaut_rewrite *made) {
+    const uint32_t *arguments = made->arguments;
+    for (uint32_t i = 0; i < made->n_ops && i < m->after->n_ops; i++) {
+        const arenaut_op *old = &m->before->ops[made->ops[i]], *new = &m->after->ops[i];
+        if (!arguments) {
+            pair_lists(m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
+            pair_lists(m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
+            continue;
+        }
+        pair_made(m, made, arguments, old->n_inputs, new->inputs, new->n_inputs);
+        arguments += old->n_inputs;
+        pair_made(m, made, arguments, old->n_outputs, new->outputs, new->n_outputs);
+        arguments += old->n_outputs;
+    }
 }
 
 /* What no op names keeps its place among its like. */
@@ -35,7 +63,7 @@ static void pair_rest(match *m) {
     for (uint32_t t = 0; t < m->after->n_tensors; t++) {
         if (m->known[t]) continue;
         while (before < m->before->n_tensors && m->taken[before]) before++;
-        if (before < m->before->n_tensors) pair(m, before, t, false);
+        if (before < m->before->n_tensors) pair(m, before, t, true);
     }
 }
 
@@ -59,15 +87,11 @@ arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut
         arn_release(allocator, m.known);
         return arn_no_memory(err);
     }
-    for (uint32_t i = 0; i < written->n_ops && i < after->n_ops; i++) {
-        const arenaut_op *old = &before->ops[written->ops[i]], *new = &after->ops[i];
-        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs, false);
-        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs, true);
-    }
+    pair_ops(&m, written);
     for (uint32_t i = 0; i < before->n_methods && i < after->n_methods; i++) {
         const arenaut_method *old = &before->methods[i], *new = &after->methods[i];
-        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs, false);
-        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs, false);
+        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
+        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
     }
     pair_rest(&m);
     arn_release(allocator, m.taken);

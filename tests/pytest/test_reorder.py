@@ -163,11 +163,11 @@ def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
 
 def joining_method(name):
     """Two operands, and four joins of one more each."""
-    tensors = [{"name": f"{name}{i}", "dims": [1, 8]} for i in range(6)]
+    tensors = [{"name": f"{name}{i}", "dtype": "int8", "dims": [1, 8]} for i in range(6)]
     ops = [{"name": "Resize", "inputs": [f"{name}0"], "outputs": [f"{name}{i}"]} for i in range(1, 6)]
     last = f"{name}1"
     for i in range(4):
-        tensors.append({"name": f"{name}w{i}", "dims": [1, 8 * (i + 2)]})
+        tensors.append({"name": f"{name}w{i}", "dtype": "int8", "dims": [1, 8 * (i + 2)]})
         ops.append({"name": "Concat", "inputs": [last, f"{name}{i + 2}"], "outputs": [f"{name}w{i}"]})
         last = f"{name}w{i}"
     return tensors, {"name": name, "inputs": [f"{name}0"], "outputs": [last], "ops": ops}

@@ -198,6 +198,7 @@ static void assert_same_op(const arenaut_op *a, const arenaut_op *b) {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->method, b->method);
     assert_int_equal(a->arguments_may_alias, b->arguments_may_alias);
+    assert_int_equal(a->pure, b->pure);
     assert_int_equal(a->target, b->target);
     assert_int_equal(a->stream, b->stream);
     assert_same_ids(a->after, a->n_after, b->after, b->n_after);

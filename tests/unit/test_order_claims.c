@@ -72,7 +72,8 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", \"dialect_version\": 17, "
         "\"inputs\": [0], \"tensors\": [");
     for (uint32_t i = 0; i <= p->n_ops; i++) {
-        put(t, "%s{\"name\": \"t%u\", \"dims\": [1, %u]}", i ? ", " : "", i, p->elements[i]);
+        put(t, "%s{\"name\": \"t%u\", \"dtype\": \"int8\", \"dims\": [1, %u]}", i ? ", " : "", i,
+            p->elements[i]);
     }
     put(t, "], \"outputs\": [");
     const char *between = "";

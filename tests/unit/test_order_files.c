@@ -159,9 +159,12 @@ static arenaut_status choose_joins(void *context, const arenaut_allocator *alloc
 TEST(choosing_joins_in_place_survives_running_out_of_memory) {
     static char text[] =
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", \"dialect_version\": 17, "
-        "\"inputs\": [0], \"outputs\": [6], \"tensors\": [{\"dims\": [1, 16]}, "
-        "{\"dims\": [1, 40]}, {\"dims\": [1, 60]}, {\"dims\": [1, 100]}, {\"dims\": [1, 50]}, "
-        "{\"dims\": [1, 150]}, {\"dims\": [1, 8]}], \"ops\": ["
+        "\"inputs\": [0], \"outputs\": [6], \"tensors\": [{\"dtype\": \"int8\", \"dims\": [1, "
+        "16]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 40]}, {\"dtype\": \"int8\", \"dims\": [1, 60]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 100]}, {\"dtype\": \"int8\", \"dims\": [1, 50]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 150]}, {\"dtype\": \"int8\", \"dims\": [1, 8]}], "
+        "\"ops\": ["
         "{\"name\": \"Resize\", \"inputs\": [0], \"outputs\": [1]}, "
         "{\"name\": \"Resize\", \"inputs\": [0], \"outputs\": [2]}, "
         "{\"name\": \"Concat\", \"inputs\": [1, 2], \"outputs\": [3]}, "

@@ -620,10 +620,13 @@ static arenaut_status choose(void *context, const arenaut_allocator *allocator) 
 TEST(choosing_copies_survives_running_out_of_memory) {
     static char program[] =
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
-        "\"outputs\": [8], \"tensors\": [{\"dims\": [1, 16]}, {\"dims\": [1, 256]}, "
-        "{\"dims\": [1, 16], \"view_offset\": 64}, {\"dims\": [1, 200]}, {\"dims\": [1, 300]}, "
-        "{\"dims\": [1, 16], \"view_offset\": 32}, {\"dims\": [1, 16]}, {\"dims\": [1, 400]}, "
-        "{\"dims\": [1, 16]}], \"ops\": ["
+        "\"outputs\": [8], \"tensors\": [{\"dtype\": \"int8\", \"dims\": [1, 16]}, {\"dtype\": "
+        "\"int8\", \"dims\": [1, 256]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 16], \"view_offset\": 64}, {\"dtype\": \"int8\", "
+        "\"dims\": [1, 200]}, {\"dtype\": \"int8\", \"dims\": [1, 300]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 16], \"view_offset\": 32}, {\"dtype\": \"int8\", "
+        "\"dims\": [1, 16]}, {\"dtype\": \"int8\", \"dims\": [1, 400]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 16]}], \"ops\": ["
         "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [0], \"outputs\": [1]}, "
         "{\"name\": \"aten::slice.Tensor\", \"kind\": \"functional\", \"inputs\": [1], "
         "\"outputs\": [2]}, "
@@ -643,9 +646,12 @@ TEST(choosing_copies_survives_running_out_of_memory) {
 TEST(choosing_copies_and_joins_survives_running_out_of_memory) {
     static char program[] =
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "
-        "\"outputs\": [8], \"tensors\": [{\"dims\": [1, 32]}, {\"dims\": [1, 32]}, "
-        "{\"dims\": [1, 64]}, {\"dims\": [1, 96]}, {\"dims\": [1, 32]}, {\"dims\": [1, 64]}, "
-        "{\"dims\": [1, 16], \"view_offset\": 48}, {\"dims\": [1, 96]}, {\"dims\": [1, 208]}], "
+        "\"outputs\": [8], \"tensors\": [{\"dtype\": \"int8\", \"dims\": [1, 32]}, {\"dtype\": "
+        "\"int8\", \"dims\": [1, 32]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 64]}, {\"dtype\": \"int8\", \"dims\": [1, 96]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 32]}, {\"dtype\": \"int8\", \"dims\": [1, 64]}, "
+        "{\"dtype\": \"int8\", \"dims\": [1, 16], \"view_offset\": 48}, {\"dtype\": \"int8\", "
+        "\"dims\": [1, 96]}, {\"dtype\": \"int8\", \"dims\": [1, 208]}], "
         "\"ops\": ["
         "{\"name\": \"aten::relu\", \"kind\": \"functional\", \"inputs\": [0], \"outputs\": [1]}, "
         "{\"name\": \"aten::mm\", \"kind\": \"functional\", \"inputs\": [1], \"outputs\": [2]}, "

@@ -216,8 +216,8 @@ TEST(mistakes_are_named_with_their_place) {
          "found \"flot32\"; expected one of bool", ARENAUT_BAD_INPUT},
         {PROGRAM("\"tensors\": [{\"dims\": [-1]}]"), "found -1; expected an integer from 0",
          ARENAUT_BAD_INPUT},
-        {PROGRAM("\"tensors\": [{\"dims\": [4294967296, 4294967296]}]"), "passes 2^63 - 1 bits",
-         ARENAUT_TOO_LARGE},
+        {PROGRAM("\"tensors\": [{\"dtype\": \"int8\", \"dims\": [4294967296, 4294967296]}]"),
+         "passes 2^63 - 1 bits", ARENAUT_TOO_LARGE},
         {PROGRAM("\"tensors\": [{\"bytes\": 4, \"given\": {\"pool\": 0}}]"),
          "'given': 'offset' is missing", ARENAUT_BAD_INPUT},
         {PROGRAM("\"tensors\": [{\"bytes\": 4, \"method\": \"mian\"}], \"methods\": [{\"name\": "

@@ -45,13 +45,17 @@ static bool is_opaque(const arenaut_program *p, uint32_t tensor) {
 }
 
 bool arn_order_is_foreign(const arenaut_program *p, const arenaut_op *op) {
-    return !p->dialect && op->name && strstr(op->name, "::") && !is_of_known_library(op->name);
+    return !p->dialect && !op->pure && op->name && strstr(op->name, "::") &&
+           !is_of_known_library(op->name);
 }
 
-bool arn_order_has_effects(const arenaut_program *p, const arenaut_op *op) {
-    if (!op->name || op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0) return true;
-    const bool known = p->dialect || is_builtin(op->name) || is_of_known_library(op->name);
-    if (has_word(op->name) || !known) return true;
+static bool is_known(const arenaut_program *p, const arenaut_op *op) {
+    if (op->pure) return true;
+    if (!op->name || !*op->name) return false;
+    return p->dialect || is_builtin(op->name) || is_of_known_library(op->name);
+}
+
+static bool names_opaque(const arenaut_program *p, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (is_opaque(p, op->inputs[i])) return true;
     }
@@ -59,4 +63,30 @@ bool arn_order_has_effects(const arenaut_program *p, const arenaut_op *op) {
         if (is_opaque(p, op->outputs[i])) return true;
     }
     return false;
+}
+
+bool arn_order_has_effects(const arenaut_program *p, const arenaut_op *op) {
+    if (op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0 || !is_known(p, op)) return true;
+    return (!op->pure && has_word(op->name)) || names_opaque(p, op);
+}
+
+/* Instructions that jump, move and free have no operator. */
+static bool is_unknown(const arenaut_program *p, const arenaut_op *op) {
+    const bool computes = op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
+                          op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE;
+    return computes && op->n_calls == 0 && op->n_outputs > 0 && !is_known(p, op);
+}
+
+/* One of them alone waits for nobody, but if it may write what it is given to read. */
+uint32_t arn_order_count_held(const arenaut_program *p) {
+    uint32_t n_effects = 0, n_unknown = 0;
+    bool foreign = false;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->n_calls == 0 && !arn_order_has_effects(p, op)) continue;
+        n_effects++;
+        foreign = foreign || arn_order_is_foreign(p, op);
+        n_unknown += is_unknown(p, op);
+    }
+    return n_effects > 1 || foreign ? n_unknown : 0;
 }

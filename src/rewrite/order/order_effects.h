@@ -12,4 +12,8 @@ bool arn_order_has_effects(const arenaut_program *program, const arenaut_op *op)
  * have been seen to write what they are given to read. */
 bool arn_order_is_foreign(const arenaut_program *program, const arenaut_op *op);
 
+/* How many ops keep their order among those that have effects for the only reason that nothing is
+ * known of an operator of that name. Linear in the ops. */
+uint32_t arn_order_count_held(const arenaut_program *program);
+
 #endif
