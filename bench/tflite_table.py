@@ -5,7 +5,7 @@
 Prints Markdown, in bytes: the head of the arena with the runtime's own planner today, with a plan
 that keeps values apart, and with one that puts results in place of operands; then the whole
 arena of a 32-bit microcontroller, with what the runtime keeps and needs while it plans, today and
-with the smallest of these plans. Kernel scratch comes from data/scratch/tflite-micro.csv where that
+with the smallest of these plans. A dagger marks what that runtime refuses (`runs` of --json). Kernel scratch comes from data/scratch/tflite-micro.csv where that
 file speaks of the model. Models whose whole arena does not shrink are summed up in one line unless
 --all is given. --runtime adds the head that the stock tflite-micro wheel reports for the original
 and the planned file, and the fewest bytes of arena with which it loads each. --overlap adds plans
@@ -42,6 +42,7 @@ class Row:
         now, self.whole = self.run("size", *flags)["tensor_arena"][:2]
         self.whole_today, self.whole = now["bytes"], self.whole["bytes"]
         self.exact = now["exact"]
+        self.refused = document["runtime"]["runs"] is False
 
     def run(self, verb, *options):
         done = subprocess.run([COMMAND, verb, self.path, "--scratch", SCRATCH, "--json",
@@ -50,7 +51,7 @@ class Row:
 
     def cells(self):
         least = "" if self.exact else "≥ "
-        return [self.path.stem, number(self.today), *map(number, self.heads),
+        return [self.path.stem + " †" * self.refused, number(self.today), *map(number, self.heads),
                 least + number(self.whole_today), least + number(self.whole),
                 saved(self.whole_today, self.whole)]
 
@@ -100,6 +101,8 @@ def main():
             head += ["head in the wheel", "smallest arena in the wheel"]
         print_table(head, [row.cells() + (row.runtime_cells() if options.runtime else [])
                            for row in shown])
+    if any(row.refused for row in shown):
+        print("\n†: the stock runtime refuses this model, so that no arena is enough.")
     same = [row for row in rows if row not in shown]
     if same:
         print(f"\n{len(same)} more gain nothing.")

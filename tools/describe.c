@@ -51,6 +51,68 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
     return n;
 }
 
+/* What is known of the ops of the program, for the kernels that the plan is for. */
+static arenaut_op_support support_of(const arenaut_pipeline *p, uint32_t *op) {
+    const arenaut_program *program = p->document.program;
+    return program ? arenaut_kernel_support_all(p->kernels, program, op) : ARENAUT_OP_UNKNOWN;
+}
+
+bool is_refused(const arenaut_pipeline *p) {
+    uint32_t op;
+    const arenaut_op_support support = support_of(p, &op);
+    return support == ARENAUT_OP_REFUSED || support == ARENAUT_OP_MISSING;
+}
+
+/* "float32 with int8", of the first two operands. */
+static void put_types(const arenaut_program *program, const arenaut_op *op, arenaut_text *out) {
+    for (uint32_t k = 0; k < op->n_inputs && k < 2; k++) {
+        if (op->inputs[k] == ARENAUT_NONE) continue;
+        text_printf(out, "%s%s", k ? " with " : " of ",
+                    arenaut_dtype_name(program->tensors[op->inputs[k]].dtype));
+    }
+}
+
+/* "op 244 TILE is not in tflite-micro: the runtime refuses this model" */
+static void put_refusal(const arenaut_pipeline *p, arenaut_text *out) {
+    uint32_t at = 0;
+    const arenaut_op_support support = support_of(p, &at);
+    const arenaut_program *program = p->document.program;
+    const arenaut_op *op = &program->ops[at];
+    text_printf(out, "op %" PRIu32 " ", at - program->methods[op->method].first_op);
+    text_put_clean(out, op->name ? op->name : "");
+    if (support == ARENAUT_OP_MISSING) {
+        text_printf(out, " is not in %s", p->target->name);
+    } else {
+        put_types(program, op, out);
+        text_printf(out, " has no kernel in %s", p->target->name);
+    }
+    text_put(out, ": the runtime refuses this model");
+}
+
+void describe_refused(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    if (!is_refused(p)) return;
+    text_printf(out, "%sno: ", head);
+    put_refusal(p, out);
+    text_put(out, "\n");
+}
+
+/* "runs" is false where the runtime refuses an op, and why; null where nothing is known. */
+static void put_runs(const arenaut_pipeline *p, arenaut_text *out) {
+    uint32_t op;
+    const arenaut_op_support support = support_of(p, &op);
+    arenaut_text why = {0};
+    if (!p->kernels || !p->document.program) return;
+    text_printf(out, ", \"runs\": %s",
+                is_refused(p)                ? "false"
+                : support == ARENAUT_OP_RUNS ? "true"
+                                             : "null");
+    if (!is_refused(p)) return;
+    put_refusal(p, &why);
+    text_put(out, ", \"refused\": ");
+    text_put_json(out, why.bytes);
+    arenaut_text_free(&why);
+}
+
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const bool asked = p->options.kernels || p->unmeasured;
     if (!p->kernels || (!asked && !stands_on_kernels(p))) return;
@@ -267,6 +329,7 @@ static void put_context(const tool_job *job, const reservation *needed, arenaut_
     if (p->target) {
         text_put(out, ",\n  \"runtime\": {\"target\": ");
         text_put_json(out, p->target->name);
+        put_runs(p, out);
         if (feasible) put_head(job, out);
         text_put(out, "}");
     }

@@ -164,6 +164,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     describe_order(pipeline, "  order      ", out);
     describe_outside(pipeline, "  outside    ", out);
     describe_kernels(pipeline, "  kernels    ", out);
+    describe_refused(pipeline, "  runs       ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch    unknown: some kernels want memory that the file does not tell; "

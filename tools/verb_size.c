@@ -78,6 +78,18 @@ static void put_totals(const totals *sums, text_table *table) {
     for (int i = 0; i < 4; i++) table_cell(table, "");
 }
 
+/* The bytes of a runtime that lives in its own arena are those of certain kernels. */
+static void put_kernels(const tool_job *job, arenaut_text *out) {
+    const arenaut_pipeline *p = job->pipeline;
+    if (!has_whole_arena(job) || !p->kernels || stands_on_kernels(p)) {
+        describe_kernels(p, "  kernels  ", out);
+        return;
+    }
+    text_put(out, "  kernels  ");
+    text_put_clean(out, p->kernels->name);
+    text_put(out, p->unmeasured ? ", with rules that were only read in their source\n" : "\n");
+}
+
 /* What else shares the memory: the honest rest of the answer. */
 static exit_code put_details(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->pipeline->plan;
@@ -99,7 +111,8 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
     describe_recompute(job->pipeline, "  recompute ", out);
     describe_order(job->pipeline, "  order    ", out);
     describe_outside(job->pipeline, "  outside  ", out);
-    describe_kernels(job->pipeline, "  kernels  ", out);
+    put_kernels(job, out);
+    describe_refused(job->pipeline, "  runs     ", out);
     if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch  unknown: some kernels of this model ask for working memory that "

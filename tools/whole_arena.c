@@ -62,6 +62,7 @@ exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor
 /* What is not counted, wherever the plan is used; NULL: everything is. */
 static const char *uncounted(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
+    if (is_refused(p)) return "the runtime refuses this model";
     if (p->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         return "the scratch of some kernels is unknown; --scratch FILE gives it";
     }
@@ -83,7 +84,7 @@ static reservation reserve(const tool_job *job, uint64_t planned, bool as_it_is)
         as_it_is ? find_as_it_is(job, target, &arena) : find(job, planned, target, &arena);
     if (code != EXIT_FINE) return (reservation){planned, "the whole arena cannot be counted"};
     out.bytes = arena.total;
-    if (arena.op != ARENAUT_NONE) {
+    if (arena.op != ARENAUT_NONE && !is_refused(job->pipeline)) {
         out.unknown = "the kernel set does not say how much some kernels keep";
     } else if (!arena.exact && !out.unknown) {
         out.unknown = "some kernels ask for memory of unknown size";
@@ -211,7 +212,11 @@ static void put_row(const arena_row *row, bool known, uint64_t budget, text_tabl
 static void put_remarks(const tool_job *job, const arena_row *planned, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const arenaut_tensor_arena *a = &planned->arena;
-    if (a->op != ARENAUT_NONE) {
+    if (is_refused(p)) {
+        text_put(
+            out,
+            "    no arena is enough: these would be the bytes if the runtime took the model\n");
+    } else if (a->op != ARENAUT_NONE) {
         const arenaut_op *op = &p->document.program->ops[a->op];
         text_printf(out, "    at least: op %" PRIu32 " ",
                     a->op - p->document.program->methods[op->method].first_op);

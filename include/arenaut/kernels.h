@@ -128,6 +128,26 @@ typedef struct arenaut_persistent_rule {
     arenaut_persistent_extra extra;
 } arenaut_persistent_rule;
 
+/* Masks of a type rule that stand for no list of types. */
+#define ARENAUT_TYPES_ANY UINT32_MAX
+#define ARENAUT_TYPES_LIKE (UINT32_C(1) << 31) /* the type of the argument that decides */
+
+/* Which element types the kernel of an op takes. Rules of one op are tried in their order: one
+ * whose conditions on the other arguments are met answers for the types that it names. */
+typedef struct arenaut_type_rule {
+    const char *op;
+    uint32_t input;   /* position of the argument whose type decides */
+    uint32_t runs;    /* bit k: the kernel takes arenaut_dtype k there; ARENAUT_TYPES_ANY: all, also
+                       * where there is no such argument */
+    uint32_t refused; /* likewise: the runtime refuses a model with it */
+    uint32_t operand; /* only if input 1 (input 0, if input 1 decides) is of these types, or left
+                       * out; 0: whatever it is */
+    uint32_t third;   /* the same of input 2 */
+    uint32_t result;  /* only if output 0 is of these types; 0: whatever it is */
+    bool scaled;      /* arguments of int8 and int16 run only with a scale, int32 only without */
+    bool measured;    /* else only read in the source: the op is there, its types are not known */
+} arenaut_type_rule;
+
 typedef struct arenaut_kernel_set {
     const char *name, *summary;
     const char *version;                   /* of the sources that were measured and read */
@@ -141,6 +161,10 @@ typedef struct arenaut_kernel_set {
     bool (*scratch_sizes)(const arenaut_program *program, const arenaut_op *op,
                           arenaut_scratch_requests *requests); /* adds to none; false: not known;
                                                                 * NULL: of no op */
+    const char *macro; /* that the runtime's own build defines for these kernels; NULL: none */
+    const arenaut_type_rule *types; /* ends with op == NULL; NULL: none known */
+    bool complete; /* an op that neither this set nor its base names in any list is missing from the
+                    * runtime */
 } arenaut_kernel_set;
 
 /* The table, in the order of src/kernels/kernels.def. */
@@ -195,6 +219,25 @@ const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set
 bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
                              const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
                              int64_t *distance);
+
+/* Whether the runtime takes an op, or a program: the text is the word in messages. */
+typedef enum arenaut_op_support {
+    ARENAUT_OP_UNKNOWN, /* nothing is known */
+    ARENAUT_OP_RUNS,    /* a kernel takes arguments of these types */
+    ARENAUT_OP_REFUSED, /* there is a kernel, but not for these types */
+    ARENAUT_OP_MISSING, /* the runtime has no such op */
+} arenaut_op_support;
+
+/* By the first set on the way from `set` to its base that has type rules for the op; one that names
+ * the op only in other lists has a kernel of its own, of unknown types. UNKNOWN also if an argument
+ * is compressed or of unknown size. `set` may be NULL. O(rules). */
+arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
+                                          const arenaut_program *program, const arenaut_op *op);
+/* Of all ops, called or not, since a runtime prepares them all: the first that is missing decides,
+ * since it looks for all ops first, else the first that is refused, and is *op; else RUNS if every
+ * op does. `op` may be NULL. O(ops * rules). */
+arenaut_op_support arenaut_kernel_support_all(const arenaut_kernel_set *set,
+                                              const arenaut_program *program, uint32_t *op);
 
 /* Bytes that are kept of an op where pointers have `pointer` bytes, 4 or 8: of its options, and of
  * its kernel, each request rounded up to `align`. An op with rules in a set that names it not among

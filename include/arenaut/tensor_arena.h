@@ -26,7 +26,8 @@ typedef struct arenaut_tensor_arena {
     uint64_t tail;    /* what stays: the interpreter, and what kernels keep */
     uint64_t total;   /* both, rounded up to the target's alignment: what to reserve, so aligned */
     bool exact;       /* false: kernels ask for scratch, or keep something, of which it is not known
-                       * how much; then these are the least */
+                       * how much, so that these are the least; or the runtime refuses the
+                       * program (arenaut_kernel_support_all) */
     uint32_t op;      /* the first such op that keeps something; ARENAUT_NONE: none */
 } arenaut_tensor_arena;
 

@@ -11,6 +11,7 @@ UNLIMITED = 18446744073709551615
 SIZE_MAX = 9223372036854775807
 MAX_POOLS = 64
 NO_EFFORT_LIMIT = 18446744073709551615
+TYPES_ANY = 4294967295
 REPORT_MAX_WIDTH = 1000
 MAX_OPEN_SIZES = 8
 VERSION = "0.1.0"
@@ -161,6 +162,10 @@ PERSISTENT_FFT = 8
 PERSISTENT_GATES = 9
 PERSISTENT_ROW_SUMS = 10
 PERSISTENT_SCALES_SUMS = 11
+OP_UNKNOWN = 0
+OP_RUNS = 1
+OP_REFUSED = 2
+OP_MISSING = 3
 HELD_BEFORE = 1
 HELD_AFTER = 2
 ORDER_CUT = 0
@@ -380,6 +385,10 @@ class ScratchRequests(Structure):
 
 
 class PersistentRule(Structure):
+    pass
+
+
+class TypeRule(Structure):
     pass
 
 
@@ -783,6 +792,16 @@ PersistentRule._fields_ = [
     ("options", c_uint16 * 2),
     ("data", c_uint16 * 2),
     ("extra", c_int)]
+TypeRule._fields_ = [
+    ("op", c_char_p),
+    ("input", c_uint32),
+    ("runs", c_uint32),
+    ("refused", c_uint32),
+    ("operand", c_uint32),
+    ("third", c_uint32),
+    ("result", c_uint32),
+    ("scaled", c_bool),
+    ("measured", c_bool)]
 KernelSet._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -792,7 +811,10 @@ KernelSet._fields_ = [
     ("in_place", POINTER(InPlaceRule)),
     ("scratch", POINTER(ScratchRule)),
     ("persistent", POINTER(PersistentRule)),
-    ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests)))]
+    ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests))),
+    ("macro", c_char_p),
+    ("types", POINTER(TypeRule)),
+    ("complete", c_bool)]
 OrderOptions._fields_ = [
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),

@@ -242,12 +242,12 @@ static void check_reachable(reader *r, uint32_t object, const arenaut_kernel_rul
 enum { RULE_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const rule_keys[] = {RULE_KEYS(ARN_KEY_TEXT)};
 
-static void read_evidence(reader *r, uint32_t object, uint32_t value, arenaut_kernel_rule *rule) {
+static void read_evidence(reader *r, uint32_t object, uint32_t value, bool *measured) {
     static const char *const words[] = {"measured", "read"};
     arn_json_require(&r->json, object, value, "evidence");
     if (!fine(r)) return;
-    rule->measured = arn_json_text_is(&r->json.json, value, words[0]);
-    if (!rule->measured && !arn_json_text_is(&r->json.json, value, words[1])) {
+    *measured = arn_json_text_is(&r->json.json, value, words[0]);
+    if (!*measured && !arn_json_text_is(&r->json.json, value, words[1])) {
         unknown_word(r, value, words, 2);
     }
 }
@@ -258,7 +258,7 @@ static void read_rule(reader *r, uint32_t object, arenaut_kernel_rule *rules, si
     rules[n].op = read_op(r, object, v[R_OP]);
     read_when(r, v[R_WHEN], &rules[n].when);
     read_order(r, object, v[R_ORDER], &rules[n]);
-    read_evidence(r, object, v[R_EVIDENCE], &rules[n]);
+    read_evidence(r, object, v[R_EVIDENCE], &rules[n].measured);
     if (fine(r)) check_reachable(r, object, rules, n);
 }
 
@@ -304,6 +304,52 @@ static void read_scratch(reader *r, uint32_t object, arenaut_scratch_rule *rules
     }
 }
 
+/* ---- types ---- */
+
+/* Types by name; "same" is the type of the argument that decides. `none` if absent. */
+static uint32_t read_mask(reader *r, uint32_t array, bool same, uint32_t none) {
+    const bool is_same =
+        same && array != ARN_JSON_NONE && arn_json_type_of(&r->json.json, array) == ARN_JSON_STRING;
+    if (!fine(r) || array == ARN_JSON_NONE) return none;
+    if (!is_same) return read_types(r, array);
+    if (arn_json_text_is(&r->json.json, array, "same")) return ARENAUT_TYPES_LIKE;
+    arn_json_unexpected(&r->json, array, "\"same\", or a list of types");
+    return none;
+}
+
+#define TYPE_KEYS(XX)        \
+    XX(T_OP, "op")           \
+    XX(T_INPUT, "input")     \
+    XX(T_RUNS, "runs")       \
+    XX(T_REFUSED, "refused") \
+    XX(T_OPERAND, "operand") \
+    XX(T_THIRD, "third")     \
+    XX(T_RESULT, "result")   \
+    XX(T_SCALED, "scaled")   \
+    XX(T_EVIDENCE, "evidence")
+enum { TYPE_KEYS(ARN_KEY_ENUM) T_KEYS };
+static const char *const type_keys[] = {TYPE_KEYS(ARN_KEY_TEXT)};
+
+/* An op alone is one that the runtime has, for arguments of any type. */
+static void read_type_rule(reader *r, uint32_t object, arenaut_type_rule *rule) {
+    uint32_t v[T_KEYS];
+    arn_json_members(&r->json, object, type_keys, T_KEYS, v);
+    rule->op = read_op(r, object, v[T_OP]);
+    rule->input = arn_json_below(&r->json, v[T_INPUT], MOST_INPUTS, 0);
+    rule->refused = read_mask(r, v[T_REFUSED], false, 0);
+    rule->runs = read_mask(r, v[T_RUNS], false, rule->refused ? 0 : ARENAUT_TYPES_ANY);
+    rule->operand = read_mask(r, v[T_OPERAND], true, 0);
+    rule->third = read_mask(r, v[T_THIRD], true, 0);
+    rule->result = read_mask(r, v[T_RESULT], true, 0);
+    rule->scaled = arn_json_flag(&r->json, v[T_SCALED], false);
+    rule->measured = true;
+    if (v[T_EVIDENCE] != ARN_JSON_NONE) read_evidence(r, object, v[T_EVIDENCE], &rule->measured);
+    if (fine(r) && (rule->runs & rule->refused)) {
+        arn_json_fail(&r->json, v[T_REFUSED], ARENAUT_BAD_INPUT,
+                      "a type is both among those that run and refused");
+    }
+}
+
 /* ---- the whole ---- */
 
 #define SET_KEYS(XX)           \
@@ -314,7 +360,9 @@ static void read_scratch(reader *r, uint32_t object, arenaut_scratch_rule *rules
     XX(S_BASE, "base")         \
     XX(S_RULES, "rules")       \
     XX(S_IN_PLACE, "in_place") \
-    XX(S_SCRATCH, "scratch")
+    XX(S_SCRATCH, "scratch")   \
+    XX(S_TYPES, "types")       \
+    XX(S_COMPLETE, "complete")
 enum { SET_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const set_keys[] = {SET_KEYS(ARN_KEY_TEXT)};
 
@@ -349,6 +397,13 @@ static void read_lists(reader *r, const uint32_t *v, arenaut_kernel_set *set) {
     ARN_JSON_EACH(&r->json, each, v[S_SCRATCH]) {
         read_scratch(r, each, scratch, n++);
     }
+    n = 0;
+    arenaut_type_rule *types = list_room(r, v[S_TYPES], sizeof *types);
+    ARN_JSON_EACH(&r->json, each, v[S_TYPES]) {
+        read_type_rule(r, each, &types[n++]);
+    }
+    set->types = types;
+    set->complete = arn_json_flag(&r->json, v[S_COMPLETE], false);
     set->rules = rules;
     set->in_place = rights;
     set->scratch = scratch;

@@ -10,10 +10,10 @@ static void put_flag(arn_writer *w, bool *begun, const char *key, bool value) {
     arn_puts(w, value ? "true" : "false");
 }
 
-static void put_types(arn_writer *w, bool *begun, uint32_t types) {
+static void put_type_list(arn_writer *w, bool *begun, const char *key, uint32_t types) {
     bool any = false;
     if (types == 0) return;
-    arn_json_put_key(w, begun, "types");
+    arn_json_put_key(w, begun, key);
     arn_puts(w, "[");
     for (uint32_t k = 0; k < ARENAUT_DTYPE_COUNT; k++) {
         if ((types >> k & 1) == 0) continue;
@@ -22,6 +22,10 @@ static void put_types(arn_writer *w, bool *begun, uint32_t types) {
         any = true;
     }
     arn_puts(w, "]");
+}
+
+static void put_types(arn_writer *w, bool *begun, uint32_t types) {
+    put_type_list(w, begun, "types", types);
 }
 
 static void put_fact(arn_writer *w, bool *begun, const char *key, arenaut_kernel_fact fact) {
@@ -72,6 +76,24 @@ static void put_scratch(arn_writer *w, const arenaut_scratch_rule *rule) {
     put_types(w, &begun, rule->types);
 }
 
+static void put_argument(arn_writer *w, bool *begun, const char *key, uint32_t types) {
+    if (types == ARENAUT_TYPES_LIKE) arn_json_put_text_member(w, begun, key, "same");
+    else put_type_list(w, begun, key, types);
+}
+
+static void put_type_rule(arn_writer *w, const arenaut_type_rule *rule) {
+    bool begun = false;
+    arn_json_put_text_member(w, &begun, "op", rule->op);
+    if (rule->input) arn_json_put_size_member(w, &begun, "input", rule->input);
+    if (rule->runs != ARENAUT_TYPES_ANY) put_type_list(w, &begun, "runs", rule->runs);
+    put_type_list(w, &begun, "refused", rule->refused);
+    put_argument(w, &begun, "operand", rule->operand);
+    put_argument(w, &begun, "third", rule->third);
+    put_argument(w, &begun, "result", rule->result);
+    if (rule->scaled) put_flag(w, &begun, "scaled", true);
+    if (!rule->measured) arn_json_put_text_member(w, &begun, "evidence", "read");
+}
+
 static void put_text_line(arn_writer *w, const char *key, const char *text) {
     if (!text) return;
     arn_putf(w, ",\n  \"%s\": ", key);
@@ -99,6 +121,8 @@ arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_s
     PUT_LIST("rules", set->rules, arenaut_kernel_rule, put_rule);
     PUT_LIST("in_place", set->in_place, arenaut_in_place_rule, put_right);
     PUT_LIST("scratch", set->scratch, arenaut_scratch_rule, put_scratch);
+    PUT_LIST("types", set->types, arenaut_type_rule, put_type_rule);
+    if (set->complete) arn_puts(&w, ",\n  \"complete\": true");
     arn_puts(&w, "\n}\n");
     return arn_writer_finish(&w, err);
 }

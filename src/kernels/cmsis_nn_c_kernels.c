@@ -10,4 +10,5 @@ const arenaut_kernel_set arn_kernels_cmsis_nn_c = {
     .version = "CMSIS-NN 99f736a6, tflite-micro 90b983c2",
     .base = &arn_kernels_cmsis_nn,
     .scratch_sizes = arn_cmsis_nn_c_scratch,
+    .macro = "CMSIS_NN",
 };

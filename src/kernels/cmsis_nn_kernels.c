@@ -81,4 +81,5 @@ const arenaut_kernel_set arn_kernels_cmsis_nn = {
     .scratch = scratch,
     .persistent = arn_cmsis_nn_persistent,
     .scratch_sizes = arn_cmsis_nn_scratch,
+    .macro = "CMSIS_NN",
 };

@@ -89,4 +89,5 @@ const arenaut_kernel_set arn_kernels_cmsis_nn_mve = {
     .scratch = scratch,
     .persistent = arn_cmsis_nn_mve_persistent,
     .scratch_sizes = arn_cmsis_nn_mve_scratch,
+    .macro = "CMSIS_NN",
 };

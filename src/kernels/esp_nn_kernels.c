@@ -43,4 +43,5 @@ const arenaut_kernel_set arn_kernels_esp_nn = {
     .scratch = scratch,
     .persistent = arn_esp_nn_persistent,
     .scratch_sizes = arn_esp_nn_scratch,
+    .macro = "ESP_NN",
 };

@@ -157,4 +157,6 @@ const arenaut_kernel_set arn_kernels_reference = {
     .scratch = scratch,
     .persistent = arn_reference_persistent,
     .scratch_sizes = arn_reference_scratch,
+    .types = arn_reference_types,
+    .complete = true,
 };

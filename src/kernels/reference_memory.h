@@ -9,4 +9,6 @@ extern const arenaut_persistent_rule arn_reference_persistent[];
 bool arn_reference_scratch(const arenaut_program *program, const arenaut_op *op,
                            arenaut_scratch_requests *requests);
 
+extern const arenaut_type_rule arn_reference_types[];
+
 #endif

@@ -60,13 +60,43 @@ static void put_pool(header *h, uint32_t pool) {
              arn_report_pool_alignment(h->result, pool), h->suffix);
 }
 
+static bool is_same_text(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
+
+/* Whether a set before this one in the table has its macro. */
+static bool is_listed(size_t index, const char *macro) {
+    for (size_t i = 0; i < index; i++) {
+        if (is_same_text(arenaut_kernel_set_at(i)->macro, macro)) return true;
+    }
+    return false;
+}
+
+/* Builds of the runtime with other kernels say so by a macro, which stops the compiler here. What
+ * a set of the caller's own stands for is not known. */
+static void put_guard(header *h, const arenaut_kernel_set *kernels) {
+    const arenaut_target *target = h->result->target;
+    const char *before = "#if (";
+    if (!target || !target->layout || arenaut_kernel_set_find(kernels->name) != kernels) return;
+    for (size_t i = 0; i < arenaut_kernel_set_count(); i++) {
+        const char *macro = arenaut_kernel_set_at(i)->macro;
+        if (!macro || is_same_text(macro, kernels->macro) || is_listed(i, macro)) continue;
+        arn_putf(&h->out, "%sdefined(%s)", before, macro);
+        before = " || ";
+    }
+    arn_putf(&h->out,
+             ") && !defined(%s_ANY_KERNELS)\n#error \"planned for the kernels '%s', but the build "
+             "has others: plan with --kernels\"\n#endif\n",
+             h->upper.text, kernels->name);
+}
+
 /* Where results overlap operands, the plan is right for these kernels and no others. */
 static void put_kernels(header *h) {
     const arenaut_kernel_set *kernels = h->result->kernels;
     if (!kernels) return;
+    const arn_c_name upper = arn_c_identifier(kernels->name, strlen(kernels->name), true);
     arn_putf(&h->out, "#define %s_KERNELS ", h->upper.text);
     arn_put_json_string(&h->out, kernels->name); /* letters and digits, so a C string as well */
-    arn_puts(&h->out, "\n");
+    arn_putf(&h->out, "\n#define %s_KERNELS_%s 1\n", h->upper.text, upper.text);
+    put_guard(h, kernels);
 }
 
 /* For a runtime that lives in the arena itself. */
@@ -78,9 +108,13 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
     const arenaut_status st =
         arenaut_tensor_arena_find(r, r->plan->total, r->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
+    const arenaut_op_support support = arenaut_kernel_support_all(r->kernels, r->program, NULL);
+    const bool refused = support == ARENAUT_OP_REFUSED || support == ARENAUT_OP_MISSING;
     arn_putf(&h->out, "/* %s: head %s, tail %s%s. */\n", r->target->name,
              arn_report_commas(arena.head).text, arn_report_commas(arena.tail).text,
-             arena.exact ? "" : ", and what kernels ask for that is not known");
+             refused       ? "; its kernels do not take this model"
+             : arena.exact ? ""
+                           : ", and what kernels ask for that is not known");
     arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
              arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
     return arn_report_put_resolver(&h->out, r->program, h->upper.text, allocator, err);

@@ -147,6 +147,13 @@ static void add_up(arena_count *c, arenaut_tensor_arena *arena) {
               arn_align_up(arena->total, c->target->align, &arena->total);
 }
 
+/* No arena is enough for a model that the runtime does not take. */
+static bool is_refused(const arenaut_result *result) {
+    const arenaut_op_support support =
+        arenaut_kernel_support_all(result->kernels, result->program, NULL);
+    return support == ARENAUT_OP_REFUSED || support == ARENAUT_OP_MISSING;
+}
+
 arenaut_status arenaut_tensor_arena_find(const arenaut_result *result, uint64_t planned,
                                          const arenaut_target *target,
                                          const arenaut_allocator *allocator,
@@ -165,7 +172,8 @@ arenaut_status arenaut_tensor_arena_find(const arenaut_result *result, uint64_t 
     *arena = (arenaut_tensor_arena){.tensors = planned, .op = ARENAUT_NONE};
     arena->scratch = most_scratch(result->program);
     add_up(&count, arena);
-    arena->exact = arena->op == ARENAUT_NONE && result->scratch != ARENAUT_SCRATCH_UNKNOWN;
+    arena->exact = arena->op == ARENAUT_NONE && result->scratch != ARENAUT_SCRATCH_UNKNOWN &&
+                   !is_refused(result);
     if (count.fits) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the arena is past what can be counted");
 }

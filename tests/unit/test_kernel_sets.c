@@ -193,6 +193,81 @@ TEST(names_of_the_table_are_taken) {
     assert_null(set);
 }
 
+/* ---- ops and types ---- */
+
+/* One op of two operands and a result, of a program of its own. */
+static arenaut_op_support support_of(const char *kernels, const char *op, const char *types[3],
+                                     int scales) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
+             "{\"name\": \"a\", \"bytes\": 16, \"dtype\": \"%s\", \"scales\": %d}, "
+             "{\"name\": \"b\", \"bytes\": 16, \"dtype\": \"%s\", \"scales\": %d}, "
+             "{\"name\": \"c\", \"bytes\": 16, \"dtype\": \"%s\", \"scales\": %d}], "
+             "\"inputs\": [\"a\", \"b\"], \"outputs\": [\"c\"], "
+             "\"ops\": [{\"name\": \"%s\", \"inputs\": [\"a\", \"b\"], \"outputs\": [\"c\"]}]}",
+             types[0], scales, types[1], scales, types[2], scales, op);
+    arenaut_document document = read_text("program-json", text);
+    arenaut_kernel_set *own = kernels[0] == '{' ? read_set(kernels) : NULL;
+    const arenaut_kernel_set *set = own ? own : arenaut_kernel_set_find(kernels);
+    uint32_t at = ARENAUT_NONE;
+    const arenaut_op_support one =
+        arenaut_kernel_support(set, document.program, &document.program->ops[0]);
+    assert_int_equal(arenaut_kernel_support_all(set, document.program, &at), one);
+    const bool refused = one == ARENAUT_OP_REFUSED || one == ARENAUT_OP_MISSING;
+    assert_int_equal(at, refused ? 0 : ARENAUT_NONE);
+    arenaut_kernel_set_free(own);
+    arenaut_document_free(&document);
+    return one;
+}
+
+#define SUPPORT(kernels, op, a, b, c) support_of(kernels, op, (const char *[3]){a, b, c}, 1)
+#define TYPES(list) SET(", \"base\": \"reference\", \"types\": [" list "]")
+
+TEST(ops_are_taken_refused_missing_or_unknown) {
+    const char *const sets[] = {"reference", "cmsis-nn", "cmsis-nn-mve", "esp-nn"};
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        const char *set = sets[i];
+        assert_int_equal(SUPPORT(set, "CONV_2D", "int8", "int8", "int8"), ARENAUT_OP_RUNS);
+        assert_int_equal(SUPPORT(set, "CONV_2D", "float32", "int8", "float32"), ARENAUT_OP_REFUSED);
+        assert_int_equal(SUPPORT(set, "TILE", "int8", "int32", "int8"), ARENAUT_OP_MISSING);
+        assert_int_equal(SUPPORT(set, "ADD", "int8", "float32", "int8"), ARENAUT_OP_UNKNOWN);
+        assert_int_equal(SUPPORT(set, "CONV_2D", "int8", "int8", "int16"), ARENAUT_OP_UNKNOWN);
+    }
+    assert_int_equal(SUPPORT("litert", "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT("portable", "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
+}
+
+/* What says no number of itself may be refused. */
+TEST(integers_without_a_scale_are_unknown) {
+    const char *types[] = {"int8", "int8", "int8"}, *wide[] = {"int32", "int32", "int32"};
+    assert_int_equal(support_of("reference", "ADD", types, 1), ARENAUT_OP_RUNS);
+    assert_int_equal(support_of("reference", "ADD", types, 0), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(support_of("reference", "ADD", wide, 0), ARENAUT_OP_RUNS);
+    assert_int_equal(support_of("reference", "ADD", wide, 1), ARENAUT_OP_UNKNOWN);
+}
+
+/* A set of one's own has the ops that it names, whatever the base says. */
+TEST(a_set_states_the_ops_that_it_has) {
+    const char *const own = TYPES("{\"op\": \"TILE\"}");
+    const char *const some = TYPES(
+        "{\"op\": \"TILE\", \"runs\": [\"int8\"], \"operand\": [\"int32\"], "
+        "\"result\": \"same\", \"refused\": [\"int16\"]}");
+    const char *const read = TYPES("{\"op\": \"TILE\", \"evidence\": \"read\"}");
+    const char *const ruled =
+        SET(", \"base\": \"reference\", \"in_place\": [{\"op\": \"TILE\", \"input\": 0}]");
+    assert_int_equal(SUPPORT(own, "TILE", "int8", "int32", "int8"), ARENAUT_OP_RUNS);
+    assert_int_equal(SUPPORT(own, "ABS", "uint8", "int32", "uint8"), ARENAUT_OP_REFUSED);
+    assert_int_equal(SUPPORT(own, "GELU", "int8", "int32", "int8"), ARENAUT_OP_MISSING);
+    assert_int_equal(SUPPORT(some, "TILE", "int8", "int32", "int8"), ARENAUT_OP_RUNS);
+    assert_int_equal(SUPPORT(some, "TILE", "int16", "int32", "int16"), ARENAUT_OP_REFUSED);
+    assert_int_equal(SUPPORT(some, "TILE", "int8", "int64", "int8"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT(some, "TILE", "int8", "int32", "int16"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT(some, "TILE", "uint8", "int32", "uint8"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT(read, "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT(ruled, "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
+}
+
 /* ---- mistakes ---- */
 
 #define REST ", \"order\": \"raster\", \"evidence\": \"read\""
@@ -201,6 +276,13 @@ TEST(names_of_the_table_are_taken) {
 static const struct {
     const char *text, *part;
 } mistakes[] = {
+    {TYPES("{}"), "op"},
+    {TYPES("{\"op\": \"A\", \"runs\": [\"int9\"]}"), "int8"},
+    {TYPES("{\"op\": \"A\", \"runs\": \"same\"}"), "expected"},
+    {TYPES("{\"op\": \"A\", \"operand\": \"like\"}"), "\"same\", or a list of types"},
+    {TYPES("{\"op\": \"A\", \"evidence\": \"seen\"}"), "measured, read"},
+    {TYPES("{\"op\": \"A\", \"runs\": [\"int8\"], \"refused\": [\"int8\"]}"),
+     "both among those that run and refused"},
     {"", "line 1"},
     {"[]", "expected an object"},
     {"{\"schema\": \"arenaut.problem/1\"}", "\"arenaut.kernels/1\" only"},
