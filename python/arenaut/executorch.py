@@ -24,13 +24,15 @@ from typing import Any
 import torch
 from executorch.exir import memory
 from executorch.exir.memory_planning import (MemoryAlgoResult, MemoryPlanningAlgorithmSuite,
-                                             SpecAllocResult, collect_specs_from_nodes, greedy)
+                                             SpecAllocResult, collect_specs_from_nodes,
+                                             get_node_tensor_specs, greedy)
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
 from executorch.exir.schema import DeviceType
 from executorch.exir.tensor import TensorSpec
 from torch.utils._pytree import tree_leaves
 
 import arenaut
+from arenaut.executorch_state import refuse_wrong_write_back
 
 #: Search steps, for each graph: far more than networks need, and less time than ExecuTorch's own.
 EFFORT = 20_000
@@ -62,6 +64,7 @@ plan.__name__ = "arenaut"  # the suite keeps results by the names of algorithms
 
 
 def planned(specs, alignment, graph_module, signature, padding, target, effort):
+    extend_lifetimes(graph_module)
     for spec in specs:
         spec.realign(alignment)
     reserve = list(getattr(graph_module, "input_mem_buffer_sizes", None) or [])
@@ -76,6 +79,24 @@ def planned(specs, alignment, graph_module, signature, padding, target, effort):
         if sum(theirs.bufsizes) < sum(result.bufsizes) and agrees(theirs, specs, regions, problem, banks):
             return theirs
     return result
+
+
+def extend_lifetimes(graph_module):
+    """Extends each lifetime to all nodes that touch its spec. ExecuTorch leaves out nodes that work in place,
+    also where they are arguments, so its lifetimes end at the first of them, and those of what the spec lies in.
+    Its views of such a node's result are bound to a spec that the node no longer has, and that has no place."""
+    for node in graph_module.graph.nodes:
+        spec, base = node.meta.get("spec"), node.args[0].meta.get("spec") if node.target is memory.view else None
+        if base is not None and getattr(spec, "_base", base) is not base:
+            spec._base = base
+    for step, node in enumerate(graph_module.graph.nodes):
+        for touched in [node, *node.all_input_nodes]:
+            for spec in get_node_tensor_specs(touched) if touched.op != "get_attr" else ():
+                while spec is not None:
+                    first, last = spec.lifetime
+                    spec.lifetime = [step if first is None else min(first, step),
+                                     step if last is None else max(last, step)]
+                    spec = spec.storage_base
 
 
 def agrees(theirs, specs, regions, problem, banks):
@@ -258,6 +279,11 @@ class MemoryPlanningPass(TheirPass):
     def __init__(self, target: Any = None, effort: int = EFFORT, **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         self.target, self.effort = target, effort
+
+    def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None) -> Any:
+        """Plans a method, unless what ExecuTorch has made of its state differs from the graph (InputError)."""
+        refuse_wrong_write_back(graph_module, graph_signature)
+        return super().run(graph_module, graph_signature)
 
     def algorithm(self, alignment, specs, graph_module, graph_signature=None, extra_padding=0):
         return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, self.target,
