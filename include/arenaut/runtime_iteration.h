@@ -103,7 +103,8 @@ typedef struct arenaut_value {
     uint32_t storage; /* the value whose storage this one lies in (itself a value with one of
                        * its own); ARENAUT_NO_VALUE: it has its own */
     uint32_t over;    /* may be written over that value, whose last step is this one's first;
-                       * ARENAUT_NO_VALUE: over none. Storage groups do not use this */
+                       * dropped where it is not, or where a value in this one's storage begins
+                       * earlier. ARENAUT_NO_VALUE: over none. Storage groups do not use this */
 } arenaut_value;
 
 /* What the planner that is called back shall place: storages of these sizes and lives.
@@ -187,9 +188,10 @@ arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fau
  * `plan` fails with: then nothing has changed. */
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
 /* After a run: every storage is looked at again, for the model may have swapped it; the
- * largest sizes are kept; what is not an output is given up. Every output that has data is
- * held from now on. NOT_RUNNING; OUTPUT_IN_ARENA for an output that was swapped for memory of
- * the arena; POINTER_OUTSIDE and OVERRUN in checked builds: then nothing has changed. */
+ * largest sizes are kept; what is not an output is given up. Every output that has data, or that
+ * `resize` was asked for no bytes of, is held from now on. NOT_RUNNING; OUTPUT_IN_ARENA for an
+ * output that was swapped for memory of the arena; POINTER_OUTSIDE and OVERRUN in checked builds:
+ * then nothing has changed. */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
 /* Ends a run that went wrong, whatever became of it, for example after POINTER_OUTSIDE: what
  * storages own is released, what they merely point to is forgotten, no size is learned and no

@@ -282,12 +282,12 @@ static arenaut_status check_swapped_outputs(const arenaut_iteration *it, arenaut
     return ARENAUT_OK;
 }
 
-/* Outputs that have data are held from now on, wherever it lies. */
+/* Outputs that have data, wherever it lies, or were asked to have none, are held from now on. */
 static void hold_outputs(arenaut_iteration *it) {
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
         const arenaut_storage *used = it->current[v];
-        if (!used->data) {
+        if (!used->data && it->length[v] == ARN_NO_LENGTH) {
             it->current[v] = own_storage(it, v);
             it->length[v] = ARN_NO_LENGTH;
             continue;
@@ -446,7 +446,7 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
     if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->value[v].kind != ARENAUT_VALUE_OUTPUT) continue;
-        it->most[it->slot[v]] = 0;
+        it->most[it->slot[v]] = it->planned[it->slot[v]] = 0;
         it->slot[v] = ARENAUT_NO_VALUE;
         it->current[v] = NULL;
         it->value[v].kind = ARENAUT_VALUE_UNMANAGED;
@@ -454,6 +454,7 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
     }
     it->n_outputs = 0;
     it->options.manage_outputs = false;
+    arn_runtime_count_reused(it);
     give_back(it, &it->output_buffer, &it->output_buffer_bytes);
     return ARENAUT_OK;
 }

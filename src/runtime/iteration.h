@@ -78,6 +78,9 @@ arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value
 /* Storage groups over the slots of the arena: fills `group` and n_groups. */
 void arn_runtime_assign_groups(arenaut_iteration *it);
 
+/* Counts `reused` anew, of the plan in force and of the storages that some value still has. */
+void arn_runtime_count_reused(arenaut_iteration *it);
+
 /* Sorts `order`, which holds numbers below n, by key, equal keys by number. In place. */
 void arn_runtime_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key);
 void arn_runtime_order_by_offset(uint32_t *order, uint32_t n, const size_t *key);

@@ -116,6 +116,8 @@ static arenaut_status check_config(const arenaut_iteration_config *config, arena
     const arenaut_iteration_options *options = &config->options;
     arenaut_status status = arenaut_iteration_options_check(options, fault);
     if (status != ARENAUT_OK) return status;
+    if (config->n_values && !config->value)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_ARGUMENT, 0, 0, config->n_values);
     if (options->optimise_memory && options->grouping == ARENAUT_BY_OFFSETS && !config->place)
         return arn_runtime_fault(fault, ARENAUT_FAULT_OFFSETS_WITHOUT_PLANNER, 0, 0, 0);
     if (!config->source.allocate || !config->source.release ||
@@ -167,12 +169,15 @@ static void join_storages(arenaut_iteration *it) {
 }
 
 /* Permissions to be written over another storage: dropped where that one lives on, under
- * whatever name, or lies elsewhere. */
+ * whatever name, or lies elsewhere, and where a value in this storage begins before the one that
+ * has the permission. */
 static void set_permissions(arenaut_iteration *it) {
     for (uint32_t s = 0; s < it->n_arena; s++) {
-        const uint32_t over = it->value[it->named[s]].over;
+        const arenaut_value *named = &it->value[it->named[s]];
+        const uint32_t over = named->over;
         const uint32_t under = over == ARENAUT_NO_VALUE ? over : it->slot[over];
-        if (under < it->n_arena && under != s && it->last[under] == it->first[s])
+        if (under < it->n_arena && under != s && named->first == it->first[s] &&
+            it->last[under] == it->first[s])
             it->over[s] = under;
     }
 }
@@ -187,7 +192,7 @@ static void set_up_slots(arenaut_iteration *it) {
     set_permissions(it);
     if (it->options.optimise_memory && it->options.grouping == ARENAUT_BY_GROUPS) {
         arn_runtime_assign_groups(it);
-        it->reused = it->n_arena - it->n_groups;
+        arn_runtime_count_reused(it);
     }
 }
 

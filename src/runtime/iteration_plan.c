@@ -106,10 +106,28 @@ static uint32_t count_stretches(const arenaut_iteration *it) {
     arn_runtime_order_by_offset(order, it->n_arena, it->offset);
     for (uint32_t i = 0; i < it->n_arena; i++) {
         const uint32_t s = order[i];
-        if (it->most[s] == 0 || it->offset[s] >= end) stretches++;
-        if (it->most[s] && it->offset[s] + it->most[s] > end) end = it->offset[s] + it->most[s];
+        const size_t bytes = it->planned[s];
+        if (bytes == 0 || it->offset[s] >= end) stretches++;
+        if (bytes && it->offset[s] + bytes > end) end = it->offset[s] + bytes;
     }
     return stretches;
+}
+
+/* Storages of groups beyond the first of each. One that no value leads to any more, since outputs
+ * are managed no longer, is in none. */
+static uint32_t count_joined(const arenaut_iteration *it) {
+    uint32_t *members = it->work[0], joined = 0;
+    for (uint32_t g = 0; g < it->n_groups; g++) members[g] = 0;
+    for (uint32_t s = 0; s < it->n_arena; s++) {
+        if (it->slot[it->named[s]] == s && members[it->group[s]]++) joined++;
+    }
+    return joined;
+}
+
+void arn_runtime_count_reused(arenaut_iteration *it) {
+    if (!it->options.optimise_memory) return;
+    if (it->options.grouping == ARENAUT_BY_GROUPS) it->reused = count_joined(it);
+    else if (it->plan_number) it->reused = it->n_arena - count_stretches(it);
 }
 
 static void put_in_force(arenaut_iteration *it, size_t arena, size_t outputs) {
@@ -121,8 +139,7 @@ static void put_in_force(arenaut_iteration *it, size_t arena, size_t outputs) {
     it->output_bytes = outputs;
     it->due = false;
     it->plan_number++;
-    if (it->options.optimise_memory && it->options.grouping == ARENAUT_BY_OFFSETS)
-        it->reused = it->n_arena - count_stretches(it);
+    arn_runtime_count_reused(it);
 }
 
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault) {

@@ -42,6 +42,74 @@ TEST(an_address_is_in_the_buffer_from_start_to_end) {
     bench_finish(&b);
 }
 
+/* Whatever was planned for it before. */
+TEST(an_output_without_bytes_is_held_in_every_run) {
+    static const size_t size[] = {0, 64, 0, 0};
+    for (int bits = 0; bits < 4; bits++) {
+        bench b;
+        arenaut_fault fault;
+        arenaut_storage storage;
+        bench_lay_out(&b, 2);
+        b.value[1].kind = ARENAUT_VALUE_OUTPUT;
+        b.config.options.keep_buffer = bits & 1;
+        b.config.options.outputs_in_arena = bits & 2;
+        bench_make(&b);
+        for (size_t i = 0; i < COUNT_OF(size); i++) {
+            b.size[1] = size[i];
+            bench_run(&b);
+            assert_fine(arenaut_iteration_output(b.it, 1, &storage, &fault));
+            assert_int_equal(storage.bytes, size[i]);
+            assert_fault(arenaut_iteration_allocate(b.it, &fault), BAD_ARGUMENT, OUTPUTS_HELD);
+            assert_fine(arenaut_iteration_release_output(b.it, 1, &fault));
+            assert_fault(arenaut_iteration_output(b.it, 1, &storage, &fault), BAD_ARGUMENT,
+                         OUTPUTS_RELEASED);
+        }
+        bench_finish(&b);
+    }
+}
+
+/* Right after the call, and by the next plan. */
+TEST(reused_counts_outputs_no_longer_once_they_are_not_managed) {
+    for (int grouping = ARENAUT_BY_OFFSETS; grouping <= ARENAUT_BY_GROUPS; grouping++) {
+        bench b;
+        arenaut_fault fault;
+        bench_lay_out(&b, 3);
+        b.config.options.outputs_in_arena = true;
+        b.config.options.grouping = (uint8_t)grouping;
+        b.value[1].first = 0;
+        b.value[2].kind = ARENAUT_VALUE_OUTPUT;
+        for (uint32_t v = 0; v < 3; v++) b.size[v] = 64;
+        b.value[1].last = 1;
+        bench_make(&b);
+        for (uint32_t v = 0; v < 3; v++) assert_fine(arenaut_iteration_learn(b.it, v, 64, &fault));
+        assert_fine(arenaut_iteration_plan(b.it, &fault));
+        assert_int_equal(arenaut_iteration_count(b.it).reused, 1); /* the output's */
+        assert_fine(arenaut_iteration_disable_managed_outputs(b.it, &fault));
+        assert_int_equal(arenaut_iteration_count(b.it).reused, 0);
+        assert_fine(arenaut_iteration_plan(b.it, &fault));
+        assert_int_equal(arenaut_iteration_count(b.it).reused, 0);
+        bench_finish(&b);
+    }
+}
+
+TEST(a_storage_that_begins_before_its_value_is_written_over_nothing) {
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 3);
+    b.value[0].last = 3;
+    b.value[1].first = 5;
+    b.value[1].last = 7;
+    b.value[1].over = 0;
+    b.value[2].first = 3; /* in the storage of value 1, where value 0 ends */
+    b.value[2].last = 6;
+    b.value[2].storage = 1;
+    bench_make(&b);
+    for (uint32_t v = 0; v < 2; v++) assert_fine(arenaut_iteration_learn(b.it, v, 64, &fault));
+    assert_fine(arenaut_iteration_plan(b.it, &fault));
+    assert_int_equal(arenaut_iteration_count(b.it).managed_bytes, 128);
+    bench_finish(&b);
+}
+
 TEST(a_value_without_bytes_has_no_place) {
     bench b;
     bench_lay_out(&b, 4);
@@ -51,8 +119,9 @@ TEST(a_value_without_bytes_has_no_place) {
     for (int i = 0; i < 3; i++) {
         bench_run(&b);
         assert_false(arenaut_iteration_is_managed_output(b.it, 3)); /* no storage */
-        assert_false(arenaut_iteration_outputs_are_held(b.it));
+        assert_true(arenaut_iteration_is_held(b.it, 3)); /* but it is an output, of no bytes */
         assert_int_equal(arenaut_iteration_offset(b.it, 1), ARENAUT_NO_OFFSET);
+        bench_release(&b);
     }
     assert_int_equal(arenaut_iteration_plan_number(b.it), 1);
     assert_int_equal(arenaut_iteration_count(b.it).reused, 1); /* value 2 of value 0's place */

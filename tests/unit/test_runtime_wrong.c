@@ -38,6 +38,9 @@ TEST(what_is_wrong_in_a_config_is_refused) {
                  WORKSPACE);
     assert_fault(arenaut_iteration_init((char *)room + 1, bytes, &b.config, &b.it, &fault),
                  BAD_ARGUMENT, WORKSPACE_MISALIGNED);
+    b.config.value = NULL;
+    assert_fault(INIT(bytes), BAD_ARGUMENT, ARGUMENT);
+    b.config.value = b.value;
     b.config.place = NULL;
     assert_fault(INIT(bytes), REFUSED, OFFSETS_WITHOUT_PLANNER);
     b.config.options.grouping = ARENAUT_BY_GROUPS;
