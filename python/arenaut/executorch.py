@@ -5,8 +5,9 @@
         ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass()))
 
 `plan` is the algorithm by itself, for a MemoryPlanningAlgorithmSuite of ExecuTorch's. Every plan has
-been checked: what ExecuTorch's verifier does not look at (storage inside other storage, control
-flow, arenas other than the first) raises here, as an ArenautError.
+been held against its buffers and their lifetimes: what ExecuTorch's verifier does not look at (storage
+inside other storage, control flow, arenas other than the first) raises here, as an ArenautError. The
+program itself is not replayed; `arenaut check` of the exported file does that.
 
 Control flow: ExecuTorch plans the graphs of branches and loop bodies first, and then keeps the bottom
 of the arena for all of them in turn, although a branch's results stay where the branch left them, for

@@ -173,8 +173,7 @@ static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, 
     options.kernels = p->kernels;
     options.run_by = p->scratch.known ? NULL : p->kernels;
     options.overlap = overlap;
-    /* Overlaps reach further than results in place; looked for together, they find no more. */
-    options.in_place = !overlap && p->options.overwrite == ARENAUT_OVERWRITE_ON;
+    options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
     budget->effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
     return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
@@ -193,8 +192,7 @@ static arenaut_status find_wide(choosing *c, arenaut_error *err) {
     options.overwrite = ARENAUT_OVERWRITE_OFF;
     options.overlap = false;
     arn_reserved r;
-    const arenaut_status st =
-        arn_pipeline_plan_aside(c->p, &part, options, ARN_QUICKLY, &r, err);
+    const arenaut_status st = arn_pipeline_plan_aside(c->p, &part, options, ARN_QUICKLY, &r, err);
     c->wide = r.wide > c->whole.wide ? r.wide : c->whole.wide;
     return st;
 }
