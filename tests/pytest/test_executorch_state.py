@@ -2,6 +2,7 @@
 PyTorch gives, or the export is refused, with the state's name."""
 
 import copy
+import subprocess
 import warnings
 
 import pytest
@@ -171,3 +172,34 @@ def test_updates_in_place_live_to_their_last_reader(ours, kind):
     arenaut.Model.parse(data, "reinplace.pte").check()
     if kind is Scattered:
         assert errors[TheirPass] > 1  # the day it is right, docs/executorch.md has a line too many
+
+
+def test_a_view_without_a_place_lies_where_its_operand_does(ours, monkeypatch, tmp_path):
+    """ExecuTorch binds views of results in place to a spec that has no place: at run time they take that of
+    their operand, whose bytes others write. `check` said of such a file that every byte is in place."""
+    monkeypatch.setattr(ours, "extend_lifetimes", extend_without_views)
+    torch.manual_seed(0)
+    given = torch.randn(16, 4), torch.tensor([1, 3]), torch.randn(2, 4)
+    edge = to_edge(torch.export.export(ScatteredTwice(), given),
+                   compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    config = ExecutorchBackendConfig(memory_planning_pass=ours.MemoryPlanningPass(), run_reinplace_pass=True)
+    wrong, repaired = tmp_path / "wrong.pte", tmp_path / "repaired.pte"
+    wrong.write_bytes(bytes(edge.to_executorch(config).buffer))
+    verdict = subprocess.run([COMMAND, "check", wrong], capture_output=True, text=True, check=False)
+    assert verdict.returncode == 1 and "clobbered" in verdict.stdout, verdict.stdout + verdict.stderr
+    subprocess.run([COMMAND, "plan", "-q", "-f", wrong, "-o", repaired], check=True)
+    subprocess.run([COMMAND, "check", repaired], check=True, capture_output=True)
+    for path, right in ((wrong, False), (repaired, True)):
+        found = pte_runtime.Python(path.read_bytes()).call(*(one.clone() for one in given))
+        assert right is all(torch.allclose(a, b, atol=1e-5) for a, b in zip(found, ScatteredTwice()(*given)))
+
+
+def extend_without_views(graph_module):
+    for step, node in enumerate(graph_module.graph.nodes):
+        for touched in [node, *node.all_input_nodes]:
+            specs = touched.meta.get("spec")
+            for spec in specs if isinstance(specs, (list, tuple)) else [specs]:
+                first, last = getattr(spec, "lifetime", (0, 0))
+                if hasattr(spec, "lifetime"):
+                    spec.lifetime = [step if first is None else min(first, step),
+                                     step if last is None else max(last, step)]

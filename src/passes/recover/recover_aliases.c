@@ -68,12 +68,25 @@ static arenaut_status read_all(arn_recover *r, const arenaut_op *op, uint32_t at
     return st;
 }
 
-/* A view that is still an op makes its result stand where its operand is. */
+/* Without a place in the file, and no argument of the caller's. */
+static bool is_placeless(const arn_recover *r, uint32_t tensor) {
+    const arenaut_tensor *t = &r->program->tensors[tensor];
+    return t->caller_owned && t->method == r->method &&
+           !(r->facts[tensor] & (ARN_RECOVER_TOUCHED | ARN_RECOVER_GIVEN));
+}
+
+/* A view that is still an op makes its result stand where its operand is, also a result to which
+ * the file gives no place: it has none of its own when the program runs either. */
 static void join_view(arn_recover *r, const arenaut_op *op) {
     const uint32_t from = op->n_inputs ? op->inputs[0] : ARENAUT_NONE;
     const uint32_t to = op->n_outputs ? op->outputs[0] : ARENAUT_NONE;
     if (from == ARENAUT_NONE || to == ARENAUT_NONE || from == to) return;
-    if (!arn_recover_is_placed(r, from) || !is_open(r, to)) return;
+    const bool placeless = is_placeless(r, to);
+    if (!arn_recover_is_placed(r, from) || !(placeless || is_open(r, to))) return;
+    if (placeless) {
+        r->program->tensors[to].caller_owned = false;
+        r->program->tensors[to].given_pool = r->program->tensors[from].given_pool;
+    }
     if (r->program->tensors[from].given_pool != r->program->tensors[to].given_pool) return;
     r->position[to] = r->position[from];
     arn_recover_join(r, from, to);
