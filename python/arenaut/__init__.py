@@ -34,6 +34,10 @@ def __getattr__(name):
     raise AttributeError(f"module 'arenaut' has no attribute '{name}'")
 
 
+def __dir__():
+    return [*__all__, "__doc__", "__path__", "errors", "typed"]
+
+
 __all__ = ["ArenautError", "InputError", "Model", "ModelPlan", "NoPlanError", "Order",
            "OutOfMemoryError", "Plan", "Pool", "Problem", "Recomputed", "RefusedError", "RejectedError", "Results",
            "Row", "Size", "StoppedError", "TensorArena", "Trace", "UnsupportedError", "__version__", "open", "plan",

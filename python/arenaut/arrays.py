@@ -47,34 +47,37 @@ def encoded(value, name, position=None):
     return refuse(name, position, value, "text, without NUL")
 
 
-def column(values, code, name, missing=None):
-    """`values` as a new column. Where `missing` is given, None and -1 become that."""
+def column(values, code, name, missing=None, named=False):
+    """`values` as a new column. Where `missing` is given, None and -1 become that, which itself stands for
+    nothing else: unless it is `named`, nobody may give it."""
     if is_numpy(values):
-        return numpy_column(values, code, name, missing)
+        return numpy_column(values, code, name, missing, named)
     if hasattr(values, "__array__"):  # pandas, polars, torch
         try:
             import numpy
         except ImportError:
-            return list_column(values, code, name, missing)
-        return numpy_column(numpy.asarray(values), code, name, missing)
+            return list_column(values, code, name, missing, named)
+        return numpy_column(numpy.asarray(values), code, name, missing, named)
     try:
         view = memoryview(values)
     except TypeError:
-        return list_column(values, code, name, missing)
-    return buffer_column(values, view, code, name, missing)
+        return list_column(values, code, name, missing, named)
+    return buffer_column(values, view, code, name, missing, named)
 
 
-def numpy_column(values, code, name, missing):
+def numpy_column(values, code, name, missing, named=False):
     import numpy
     if values.ndim != 1:
         refuse(name, None, f"an array of {values.ndim} dimensions", "one dimension")
     if values.dtype.kind not in "iu":
         if values.dtype.kind in "fO" and len(values):
-            list_column(values.tolist(), code, name, missing)  # names the first that is wrong
+            list_column(values.tolist(), code, name, missing, named)  # names the first that is wrong
         refuse(name, None, f"an array of {values.dtype}", allowed_of(code))
     hidden = getattr(values, "mask", None)
     if hidden is not None and hidden.any():
         refuse(name, int(hidden.argmax()), "masked", allowed_of(code))
+    if missing is not None and not named and (values == missing).any():
+        refuse_sentinel(name, int((values == missing).argmax()), missing)
     if missing is not None and values.dtype.kind == "i":
         lost = values == -1
         values = numpy.where(lost, 0, values)
@@ -88,7 +91,11 @@ def numpy_column(values, code, name, missing):
     return numpy.array(values, dtype=code, order="C")
 
 
-def buffer_column(values, view, code, name, missing):
+def refuse_sentinel(name, position, missing):
+    refuse(name, position, missing, f"whole numbers from 0 to {missing - 1}, or None where there is none")
+
+
+def buffer_column(values, view, code, name, missing, named):
     if view.ndim != 1:
         refuse(name, None, f"a buffer of {view.ndim} dimensions", "one dimension")
     if view.format == code and view.contiguous and missing is None:
@@ -96,17 +103,19 @@ def buffer_column(values, view, code, name, missing):
         copied.frombytes(view.cast("B"))
         return copied
     try:
-        return list_column(values, code, name, missing)
+        return list_column(values, code, name, missing, named)
     except NotImplementedError:  # half floats, and the byte order of other machines
         return refuse(name, None, f"a buffer of format {view.format!r}", allowed_of(code))
 
 
-def list_column(values, code, name, missing):
+def list_column(values, code, name, missing, named=False):
     try:
         values = list(values if not isinstance(values, (str, set, frozenset, dict)) else None)
     except TypeError:
         refuse(name, None, values, "a sequence of whole numbers")
     if missing is not None:
+        if not named and missing in values:
+            refuse_sentinel(name, values.index(missing), missing)
         values = [missing if value is None or value == -1 else value for value in values]
     try:
         return array(code, values)
@@ -129,6 +138,15 @@ def is_whole(value):
 def filled(value, n, code):
     """A column of n times the same."""
     return array(code, [value]) * n
+
+
+def read_only(values):
+    """A column to hand out: whoever writes to it does not write to ours."""
+    if not is_numpy(values):
+        return values[:]
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def counting(n, numpy=False):

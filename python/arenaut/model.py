@@ -476,11 +476,11 @@ class ModelPlan(Plan):
         record = pipeline.record
         made = cls._copy(Problem._copy(record.problem.contents), record.plan.contents,
                          pipeline.seconds)
-        made.model, made.options, made._pipeline = model, options, pipeline
         figures = record.figures
-        made.now = figures.now if record.baseline.plan else None
-        made.planned, made.minimum, made.needed = figures.planned, figures.bound, figures.needed
-        made.scratch_unknown = record.result.scratch == records.SCRATCH_UNKNOWN
+        made._set(model=model, options=options, _pipeline=pipeline,
+                  now=figures.now if record.baseline.plan else None, planned=figures.planned,
+                  minimum=figures.bound, needed=figures.needed,
+                  scratch_unknown=record.result.scratch == records.SCRATCH_UNKNOWN)
         return made
 
     @property
@@ -617,7 +617,7 @@ def remade(model, options, *made):
     pipeline = model._pipeline(options)
     pipeline.options.plan.custom = ctypes.pointer(known)
     plan = ModelPlan._made(model, options, pipeline.read().prepare().plan())
-    plan.status, plan.seconds = status, seconds
+    plan._set(status=status, seconds=seconds)
     return plan
 
 

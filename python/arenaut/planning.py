@@ -135,8 +135,8 @@ def check_record(problem, record):
 class Plan:
     """Where each buffer lies. `Plan(problem, offsets)` is a plan made elsewhere, which is checked.
 
-    Columns are numpy arrays if the problem's were, else `array.array`, which numpy takes without a
-    copy. Plans can be pickled, and used by several threads at once.
+    Plans do not change: columns are numpy arrays that can only be read if the problem's were numpy arrays,
+    else a new `array.array` at each access. Plans can be pickled, and used by several threads at once.
 
     Args:
         problem: whose n buffers are placed.
@@ -165,8 +165,6 @@ class Plan:
     """
 
     problem: Problem
-    offsets: Column
-    pools: Column
     arena: int
     bound: int
     arenas: tuple[int, ...]
@@ -181,18 +179,32 @@ class Plan:
 
     def __init__(self, problem: Problem, offsets: Numbers, pools: OptionalNumbers | None = None) -> None:
         n = len(problem)
-        self.problem = problem
-        self.offsets = arrays.column(offsets, "Q", "offsets")
-        self.pools = (arrays.filled(0, n, "I") if pools is None
-                      else arrays.column(pools, "I", "pools", records.NONE))
-        for name in ("offsets", "pools"):
-            same_length(name, getattr(self, name), n)
-        self.planner, self.effort, self.seconds = "given", 0, None
-        self.arenas = self.bounds = (0,) * len(problem.pools)
-        self.arena = self.bound = self.spill = self.spill_bound = 0
-        self.status, self.stopped_by = "feasible", "effort"
+        where = arrays.column(offsets, "Q", "offsets")
+        which = arrays.filled(0, n, "I") if pools is None else arrays.column(pools, "I", "pools", records.NONE, named=True)
+        zeros = (0,) * len(problem.pools)
+        self._set(problem=problem, _offsets=same_length("offsets", where, n), _pools=same_length("pools", which, n),
+                  planner="given", effort=0, seconds=None, arenas=zeros, bounds=zeros, arena=0, bound=0,
+                  spill=0, spill_bound=0, status="feasible", stopped_by="effort")
         self._measure()
         self.check()
+
+    def _set(self, **values):
+        """The only way in: what has been checked stays as it was."""
+        vars(self).update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"'{name}' of a plan cannot be set: it was checked as it is; Plan(problem, offsets, pools) "
+                             "checks another")
+
+    @property
+    def offsets(self) -> Column:
+        """Bytes from the start of each buffer's pool, n numbers of 64 bits."""
+        return arrays.read_only(self._offsets)
+
+    @property
+    def pools(self) -> Column:
+        """Of each buffer the number of its pool; 2**32 - 1 for one that needs no memory."""
+        return arrays.read_only(self._pools)
 
     def _measure(self):
         """Arenas and spill from the places; a bound where there is one pool."""
@@ -200,29 +212,26 @@ class Plan:
         check(C.arenaut_plan_measure, record, self.problem._record)
         self._figures(record)
         if len(self.problem.pools) == 1:
-            self.bound = min(self.problem.bound, self.arena)
-            self.bounds = (self.bound,)
-            if self.bound == self.arena:
-                self.status, self.stopped_by = "optimal", "proof"
+            bound = min(self.problem.bound, self.arena)
+            self._set(bound=bound, bounds=(bound,))
+            if bound == self.arena:
+                self._set(status="optimal", stopped_by="proof")
 
     def _figures(self, record):
         n = record.n_pools
-        self.arenas, self.bounds = tuple(record.arena[:n]), tuple(record.lower_bound[:n])
-        self.arena, self.bound = record.total, record.total_bound
-        self.spill, self.spill_bound = record.spill, record.spill_bound
-        self.status = text_of(C.arenaut_quality_name(record.quality))
-        self.stopped_by = text_of(C.arenaut_stop_name(record.stopped_by))
+        self._set(arenas=tuple(record.arena[:n]), bounds=tuple(record.lower_bound[:n]), arena=record.total,
+                  bound=record.total_bound, spill=record.spill, spill_bound=record.spill_bound,
+                  status=text_of(C.arenaut_quality_name(record.quality)),
+                  stopped_by=text_of(C.arenaut_stop_name(record.stopped_by)))
 
     @classmethod
     def _copy(cls, problem, record, seconds=None):
         """Of a plan that the library owns."""
         made = cls.__new__(cls)
-        made.problem = problem
         like = arrays.is_numpy(problem.sizes)
-        made.offsets = arrays.copied(record.offset, record.n_buffers, "Q", like)
-        made.pools = arrays.copied(record.pool, record.n_buffers, "I", like)
-        made.planner, made.effort = text_of(record.planner), record.effort
-        made.seconds = seconds
+        made._set(problem=problem, _offsets=arrays.copied(record.offset, record.n_buffers, "Q", like),
+                  _pools=arrays.copied(record.pool, record.n_buffers, "I", like),
+                  planner=text_of(record.planner), effort=record.effort, seconds=seconds)
         made._figures(record)
         return made
 
@@ -232,8 +241,8 @@ class Plan:
         n = len(self.arenas)
         record = records.Plan(
             n_buffers=len(self.problem), n_pools=n,
-            pool=arrays.pointer(self.pools, ctypes.c_uint32),
-            offset=arrays.pointer(self.offsets, ctypes.c_uint64),
+            pool=arrays.pointer(self._pools, ctypes.c_uint32),
+            offset=arrays.pointer(self._offsets, ctypes.c_uint64),
             arena=(ctypes.c_uint64 * n)(*self.arenas),
             lower_bound=(ctypes.c_uint64 * n)(*self.bounds), total=self.arena,
             total_bound=self.bound, spill=self.spill, spill_bound=self.spill_bound,
@@ -288,12 +297,14 @@ class Plan:
 
     def save(self, path: Path) -> None:
         """Writes what the file's name says: .json, .csv, .svg (the picture), .html (the
-        page to search and zoom in), .h. All or nothing.
+        page to search and zoom in), .h. All or nothing, and checked once more.
 
         Raises:
+            RejectedError: the plan is wrong.
             InputError: no format has that extension.
             OSError: the file cannot be written; what was there stays.
         """
+        self.check()
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
     def view(self, path: Path | None = None) -> None:

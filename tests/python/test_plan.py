@@ -272,3 +272,38 @@ def test_a_line_on_a_terminal(hard, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     arenaut.plan(*hard, time=0.3, progress=True)
     assert "best " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["list", "numpy"])
+def test_a_plan_that_was_checked_does_not_change(kind, tmp_path):
+    make = list if kind == "list" else pytest.importorskip("numpy").array
+    plan = arenaut.plan(make([64, 32, 64, 16]), make([0, 1, 2, 0]), make([2, 3, 4, 4]))
+    before = plan.offsets.tolist()
+    for change in (lambda: plan.offsets.__setitem__(0, 80), lambda: plan.pools.__setitem__(0, 1)):
+        try:
+            change()
+        except ValueError:
+            assert kind == "numpy"
+    for name in ("arena", "offsets", "status", "problem"):
+        with pytest.raises(AttributeError, match=f"'{name}' of a plan"):
+            setattr(plan, name, getattr(plan, name))
+    again = pickle.loads(pickle.dumps(plan))
+    assert again.offsets.tolist() == plan.offsets.tolist() == before
+    plan.save(tmp_path / "plan.json")
+    vars(plan)["_offsets"] = type(plan._offsets)(plan._offsets.typecode, bytes(32)) if kind == "list" else 0 * plan._offsets
+    with pytest.raises(arenaut.RejectedError):
+        plan.save(tmp_path / "wrong.json")
+    assert not (tmp_path / "wrong.json").exists()
+
+
+@pytest.mark.parametrize(("column", "number"), [("fixed", 2**64 - 1), ("hints", 2**64 - 1), ("same_base", 2**32 - 1)])
+def test_what_stands_for_none_inside_is_no_number_to_give(column, number):
+    np = pytest.importorskip("numpy")
+    for values in ([None, number], np.array([0, number], dtype="u8")):
+        with pytest.raises(arenaut.InputError, match=str(number)) as error:
+            arenaut.Problem([4, 4], [0, 0], [1, 1], **{column: values})
+        assert error.value.position == 1
+
+
+def test_all_names_can_be_completed():
+    assert set(arenaut.__all__) <= set(dir(arenaut)) and "TYPE_CHECKING" not in dir(arenaut)
