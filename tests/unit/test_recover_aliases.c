@@ -157,6 +157,28 @@ TEST(view_ops_stand_where_their_operand_is) {
     arenaut_program_free(p);
 }
 
+TEST(view_ops_without_a_place_stand_there_too_and_views_of_them) {
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), y = at(p, "y", 128);
+    const uint32_t v = add_tensor(p, "v", 64, ARENAUT_INTERMEDIATE),
+                   w = add_tensor(p, "w", 64, ARENAUT_INTERMEDIATE);
+    p->tensors[v].caller_owned = p->tensors[w].caller_owned = true;
+    compute(p, x, a);
+    ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
+    ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(v), OUT(w));
+    compute(p, w, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, a, 0);
+    expect_view(p, w, a, 0);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    expect_life(l, "a", "[1,5)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
 TEST(what_nobody_wrote_is_state) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);

@@ -86,6 +86,7 @@ static void join_view(arn_recover *r, const arenaut_op *op) {
     if (placeless) {
         r->program->tensors[to].caller_owned = false;
         r->program->tensors[to].given_pool = r->program->tensors[from].given_pool;
+        r->program->tensors[to].given_offset = r->position[from]; /* for views of it in turn */
     }
     if (r->program->tensors[from].given_pool != r->program->tensors[to].given_pool) return;
     r->position[to] = r->position[from];
