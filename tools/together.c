@@ -67,7 +67,8 @@ static uint64_t sum_of(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UIN
 
 static void add(uint64_t whole, uint64_t kept, uint64_t cut, uint64_t *sum, uint64_t *running) {
     *sum = sum_of(*sum, kept);
-    if (whole - cut > *running) *running = whole - cut;
+    const uint64_t rest = whole > cut ? whole - cut : 0; /* the tail may be that of another plan */
+    if (rest > *running) *running = rest;
 }
 
 exit_code together_add(together *sums, const tool_job *job, uint64_t planned,
