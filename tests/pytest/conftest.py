@@ -57,6 +57,17 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"{n} {corpus.HINT} (CONTRIBUTING.md)")
 
 
+@pytest.fixture(scope="module")
+def ours(request):
+    """arenaut.executorch, of this checkout."""
+    patch = pytest.MonkeyPatch()
+    request.addfinalizer(patch.undo)
+    patch.setenv("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
+    patch.syspath_prepend(str(ROOT / "python"))
+    import arenaut.executorch
+    return arenaut.executorch
+
+
 @pytest.fixture(scope="session")
 def arenaut():
     """Runs the command; fails the test if it exits otherwise than `exit` says."""

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import COMMAND, ROOT
+from conftest import ROOT
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import make_pte  # noqa: E402
@@ -25,17 +25,6 @@ from executorch.exir.tensor import TensorSpec  # noqa: E402
 from torch import nn  # noqa: E402
 from torch._higher_order_ops.map import map as map_over  # noqa: E402
 from torch._higher_order_ops.scan import scan  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def ours(request):
-    """arenaut.executorch, of this checkout."""
-    patch = pytest.MonkeyPatch()
-    request.addfinalizer(patch.undo)
-    patch.setenv("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
-    patch.syspath_prepend(str(ROOT / "python"))
-    import arenaut.executorch
-    return arenaut.executorch
 
 
 class Dense(nn.Module):

@@ -6,23 +6,12 @@ import subprocess
 import warnings
 
 import pytest
-from conftest import COMMAND, ROOT
+from conftest import COMMAND
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import pte_runtime  # noqa: E402
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge  # noqa: E402
 from executorch.exir.passes import MemoryPlanningPass as TheirPass  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def ours(request):
-    """arenaut.executorch, of this checkout."""
-    patch = pytest.MonkeyPatch()
-    request.addfinalizer(patch.undo)
-    patch.setenv("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
-    patch.syspath_prepend(str(ROOT / "python"))
-    import arenaut.executorch
-    return arenaut.executorch
 
 
 def delay(s, x):
