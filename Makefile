@@ -54,6 +54,7 @@ test: format-check lint test-unit test-python
 
 tools-test:
 	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang pkg-config:pkgconf \
+	  /usr/share/doc/libclang-rt-dev:libclang-rt-dev \
 	  /usr/include/cmocka.h:libcmocka-dev python3:python3 \
 	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
 	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1
