@@ -1,4 +1,4 @@
-"""The README's before/after tables, from runs of build/arenaut.
+"""The before/after tables of docs/results.md, from runs of build/arenaut.
 
     python bench/tflite_table.py [--all] [--runtime | --overlap] MODEL.tflite…
 
