@@ -1,7 +1,7 @@
 #!/bin/sh
 # For each property of tests/support/properties.def: libFuzzer for FUZZ_SECONDS on our own test
 # data, and a sweep over the files of its format; findings stay in build/fuzz. Wants build/arenaut. Then the machines:
-# random cases held against second readings of the rules. The unit tests run all of it in short.
+# random cases held against second readings of the rules, the last in the real runtimes. The tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-60}
@@ -79,3 +79,6 @@ for source in fuzz/machine_*.c; do
     echo "== $name for $seconds seconds"
     build/fuzz/"$name" "$seconds"
 done
+
+echo "== machine_rewrites for $seconds seconds"
+build/venv/bin/python fuzz/machine_rewrites.py "$seconds"

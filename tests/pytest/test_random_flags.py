@@ -4,11 +4,13 @@ is right by itself, and computes what it did."""
 import json
 import os
 import random
+import re
 import subprocess
+import sys
 
 import numpy as np
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, ROOT
 
 import random_onnx
 import random_programs
@@ -57,3 +59,12 @@ def test_random_nets(tmp_path, seed):
         first, second = (session(each).run(None, feeds) for each in (path, output))
         assert [each.tobytes() for each in first] == [each.tobytes() for each in second], words
     assert rewritten >= 1
+
+
+def test_rewritten_files_in_four_runtimes():
+    """The machine of `make fuzz` for a few nets of each runtime, in a process of its own."""
+    done = subprocess.run([sys.executable, ROOT / "fuzz" / "machine_rewrites.py", "0", "7", str(16 * THOROUGH)],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    counts = {name: int(n) for n, name in re.findall(r"(\d+) (\S+?)[,;]", done.stdout)}
+    assert all(counts.get(ending, 0) > 0 for ending in (".tflite", ".onnx", ".pt2", ".pte")), counts
