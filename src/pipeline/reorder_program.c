@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "rewrite/order/order_effects.h"
+#include "rewrite/order/dependences.h"
 
 static arenaut_status find(arn_order_search *s, arn_budget *budget, arenaut_error *err) {
     uint64_t peak;

@@ -6,7 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "rewrite/order/order_waits.h"
+#include "rewrite/order/dependences.h"
 #include "support/fuse.h"
 #include "support/order_brute.h"
 #include "support/programs.h"

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "rewrite/order/order_effects.h"
+#include "rewrite/order/dependences.h"
 
 /* Sorted by strcmp. */
 static const char *const cheap[] = {

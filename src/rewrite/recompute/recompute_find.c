@@ -9,8 +9,8 @@
 
 #include "core/fail.h"
 #include "rewrite/find_within.h"
-#include "rewrite/order/order_effects.h"
-#include "rewrite/order/order_numbers.h"
+#include "rewrite/order/dependences.h"
+#include "rewrite/order/schedule_problem.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_runs.h"
 #include "rewrite/recompute/recompute_unread.h"

@@ -1,7 +1,7 @@
 /* From a method of a lowered program to its order problem. What is ordered are the ops of the file:
  * what passes put in front of one, as allocations, goes with it, and what they put behind all stays
  * there. */
-#include "rewrite/order/order_part.h"
+#include "rewrite/order/schedule_problem.h"
 
 #include <inttypes.h>
 #include <string.h>

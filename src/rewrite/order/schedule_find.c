@@ -1,11 +1,5 @@
 /* The best order: simple ways first, then the bound by cuts, then limits between the two. */
-#include "rewrite/order/order_bound.h"
-#include "rewrite/order/order_near.h"
-#include "rewrite/order/order_proof.h"
-#include "rewrite/order/order_search.h"
-#include "rewrite/order/order_uncross.h"
-#include "rewrite/order/order_ways.h"
-#include "rewrite/order/order_windows.h"
+#include "rewrite/order/schedule_search.h"
 
 #include <inttypes.h>
 #include <string.h>

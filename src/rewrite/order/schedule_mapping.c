@@ -1,10 +1,51 @@
-/* What orders of a program behind its passes are for the ops of the file: each op comes as soon as
- * it is its turn, and all that it waits for there has come. */
+/* Ops by the numbers that the file gives them: a sorted list, as numbers may lie far apart. */
+#include "rewrite/order/schedule_problem.h"
+
 #include <string.h>
 
 #include "core/fail.h"
-#include "rewrite/order/order_numbers.h"
-#include "rewrite/order/order_program.h"
+#include "core/sort.h"
+#include "rewrite/order/schedule_search.h"
+
+bool arn_order_numbers_find(const arenaut_program *program, uint32_t method, arn_region *region,
+                            arn_order_numbers *out) {
+    const uint32_t first = program->methods[method].first_op, n = program->methods[method].n_ops;
+    *out = (arn_order_numbers){.first = first};
+    out->ops = arn_region_allocate(region, n, sizeof *out->ops);
+    out->number = arn_region_allocate(region, n, sizeof *out->number);
+    uint32_t *scratch = arn_region_allocate(region, n, sizeof *scratch);
+    if (!out->ops || !out->number || !scratch) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_optional_id own = program->ops[first + i].file_index;
+        out->number[i] = own.id;
+        if (own.given) out->ops[out->n++] = i;
+    }
+    arn_sort_by_key(out->ops, out->n, out->number, scratch);
+    for (uint32_t i = 0; i < out->n; i++) out->ops[i] += first;
+    return true;
+}
+
+/* The first place in the list whose op has at least this number. */
+static uint32_t lower_bound(const arn_order_numbers *numbers, uint64_t number) {
+    uint32_t low = 0, high = numbers->n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (numbers->number[numbers->ops[middle] - numbers->first] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+uint32_t arn_order_numbers_ops(const arn_order_numbers *numbers, uint32_t number,
+                               const uint32_t **ops) {
+    const uint32_t begin = lower_bound(numbers, number);
+    *ops = numbers->ops + begin;
+    return lower_bound(numbers, (uint64_t)number + 1) - begin;
+}
+
+/* ======== */
+/* What orders of a program behind its passes are for the ops of the file: each op comes as soon as
+ * it is its turn, and all that it waits for there has come. */
 
 typedef struct emitter {
     const arenaut_program *file;
@@ -134,4 +175,41 @@ arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, ar
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "it is no order of the ops of each method");
     }
     return arenaut_recompute(program, ops, program->n_ops, out, err);
+}
+
+/* ======== */
+/* What is alive where most is, in the best order that was found. */
+
+/* Before and behind that op, or at it. */
+static void mark_alive(const arenaut_order_problem *p, const uint32_t *ops, uint32_t at,
+                       uint32_t *place, uint8_t *sides) {
+    enum { BEFORE = 1, BEHIND = 2 };
+    for (uint32_t i = 0; i < p->n_ops; i++) place[ops[i]] = i;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        sides[b] = p->held && (p->held[b] & ARENAUT_HELD_BEFORE) ? BEFORE : 0;
+        if (p->held && (p->held[b] & ARENAUT_HELD_AFTER)) sides[b] |= BEHIND;
+    }
+    for (uint32_t i = 0; i < p->n_uses; i++) {
+        const uint32_t where = place[p->uses[i].op];
+        if (where <= at) sides[p->uses[i].buffer] |= BEFORE;
+        if (where >= at) sides[p->uses[i].buffer] |= BEHIND;
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) sides[b] = sides[b] == (BEFORE | BEHIND);
+}
+
+arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *o, uint8_t *alive,
+                                             arenaut_error *err) {
+    arn_order_height height;
+    if (o->n_parts != 1 || o->n_taken != 1 || o->base.alive) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "the peaks of several problems have no one place");
+    }
+    const arenaut_order_problem *problem = &o->parts[0].problem;
+    const arenaut_status st =
+        arn_order_measure(problem, o->found[0].ops, &o->allocator, &height, err);
+    if (st != ARENAUT_OK) return st;
+    uint32_t *place = arn_allocate(&o->allocator, problem->n_ops, sizeof *place);
+    if (!place) return arn_no_memory(err);
+    mark_alive(problem, o->found[0].ops, height.at, place, alive);
+    arn_release(&o->allocator, place);
+    return ARENAUT_OK;
 }

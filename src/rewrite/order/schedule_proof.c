@@ -1,5 +1,5 @@
 /* The tree of states, depth first; a state that is reached again is named by its number. */
-#include "rewrite/order/order_proof.h"
+#include "rewrite/order/schedule_search.h"
 
 #include "core/memory.h"
 

@@ -7,7 +7,7 @@
  * Of graphs that are no trees, each op is taken to hand its results to the first op that waits for
  * it only. Runs of one tree are a pairing heap, the last one on top; a run has the number of its
  * last op. */
-#include "rewrite/order/order_trees.h"
+#include "rewrite/order/schedule_search.h"
 
 #include "core/checked.h"
 #include "core/memory.h"
