@@ -120,6 +120,16 @@ void *arn_region_allocate(arn_region *region, size_t count, size_t size) {
     return result;
 }
 
+bool arn_region_arrays(arn_region *region, const arn_array *arrays, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        void *array = arn_region_allocate(region, arrays[i].count, arrays[i].size);
+        if (!array) return false;
+        memset(array, 0, arrays[i].count * arrays[i].size);
+        memcpy(arrays[i].pointer, &array, sizeof array); /* pointers to objects look alike */
+    }
+    return true;
+}
+
 char *arn_region_copy_text(arn_region *region, const char *text, size_t length) {
     char *copy = arn_region_allocate(region, length + 1, 1);
     if (!copy) return NULL;

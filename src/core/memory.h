@@ -33,6 +33,19 @@ void arn_region_init(arn_region *region, const arenaut_allocator *allocator);
 void arn_region_free(arn_region *region);
 /* NULL if there is no memory. Aligned as malloc's. */
 void *arn_region_allocate(arn_region *region, size_t count, size_t size);
+/* An array to be allocated: the address of its pointer, its elements, the bytes of each. */
+typedef struct arn_array {
+    void *pointer;
+    size_t count, size;
+} arn_array;
+#define ARN_ARRAY(pointer, count) ((arn_array){&(pointer), (count), sizeof *(pointer)})
+
+/* Allocates arrays, all bytes zero, and sets their pointers. False if there is no memory. */
+bool arn_region_arrays(arn_region *region, const arn_array *arrays, size_t n);
+#define ARN_REGION_ARRAYS(region, ...)                          \
+    arn_region_arrays(region, (const arn_array[]){__VA_ARGS__}, \
+                      sizeof((const arn_array[]){__VA_ARGS__}) / sizeof(arn_array))
+
 /* A copy with a NUL behind it; NULL if there is no memory. */
 char *arn_region_copy_text(arn_region *region, const char *text, size_t length);
 

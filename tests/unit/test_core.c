@@ -8,6 +8,7 @@
 #include "core/sort.h"
 #include "core/utf8.h"
 #include "core/writer.h"
+#include "support/fuse.h"
 
 TEST(sums_past_the_largest_size_are_refused) {
     uint64_t r = 7;
@@ -50,6 +51,30 @@ TEST(a_region_hands_out_aligned_blocks_that_do_not_overlap) {
         }
     }
     assert_null(arn_region_allocate(&region, SIZE_MAX, 2));
+    arn_region_free(&region);
+}
+
+static arenaut_status take_arrays(void *context, const arenaut_allocator *allocator) {
+    (void)context;
+    arn_region region;
+    uint32_t *numbers = NULL;
+    uint8_t *bytes = NULL, *none = NULL;
+    arn_region_init(&region, allocator);
+    const bool ok = ARN_REGION_ARRAYS(&region, ARN_ARRAY(numbers, 3000), ARN_ARRAY(bytes, 5000),
+                                      ARN_ARRAY(none, 0));
+    for (size_t i = 0; ok && i < 3000; i++) assert_int_equal(numbers[i], 0);
+    for (size_t i = 0; ok && i < 5000; i++) assert_int_equal(bytes[i], 0);
+    if (ok) assert_non_null(none);
+    arn_region_free(&region);
+    return ok ? ARENAUT_OK : ARENAUT_NO_MEMORY;
+}
+
+TEST(a_region_hands_out_arrays_of_zeros_or_none_at_all) {
+    survives_every_allocation_failure(take_arrays, NULL);
+    arn_region region;
+    uint64_t *many;
+    arn_region_init(&region, NULL);
+    assert_false(ARN_REGION_ARRAYS(&region, ARN_ARRAY(many, SIZE_MAX / 2)));
     arn_region_free(&region);
 }
 
