@@ -1,7 +1,7 @@
 """Order problems: of the corpus's graphs in several modes, and generated ones.
 
-A problem has ops, buffers with sizes, what is held (1: before the first op, 2: after the last), uses
-(op, buffer), waits (op, first) and rights (op, made, over), as in include/arenaut/order.h.
+A problem has ops, buffers with sizes, live-in (1) and live-out (2) bits, uses
+(op, buffer), dependences (op, first) and rights (op, made, over), as in include/arenaut/order.h.
 
 Modes of graphs: c0, views are copies; v0, views lie in what they view; v1, pointwise ops may write
 over an operand as well; v3, what a concatenation joins is written where the joined tensor will be,
@@ -36,7 +36,7 @@ class Problem:
     sizes: list = dataclasses.field(default_factory=list)
     held: list = dataclasses.field(default_factory=list)
     uses: list = dataclasses.field(default_factory=list)
-    waits: list = dataclasses.field(default_factory=list)
+    dependences: list = dataclasses.field(default_factory=list)
     rights: list = dataclasses.field(default_factory=list)
 
     def buffer(self, size, held=0):
@@ -49,8 +49,8 @@ class Problem:
         return self.n_ops - 1
 
     def text(self):
-        counts = [self.n_ops, len(self.sizes), len(self.uses), len(self.waits), len(self.rights)]
-        rows = [counts, self.sizes, self.held, *self.uses, *self.waits, *self.rights]
+        counts = [self.n_ops, len(self.sizes), len(self.uses), len(self.dependences), len(self.rights)]
+        rows = [counts, self.sizes, self.held, *self.uses, *self.dependences, *self.rights]
         return "\n".join(" ".join(map(str, row)) for row in rows) + "\n"
 
 
@@ -139,7 +139,7 @@ class _Builder:
             self.use(op, i)
             self.readers.setdefault(self.root[i], []).append(op)
             if self.graph["tensors"][i]["producer"] is not None:
-                self.problem.waits.append((op, self.graph["tensors"][i]["producer"]))
+                self.problem.dependences.append((op, self.graph["tensors"][i]["producer"]))
         for i in row["outputs"]:
             self.use(op, i)
         if self.in_place and row["op"] in POINTWISE:
@@ -159,7 +159,7 @@ class _Builder:
         self.use(op, gradient)
         producer = self.graph["tensors"][gradient]["producer"]
         if producer is not None:
-            self.problem.waits.append((op, producer))
+            self.problem.dependences.append((op, producer))
         if self.mode == "wb":
             made = self.problem.buffer(self.graph["tensors"][weight]["bytes"], 2)
             self.problem.uses.append((op, made))
@@ -168,7 +168,7 @@ class _Builder:
                 self.problem.rights.append((op, made, over[0]))
             return
         for reader in self.readers.get(self.root[weight], ()):
-            self.problem.waits.append((op, reader))
+            self.problem.dependences.append((op, reader))
 
 
 # ---- graphs of the corpus, and others made from them ----
@@ -245,7 +245,7 @@ def _made(sizes_and_sources, held=()):
         problem.uses.append((op, problem.buffer(size)))
         for source in sorted(set(sources)):
             problem.uses.append((op, source))
-            problem.waits.append((op, source))
+            problem.dependences.append((op, source))
     for buffer in held:
         problem.held[buffer] |= 2
     return problem
@@ -324,7 +324,7 @@ def training(n, rng):
     for gradient in gradients:
         update = problem.op()
         problem.uses.append((update, gradient))
-        problem.waits.append((update, gradient))
+        problem.dependences.append((update, gradient))
     return problem
 
 

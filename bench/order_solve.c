@@ -1,10 +1,10 @@
-/* Finds the best order of an order problem, has the checker follow the proof, and prints what came
- * out, as JSON.
+/* Solves a scheduling problem, has the checker follow the proof, and prints the result as JSON.
  *
  *     order_solve [EFFORT] <PROBLEM
  *
- * PROBLEM is text: how many ops, buffers, uses, waits and rights there are; then the sizes, what is
- * held, and the numbers of each use, wait and right (bench/order_problems.py writes it). */
+ * PROBLEM is text: the numbers of ops, buffers, uses, dependences and rights; then the sizes, the
+ * live-in and live-out bits, and the numbers of each use, dependence and right
+ * (bench/order_problems.py writes it). */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,22 +39,22 @@ static arenaut_order_problem read_problem(void) {
     arenaut_order_problem p = {.n_ops = small()};
     p.n_buffers = small();
     p.n_uses = small();
-    p.n_waits = small();
+    p.n_dependences = small();
     p.n_rights = small();
     uint64_t *size = room(p.n_buffers, sizeof *size);
-    uint8_t *held = room(p.n_buffers, sizeof *held);
+    uint8_t *boundary = room(p.n_buffers, sizeof *boundary);
     arenaut_order_use *uses = room(p.n_uses, sizeof *uses);
-    arenaut_order_wait *waits = room(p.n_waits, sizeof *waits);
+    arenaut_order_dependence *dependences = room(p.n_dependences, sizeof *dependences);
     arenaut_order_right *rights = room(p.n_rights, sizeof *rights);
     for (uint32_t i = 0; i < p.n_buffers; i++) size[i] = number();
-    for (uint32_t i = 0; i < p.n_buffers; i++) held[i] = (uint8_t)number();
+    for (uint32_t i = 0; i < p.n_buffers; i++) boundary[i] = (uint8_t)number();
     for (uint32_t i = 0; i < p.n_uses; i++) {
         uses[i].op = small();
         uses[i].buffer = small();
     }
-    for (uint32_t i = 0; i < p.n_waits; i++) {
-        waits[i].op = small();
-        waits[i].first = small();
+    for (uint32_t i = 0; i < p.n_dependences; i++) {
+        dependences[i].op = small();
+        dependences[i].first = small();
     }
     for (uint32_t i = 0; i < p.n_rights; i++) {
         rights[i].op = small();
@@ -63,18 +63,18 @@ static arenaut_order_problem read_problem(void) {
         rights[i].bytes = size[rights[i].made]; /* those of these problems are of one size */
     }
     p.size = size;
-    p.held = held;
+    p.boundary = boundary;
     p.uses = uses;
-    p.waits = waits;
+    p.dependences = dependences;
     p.rights = rights;
     return p;
 }
 
 static void free_problem(arenaut_order_problem *p) {
     free((void *)p->size);
-    free((void *)p->held);
+    free((void *)p->boundary);
     free((void *)p->uses);
-    free((void *)p->waits);
+    free((void *)p->dependences);
     free((void *)p->rights);
 }
 
@@ -82,9 +82,9 @@ static void print_order(const arenaut_order *o, double found, double checked) {
     printf("{\"peak\": %" PRIu64 ", \"bound\": %" PRIu64 ", \"lines\": %" PRIu32
            ", \"effort\": %" PRIu64 ", \"seconds\": %.4f, \"check_seconds\": %.4f, \"ways\": {",
            o->peak, o->bound, o->n_lines, o->effort, found, checked);
-    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
-        printf("%s\"%s\": %" PRIu64, way == 0 ? "" : ", ",
-               arenaut_order_way_name((arenaut_order_way)way), o->ways[way]);
+    for (int i = 0; i < ARENAUT_ORDER_HEURISTIC_COUNT; i++) {
+        printf("%s\"%s\": %" PRIu64, i == 0 ? "" : ", ",
+               arenaut_order_heuristic_name((arenaut_order_heuristic)i), o->heuristics[i]);
     }
     printf("}}\n");
 }

@@ -8,7 +8,7 @@ The graphs are those of the corpus (ARENAUT_CORPUS, graphs/*.json), and two made
 those that bench/timm_graphs.py has put into FOLDER. With --gains, only the problems that another order
 helps, and how many gain nothing.
 bench/order_problems.py has the modes and the generators. Bytes alive at once, weights not counted,
-in millions. `lpmf`, `bfs` and `dfs` are inductor's ways, `dfs_out` is ONNX Runtime's. `known`: what
+in millions. `lpmf`, `bfs` and `dfs` are inductor's heuristics, `dfs_out` is ONNX Runtime's. `known`: what
 an earlier program has found in up to a minute each (bench/order_known.json). Every proof passed the
 checker; seconds are CPU time, of the search and of the checker.
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import corpus  # noqa: E402
 
 KNOWN = json.loads((ROOT / "bench" / "order_known.json").read_text())
-WAYS = ("given", "lpmf", "bfs", "dfs", "dfs_out")
+HEURISTICS = ("given", "lpmf", "bfs", "dfs", "dfs_out")
 SLACK = 1e-6  # of figures that are equal as far as they are printed
 
 
@@ -72,7 +72,7 @@ def proven(found):
 
 def print_row(name, mode, problem, found):
     known, how = compared(name, mode, found["peak"])
-    figures = [found["ways"][way] for way in WAYS] + [found["peak"], found["bound"]]
+    figures = [found["ways"][heuristic] for heuristic in HEURISTICS] + [found["peak"], found["bound"]]
     cells = " | ".join(f"{bytes_ / 1e6:.2f}" for bytes_ in figures)
     print(f"| {name} | {mode} | {problem.n_ops} | {cells} | {proven(found)} | {known} "
           f"{how if how != 'equal' else ''} | {found['lines']} | {found['seconds']:.3f} | "
@@ -105,10 +105,10 @@ def print_sums(found, hows):
     counts = [f"{hows.count(how)} {how}" for how in ("equal", "better", "worse")]
     if any(hows):
         print("Beside what is known: " + ", ".join(counts))
-    for way in WAYS:
-        ratios = [row["ways"][way] / row["peak"] for row in found if row["peak"]]
+    for heuristic in HEURISTICS:
+        ratios = [row["ways"][heuristic] / row["peak"] for row in found if row["peak"]]
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        print(f"{way}: {mean:.3f} times the best on average, {max(ratios):.2f} at most")
+        print(f"{heuristic}: {mean:.3f} times the best on average, {max(ratios):.2f} at most")
 
 
 def solved(args):
@@ -120,9 +120,9 @@ def solved(args):
 
 def print_table(args):
     found, hows = [], []
-    print("| graph | mode | ops | " + " | ".join(WAYS) + " | best | bound | proven | known | "
+    print("| graph | mode | ops | " + " | ".join(HEURISTICS) + " | best | bound | proven | known | "
           "lines | s | check s |")
-    print("|---|---|---|" + "---|" * (len(WAYS) + 7))
+    print("|---|---|---|" + "---|" * (len(HEURISTICS) + 7))
     for row in solved(args):
         found.append(row[3])
         hows.append(print_row(*row))

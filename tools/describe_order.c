@@ -114,10 +114,10 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
     text_put(out, ",\n  \"order\": {");
     put_figures(o, out);
     text_put(out, ", \"ways\": {");
-    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
+    for (int way = 0; way < ARENAUT_ORDER_HEURISTIC_COUNT; way++) {
         text_printf(out, "%s\"%s\": ", way ? ", " : "",
-                    arenaut_order_way_name((arenaut_order_way)way));
-        text_put_json_u64(out, o->ways[way]);
+                    arenaut_order_heuristic_name((arenaut_order_heuristic)way));
+        text_put_json_u64(out, o->heuristics[way]);
     }
     text_put(out, "}");
     if (o->n_joins > 0) {

@@ -54,8 +54,7 @@ extern "C" {
                                     read, or it never gets its new one */                   \
     /* a rewritten program against the one before */                                        \
     XX(REWRITE, "rewrite") /* it may compute something else */                              \
-    XX(ORDER, "order")     /* ops run before what they wait for, or more is alive at once   \
-                              than is said */
+    XX(ORDER, "order")     /* a schedule violates a dependence, or has another peak */
 
 typedef enum arenaut_rule {
 #define XX(name, text) ARENAUT_RULE_##name,
@@ -172,11 +171,10 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
                                      const arenaut_allocator *allocator, arenaut_finding *finding,
                                      arenaut_error *err);
 
-/* Holds an order against its problem: all ops run once, after what they wait for, the peak is what
- * it is said to be, and the proof shows the bound. Follows the proof without searching. Returns as
+/* Checks a schedule against its problem: all ops run once, after their predecessors, the peak is as
+ * stated, and the proof shows the bound. Follows the proof without searching. Returns as
  * arenaut_check_plan, with the rule ORDER, or PROOF with the line in finding->first. Time: for each
- * line work about what may run then; a maximum flow for a CUT, and for each AHEAD and BACK of more
- * than one op. */
+ * line O(ready ops); a maximum flow for a CUT, and for each AHEAD and BACK of more than one op. */
 arenaut_status arenaut_check_order(const arenaut_order_problem *problem, const arenaut_order *order,
                                    const arenaut_allocator *allocator, arenaut_finding *finding,
                                    arenaut_error *err);

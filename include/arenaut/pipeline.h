@@ -135,12 +135,12 @@ typedef struct arenaut_recomputed {
 /* What is known of the orders of a program: bytes that are alive at once, buffers rounded up to
  * their alignment. */
 typedef struct arenaut_ordering {
-    bool known;                             /* that is, the rest means something */
-    uint64_t given, best, bound;            /* today; in the best order that was found; in any, or
-                                             * 0 where of all choices of joins none is known */
-    uint64_t at_ends;                       /* no arena is smaller than what is alive less this */
-    uint32_t n_lines;                       /* of the proof of the bound, which has been checked */
-    uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give */
+    bool known;                  /* that is, the rest means something */
+    uint64_t given, best, bound; /* today; in the best order that was found; in any, or
+                                  * 0 where of all choices of joins none is known */
+    uint64_t at_ends;            /* no arena is smaller than what is alive less this */
+    uint32_t n_lines;            /* of the proof of the bound, which has been checked */
+    uint64_t heuristics[ARENAUT_ORDER_HEURISTIC_COUNT]; /* peaks of the heuristics */
     uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
                        * choices, `given` and `ways` of all in place; 0: nothing was to choose */
     uint32_t n_in_place; /* of these, in the plan */

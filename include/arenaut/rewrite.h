@@ -4,7 +4,7 @@
  * between them is ever whole. What comes out is the same to the last bit: each element is computed
  * from the same numbers by the same kernel.
  *
- * Reorder: the ops run in another order, in which less is alive at once.
+ * Reorder: another schedule of the ops, with a lower peak of live bytes.
  *
  * Copy: views of a part are copies, so that what they are a part of need not wait for those who
  * read the part.
@@ -168,31 +168,32 @@ typedef struct arenaut_ways_to_split {
                      * needed less than of theirs */
 } arenaut_ways_to_split;
 
-/* The order problems of a program (order.h), one for each of its methods that run and have ops,
- * callees before callers; of one that jumps, one for each stretch of ops between. The ops of a
- * problem are those of the file, in their order, each with what passes have put in front of it;
- * what they put behind all others comes last. Sizes are rounded up to the least alignment. Where
- * one method runs, buffers have the numbers that they have in the lowering. Else a problem has the
- * method's own buffers and, in an entry, what is alive in all methods; and for each op that calls
- * one more, as large as what is called needs at least. */
+/* The scheduling problems of a program (order.h), one for each of its methods that run and have
+ * ops, callees before callers; of a method that jumps, one for each stretch of ops between. The ops
+ * of a problem are those of the file, in their given order, each with the ops that passes inserted
+ * before it; ops that passes appended come last. Sizes are rounded up to the least alignment. If
+ * one method runs, buffers have the numbers of the lowering. Else a problem has the method's own
+ * buffers and, in an entry, those live in all methods; and for each calling op one more, as
+ * large as the lower bound of its callees. */
 typedef struct arenaut_program_order arenaut_program_order;
 
-/* What is alive at once: in the entry that needs most, what it calls included, or in all methods
- * together where each has pools of its own. */
+/* Peaks of live bytes: of the entry with the greatest, callees included, or the sum over all
+ * methods if each has pools of its own. */
 typedef struct arenaut_order_peaks {
-    uint64_t given, best, bound;            /* today; in the best orders that were found; in any */
-    uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give; of what is
-                                             * called, in its best one */
-    bool between_jumps; /* some ops move only between jumps, and these orders are all that count */
-    uint64_t at_ends;   /* how much smaller arenas may be than what is alive in an order, since they
-                         * end with the last byte of a buffer, which counts rounded up */
+    uint64_t given, best, bound; /* of the given order, the best schedules found, any schedule */
+    uint64_t heuristics[ARENAUT_ORDER_HEURISTIC_COUNT]; /* of the heuristics; callees have their
+                                                         * best schedule */
+    bool between_jumps; /* some ops move only between jumps, and bounds hold for these schedules
+                         * only */
+    uint64_t at_ends;   /* arenas may be smaller than the peak of a schedule by this, since they end
+                         * with the last byte of a buffer, whose size counts rounded up */
 } arenaut_order_peaks;
 
-/* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
- * tell: in programs with memory that is written anew, where ops run at the same time, and where a
- * method keeps its memory between calls. In a method that jumps, each stretch of ops between those
- * that stay where they are is a problem. `lowering` is that of `program`; both must outlive the
- * order. O(arguments). */
+/* REFUSED, with the reason, if ops cannot be reordered, or live bytes do not follow from lifetimes:
+ * programs with memory that has several definitions, with concurrent ops, with a method that keeps
+ * its memory between calls. In a method that jumps, each stretch of ops between pinned ones is a
+ * problem. `lowering` is that of `program`; both must outlive the result. O(arguments +
+ * dependences). */
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,
                                          const arenaut_target *target,
@@ -200,23 +201,23 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_allocator *allocator,
                                          arenaut_program_order **out, arenaut_error *err);
 uint32_t arenaut_program_order_count(const arenaut_program_order *order); /* of problems */
-/* The method whose problem this is. */
+/* The method of this problem. */
 uint32_t arenaut_program_order_method(const arenaut_program_order *order, uint32_t problem);
-/* A problem is complete once orders for all before it have been taken. */
+/* A problem is complete once schedules of all problems before it have been taken. */
 const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order,
                                                            uint32_t problem);
-/* Takes an order that was found for the next problem, whose bound has been checked; copies of it
- * what it needs. REFUSED where what methods need cannot be added. */
+/* Takes a schedule of the next problem, whose bound has been checked, and copies it. REFUSED if the
+ * peaks of methods cannot be added. */
 arenaut_status arenaut_program_order_take(arenaut_program_order *order, const arenaut_order *found,
                                           arenaut_error *err);
-/* Once all have been taken. */
+/* Once schedules of all problems have been taken. */
 arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *order);
-/* How many orders of the whole there are to choose from: the best of each method, then near ones;
- * and how much is alive in one of them at least. */
+/* The number of schedules of the whole program to choose from: the best of each problem, then
+ * near-optimal ones; and a lower bound of the peak of one of them. */
 uint32_t arenaut_program_order_candidates(const arenaut_program_order *order);
 uint64_t arenaut_program_order_least(const arenaut_program_order *order, uint32_t candidate);
-/* Which buffers are alive where most is, in the best order of the only problem, which must have
- * been taken: `alive` has room for all of its buffers. REFUSED where there are several. */
+/* The buffers live at the peak of the best schedule of the only problem, which must have been
+ * taken: `alive` has room for all of its buffers. REFUSED if there are several problems. */
 arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *order, uint8_t *alive,
                                              arenaut_error *err);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
@@ -226,34 +227,34 @@ typedef struct arenaut_part {
     uint64_t offset, bytes; /* bytes: at least 1 */
 } arenaut_part;
 
-/* What there is a choice of: whether joins are in place, and which views are copies. */
-typedef struct arenaut_loosening {
-    const uint32_t *joins;     /* results of ops that join their operands, in any order; the pass */
+/* Choices besides the schedule: concatenations in place, views that are copies. */
+typedef struct arenaut_relaxation {
+    const uint32_t *joins;     /* results of concatenations, in any sequence; the pass */
     uint32_t n_joins;          /* `slices` may write each of them in place */
-    const arenaut_part *parts; /* copies that might be names of what they are copies of */
+    const arenaut_part *parts; /* copies that might be views of their source */
     uint32_t n_parts;
-} arenaut_loosening;
+} arenaut_relaxation;
 
-/* Makes of it the problem that bounds all these choices: `program` is the one in which no join is
- * in place, and each of the parts is a copy. In no order needs any plan less than is alive in this
- * problem, however it is chosen. `program` and `lowering` are those that the order was made of.
- * REFUSED where there are too many parts, or several problems, or a part or its whole shares its
- * buffer with others; the order is good for nothing then but to be freed. BAD_ARGUMENT for a tensor
- * that there is not. */
-arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
-                                            const arenaut_program *program,
-                                            const arenaut_lowering *lowering,
-                                            const arenaut_loosening *choices, arenaut_error *err);
-/* What such an order is for the ops of `file`, the program before its passes: `out` has room for
- * all of them. What passes have dropped runs before what waits for it. */
+/* Replaces the problem by a relaxation that is a lower bound of all these choices: `program` is the
+ * one without in-place joins, in which each of the parts is a copy. No plan in any schedule, with
+ * any choice, needs less than the least peak of this problem. `program` and `lowering` are those of
+ * `order`. REFUSED if there are too many parts, or several problems, or a part or its whole shares
+ * its buffer with others; `order` can only be freed then. BAD_ARGUMENT for a tensor that does not
+ * exist. */
+arenaut_status arenaut_program_order_relax(arenaut_program_order *order,
+                                           const arenaut_program *program,
+                                           const arenaut_lowering *lowering,
+                                           const arenaut_relaxation *choices, arenaut_error *err);
+/* Maps a schedule back to the ops of `file`, the program before its passes: `out` has room for all
+ * of them. Ops that passes removed run before their dependents. */
 arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
                                          const arenaut_program *file, uint32_t candidate,
                                          const arenaut_allocator *allocator, uint32_t *out,
                                          arenaut_error *err);
 
-/* Puts the ops of `program` into this order, in which each stays in its method, and says so in a
- * rewrite, which takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them.
- * Whether it computes the same, arenaut_check_rewrite tells. */
+/* Reorders the ops of `program`, each within its method, as a rewrite, which takes `program` over
+ * if all goes well. BAD_ARGUMENT if `ops` is no permutation of them. arenaut_check_rewrite decides
+ * whether it computes the same. */
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);
 

@@ -1,23 +1,24 @@
-/* Holds an order and its proof against their problem: every line is followed, op by op, on two
- * walks, one from each end. What a line says of all parts of some ops, a largest flow tells. */
+/* Check of a schedule and its proof of a lower bound (arenaut/order.h): each line is replayed, op
+ * by op, on two walks, one from each end. Minimality over all subsets of some ops is decided by a
+ * maximum flow. Shares no code with the search. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/order_least.h"
+#include "check/order_min_live.h"
 #include "core/checked.h"
 
-/* A state of the proof: the state that it hangs on, and what has run since. */
+/* A state of the proof: its parent, and the ops executed since. */
 typedef struct state {
-    uint32_t parent;       /* NONE: it is the first one */
-    uint32_t n_ran;        /* in all */
-    uint32_t first, n_ops; /* what has run since the parent, among the checker's ops */
+    uint32_t parent;       /* NONE: the first one */
+    uint32_t n_ran;        /* in total */
+    uint32_t first, n_ops; /* since the parent, in the checker's list */
 } state;
 
-/* A state whose children are looked at. */
+/* A state with open branches. */
 typedef struct frame {
     uint32_t state;
-    uint32_t from; /* ops below have been followed, or may not run */
+    uint32_t from; /* lower ops have been branched on, or cannot run */
 } frame;
 
 typedef struct checker {
@@ -27,12 +28,12 @@ typedef struct checker {
     arn_order_walk walks[2];
     uint8_t *time;
     uint32_t *spare; /* room for all ops */
-    uint32_t *mark;  /* per op: the last tag that it got */
+    uint32_t *mark;  /* per op: its last tag */
     uint32_t tag;
-    uint32_t line; /* the one that is looked at */
+    uint32_t line; /* the present one */
     uint32_t at;   /* the next one */
     frame *frames;
-    state *states, *sames; /* sames: states that are said to be the same as one with a number */
+    state *states, *sames; /* sames: states claimed equal to a numbered one */
     uint32_t *same_as, *ops;
     uint32_t n_frames, n_states, n_sames, n_ops;
     uint32_t room_frames, room_states, room_sames, room_same_as, room_ops;
@@ -46,7 +47,7 @@ static arenaut_status reject_line(checker *c, const char *why) {
     return arn_check_reject(c->finding, c->err, "line %" PRIu32 " of the proof: %s", c->line, why);
 }
 
-/* The next line; one without a rule where there is none. */
+/* The next line; without a rule at the end. */
 static arenaut_order_line next_line(checker *c) {
     const arenaut_order_line none = {ARENAUT_ORDER_RULE_COUNT, 0};
     c->line = c->at;
@@ -65,7 +66,7 @@ static bool stays_below(const checker *c, const arn_order_walk *w, uint32_t op) 
     return arn_order_walk_load(w, op) < c->order->bound;
 }
 
-/* ---- the order ---- */
+/* ---- schedules ---- */
 
 static arenaut_status check_ops(checker *c, const uint32_t *ops, uint64_t said) {
     arn_order_walk *w = &c->walks[0];
@@ -76,7 +77,8 @@ static arenaut_status check_ops(checker *c, const uint32_t *ops, uint64_t said) 
         if (!arn_order_walk_may_run(w, op)) {
             c->finding->op = op;
             return arn_check_reject(c->finding, c->err,
-                                    "op %" PRIu32 " runs twice, or before what it waits for", op);
+                                    "op %" PRIu32 " runs twice, or before an op that it depends on",
+                                    op);
         }
         const uint64_t load = arn_order_walk_load(w, op);
         peak = peak > load ? peak : load;
@@ -96,7 +98,7 @@ static arenaut_status check_orders(checker *c) {
     const arenaut_order *o = c->order;
     if (o->n_ops != c->problem->n_ops) {
         c->finding->rule = ARENAUT_RULE_ORDER;
-        return arn_check_reject(c->finding, c->err, "it is an order of other ops");
+        return arn_check_reject(c->finding, c->err, "it is a schedule of another number of ops");
     }
     arenaut_status st = check_ops(c, o->ops, o->peak);
     for (uint32_t i = 0; i < o->n_near && st == ARENAUT_OK; i++) {
@@ -107,7 +109,7 @@ static arenaut_status check_orders(checker *c) {
 
 /* ---- CUT ---- */
 
-/* Gives ops that `op` leads to the time, where nothing is known of them. `stack` has room. */
+/* Assigns the time to ops of unknown time reachable from `op`. `stack` has room for all ops. */
 static void spread(const arn_order_rows *rows, uint32_t op, arn_order_time time, uint8_t *times,
                    uint32_t *stack) {
     uint32_t n = 0;
@@ -126,11 +128,11 @@ static void spread_around(checker *c, uint32_t op) {
     const arn_order_walk *w = &c->walks[0];
     memset(c->time, ARN_TIME_ANY, c->problem->n_ops);
     c->time[op] = ARN_TIME_NOW;
-    spread(&w->waits_for, op, ARN_TIME_BEFORE, c->time, c->spare);
-    spread(&w->waited_by, op, ARN_TIME_AFTER, c->time, c->spare);
+    spread(&w->depends_on, op, ARN_TIME_BEFORE, c->time, c->spare);
+    spread(&w->dependents, op, ARN_TIME_AFTER, c->time, c->spare);
 }
 
-/* All users of `over` but the op itself run before it; false where one cannot. */
+/* Puts all users of `over` but the op itself before it; false if one cannot be. */
 static bool spread_users(checker *c, const arenaut_order_right *r) {
     const arn_order_walk *w = &c->walks[0];
     for (uint32_t i = w->ops_of.at[r->over]; i < w->ops_of.at[r->over + 1]; i++) {
@@ -138,27 +140,27 @@ static bool spread_users(checker *c, const arenaut_order_right *r) {
         if (c->time[user] == ARN_TIME_AFTER) return false;
         if (c->time[user] != ARN_TIME_ANY) continue;
         c->time[user] = ARN_TIME_BEFORE;
-        spread(&w->waits_for, user, ARN_TIME_BEFORE, c->time, c->spare);
+        spread(&w->depends_on, user, ARN_TIME_BEFORE, c->time, c->spare);
     }
     return true;
 }
 
-/* Without making use of a right, and with each of them. */
+/* Without rights, and with each of them. */
 static arenaut_status check_cut(checker *c, uint32_t op) {
     const arn_order_walk *w = &c->walks[0];
     uint64_t least = 0;
     if (op >= c->problem->n_ops) return reject_line(c, "there is no such op");
     spread_around(c, op);
-    if (!arn_order_least_alive(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
+    if (!arn_order_min_live(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
     if (least < c->order->bound) return reject_line(c, "the op may run with less");
     for (uint32_t i = w->rights_of.at[op]; i < w->rights_of.at[op + 1]; i++) {
         const arenaut_order_right *r = &c->problem->rights[w->rights_of.to[i]];
-        if (arn_order_walk_held_before(w, r->made) || arn_order_walk_held_after(w, r->over)) {
+        if (arn_order_walk_is_live_in(w, r->made) || arn_order_walk_is_live_out(w, r->over)) {
             continue;
         }
         spread_around(c, op);
         if (!spread_users(c, r)) continue;
-        if (!arn_order_least_alive(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
+        if (!arn_order_min_live(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
         if (least - r->bytes < c->order->bound) return reject_line(c, "the op may run with less");
     }
     return c->at == c->order->n_lines ? ARENAUT_OK : reject_line(c, "something follows");
@@ -166,7 +168,7 @@ static arenaut_status check_cut(checker *c, uint32_t op) {
 
 /* ---- AHEAD and BACK ---- */
 
-/* Whether no op that is still to run loses a right if these ops, which are about to, run. */
+/* Whether these ops, which are about to run, invalidate no right of a remaining op. */
 static bool keeps_rights(checker *c, const arn_order_walk *w, const uint32_t *ops, uint32_t n) {
     c->tag++;
     for (uint32_t i = 0; i < n; i++) c->mark[ops[i]] = c->tag;
@@ -182,7 +184,7 @@ static bool keeps_rights(checker *c, const arn_order_walk *w, const uint32_t *op
     return true;
 }
 
-/* Whether some of the ops that have just run could have run alone, and left less alive. */
+/* Rejects if a subset of the ops that just ran leaves fewer live bytes. */
 static arenaut_status find_least(checker *c, const arn_order_walk *w, const uint32_t *ops,
                                  uint32_t n) {
     uint64_t least = 0;
@@ -190,31 +192,32 @@ static arenaut_status find_least(checker *c, const arn_order_walk *w, const uint
         c->time[op] = w->ran[op] ? ARN_TIME_BEFORE : ARN_TIME_AFTER;
     }
     for (uint32_t i = 0; i < n; i++) c->time[ops[i]] = ARN_TIME_ANY;
-    if (!arn_order_least_alive(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
-    return least < w->live ? reject_line(c, "some of the ops leave less alive") : ARENAUT_OK;
+    if (!arn_order_min_live(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
+    return least < w->live ? reject_line(c, "a subset of the ops leaves fewer live bytes")
+                           : ARENAUT_OK;
 }
 
 static arenaut_status run_for_good(checker *c, arn_order_walk *w, uint32_t n) {
     uint32_t *ops = c->spare;
     const uint64_t live = w->live;
     const uint32_t line = c->line;
-    if (n == 0 || n > c->problem->n_ops) return reject_line(c, "so many ops cannot run");
+    if (n == 0 || n > c->problem->n_ops) return reject_line(c, "the number of ops is out of range");
     for (uint32_t i = 0; i < n; i++) {
         const arenaut_order_line l = next_line(c);
         if (l.rule != ARENAUT_ORDER_RUN || !may_run(c, w, l.item) || !stays_below(c, w, l.item)) {
-            return reject_line(c, "no such op may run here");
+            return reject_line(c, "the op cannot run here");
         }
         ops[i] = l.item;
         arn_order_walk_run(w, l.item);
     }
     c->line = line;
-    if (w->live > live) return reject_line(c, "the ops leave more alive than there was");
+    if (w->live > live) return reject_line(c, "the ops increase the live bytes");
     if (n > 1) {
         const arenaut_status st = find_least(c, w, ops, n);
         if (st != ARENAUT_OK) return st;
     }
     for (uint32_t i = 0; i < n; i++) arn_order_walk_undo(w);
-    if (!keeps_rights(c, w, ops, n)) return reject_line(c, "an op loses a right");
+    if (!keeps_rights(c, w, ops, n)) return reject_line(c, "a right of another op is invalidated");
     for (uint32_t i = 0; i < n; i++) arn_order_walk_run(w, ops[i]);
     return ARENAUT_OK;
 }
@@ -225,17 +228,17 @@ static bool grow(checker *c, void **array, uint32_t *room, uint32_t n, size_t si
     return arn_grow(c->allocator, array, room, (uint64_t)n + 1, size);
 }
 
-/* What has run since a state. */
+/* Ops executed since a state. */
 typedef struct chain {
-    uint32_t parent; /* that state; NONE: there was none before */
-    uint32_t first;  /* of the ops, among the checker's */
+    uint32_t parent; /* that state; NONE: none */
+    uint32_t first;  /* of the ops, in the checker's list */
 } chain;
 
 static state state_now(const checker *c, const arn_order_walk *w, chain since) {
     return (state){since.parent, w->n_history, since.first, c->n_ops - since.first};
 }
 
-/* Remembers an op that has run. */
+/* Records an executed op. */
 static arenaut_status keep_op(checker *c, uint32_t op) {
     if (!grow(c, (void **)&c->ops, &c->room_ops, c->n_ops, sizeof *c->ops)) {
         return arn_no_memory(c->err);
@@ -250,11 +253,11 @@ static arenaut_status run_safe(checker *c, arn_order_walk *w, uint32_t op) {
         return reject_line(c, "the op may not run here");
     }
     arn_order_walk_run(w, op);
-    if (w->live > live) return reject_line(c, "the op leaves more alive than there was");
+    if (w->live > live) return reject_line(c, "the op increases the live bytes");
     return keep_op(c, op);
 }
 
-/* Gives the state that has been reached the next number. */
+/* Assigns the next number to the present state. */
 static arenaut_status number_state(checker *c, const arn_order_walk *w, chain since) {
     if (!grow(c, (void **)&c->states, &c->room_states, c->n_states, sizeof *c->states)) {
         return arn_no_memory(c->err);
@@ -286,7 +289,7 @@ static arenaut_status claim_same(checker *c, const arn_order_walk *w, chain sinc
     return ARENAUT_OK;
 }
 
-/* Ops that run for good, in the middle of a search. */
+/* Commits ops within a search. */
 static arenaut_status run_ahead(checker *c, arn_order_walk *w, uint32_t n, chain *since) {
     arenaut_status st = number_state(c, w, *since);
     *since = (chain){c->n_states - 1, c->n_ops};
@@ -295,7 +298,7 @@ static arenaut_status run_ahead(checker *c, arn_order_walk *w, uint32_t n, chain
     return st;
 }
 
-/* The proof of the state that has been reached, up to where its children are looked at. */
+/* The proof of the present state, except for its branches. */
 static arenaut_status follow_state(checker *c, arn_order_walk *w, chain since) {
     for (;;) {
         const arenaut_order_line l = next_line(c);
@@ -311,7 +314,7 @@ static arenaut_status follow_state(checker *c, arn_order_walk *w, chain since) {
     }
 }
 
-/* Whether an op with a number in [from, end) may run. */
+/* Whether an op with a number in [from, end) has been omitted. */
 static bool leaves_out(const checker *c, const arn_order_walk *w, uint32_t from, uint32_t end) {
     for (uint32_t i = 0; i < w->n_open; i++) {
         const uint32_t op = w->open[i];
@@ -320,7 +323,7 @@ static bool leaves_out(const checker *c, const arn_order_walk *w, uint32_t from,
     return false;
 }
 
-/* The next child of the state on top, or its end. */
+/* The next branch of the innermost open state, or its end. */
 static arenaut_status follow_child(checker *c, arn_order_walk *w) {
     frame *top = &c->frames[c->n_frames - 1];
     const arenaut_order_line l = next_line(c);
@@ -343,8 +346,8 @@ static arenaut_status follow_child(checker *c, arn_order_walk *w) {
     return st == ARENAUT_OK ? follow_state(c, w, since) : st;
 }
 
-/* Whether in both states the same ops have run: those since the last state that both come from. A
- * state has a higher number than those that it comes from. */
+/* Whether the same ops have run in both states, compared since their common ancestor. A state has a
+ * higher number than its ancestors. */
 static bool same_ops(checker *c, const state *a, uint32_t number) {
     const state *b = &c->states[number];
     uint32_t from_a = a->parent, from_b = number, fresh = 0;
@@ -368,7 +371,7 @@ static bool same_ops(checker *c, const state *a, uint32_t number) {
 static arenaut_status check_sames(checker *c) {
     for (uint32_t i = 0; i < c->n_sames; i++) {
         if (c->same_as[i] < c->n_states && same_ops(c, &c->sames[i], c->same_as[i])) continue;
-        return reject_line(c, "a state is not the one that it is said to be");
+        return reject_line(c, "a state is not the one that it is claimed to be");
     }
     return ARENAUT_OK;
 }
@@ -382,7 +385,7 @@ static arenaut_status follow_search(checker *c, uint32_t side) {
     return st == ARENAUT_OK ? check_sames(c) : st;
 }
 
-/* ---- all of it ---- */
+/* ---- checks ---- */
 
 static bool is_in_range(const arenaut_order_problem *p) {
     bool fine = true;
@@ -391,8 +394,8 @@ static bool is_in_range(const arenaut_order_problem *p) {
     for (uint32_t i = 0; i < p->n_uses && fine; i++) {
         fine = p->uses[i].op < p->n_ops && p->uses[i].buffer < p->n_buffers;
     }
-    for (uint32_t i = 0; i < p->n_waits && fine; i++) {
-        fine = p->waits[i].op < p->n_ops && p->waits[i].first < p->n_ops;
+    for (uint32_t i = 0; i < p->n_dependences && fine; i++) {
+        fine = p->dependences[i].op < p->n_ops && p->dependences[i].first < p->n_ops;
     }
     for (uint32_t i = 0; i < p->n_rights && fine; i++) {
         const arenaut_order_right *r = &p->rights[i];
@@ -440,7 +443,8 @@ static arenaut_status check_proof(checker *c) {
 static arenaut_status check(checker *c) {
     const uint32_t n = c->problem->n_ops;
     if (!is_in_range(c->problem)) {
-        return arn_fail(c->err, ARENAUT_BAD_INPUT, 0, "the problem names what does not exist");
+        return arn_fail(c->err, ARENAUT_BAD_INPUT, 0,
+                        "the problem has an index out of range, or too large sizes");
     }
     c->time = arn_allocate(c->allocator, n, sizeof *c->time);
     c->spare = arn_allocate(c->allocator, n, sizeof *c->spare);
@@ -451,7 +455,8 @@ static arenaut_status check(checker *c) {
         return arn_no_memory(c->err);
     }
     if (!rights_are_of_users(&c->walks[0])) {
-        return arn_fail(c->err, ARENAUT_BAD_INPUT, 0, "an op has a right to what it does not use");
+        return arn_fail(c->err, ARENAUT_BAD_INPUT, 0,
+                        "an op has a right to a buffer that it does not use");
     }
     const arenaut_status st = check_orders(c);
     return st == ARENAUT_OK ? check_proof(c) : st;

@@ -1,13 +1,12 @@
-/* Holds a program whose ops run in another order, and some of them again, against the one before.
- * Both are run, with nothing but counts: how often each cell of each storage has been written, and
- * each tensor been given its name. If every op finds the same counts in both, it reads what it read
- * before. A copy of a storage has counts of its own, which begin where those of the storage began:
- * after as many writes by the same ops it holds the same. Each op runs once to make what it made;
- * what runs again makes copies only. What may do more than compute its results runs once, and keeps
- * its place among its like. Each method is as it was but for the order of its ops, and is run where
- * it stands: what an op may do by the methods that it calls counts as its own. A view may have
- * become a copy where nothing is written afterwards that it names: then it counts as one before,
- * too. Shares no code with what rewrites. */
+/* Check that a program with reordered and rematerialized ops computes the same as before. Both
+ * programs are executed symbolically on version counts: how often each cell of each storage has
+ * been written, and each tensor defined. If every op finds the same versions in both, it reads the
+ * same values. A copy of a storage has its own versions, which begin at those of the storage: after
+ * the same writes it has the same content. Each op runs once to define its results; rematerialized
+ * ops define copies only. Ops with side effects run once, in the same sequence. Methods differ only
+ * in the sequence of their ops, and the effects of a call are those of its methods. A view may have
+ * become a copy if its memory is not written later: it then counts as a copy before, too. Shares no
+ * code with the rewrites. */
 #include "check/check_reorder.h"
 
 #include <string.h>
@@ -25,19 +24,20 @@ typedef struct reorder_check {
     arn_region region;
     arn_reorder_names were, are; /* of the program before, and of `after` */
     arn_reorder_cells cells;     /* of the program before */
-    size_t *base; /* per storage of the program at work, one more for what methods share: its first
-                   * cell */
+    size_t
+        *base; /* per storage of the present program, one more for shared state: its first cell */
     uint32_t *writes; /* per cell */
-    uint32_t *names;  /* per tensor: how often it was made */
-    uint32_t *found;  /* per argument of the ops before: counts of its cells, and its own */
-    size_t *first;    /* per op before: of its counts; one more for what is left in the end */
-    uint32_t *ends;   /* what is read in the end */
-    uint8_t *calls;   /* per method: what running it may do, as bits */
-    bool *moved;      /* per storage: it gets other names as the flow has it */
-    bool *stays;      /* per op before: nothing may go past it */
+    uint32_t *names;  /* per tensor: its definitions so far */
+    uint32_t
+        *found; /* per argument of the ops before: the versions of its cells, and its definitions */
+    size_t *first;    /* per op before: the start of its versions; one more for final reads */
+    uint32_t *ends;   /* tensors read at the end */
+    uint8_t *calls;   /* per method: its effects, as bits */
+    bool *moved;      /* per storage: moves give it other aliases */
+    bool *stays;      /* per op before: no op may cross it */
     bool *copied;     /* likewise: it was a view, and is a copy */
-    bool *made_apart; /* per tensor before: by such an op */
-    uint32_t op;      /* of `after`, at work; NONE: none */
+    bool *made_apart; /* per tensor before: defined by such an op */
+    uint32_t op;      /* of `after`, the present one; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
 } reorder_check;
@@ -50,10 +50,10 @@ static arenaut_status reject(reorder_check *c, const char *why) {
                             name ? "'" : "the rewritten program", why);
 }
 
-/* ---- the same parts ---- */
+/* ---- correspondence ---- */
 
-/* A file in another order may number its tensors anew; origins say which is which, and of which
- * others are copies. */
+/* A reordered file may number its tensors anew; origins map them to the old ones, or to those that
+ * they are copies of. */
 static uint32_t before_id(const reorder_check *c, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : c->rewrite->tensors[tensor].tensor;
 }
@@ -62,7 +62,7 @@ static bool is_copy(const reorder_check *c, uint32_t tensor) {
     return !c->rewrite->tensors[tensor].same;
 }
 
-/* Whether none of these tensors is a copy, or each of them is. */
+/* Whether all of these tensors are copies, or none is. */
 static bool all_are(const reorder_check *c, bool copies, const uint32_t *tensors, uint32_t n) {
     bool all = true;
     for (uint32_t i = 0; all && i < n; i++) {
@@ -110,12 +110,12 @@ static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut
            same_attributes(old, new);
 }
 
-/* Whether an op makes what one made before, and no copy of it. */
+/* Whether an op defines original results, not copies. */
 static bool is_first_run(const reorder_check *c, const arenaut_op *new) {
     return all_are(c, false, new->outputs, new->n_outputs);
 }
 
-/* Whether an op states to run after the same ones; a valid program has them in front of it. */
+/* Whether an op states the same control dependences; in a valid program those ops are before it. */
 static bool same_after(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     bool same = old->n_after == new->n_after;
     const uint32_t first = c->before->methods[old->method].first_op;
@@ -136,8 +136,7 @@ static bool same_layout(const reorder_check *c, const arenaut_tensor *old,
            (old->rank == 0 || memcmp(old->dims, new->dims, old->rank * sizeof *old->dims) == 0);
 }
 
-/* What no op makes and no input brings is known by its name alone, unless it has the number that
- * it had. */
+/* Constants and state with a new number are identified by name. */
 static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new, bool renumbered) {
     const bool held = old->cls == ARENAUT_CONSTANT || old->cls == ARENAUT_STATE;
@@ -146,7 +145,7 @@ static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
            same_text(old->qualified_name, new->qualified_name) && same_layout(c, old, new);
 }
 
-/* What a copy is of must be made by ops, too: there is nothing in it before the first of them. */
+/* The source of a copy must be defined by ops: it has no content before. */
 static bool may_be_copy(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new) {
     const bool made = old->cls == ARENAUT_INTERMEDIATE || old->cls == ARENAUT_OUTPUT;
@@ -188,7 +187,7 @@ static arenaut_status check_tensors(reorder_check *c, uint32_t *seen) {
         const arenaut_tensor *was = &c->before->tensors[old], *is = &c->after->tensors[t];
         if (is_copy(c, t) ? seen[old] || !may_be_copy(c, was, is)
                           : !same_tensor(c, was, is, old != t)) {
-            return reject(c, "a tensor is not the one that it is said to be");
+            return reject(c, "a tensor is not the one that it is claimed to be");
         }
     }
     return ARENAUT_OK;
@@ -213,12 +212,12 @@ static arenaut_status check_method(reorder_check *c, uint32_t method) {
         !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
         !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) ||
         !all_are(c, false, new->outputs, new->n_outputs)) {
-        return reject(c, "it has other inputs or outputs, or ops that run at the same time");
+        return reject(c, "it has other inputs or outputs, or concurrent ops");
     }
-    return same_bindings(c, old, new) ? ARENAUT_OK : reject(c, "its values are for something else");
+    return same_bindings(c, old, new) ? ARENAUT_OK : reject(c, "it has other bindings");
 }
 
-/* ---- what may do more ---- */
+/* ---- side effects ---- */
 
 static bool contains(const char *name, const char *lower) {
     const size_t n = strlen(lower);
@@ -230,7 +229,7 @@ static bool contains(const char *name, const char *lower) {
     return false;
 }
 
-/* A kernel of a library that is not known may write what it is given to read. */
+/* An operator of an unknown library may write its inputs. */
 static bool is_foreign(const arenaut_program *p, const arenaut_op *op) {
     const char *name = op->name ? op->name : "";
     const char *end = strstr(name, "::");
@@ -271,8 +270,8 @@ static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
-/* What the ops of a method, and of those that they call, may do beyond what an op says that calls
- * it: write what is another method's, name what no caller lists. */
+/* Effects of a method and its callees beyond the arguments of the calling op: writes to another
+ * method's memory, accesses to memory that no caller lists. */
 enum { WRITES_OUT = 1, NAMES_MORE = 2 };
 
 static uint8_t facts_of_calls(const reorder_check *c, const arenaut_op *op) {
@@ -305,7 +304,7 @@ static uint8_t facts_of_op(const reorder_check *c, const arenaut_op *op) {
     return facts;
 }
 
-/* From callees to callers until nothing is added: calls form no cycle. */
+/* A fixed point from callees to callers; calls form no cycle. */
 static void find_calls(reorder_check *c) {
     const arenaut_program *p = c->before;
     memset(c->calls, 0, p->n_methods * sizeof *c->calls);
@@ -320,8 +319,8 @@ static void find_calls(reorder_check *c) {
     }
 }
 
-/* Whether an op may compute another result when it runs again: some draw numbers, under names of
- * their own, and where no dialect says so it may write state that it reads. */
+/* Whether a second run may compute another result: random numbers under other names and, without a
+ * dialect, state that may be written. */
 static bool may_differ(const arenaut_program *p, const arenaut_op *op) {
     static const char *const drawing[] = {"rrelu", "sample", "empty"};
     const arenaut_operator *known =
@@ -338,25 +337,27 @@ static bool may_differ(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
-/* What may run again: ops that only compute, and make copies of all that they made. */
+/* Rematerialized ops must be pure, and define copies of all of their results. */
 static const char *check_repeat(const reorder_check *c, const arenaut_op *old,
                                 const arenaut_op *new) {
     const bool computes = old->kind == ARENAUT_OP_OUT || old->kind == ARENAUT_OP_FUNCTIONAL ||
                           old->kind == ARENAUT_OP_VIEW;
     if (!computes || may_do_more(c->before, old) || may_differ(c->before, old)) {
-        return "it runs again, and may do more than compute";
+        return "it is rematerialized, and may have side effects";
     }
     if (!all_are(c, true, new->outputs, new->n_outputs)) {
-        return "it makes some of its results again, and some not";
+        return "only some of its results are rematerialized";
     }
-    return old->n_after > 0 || new->n_after > 0 ? "it runs again, after others" : NULL;
+    return old->n_after > 0 || new->n_after > 0
+               ? "it is rematerialized, and has control dependences"
+               : NULL;
 }
 
 static const char *check_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
-    if (!same_op(c, old, new)) return "it is not the op that it is said to be";
+    if (!same_op(c, old, new)) return "it is not the op that it is claimed to be";
     if (old->method != new->method) return "it is in another method";
     if (!is_first_run(c, new)) return check_repeat(c, old, new);
-    return same_after(c, old, new) ? NULL : "it runs after others than before";
+    return same_after(c, old, new) ? NULL : "it has other control dependences than before";
 }
 
 static arenaut_status check_parts(reorder_check *c) {
@@ -365,7 +366,7 @@ static arenaut_status check_parts(reorder_check *c) {
     for (uint32_t m = 0; m < c->before->n_methods && st == ARENAUT_OK; m++) st = check_method(c, m);
     if (st != ARENAUT_OK) return st;
     for (c->op = 0; c->op < c->after->n_ops; c->op++) {
-        if (c->rewrite->ops[c->op] >= n) return reject(c, "it is no op of the program before");
+        if (c->rewrite->ops[c->op] >= n) return reject(c, "it is not an op of the program before");
     }
     for (c->op = 0; c->op < c->after->n_ops; c->op++) {
         const uint32_t old = c->rewrite->ops[c->op];
@@ -375,13 +376,13 @@ static arenaut_status check_parts(reorder_check *c) {
     return ARENAUT_OK;
 }
 
-/* ---- what ops find ---- */
+/* ---- versions ---- */
 
 static uint32_t storage_of(const reorder_check *c, const arenaut_program *p, uint32_t tensor) {
     return (p == c->before ? c->were : c->are).storage[tensor];
 }
 
-/* What became a copy counts as one before, too. */
+/* A view that became a copy counts as one before, too. */
 static bool is_view(const reorder_check *c, const arenaut_program *p, uint32_t op) {
     return arn_reorder_is_view(p, &p->ops[op]) && !(p == c->before && c->copied[op]);
 }
@@ -398,7 +399,7 @@ static bool only_names(const reorder_check *c, const arenaut_program *p, const a
     return named;
 }
 
-/* The counts of the cells of a tensor. */
+/* The versions of the cells of a tensor. */
 static uint32_t *writes_of(const reorder_check *c, const arenaut_program *p, uint32_t tensor,
                            uint32_t *n) {
     const uint32_t old = p == c->before ? tensor : before_id(c, tensor);
@@ -411,8 +412,8 @@ static void add_write(const reorder_check *c, const arenaut_program *p, uint32_t
     for (uint32_t i = 0; i < n; i++) writes[i]++;
 }
 
-/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. What
- * only names memory does not care what is in it. */
+/* Whether the op's arguments have the versions in `found`; or stores them. Pure views do not depend
+ * on content. */
 static bool visit(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
                   bool notes, uint32_t *found) {
     const bool only_name = arn_reorder_always_names(p, op);
@@ -433,7 +434,7 @@ static bool visit(const reorder_check *c, const arenaut_program *p, const arenau
     return true;
 }
 
-/* Counts what an op writes. */
+/* Counts the writes of an op. */
 static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *op) {
     const bool unknown = op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op) ||
                          (facts_of_calls(c, op) & WRITES_OUT); /* writes anywhere */
@@ -451,7 +452,7 @@ static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *
     }
 }
 
-/* Copies of a storage have as many cells. */
+/* A copy of a storage has as many cells. */
 static void start(reorder_check *c, const arenaut_program *p) {
     size_t n = 0;
     for (uint32_t s = 0; s <= c->after->n_tensors; s++) {
@@ -463,8 +464,7 @@ static void start(reorder_check *c, const arenaut_program *p) {
     memset(c->names, 0, c->after->n_tensors * sizeof *c->names);
 }
 
-/* Whether each tensor of the program after lies in what was, or is a copy of, the storage that it
- * lay in before. */
+/* Whether each tensor lies in its old storage, or in a copy of it. */
 static bool keeps_storages(const reorder_check *c) {
     const uint32_t shared = c->after->n_tensors;
     bool keeps = true;
@@ -475,8 +475,8 @@ static bool keeps_storages(const reorder_check *c) {
     return keeps;
 }
 
-/* Whether an op names the memory of its operands, and writes, where it did before. */
-static bool names_alike(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
+/* Whether results of an op are aliases exactly if they were before. */
+static bool aliases_alike(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     bool alike = true;
     for (uint32_t i = 0; alike && i < old->n_outputs; i++) {
         alike =
@@ -486,7 +486,7 @@ static bool names_alike(const reorder_check *c, const arenaut_op *old, const are
     return alike;
 }
 
-/* What is read in the end: results, and what bindings name. */
+/* Final reads: results, and the tensors of bindings. */
 static size_t count_ends(const arenaut_program *p) {
     size_t n = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
@@ -495,7 +495,7 @@ static size_t count_ends(const arenaut_program *p) {
     return n;
 }
 
-/* As if an op behind all others read that; its counts are the last of `found`. */
+/* A virtual last op for the final reads; its versions are the last of `found`. */
 static arenaut_op reader_of_ends(reorder_check *c, const arenaut_program *p) {
     uint32_t n = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
@@ -525,8 +525,8 @@ static bool names_moved(const reorder_check *c, const arenaut_op *op) {
     return any;
 }
 
-/* Where jumps lead, and what they skip, are places among the ops; and what a name stands for that
- * is moved depends on the way. */
+/* Jumps and their targets are positions in the sequence, and the meaning of a moved alias depends
+ * on the path. */
 static void find_what_stays(reorder_check *c) {
     const arenaut_program *p = c->before;
     memset(c->moved, 0, ((size_t)c->after->n_tensors + 1) * sizeof *c->moved);
@@ -559,35 +559,35 @@ static void follow_before(reorder_check *c) {
 static arenaut_status follow_after(reorder_check *c) {
     const arenaut_program *p = c->after;
     const arenaut_op reader = reader_of_ends(c, p);
-    uint32_t last = 0, end = 0; /* of the ops so far, by their old numbers */
+    uint32_t last = 0, end = 0; /* over the ops so far, by old number */
     start(c, p);
     for (c->op = 0; c->op < p->n_ops; c->op++) {
         const arenaut_op *new = &p->ops[c->op];
         const uint32_t old = c->rewrite->ops[c->op];
         if (!visit(c, p, new, false, c->found + c->first[old])) {
-            return reject(c, "it reads or overwrites what it did not before");
+            return reject(c, "it reads or overwrites other values than before");
         }
-        if (!names_alike(c, &c->before->ops[old], new)) {
+        if (!aliases_alike(c, &c->before->ops[old], new)) {
             return reject(c, "its results lie in other memory");
         }
         count(c, p, new);
         const bool stays = c->stays[old] || (facts_of_calls(c, new) & NAMES_MORE);
         if (stays && (old != c->op || end > old)) {
-            return reject(c, "it jumps, or calls what names state, and other ops went past it");
+            return reject(
+                c, "it jumps, or calls a method that accesses state, and other ops crossed it");
         }
         if (old >= end) end = old + 1;
         if (!may_do_more(c->before, &c->before->ops[old])) continue;
-        if (old < last) return reject(c, "it may do more than compute, and runs in another order");
+        if (old < last) return reject(c, "it may have side effects, and runs in another sequence");
         last = old;
     }
     c->op = ARENAUT_NONE;
     return visit(c, p, &reader, false, c->found + c->first[c->before->n_ops])
                ? ARENAUT_OK
-               : reject(c, "its results are not the old ones");
+               : reject(c, "its results are other values than before");
 }
 
-/* Every op makes what it made once: what does so twice writes twice, but ops may have no outputs.
- */
+/* Every original op runs once: a second run would write twice, but ops may have no outputs. */
 static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
     uint32_t left = c->before->n_ops;
     memset(seen, 0, c->before->n_ops * sizeof *seen);
@@ -600,7 +600,7 @@ static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
     return left == 0 ? ARENAUT_OK : reject(c, "an op is left out");
 }
 
-/* What everything else looks things up by; all ops are of the only method where some run again. */
+/* The sizes of all tables; with rematerialized ops there is a single method. */
 static bool same_counts(const reorder_check *c) {
     const arenaut_program *old = c->before, *new = c->after;
     const bool again = new->n_ops > old->n_ops || new->n_tensors > old->n_tensors;
@@ -609,7 +609,7 @@ static bool same_counts(const reorder_check *c) {
            c->rewrite->n_ops == new->n_ops && c->rewrite->n_tensors == new->n_tensors;
 }
 
-/* How many counts are noted of these tensors. */
+/* The number of versions stored for these tensors. */
 static size_t count_noted(const reorder_check *c, const uint32_t *tensors, uint32_t n) {
     size_t noted = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -655,7 +655,7 @@ static bool allocate(reorder_check *c) {
            allocate_counts(c);
 }
 
-/* Which views became copies: that shows in their names, and everything else follows from it. */
+/* The names of ops tell which views became copies; all else follows. */
 static arenaut_status find_copied(reorder_check *c) {
     const arenaut_program *p = c->before;
     bool any = false, room = true;
@@ -676,13 +676,14 @@ static arenaut_status find_copied(reorder_check *c) {
     const bool keep =
         !any || (p->n_methods == 1 && arn_reorder_copies_keep(p, c->copied, &c->region, &room));
     if (!room) return arn_no_memory(c->err);
-    return keep ? ARENAUT_OK : reject(c, "what a view that is a copy names is written later");
+    return keep ? ARENAUT_OK
+                : reject(c, "the memory of a view that became a copy is written later");
 }
 
 static arenaut_status check(reorder_check *c) {
     const uint32_t n =
         c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
-    if (!same_counts(c)) return reject(c, "it has other methods, or ops of several run again");
+    if (!same_counts(c)) return reject(c, "it has other methods, or rematerialized ops in several");
     arenaut_status made = find_copied(c);
     if (made != ARENAUT_OK) return made;
     uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);

@@ -1,4 +1,4 @@
-/* Whether a program whose ops run in another order computes the same. */
+/* Check that a reordered program computes the same as before. */
 #ifndef ARN_CHECK_CHECK_REORDER_H
 #define ARN_CHECK_CHECK_REORDER_H
 

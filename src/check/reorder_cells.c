@@ -1,21 +1,21 @@
-/* Where ops write pieces of a storage, what they leave alone is another cell: there is one between
- * any two places at which a piece begins or ends. */
+/* Memory cells of the checker: a storage is cut wherever a view that ops write independently begins
+ * or ends. */
 #include "check/reorder_cells.h"
 
 #include <string.h>
 
 #include "core/sort.h"
 
-#define MOST_CELLS (UINT64_C(1) << 24) /* over all arguments: else each storage is one */
+#define MOST_CELLS (UINT64_C(1) << 24) /* over all arguments: else one cell per storage */
 
-/* Places, by the storage and then by the bytes in front of them. */
+/* Cut positions, sorted by storage and then by byte. */
 typedef struct places {
     uint64_t *bytes;
     uint32_t *storage, *ids;
     uint32_t n;
 } places;
 
-/* A view of which is known where in its storage it is, and that it is all of what lies there. */
+/* A view with a known byte range that it covers completely. */
 static bool is_piece(const arn_reorder_names *names, uint32_t t) { return names->bytes[t] > 0; }
 
 static bool place_before(const void *context, uint32_t a, uint32_t b) {
@@ -57,7 +57,7 @@ static bool find_places(places *list, const arenaut_program *p, const arn_reorde
     return true;
 }
 
-/* Equal places are one; `begin`: per storage, and one more: where its places begin. */
+/* Removes duplicates; `begin`: per storage, and the end: its first position. */
 static void drop_repeats(places *list, uint32_t *begin, uint32_t n_storages) {
     uint32_t n = 0, s = 0;
     for (uint32_t i = 0; i < list->n; i++) {
@@ -70,7 +70,7 @@ static void drop_repeats(places *list, uint32_t *begin, uint32_t n_storages) {
     list->n = n;
 }
 
-/* How many places of a storage are no farther than so many bytes from its beginning. */
+/* The number of positions of a storage up to this byte. */
 static uint32_t count_places(const places *list, const uint32_t *begin, uint32_t storage,
                              uint64_t bytes) {
     uint32_t none = begin[storage], all = begin[storage + 1];

@@ -1,12 +1,12 @@
-/* What ops of a graph before its passes name, told from their names and the layouts of their
- * results; and views that became copies. */
+/* Aliases in a graph before its passes, derived from operator traits and the layouts of results;
+ * and views that became copies. */
 #include "check/reorder_views.h"
 
 #include <string.h>
 
 #include <arenaut/dialect.h>
 
-/* Row by row, without gaps; it does not matter how far apart rows are of which there is one. */
+/* Row-major without gaps; the stride of a dimension of 1 is irrelevant. */
 static bool is_dense(const arenaut_tensor *t) {
     uint64_t elements = 1;
     bool dense = true;
@@ -26,8 +26,8 @@ static bool is_off(const arenaut_op *op, const char *attribute) {
     return false;
 }
 
-/* What copies does so densely, and only if it must: of what lies densely a view is returned, and
- * what does not lie densely was not copied. */
+/* Such an operator copies densely, and only if it must: of a dense operand it returns a view, and a
+ * result that is not dense is no copy. */
 static bool returns_operand(const arenaut_program *p, const arenaut_op *op) {
     const uint32_t made = op->outputs[0];
     if (op->n_outputs != 1 || made == ARENAUT_NONE) return false;
@@ -37,7 +37,7 @@ static bool returns_operand(const arenaut_program *p, const arenaut_op *op) {
     return is_dense(from) || !is_dense(to);
 }
 
-/* What the dialect says of an op of a graph that has an operand and results. */
+/* The dialect's traits of an op with operands and results; else 0. */
 static uint32_t traits_of(const arenaut_program *program, const arenaut_op *op) {
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE ||
         op->n_outputs == 0) {
@@ -60,7 +60,7 @@ bool arn_reorder_is_view(const arenaut_program *program, const arenaut_op *op) {
            returns_operand(program, op);
 }
 
-/* ---- names ---- */
+/* ---- aliases ---- */
 
 typedef struct naming {
     const arenaut_program *program;
@@ -78,7 +78,8 @@ static void name_own(const naming *n, uint32_t t) {
     n->names->bytes[t] = placed ? tensor->bytes : 0;
 }
 
-/* In a graph before its passes a view lies where its file says; what cannot lie there is none. */
+/* In a graph before its passes a view has the file's offset; an impossible one means that it is no
+ * alias. */
 static bool place_view(const naming *n, uint32_t storage, uint32_t t) {
     if (storage == n->shared) return true;
     const arenaut_tensor *tensor = &n->program->tensors[t];
@@ -159,7 +160,7 @@ bool arn_reorder_is_dense_copy(const arenaut_tensor *view, const arenaut_tensor 
            copy->bytes == bytes;
 }
 
-/* Only what ops of kinds that compute read is known not to be written. */
+/* Only ops of computing kinds are known not to write their operands. */
 static bool may_write_operands(const arenaut_op *op) {
     return op->kind != ARENAUT_OP_OUT && op->kind != ARENAUT_OP_FUNCTIONAL &&
            op->kind != ARENAUT_OP_VIEW;

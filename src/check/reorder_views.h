@@ -1,6 +1,5 @@
-/* Views of a graph before its passes, for holding reordered programs against those before: their
- * ops say only by what they are called that they name their operand's memory; and such a view may
- * have become a copy. */
+/* Aliases in graphs before their passes, for the check of reordered programs: only operator names
+ * tell that results are views of the operand, and such a view may have become a copy. */
 #ifndef ARN_CHECK_REORDER_VIEWS_H
 #define ARN_CHECK_REORDER_VIEWS_H
 
@@ -8,36 +7,35 @@
 
 #include "core/memory.h"
 
-/* Per tensor: whose memory it has, and where in it. */
+/* Per tensor: its storage, and its bytes there. */
 typedef struct arn_reorder_names {
     uint32_t *storage;
     uint64_t *begin, *bytes; /* bytes 0: all of it, as far as is known */
 } arn_reorder_names;
 
-/* A view may name its operand's memory without a word in the tensor itself: by the kind of its op,
- * or by what its dialect says of that; and what updates an operand returns it. `copied`, per op:
- * those do not; NULL: none. `shared` stands for what methods share. The lists are the region's;
- * false if there is no memory. O(arguments). */
+/* The storage of each tensor. A view may alias its operand without a mark in the tensor itself, by
+ * the kind of its op or by its dialect's traits; an update returns its operand. `copied`, per op:
+ * no alias; NULL: none. `shared` stands for shared state. The lists are the region's; false if
+ * there is no memory. O(arguments). */
 bool arn_reorder_names_find(const arenaut_program *program, const bool *copied, uint32_t shared,
                             arn_region *region, arn_reorder_names *names);
 
-/* Whether the op's results are, by what its dialect says of it, other names of its first operand's
- * memory. An op that may return a view does so where the layouts allow. */
+/* Whether the op's results alias its first operand, by the dialect's traits. An op that may return
+ * a view does so if the layouts allow. */
 bool arn_reorder_is_view(const arenaut_program *program, const arenaut_op *op);
 
-/* Whether it is certain that the op, of a graph before its passes, only names its operand's memory.
- */
+/* Whether the op certainly only aliases its operand, in a graph before its passes. */
 bool arn_reorder_always_names(const arenaut_program *program, const arenaut_op *op);
 
-/* Whether `new` does what the view `old` names in new memory, by their names alone. */
+/* Whether `new` is the copying operator of the view `old`, by name. */
 bool arn_reorder_is_copy_of(const arenaut_op *old, const arenaut_op *new);
 
-/* Whether `copy` has in memory of its own the elements that `view` has in its operand's, which lie
- * densely there: whoever reads it finds them at the same distances. */
+/* Whether `copy` has in its own memory the elements of `view`, which are dense in its operand:
+ * readers find them at the same distances. */
 bool arn_reorder_is_dense_copy(const arenaut_tensor *view, const arenaut_tensor *copy);
 
-/* Whether none of these ops of `program`, each of which is marked, names what is written behind it.
- * *room: false where there was no memory to tell. */
+/* Whether no view among these ops, each of which is marked, aliases memory that is written later.
+ * *room: false if there was no memory to decide. */
 bool arn_reorder_copies_keep(const arenaut_program *program, const bool *copied, arn_region *region,
                              bool *room);
 

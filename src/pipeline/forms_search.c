@@ -49,7 +49,7 @@ static void note(arn_order_search *s, const arenaut_order_peaks *peaks, uint32_t
                                 .at_ends = peaks->at_ends,
                                 .between_jumps = peaks->between_jumps,
                                 .n_lines = n_lines};
-        memcpy(o->ways, peaks->ways, sizeof o->ways);
+        memcpy(o->heuristics, peaks->heuristics, sizeof o->heuristics);
     }
     o->best = arn_min_u64(o->best, peaks->best);
     o->bound = arn_min_u64(o->bound, peaks->bound);

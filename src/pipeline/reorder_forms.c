@@ -177,13 +177,13 @@ arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, arn_budget *b
     const arn_copies *copies = &choices->copies;
     const arn_forms forms = {.joining = {.chosen = joins->chosen}, /* none of them */
                              .copying = {copies->ops, copies->n}};
-    const arenaut_loosening loosening = {joins->results, joins->n, copies->parts, copies->n_parts};
+    const arenaut_relaxation loosening = {joins->results, joins->n, copies->parts, copies->n_parts};
     *bound = (arenaut_ordering){0};
     arenaut_status st = arn_pipeline_prepare_formed(p, budget, forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, apart, &problem, &why);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_order_loosen(problem, apart->document.program, apart->lowering,
-                                          &loosening, &why);
+        st = arenaut_program_order_relax(problem, apart->document.program, apart->lowering,
+                                         &loosening, &why);
     }
     if (st == ARENAUT_OK) st = bound_loosened(p, budget, problem, bound, &why);
     arenaut_program_order_free(problem);

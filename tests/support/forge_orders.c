@@ -1,5 +1,5 @@
-/* Forging proofs of orders: the same as forge_certificates.c, of the lines of arenaut/order.h. The
- * order that is shown with a proof is the first one that comes, not the best. */
+/* Forged proofs of schedules: the same as forge_certificates.c, with the lines of arenaut/order.h.
+ * The schedule shown with a proof is the first one found, not the best. */
 #include "support/forge_proofs.h"
 
 #include <inttypes.h>
@@ -10,17 +10,24 @@
 #include "support/order_brute.h"
 #include "support/random.h"
 
-enum { MOST_LINES = 400, OPS = 6, BUFFERS = 7, RIGHTS = 3, USES = 3 * BUFFERS, WAITS = OPS * OPS };
+enum {
+    MOST_LINES = 400,
+    OPS = 6,
+    BUFFERS = 7,
+    RIGHTS = 3,
+    USES = 3 * BUFFERS,
+    DEPENDENCES = OPS * OPS
+};
 
 typedef struct forger {
     rng r;
     arenaut_order_problem p;
     uint64_t size[BUFFERS];
-    uint8_t held[BUFFERS];
+    uint8_t boundary[BUFFERS];
     arenaut_order_use uses[USES];
-    arenaut_order_wait waits[WAITS];
+    arenaut_order_dependence dependences[DEPENDENCES];
     arenaut_order_right rights[RIGHTS];
-    uint64_t least; /* peak of all orders */
+    uint64_t least; /* peak over all schedules */
     uint32_t ops[OPS], n_states;
     arenaut_order order; /* with the proof being made */
     arenaut_order_line line[MOST_LINES];
@@ -56,13 +63,13 @@ static void draw_problem(forger *f) {
     f->p = (arenaut_order_problem){.n_ops = 2 + rng_below(&f->r, OPS - 1),
                                    .n_buffers = 2 + rng_below(&f->r, BUFFERS - 1),
                                    .size = f->size,
-                                   .held = f->held,
+                                   .boundary = f->boundary,
                                    .uses = f->uses,
-                                   .waits = f->waits,
+                                   .dependences = f->dependences,
                                    .rights = f->rights};
     for (uint32_t b = 0; b < f->p.n_buffers; b++) {
         f->size[b] = 1 + rng_below(&f->r, 8);
-        f->held[b] = (uint8_t)(rng_once_in(&f->r, 3) ? rng_below(&f->r, 4) : 0);
+        f->boundary[b] = (uint8_t)(rng_once_in(&f->r, 3) ? rng_below(&f->r, 4) : 0);
         for (uint32_t n = 1 + rng_below(&f->r, 3); n > 0; n--) {
             f->uses[f->p.n_uses++] = (arenaut_order_use){rng_below(&f->r, f->p.n_ops), b};
         }
@@ -70,7 +77,7 @@ static void draw_problem(forger *f) {
     for (uint32_t op = 1; op < f->p.n_ops; op++) {
         for (uint32_t first = 0; first < op; first++) {
             if (!rng_once_in(&f->r, 5)) continue;
-            f->waits[f->p.n_waits++] = (arenaut_order_wait){op, first};
+            f->dependences[f->p.n_dependences++] = (arenaut_order_dependence){op, first};
         }
     }
     if (rng_once_in(&f->r, 2)) draw_rights(f);
@@ -116,7 +123,7 @@ static bool log_forgery(forger *f, const char *how) {
 
 /* ---- lines ---- */
 
-/* Ops that run for good: AHEAD or BACK, and a few RUN. */
+/* Committed ops: AHEAD or BACK, and a few RUN. */
 static verdict try_run_for_good(forger *f, bool searching) {
     arenaut_order_line lines[4];
     const uint32_t n = 1 + rng_below(&f->r, 3);
@@ -225,7 +232,7 @@ static bool try_mutants(forger *f, const arenaut_order *proof) {
     return true;
 }
 
-/* Today's order, and its peak: the checker tells the peak by refusing all others. */
+/* The given order and its peak, which the checker reveals by refusing all others. */
 static bool find_peak(forger *f) {
     arenaut_finding finding;
     arenaut_error err = {0};

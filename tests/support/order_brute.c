@@ -12,8 +12,8 @@ static bool has_used(const arenaut_order_problem *p, uint32_t ran, uint32_t buff
 }
 
 static bool is_alive(const arenaut_order_problem *p, uint32_t ran, uint32_t buffer) {
-    return (has_used(p, ran, buffer, false) || (p->held[buffer] & ARENAUT_HELD_BEFORE)) &&
-           (!has_used(p, ran, buffer, true) || (p->held[buffer] & ARENAUT_HELD_AFTER));
+    return (has_used(p, ran, buffer, false) || (p->boundary[buffer] & ARENAUT_LIVE_IN)) &&
+           (!has_used(p, ran, buffer, true) || (p->boundary[buffer] & ARENAUT_LIVE_OUT));
 }
 
 static bool uses_now(const arenaut_order_problem *p, uint32_t op, uint32_t buffer) {
@@ -23,7 +23,7 @@ static bool uses_now(const arenaut_order_problem *p, uint32_t op, uint32_t buffe
     return false;
 }
 
-/* What is alive while `op` runs after the ops of `ran`. */
+/* The live bytes while `op` runs after the ops of `ran`. */
 static uint64_t load_of(const arenaut_order_problem *p, uint32_t ran, uint32_t op) {
     const uint32_t after = ran | UINT32_C(1) << op;
     uint64_t load = 0, most = 0;
@@ -35,7 +35,7 @@ static uint64_t load_of(const arenaut_order_problem *p, uint32_t ran, uint32_t o
         if (right->op != op || is_alive(p, ran, right->made) || is_alive(p, after, right->over)) {
             continue;
         }
-        if (has_used(p, ran, right->made, false) || (p->held[right->made] & ARENAUT_HELD_BEFORE)) {
+        if (has_used(p, ran, right->made, false) || (p->boundary[right->made] & ARENAUT_LIVE_IN)) {
             continue;
         }
         if (most < right->bytes) most = right->bytes;
@@ -45,8 +45,8 @@ static uint64_t load_of(const arenaut_order_problem *p, uint32_t ran, uint32_t o
 
 static bool may_run(const arenaut_order_problem *p, uint32_t ran, uint32_t op) {
     if ((ran >> op) & 1) return false;
-    for (uint32_t i = 0; i < p->n_waits; i++) {
-        if (p->waits[i].op == op && !((ran >> p->waits[i].first) & 1)) return false;
+    for (uint32_t i = 0; i < p->n_dependences; i++) {
+        if (p->dependences[i].op == op && !((ran >> p->dependences[i].first) & 1)) return false;
     }
     return true;
 }

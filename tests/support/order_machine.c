@@ -14,7 +14,7 @@ typedef struct builder {
     rng r;
     char tensors[ROOM], ops[ROOM], methods[2 * ROOM];
     uint32_t method, n_methods;
-    bool called; /* the method that comes next */
+    bool called; /* the next method */
     uint32_t input, state;
     uint32_t readable[MAX_TENSORS], n_readable; /* by number */
     uint32_t unread[MAX_TENSORS], n_unread;
@@ -30,7 +30,7 @@ static void put(char *text, const char *format, ...) {
     REQUIRE(n >= 0 && (size_t)n < ROOM - length);
 }
 
-/* `more`: what else is said of it. */
+/* `more`: further members of its JSON. */
 static uint32_t add_tensor(builder *b, uint32_t bytes, const char *more) {
     const uint32_t t = b->n_tensors++;
     put(b->tensors, "%s{\"name\": \"t%u\", \"bytes\": %u, \"method\": %u%s}", t ? ", " : "",
@@ -43,7 +43,7 @@ static void make_readable(builder *b, uint32_t t) {
     b->unread[b->n_unread++] = t;
 }
 
-/* Often what was made last, or nobody has read yet. */
+/* Often the latest result, or one without a reader. */
 static uint32_t pick(builder *b) {
     const uint32_t at = rng_below(&b->r, b->n_readable);
     const uint32_t t = b->readable[rng_once_in(&b->r, 2) ? at : b->n_readable - 1];
@@ -92,7 +92,8 @@ static void add_view(builder *b) {
     make_readable(b, view);
 }
 
-/* Pieces of a tensor, each made by itself, perhaps updated; perhaps an op names all of it. */
+/* Pieces of a tensor, each written independently, perhaps updated; perhaps an op reads all of it.
+ */
 static void add_pieces(builder *b) {
     static const unsigned bytes[] = {16, 64, 200};
     const unsigned n = 2 + rng_below(&b->r, 2);
@@ -122,7 +123,7 @@ static void add_pieces(builder *b) {
     make_readable(b, whole);
 }
 
-/* A call of the method that comes next, which takes 64 bytes. */
+/* A call of the next method, which takes 64 bytes. */
 static void add_call(builder *b) {
     const unsigned from = pick(b), t = add_tensor(b, 64, "");
     put(b->ops,
@@ -148,7 +149,7 @@ static void add_op(builder *b) {
     }
 }
 
-/* What several methods have is of one name, or of none. */
+/* State shared by methods has one name, or none. */
 static void add_state(builder *b) {
     char more[64] = ", \"class\": \"state\"";
     b->state = b->n_tensors;

@@ -11,8 +11,8 @@
 
 enum { EFFORT = 20000 };
 
-/* A mark that was damaged may name kernels that nobody knows; those have to be given then. And a
- * bare problem has no dimensions to be bound. */
+/* A damaged mark may name unknown kernels; those have to be given then. And a bare problem has no
+ * dimensions to be bound. */
 static bool is_answer(arenaut_status st, const arenaut_error *err) {
     if (st == ARENAUT_BAD_ARGUMENT) {
         return strncmp(err->msg, "kernels: ", 9) == 0 || strncmp(err->msg, "dim *: ", 7) == 0;
@@ -21,7 +21,7 @@ static bool is_answer(arenaut_status st, const arenaut_error *err) {
 }
 
 static arenaut_pipeline_options options_for(arenaut_overwrite overwrite, bool reorder) {
-    static const arenaut_dim all = {"*", 2, 2}; /* what is left open */
+    static const arenaut_dim all = {"*", 2, 2}; /* for open dimensions */
     return (arenaut_pipeline_options){.dims = &all,
                                       .n_dims = 1,
                                       .overwrite = overwrite,
@@ -30,7 +30,7 @@ static arenaut_pipeline_options options_for(arenaut_overwrite overwrite, bool re
                                       .plan = {.effort = 200}};
 }
 
-/* Whatever lines of a proof are spoiled, it shows nothing that is wrong. */
+/* A proof with spoiled lines shows no false bound. */
 static void require_spoiled_refused(const arenaut_order_problem *problem, uint64_t least) {
     const arenaut_order_options options = {.effort = EFFORT};
     arenaut_order *order = NULL;
@@ -53,7 +53,7 @@ static void require_spoiled_refused(const arenaut_order_problem *problem, uint64
     arenaut_order_free(order);
 }
 
-/* The best order of a problem; of few ops, its bound is what all orders say. */
+/* The best schedule of a problem; with few ops, its bound is compared with all schedules. */
 static arenaut_order *solve(const arenaut_order_problem *problem, bool *small) {
     const arenaut_order_options options = {.effort = EFFORT};
     arenaut_order *order = NULL;
@@ -71,7 +71,7 @@ static arenaut_order *solve(const arenaut_order_problem *problem, bool *small) {
     return order;
 }
 
-/* Of few ops: nothing is said that the orders themselves do not bear out. */
+/* With few ops: all claims are compared with all schedules. */
 static void require_true(const uint8_t *data, size_t size, arenaut_overwrite overwrite,
                          const arenaut_ordering *said) {
     const arenaut_pipeline_options options = options_for(overwrite, false);
@@ -89,13 +89,13 @@ static void require_true(const uint8_t *data, size_t size, arenaut_overwrite ove
         arenaut_order_free(order);
     }
     const uint64_t least = arenaut_program_order_peaks(orders).bound;
-    /* These are orders in which views are names. */
+    /* These are schedules without copies of views. */
     if (small) REQUIRE(said->bound <= least && (least <= said->best || said->n_views > 0));
     arenaut_program_order_free(orders);
     arenaut_pipeline_free(p);
 }
 
-/* What is written is read back and, where it holds the plan, judged like any other. */
+/* The written file is read back and, if it holds the plan, checked like any other. */
 static void require_right(const arenaut_text *written, const arenaut_pipeline *planned) {
     const arenaut_pipeline_options options = options_for(ARENAUT_OVERWRITE_BY_RULES, false);
     arenaut_pipeline *back = NULL;

@@ -1,4 +1,4 @@
-/* A model, on its way through reordering. */
+/* The reordering of a model as a property of bytes. */
 #ifndef SUPPORT_ORDER_ROUND_H
 #define SUPPORT_ORDER_ROUND_H
 
@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What must hold for any bytes, of whatever format: they are refused with a message, or what is
- * said of their orders is true (of few ops, by all orders), and what is written in the order that
- * was found is read back, with the plan that was made where the file holds one, and found to be
- * right. With operands that may be overwritten, and without. Aborts, with a line on standard error,
- * if it does not. True if something is known of orders. */
+/* Property of any bytes, of whatever format: they are refused with a message, or the claims about
+ * their schedules are true (with few ops, by all schedules), and the written file is read back,
+ * with its plan if it holds one, and accepted. With in-place operands, and without. Aborts, with a
+ * line on standard error, if not. True if there are schedules and bounds. */
 bool order_property(const uint8_t *data, size_t size);
 
 #endif

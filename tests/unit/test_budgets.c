@@ -107,13 +107,13 @@ enum { ROWS = 24, COLUMNS = 24 };
 typedef struct grid {
     uint64_t size[ROWS * COLUMNS];
     arenaut_order_use uses[3 * ROWS * COLUMNS];
-    arenaut_order_wait waits[2 * ROWS * COLUMNS];
+    arenaut_order_dependence dependences[2 * ROWS * COLUMNS];
     arenaut_order_problem problem;
 } grid;
 
 static void read_from(grid *g, uint32_t op, uint32_t from) {
     g->uses[g->problem.n_uses++] = (arenaut_order_use){op, from};
-    g->waits[g->problem.n_waits++] = (arenaut_order_wait){op, from};
+    g->dependences[g->problem.n_dependences++] = (arenaut_order_dependence){op, from};
 }
 
 static void make_grid(grid *g) {
@@ -121,7 +121,7 @@ static void make_grid(grid *g) {
                                          .n_buffers = ROWS * COLUMNS,
                                          .size = g->size,
                                          .uses = g->uses,
-                                         .waits = g->waits};
+                                         .dependences = g->dependences};
     for (uint32_t op = 0; op < ROWS * COLUMNS; op++) {
         g->size[op] = 16 + op * 31 % 97;
         g->uses[g->problem.n_uses++] = (arenaut_order_use){op, op};
@@ -174,7 +174,7 @@ TEST(an_order_that_is_stopped_anywhere_is_right) {
         }
         assert_int_equal(st, ARENAUT_OK);
         assert_ok(arenaut_check_order(&g->problem, order, NULL, &finding, &err), err);
-        assert_memory_equal(order->ways, whole->ways, sizeof whole->ways);
+        assert_memory_equal(order->heuristics, whole->heuristics, sizeof whole->heuristics);
         assert_true(order->peak >= whole->peak);
         arenaut_order_free(order);
     }

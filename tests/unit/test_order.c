@@ -1,5 +1,5 @@
-/* The best order: held against all orders of small graphs, with what the checker says of proofs and
- * of spoiled ones. */
+/* Schedules with the least peak: compared with all schedules of small graphs, with the checker's
+ * verdict on proofs and on spoiled proofs. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -17,18 +17,18 @@ enum { MAX_OPS = 12, MAX_BUFFERS = 2 * MAX_OPS, MAX_PAIRS = 200 };
 typedef struct graph {
     arenaut_order_problem problem;
     uint64_t size[MAX_BUFFERS];
-    uint8_t held[MAX_BUFFERS];
+    uint8_t boundary[MAX_BUFFERS];
     arenaut_order_use uses[MAX_PAIRS];
-    arenaut_order_wait waits[MAX_PAIRS];
+    arenaut_order_dependence dependences[MAX_PAIRS];
     arenaut_order_right rights[MAX_PAIRS];
 } graph;
 
-/* What random graphs have besides ops that make one buffer each. */
+/* Features of random graphs beyond ops with one result each. */
 typedef enum mode {
     PLAIN,
-    HELD,    /* buffers that outlast the ops */
-    RIGHTS,  /* ops may write over what they read */
-    WRITERS, /* buffers that several ops write, in any order */
+    HELD,    /* live-in and live-out buffers */
+    RIGHTS,  /* ops may write over their operands */
+    WRITERS, /* buffers with several writers, in any sequence */
     ALL,
     N_MODES
 } mode;
@@ -37,8 +37,8 @@ static void use(graph *g, uint32_t op, uint32_t buffer) {
     g->uses[g->problem.n_uses++] = (arenaut_order_use){op, buffer};
 }
 
-static void wait_for(graph *g, uint32_t op, uint32_t first) {
-    g->waits[g->problem.n_waits++] = (arenaut_order_wait){op, first};
+static void depend_on(graph *g, uint32_t op, uint32_t first) {
+    g->dependences[g->problem.n_dependences++] = (arenaut_order_dependence){op, first};
 }
 
 static void permit(graph *g, uint32_t op, uint32_t made, uint32_t over) {
@@ -49,20 +49,20 @@ static void permit(graph *g, uint32_t op, uint32_t made, uint32_t over) {
 static void begin(graph *g) {
     memset(g, 0, sizeof *g);
     g->problem.size = g->size;
-    g->problem.held = g->held;
+    g->problem.boundary = g->boundary;
     g->problem.uses = g->uses;
-    g->problem.waits = g->waits;
+    g->problem.dependences = g->dependences;
     g->problem.rights = g->rights;
 }
 
-/* `op` reads some of the buffers of ops before it. */
+/* `op` reads some of the results before it. */
 static void read_some(graph *g, uint32_t op, mode m, rng *r) {
     const uint32_t n = op == 0 ? 0 : 1 + rng_below(r, 3);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t from =
             rng_once_in(r, 3) ? rng_below(r, op) : op - 1 - rng_below(r, op > 3 ? 3 : op);
         use(g, op, from);
-        wait_for(g, op, from);
+        depend_on(g, op, from);
         const bool permits = (m == RIGHTS || m == ALL) && rng_once_in(r, 2);
         if (!permits) continue;
         permit(g, op, op, from);
@@ -79,8 +79,8 @@ static void random_graph(graph *g, mode m, rng *r) {
         g->size[op] = rng_once_in(r, 8) ? 0 : 1 + rng_below(r, 20);
         use(g, op, op);
         read_some(g, op, m, r);
-        const bool held = (m == HELD || m == ALL) && rng_once_in(r, 3);
-        if (held) g->held[op] = (uint8_t)(1 + rng_below(r, 3));
+        const bool boundary = (m == HELD || m == ALL) && rng_once_in(r, 3);
+        if (boundary) g->boundary[op] = (uint8_t)(1 + rng_below(r, 3));
     }
     for (uint32_t i = 0; (m == WRITERS || m == ALL) && i < 3; i++) {
         const uint32_t b = g->problem.n_buffers++;
@@ -103,7 +103,7 @@ static arenaut_status check(const graph *g, const arenaut_order *order, arenaut_
     return arenaut_check_order(&g->problem, order, NULL, &finding, err);
 }
 
-/* Whatever is changed in a proof, it shows no bound that is wrong. */
+/* A changed proof shows no false bound. */
 static void spoil(const graph *g, arenaut_order *order, rng *r) {
     const uint64_t bound = order->bound;
     order->bound = order->peak + 1;
@@ -137,19 +137,19 @@ TEST(orders_of_random_graphs_are_best_and_proven) {
     assert_true(searched > 100); /* else the search is not tested */
 }
 
-/* Each result is read once at most, some by nobody. */
+/* Each result is read once at most, some never. */
 static void random_trees(graph *g, rng *r) {
     uint32_t unread[MAX_OPS], n = 0;
     begin(g);
     g->problem.n_ops = g->problem.n_buffers = 1 + rng_below(r, MAX_OPS);
     for (uint32_t op = 0; op < g->problem.n_ops; op++) {
         g->size[op] = rng_once_in(r, 8) ? 0 : 1 + rng_below(r, 20);
-        g->held[op] = rng_once_in(r, 6) ? ARENAUT_HELD_AFTER : 0;
+        g->boundary[op] = rng_once_in(r, 6) ? ARENAUT_LIVE_OUT : 0;
         use(g, op, op);
         for (uint32_t reads = rng_below(r, 4); reads > 0 && n > 0; reads--) {
             const uint32_t at = rng_below(r, n), from = unread[at];
             use(g, op, from);
-            wait_for(g, op, from);
+            depend_on(g, op, from);
             unread[at] = unread[--n];
         }
         unread[n++] = op;
@@ -163,14 +163,15 @@ TEST(trees_are_put_in_the_best_order_at_once) {
         graph g;
         random_trees(&g, &r);
         arenaut_order *order = find(&g);
-        assert_int_equal(order->ways[ARENAUT_ORDER_WAY_TREES], order_brute_peak(&g.problem));
-        branched += order->ways[ARENAUT_ORDER_WAY_GREEDY] > order->peak;
+        assert_int_equal(order->heuristics[ARENAUT_ORDER_HEURISTIC_TREES],
+                         order_brute_peak(&g.problem));
+        branched += order->heuristics[ARENAUT_ORDER_HEURISTIC_GREEDY] > order->peak;
         arenaut_order_free(order);
     }
     assert_true(branched > 20);
 }
 
-/* Lines that nobody derived, in memory of exactly their size: numbers out of range among them. */
+/* Underived lines, in memory of exactly their size, with numbers out of range among them. */
 static arenaut_order_line *make_up(rng *r, uint32_t n, uint32_t n_ops) {
     arenaut_order_line *lines = malloc((n ? n : 1) * sizeof *lines);
     assert_non_null(lines);
@@ -218,21 +219,20 @@ TEST(made_up_proofs_and_those_of_other_graphs_show_nothing_that_is_wrong) {
     assert_true(accepted > 50); /* else nothing is tried that could be wrong */
 }
 
-/* Too large for all orders: what the checker follows is right all the same, and no simple way is
- * better. */
+/* Too large for all schedules: the checker accepts the proof, and no heuristic is better. */
 TEST(orders_of_larger_graphs_are_proven) {
     rng r = {3};
     for (uint32_t i = 0; i < 40; i++) {
         enum { N = 60 };
         static uint64_t size[N];
         static arenaut_order_use uses[4 * N];
-        static arenaut_order_wait waits[4 * N];
+        static arenaut_order_dependence dependences[4 * N];
         static arenaut_order_right rights[N];
         arenaut_order_problem p = {.n_ops = N,
                                    .n_buffers = N,
                                    .size = size,
                                    .uses = uses,
-                                   .waits = waits,
+                                   .dependences = dependences,
                                    .rights = rights};
         for (uint32_t op = 0; op < N; op++) {
             const uint32_t n = op < 3 ? 0 : 1 + rng_below(&r, 2);
@@ -241,7 +241,7 @@ TEST(orders_of_larger_graphs_are_proven) {
             for (uint32_t k = 0; k < n; k++) {
                 const uint32_t from = op - 1 - rng_below(&r, op < 12 ? op : 12);
                 uses[p.n_uses++] = (arenaut_order_use){op, from};
-                waits[p.n_waits++] = (arenaut_order_wait){op, from};
+                dependences[p.n_dependences++] = (arenaut_order_dependence){op, from};
                 const bool permits = i % 2 == 1 && k == 0 && rng_once_in(&r, 3);
                 if (!permits) continue;
                 rights[p.n_rights++] = (arenaut_order_right){op, op, from, size[op] / 2};
@@ -253,8 +253,8 @@ TEST(orders_of_larger_graphs_are_proven) {
         assert_ok(arenaut_order_find(&p, NULL, NULL, &order, &err), err);
         assert_ok(arenaut_check_order(&p, order, NULL, &finding, &err), err);
         assert_int_equal(order->bound, order->peak);
-        for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
-            assert_true(order->peak <= order->ways[way]);
+        for (int heuristic = 0; heuristic < ARENAUT_ORDER_HEURISTIC_COUNT; heuristic++) {
+            assert_true(order->peak <= order->heuristics[heuristic]);
         }
         order->bound++;
         assert_int_equal(arenaut_check_order(&p, order, NULL, &finding, &err), ARENAUT_REJECTED);
@@ -262,7 +262,7 @@ TEST(orders_of_larger_graphs_are_proven) {
     }
 }
 
-/* Four branches, a ─ b ─ c each, of which two or more at once are too much. */
+/* Four branches, a ─ b ─ c each, of which two or more at once are too large. */
 static void four_branches(graph *g) {
     begin(g);
     g->problem.n_ops = g->problem.n_buffers = 14;
@@ -274,10 +274,10 @@ static void four_branches(graph *g) {
         const uint32_t at = 1 + 3 * branch;
         for (uint32_t k = 0; k < 3; k++) {
             use(g, at + k, k == 0 ? 0 : at + k - 1);
-            wait_for(g, at + k, k == 0 ? 0 : at + k - 1);
+            depend_on(g, at + k, k == 0 ? 0 : at + k - 1);
         }
         use(g, 13, at + 2);
-        wait_for(g, 13, at + 2);
+        depend_on(g, 13, at + 2);
     }
 }
 
@@ -302,10 +302,10 @@ TEST(problems_that_make_no_sense_are_refused) {
     arenaut_error err = {0};
     graph g;
     four_branches(&g);
-    wait_for(&g, 2, 3);
+    depend_on(&g, 2, 3);
     assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err),
                      ARENAUT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.msg, "op 2 waits for op 3, which runs later today"));
+    assert_non_null(strstr(err.msg, "op 2 depends on op 3, which is later in the given order"));
     four_branches(&g);
     use(&g, 14, 0);
     assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err),
@@ -323,7 +323,7 @@ TEST(problems_that_make_no_sense_are_refused) {
 
 /* ---- programs ---- */
 
-/* x is read under two names, then its memory is given new values: s ─ READ, v (a view of s) ─ READ,
+/* x is read under two aliases, then its memory gets new values: s ─ READ, v (a view of s) ─ READ,
  * WRITE s, READ s. */
 static arenaut_program *make_aliases(bool stated) {
     arenaut_program *p = new_program();
@@ -349,16 +349,16 @@ static arenaut_program *make_aliases(bool stated) {
 static arenaut_program *aliases(void) { return make_aliases(true); }
 static arenaut_program *unstated_aliases(void) { return make_aliases(false); }
 
-/* Whether the waits that are found of a program have op `op` run behind op `first`. */
-static bool waits_for(arenaut_program *(*make)(void), uint32_t op, uint32_t first) {
+/* Whether `op` depends on `first` in a program. */
+static bool depends_on(arenaut_program *(*make)(void), uint32_t op, uint32_t first) {
     arenaut_program *p = make();
-    arn_order_waits waits;
+    arn_dependences dependences;
     arn_region region;
     bool found = false;
     arn_region_init(&region, NULL);
-    assert_true(arn_order_waits_find(p, &region, &waits));
-    for (uint32_t i = 0; i < waits.n; i++) {
-        found = found || (waits.list[i].op == op && waits.list[i].first == first);
+    assert_true(arn_dependences_find(p, &region, &dependences));
+    for (uint32_t i = 0; i < dependences.n; i++) {
+        found = found || (dependences.list[i].op == op && dependences.list[i].first == first);
     }
     arn_region_free(&region);
     arenaut_program_free(p);
@@ -380,11 +380,11 @@ static arenaut_status check_orders(arenaut_program *(*make)(void), const uint32_
 
 TEST(ops_keep_their_place_around_writes_to_what_they_read) {
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 2, 3, 4, 5}), ARENAUT_OK);
-    /* the view is read when its memory has new values */
+    /* the view is read after its memory has new values */
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 3, 2, 4, 5}), ARENAUT_REJECTED);
-    /* the new values are read before they are there */
+    /* the new values are read before they are written */
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 2, 4, 3, 5}), ARENAUT_REJECTED);
-    /* a name is read before it is given */
+    /* an alias is read before it is defined */
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 2, 1, 3, 4, 5}), ARENAUT_REJECTED);
 }
 
@@ -392,10 +392,11 @@ TEST(a_view_shares_memory_even_if_its_tensor_does_not_say_so) {
     assert_int_equal(check_orders(unstated_aliases, (uint32_t[]){0, 1, 2, 3, 4, 5}), ARENAUT_OK);
     assert_int_equal(check_orders(unstated_aliases, (uint32_t[]){0, 1, 3, 2, 4, 5}),
                      ARENAUT_REJECTED);
-    assert_true(waits_for(unstated_aliases, 3, 2));
+    assert_true(depends_on(unstated_aliases, 3, 2));
 }
 
-/* Bytes 0 to 8 of w are p, 8 to 16 are q, and 4 to 12 r: each of p and q is made by itself. */
+/* Bytes 0 to 8 of w are p, 8 to 16 are q, and 4 to 12 r: each of p and q is written independently.
+ */
 static arenaut_program *pieces(void) {
     arenaut_program *a = new_program();
     begin_method(a, "main");
@@ -419,7 +420,8 @@ static arenaut_program *pieces(void) {
 
 enum { PIECES_OPS = 6, PIECES_BYTES = 16 };
 
-/* What each op reads of w in this order: by byte, how often each piece had been written. */
+/* The values of w that each op reads in this schedule: per byte, the number of writes of each
+ * piece. */
 static void read_pieces(const uint32_t *ops, uint8_t seen[PIECES_OPS][PIECES_BYTES]) {
     static const struct {
         uint32_t begin, end;
@@ -436,25 +438,26 @@ static void read_pieces(const uint32_t *ops, uint8_t seen[PIECES_OPS][PIECES_BYT
     }
 }
 
-static bool keeps(const arn_order_waits *waits, const uint32_t *ops) {
+static bool keeps(const arn_dependences *dependences, const uint32_t *ops) {
     uint32_t at[PIECES_OPS] = {0};
     bool kept = true;
     for (uint32_t i = 0; i < PIECES_OPS; i++) at[ops[i]] = i;
-    for (uint32_t i = 0; i < waits->n; i++) {
-        kept = kept && at[waits->list[i].op] > at[waits->list[i].first];
+    for (uint32_t i = 0; i < dependences->n; i++) {
+        kept = kept && at[dependences->list[i].op] > at[dependences->list[i].first];
     }
     return kept;
 }
 
-/* All orders: what keeps the waits is accepted, and what is accepted reads what it read. */
-TEST(pieces_of_a_tensor_wait_for_what_they_share_bytes_with) {
+/* All schedules: those that keep the dependences are accepted, and accepted ones read the same
+ * values. */
+TEST(pieces_of_a_tensor_depend_on_pieces_that_share_bytes) {
     arenaut_program *p = pieces();
-    arn_order_waits waits;
+    arn_dependences dependences;
     arn_region region;
     uint32_t ops[PIECES_OPS] = {0, 1, 2, 3, 4, 5}, n_accepted = 0;
     uint8_t right[PIECES_OPS][PIECES_BYTES], seen[PIECES_OPS][PIECES_BYTES];
     arn_region_init(&region, NULL);
-    assert_true(arn_order_waits_find(p, &region, &waits));
+    assert_true(arn_dependences_find(p, &region, &dependences));
     read_pieces(ops, right);
     for (uint32_t code = 0; code < 720; code++) {
         uint32_t left[PIECES_OPS] = {0, 1, 2, 3, 4, 5};
@@ -464,7 +467,7 @@ TEST(pieces_of_a_tensor_wait_for_what_they_share_bytes_with) {
             memmove(left + k, left + k + 1, (PIECES_OPS - 1 - i - k) * sizeof *left);
         }
         const bool accepted = check_orders(pieces, ops) == ARENAUT_OK;
-        if (keeps(&waits, ops)) assert_true(accepted);
+        if (keeps(&dependences, ops)) assert_true(accepted);
         read_pieces(ops, seen);
         if (accepted) assert_memory_equal(seen, right, sizeof right);
         n_accepted += accepted;
@@ -474,7 +477,7 @@ TEST(pieces_of_a_tensor_wait_for_what_they_share_bytes_with) {
     arenaut_program_free(p);
 }
 
-/* A delegate is given all that it touches, what it writes included: MAKE t, DELEGATE (t, u), READ
+/* A delegate lists all memory that it accesses, its writes included: MAKE t, DELEGATE (t, u), READ
  * u, READ t. */
 static arenaut_program *delegated(void) {
     arenaut_program *p = new_program();
@@ -500,8 +503,8 @@ TEST(what_a_delegate_may_have_written_is_read_behind_it) {
     assert_int_equal(check_orders(delegated, (uint32_t[]){1, 0, 2, 3}), ARENAUT_REJECTED);
 }
 
-/* Waits that a program states itself: the second op runs after the first one, though it reads
- * nothing of it. */
+/* Control dependences of a program: the second op runs after the first one, whose result it does
+ * not read. */
 static arenaut_program *stated(void) {
     static const uint32_t first = 0;
     arenaut_program *p = new_program();
@@ -562,7 +565,7 @@ static arenaut_program *with_method(bool busy) {
 
 static arenaut_program *beside_names(void) { return with_method(false); }
 
-TEST(methods_without_ops_stand_in_nobodys_way) {
+TEST(methods_without_ops_do_not_matter) {
     const uint32_t swapped[] = {1, 0}, across[] = {0, 2, 1};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
@@ -581,7 +584,7 @@ static arenaut_program *two_normals(void) {
 }
 static arenaut_program *two_kernels(void) { return two_ends("aten::neg.out", "aten::abs.out"); }
 
-/* A kernel of a library that is not known is given a cache, which an op reads behind it. */
+/* An operator of an unknown library gets a cache, which an op reads after it. */
 static arenaut_program *cached(void) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
@@ -605,9 +608,9 @@ TEST(ops_that_may_do_more_than_compute_stay_in_their_order) {
     assert_int_equal(check_orders(two_kernels, swapped), ARENAUT_OK);
     assert_int_equal(check_orders(two_normals, swapped), ARENAUT_REJECTED);
     assert_int_equal(check_orders(cached, swapped), ARENAUT_REJECTED);
-    assert_false(waits_for(two_kernels, 1, 0));
-    assert_true(waits_for(two_normals, 1, 0));
-    assert_true(waits_for(cached, 1, 0));
+    assert_false(depends_on(two_kernels, 1, 0));
+    assert_true(depends_on(two_normals, 1, 0));
+    assert_true(depends_on(cached, 1, 0));
 }
 
 /* x + first, x - second, as a file might number its tensors anew. */
@@ -660,21 +663,21 @@ TEST(tensors_with_new_numbers_are_known_by_their_names) {
     assert_int_equal(check_renumbered("c", "d", 2, ARENAUT_NONE), ARENAUT_REJECTED);
 }
 
-/* Puts the ops of a method, from `first` on, into any order that keeps its waits. */
+/* Shuffles the ops of a method, from `first` on, within their dependences. */
 static void shuffle(const arenaut_order_problem *p, uint32_t first, rng *r, uint32_t *ops) {
     bool ran[200] = {false};
     for (uint32_t n = 0; n < p->n_ops;) {
         const uint32_t op = rng_below(r, p->n_ops);
         bool may = !ran[op];
-        for (uint32_t i = 0; i < p->n_waits; i++) {
-            may = may && (p->waits[i].op != op || ran[p->waits[i].first]);
+        for (uint32_t i = 0; i < p->n_dependences; i++) {
+            may = may && (p->dependences[i].op != op || ran[p->dependences[i].first]);
         }
         if (may) ops[first + n++] = first + op;
         ran[op] = ran[op] || may;
     }
 }
 
-/* Waits of random programs: any order that keeps them computes the same. */
+/* Dependences of random programs: any schedule that keeps them computes the same. */
 static uint32_t try_random_order(uint64_t seed, rng *r) {
     rng first = {seed}, second = {seed};
     arenaut_program *before = random_program(&first), *after = random_program(&second);
@@ -706,7 +709,7 @@ static uint32_t try_random_order(uint64_t seed, rng *r) {
     return st == ARENAUT_OK;
 }
 
-TEST(orders_that_keep_the_waits_of_a_program_compute_the_same) {
+TEST(orders_that_keep_the_dependences_of_a_program_compute_the_same) {
     rng r = {5};
     uint32_t tried = 0;
     for (uint64_t seed = 1; seed <= 2000; seed++) tried += try_random_order(seed, &r);

@@ -1,7 +1,6 @@
-/* What is said of orders, held against programs in every order that computes the same: with views,
- * rights to write over operands, results that lie over operands in part, inputs that stay, joins
- * that are written in place. The
- * order in which a file happens to have its ops must make no difference to what is best. */
+/* Claims about schedules, compared with programs in every equivalent schedule: with views, rights
+ * to write over operands, results that partly overlap operands, inputs that stay, in-place
+ * concatenations. The given order of a file must make no difference to the optimum. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -19,11 +18,11 @@ enum { OPS = 8, PROGRAMS = 60, JOINED = 60 };
 typedef struct small_op {
     const char *name;
     uint32_t inputs[2], n_inputs;
-    bool reaches[2]; /* the result may begin so far below that operand, and lie over it there */
+    bool reaches[2]; /* the result may begin this far below that operand, and overlap it */
     int distance[2];
 } small_op;
 
-/* Tensor 0 is the input; op i makes tensor i + 1. What nobody reads is a result. */
+/* Tensor 0 is the input; op i defines tensor i + 1. A tensor that no op reads is a result. */
 typedef struct small_program {
     uint32_t n_ops, elements[OPS + 1];
     bool result[OPS + 1];
@@ -100,7 +99,7 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
     put(t, "]}");
 }
 
-/* ---- all orders ---- */
+/* ---- all schedules ---- */
 
 static bool may_run(const void *context, uint32_t ran, uint32_t op) {
     const small_program *p = context;
@@ -111,13 +110,12 @@ static bool may_run(const void *context, uint32_t ran, uint32_t op) {
     return true;
 }
 
-/* ---- what is said ---- */
+/* ---- claims ---- */
 
 typedef struct said {
     bool known;
     uint64_t given, best, bound, at_ends;
-    uint64_t planned,
-        reordered; /* the arena, in the order of the file and in the one that was taken */
+    uint64_t planned, reordered; /* the arena, in the given order and in the chosen schedule */
 } said;
 
 static arenaut_pipeline *run(const text *t, arenaut_pipeline_options options, bool reorder) {
@@ -197,7 +195,7 @@ TEST(results_that_lie_over_operands_in_part_count_in_every_order) {
 
 /* ---- joins ---- */
 
-/* The results of joins that are in this choice of them. */
+/* The results of the joins in this choice. */
 static uint32_t list_joins(const small_program *p, uint32_t choice, uint32_t *results) {
     uint32_t n = 0, at = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -220,9 +218,9 @@ static uint64_t plan_joined(const small_program *program, const uint32_t *ops, u
     return planned;
 }
 
-/* What is alive at least in any order, by the problem that is to bound all choices. */
-static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
-                              arenaut_pipeline_options options) {
+/* The least live bytes in any schedule, by the relaxation of all choices. */
+static uint64_t relaxed_peak(const small_program *program, const uint32_t *ops,
+                             arenaut_pipeline_options options) {
     uint32_t results[OPS];
     const uint32_t n = list_joins(program, UINT32_MAX, results);
     const arenaut_lowering_options lowered = {.overlap = options.overlap,
@@ -236,8 +234,8 @@ static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
     assert_ok(arenaut_program_order_new(p->document.program, p->lowering, p->target, &lowered, NULL,
                                         &order, &err),
               err);
-    const arenaut_loosening joins = {.joins = results, .n_joins = n};
-    assert_ok(arenaut_program_order_loosen(order, p->document.program, p->lowering, &joins, &err),
+    const arenaut_relaxation joins = {.joins = results, .n_joins = n};
+    assert_ok(arenaut_program_order_relax(order, p->document.program, p->lowering, &joins, &err),
               err);
     const uint64_t peak = order_brute_peak(arenaut_program_order_problem(order, 0));
     arenaut_program_order_free(order);
@@ -245,13 +243,13 @@ static uint64_t loosened_peak(const small_program *program, const uint32_t *ops,
     return peak;
 }
 
-/* Of programs: how many have joins of which some are in place, and others not; have the bound as
- * their best; have it by the problem that bounds all choices alone. */
+/* Numbers of programs: with some joins in place and others not; with the bound reached; with the
+ * bound reached by the relaxation alone. */
 typedef struct join_counts {
-    uint32_t programs, some, proven, loosened;
+    uint32_t programs, some, proven, relaxed;
 } join_counts;
 
-/* All choices of joins in place, in all orders: none needs less than the bound. */
+/* All choices of in-place joins, in all schedules: none is below the bound. */
 static void compare_choices(const small_program *p, const small_orders *o,
                             arenaut_pipeline_options options, join_counts *c) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -270,8 +268,8 @@ static void compare_choices(const small_program *p, const small_orders *o,
     }
     assert_true(known.known && known.n_joins <= n && known.n_in_place <= known.n_joins);
     assert_true(known.bound <= known.best && known.best <= known.given);
-    const uint64_t loosened = loosened_peak(p, given, options);
-    assert_true(least + known.at_ends >= known.bound && least + known.at_ends >= loosened);
+    const uint64_t relaxed = relaxed_peak(p, given, options);
+    assert_true(least + known.at_ends >= known.bound && least + known.at_ends >= relaxed);
     assert_true(!o->all || q->figures.planned >= least);
     if (o->all && q->figures.planned + known.at_ends <= known.bound) {
         assert_int_equal(q->figures.planned, least);
@@ -280,7 +278,7 @@ static void compare_choices(const small_program *p, const small_orders *o,
     c->programs++;
     c->some += known.n_in_place > 0 && known.n_in_place < known.n_joins;
     c->proven += known.bound == known.best;
-    c->loosened += known.n_joins > 0 && loosened == known.best;
+    c->relaxed += known.n_joins > 0 && relaxed == known.best;
     arenaut_pipeline_free(q);
 }
 
@@ -300,19 +298,19 @@ static join_counts compare_joined_programs(arenaut_pipeline_options options, uin
 TEST(which_joins_are_in_place_is_chosen_with_the_order) {
     const join_counts c =
         compare_joined_programs((arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_OFF}, 5);
-    assert_true(c.proven > 50 && c.loosened > 0);
+    assert_true(c.proven > 50 && c.relaxed > 0);
 }
 
 TEST(joins_in_place_are_chosen_with_rights_to_write_over_operands) {
     const join_counts c = compare_joined_programs(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .align = 64}, 6);
-    assert_true(c.proven > 50 && c.loosened > 0);
+    assert_true(c.proven > 50 && c.relaxed > 0);
 }
 
 TEST(joins_in_place_are_chosen_with_results_over_operands_in_part) {
     const join_counts c = compare_joined_programs(
         (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true}, 7);
-    assert_true(c.proven > 50 && c.loosened > 0);
+    assert_true(c.proven > 50 && c.relaxed > 0);
 }
 
 TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
@@ -322,9 +320,9 @@ TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t missing[] = {p.n_ops + 1};
     const arenaut_part parts[] = {{p.n_ops + 1, 0, 0, 1}, {0, p.n_ops + 1, 0, 1}};
-    const arenaut_loosening wrong[] = {{.joins = missing, .n_joins = 1},
-                                       {.parts = parts, .n_parts = 1},
-                                       {.parts = parts + 1, .n_parts = 1}};
+    const arenaut_relaxation wrong[] = {{.joins = missing, .n_joins = 1},
+                                        {.parts = parts, .n_parts = 1},
+                                        {.parts = parts + 1, .n_parts = 1}};
     text t;
     put_program(&t, &p, given);
     arenaut_pipeline *q = run(&t, (arenaut_pipeline_options){0}, false);
@@ -336,7 +334,7 @@ TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
         assert_ok(
             arenaut_program_order_new(program, q->lowering, q->target, NULL, NULL, &order, &err),
             err);
-        assert_int_equal(arenaut_program_order_loosen(order, program, q->lowering, &wrong[i], &err),
+        assert_int_equal(arenaut_program_order_relax(order, program, q->lowering, &wrong[i], &err),
                          ARENAUT_BAD_ARGUMENT);
         arenaut_program_order_free(order);
     }
@@ -360,5 +358,5 @@ TEST(joins_in_place_are_chosen_with_anything_else) {
         small_orders o = small_orders_of(p.n_ops, may_run, &p);
         compare_choices(&p, &o, options, &c);
     }
-    assert_true(2 * c.proven > c.programs && c.loosened > 0);
+    assert_true(2 * c.proven > c.programs && c.relaxed > 0);
 }

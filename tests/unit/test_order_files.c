@@ -1,5 +1,5 @@
-/* Files whose ops are put in another order: damaged before and after, they are read rightly or
- * refused, and memory may run out at any point. */
+/* Files with reordered ops: damaged before and after, they are read correctly or refused, and
+ * memory may run out at any point. */
 #include "support/test.h"
 #include "support/thorough.h"
 
@@ -13,8 +13,8 @@
 #include "support/order_round.h"
 #include "support/sweep.h"
 
-/* Of each format of models that hold orders, one with a better order than its own. `places`: to
- * damage. */
+/* Of each model format that stores a schedule, a file with a better schedule than its own.
+ * `places`: to damage. */
 static const struct {
     const char *name;
     size_t places;
@@ -44,7 +44,7 @@ static arenaut_status write_reordered(const bytes *file, const arenaut_allocator
     return st;
 }
 
-/* The file in its new order, in memory of exactly its size. */
+/* The reordered file, in memory of exactly its size. */
 static bytes reordered(const bytes *file) {
     arenaut_text text = {0};
     arenaut_error err = {0};
@@ -107,7 +107,7 @@ TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
 }
 
 static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
-    arenaut_text text = {0}; /* whose sink may not fail */
+    arenaut_text text = {0}; /* its sink may not fail */
     const arenaut_status st = write_reordered(context, allocator, &text, NULL);
     arenaut_text_free(&text);
     return st;
@@ -123,7 +123,7 @@ TEST(reordering_a_file_survives_running_out_of_memory) {
     }
 }
 
-/* As the file may be rewritten: to look for that would take much longer. */
+/* As the file may be rewritten: a search for that would take much longer. */
 static arenaut_status write_copies(void *context, const arenaut_allocator *allocator) {
     const bytes *file = context;
     static const uint32_t split = 1;

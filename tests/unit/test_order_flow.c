@@ -1,6 +1,6 @@
-/* Orders of random programs with branches, loops, jumps, calls and state, whatever they are as long
- * as they keep the waits: the program is run in them, and must compute the same; and what is said
- * to be alive is what lowering says of it then. */
+/* Random schedules, within the dependences, of random programs with branches, loops, jumps, calls
+ * and state: the program is run in them and must compute the same, and its live bytes are those of
+ * lowering. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct counts {
     uint32_t moved, with_jumps, with_calls, runs, accepted, rejected;
 } counts;
 
-/* ---- any order ---- */
+/* ---- any schedule ---- */
 
 static bool is_alive(const arenaut_order_problem *p, const uint32_t *place, uint32_t b,
                      uint32_t at) {
@@ -37,7 +37,7 @@ static bool is_alive(const arenaut_order_problem *p, const uint32_t *place, uint
         if (k < first) first = k;
         if (k > last) last = k;
     }
-    const bool before = p->held[b] & ARENAUT_HELD_BEFORE, after = p->held[b] & ARENAUT_HELD_AFTER;
+    const bool before = p->boundary[b] & ARENAUT_LIVE_IN, after = p->boundary[b] & ARENAUT_LIVE_OUT;
     if (first == UINT32_MAX) return before && after;
     return (before || first <= at) && (after || at <= last);
 }
@@ -62,8 +62,8 @@ static void shuffle(const arenaut_order_problem *p, rng *r, uint32_t *ops) {
     for (uint32_t n = 0; n < p->n_ops;) {
         const uint32_t op = rng_below(r, p->n_ops);
         bool may = !ran[op];
-        for (uint32_t i = 0; i < p->n_waits; i++) {
-            may = may && (p->waits[i].op != op || ran[p->waits[i].first]);
+        for (uint32_t i = 0; i < p->n_dependences; i++) {
+            may = may && (p->dependences[i].op != op || ran[p->dependences[i].first]);
         }
         if (may) ops[n++] = op;
         ran[op] = ran[op] || may;
@@ -83,9 +83,9 @@ static void take_any(trial *t) {
     }
 }
 
-/* ---- what is alive ---- */
+/* ---- live bytes ---- */
 
-/* Of the buffers of one method, or of all; those that are alive in all do not count by method. */
+/* Of the buffers of one method, or of all; those live in all methods do not count by method. */
 static uint64_t most_alive(const arenaut_program *p, const arenaut_lowering *l, uint32_t method,
                            bool always) {
     const arenaut_problem *problem = l->problem;
@@ -107,7 +107,7 @@ static uint64_t most_alive(const arenaut_program *p, const arenaut_lowering *l, 
     return most;
 }
 
-/* In one arena, or where each method has its own. */
+/* In one arena, or with one per method. */
 static void require_alive(const trial *t) {
     const arenaut_program *p = t->after;
     const uint64_t said = arenaut_program_order_peaks(t->order).best;
@@ -117,7 +117,7 @@ static void require_alive(const trial *t) {
     assert_true(said == all || said == apart);
 }
 
-/* ---- what it computes ---- */
+/* ---- results ---- */
 
 static void require_same_results(const trial *t, uint64_t seed, counts *n) {
     static flow_trace one, other;
@@ -162,8 +162,8 @@ static void try_orders(trial *t, uint64_t seed, counts *n) {
     n->with_calls += moved && has(t->before, false);
 }
 
-/* Names of the runtime's own kernels, since nobody knows what others do besides computing; and no
- * rights, since what is alive says nothing of them. */
+/* Operators of the runtime, since others may have effects; and no rights, since live bytes do not
+ * show them. */
 static arenaut_program *plain_program(uint64_t seed) {
     arenaut_program *p = flow_program(seed);
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -173,8 +173,8 @@ static arenaut_program *plain_program(uint64_t seed) {
     return p;
 }
 
-/* What the checker takes for the same program computes the same, whoever made it: here some ops
- * change places. */
+/* If the checker takes a program for the same, it computes the same, whatever made it: here some
+ * ops are exchanged. */
 static void try_exchange(uint64_t seed, rng *r, counts *n) {
     trial t = {.before = plain_program(seed), .after = plain_program(seed)};
     uint32_t ops[MOST_OPS];
@@ -223,7 +223,7 @@ static void try_program(uint64_t seed, counts *n) {
     arenaut_program_free(t.after);
 }
 
-TEST(programs_compute_the_same_in_any_order_that_keeps_the_waits) {
+TEST(programs_compute_the_same_in_any_order_that_keeps_the_dependences) {
     counts n = {0};
     for (uint64_t seed = 0; seed < PROGRAMS; seed++) try_program(seed, &n);
     /* It did not idle. */

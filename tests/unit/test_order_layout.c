@@ -1,5 +1,5 @@
-/* Orders and places together, in small graphs: what is called proven is held against all orders and
- * all places in each, and the orders near the best are there because one of them may need less. */
+/* Schedules and offsets together, in small graphs: proven claims are compared with all schedules
+ * and all layouts of each, and near-optimal schedules exist because one of them may need less. */
 #include "support/test.h"
 
 #include <arenaut/arenaut.h>
@@ -10,21 +10,21 @@
 
 enum { N_MOST = 7 };
 
-/* Op i makes buffer i of what it reads; what nothing reads stays to the end. Where an operand dies
- * there, the result may lie over it in part, if there is a pair of them. */
+/* Op i defines buffer i from its operands; a buffer that no op reads is live-out. If an operand
+ * dies there, the result may partly overlap it, if they are a pair. */
 typedef struct graph {
     uint32_t n;
     uint64_t size[N_MOST];
-    uint8_t held[N_MOST];
+    uint8_t boundary[N_MOST];
     bool reads[N_MOST][N_MOST];
     arenaut_order_use uses[N_MOST * N_MOST];
-    arenaut_order_wait waits[N_MOST * N_MOST];
+    arenaut_order_dependence dependences[N_MOST * N_MOST];
     arenaut_order_right rights[BRUTE_SEPARATIONS];
     arenaut_separation pairs[BRUTE_SEPARATIONS]; /* as many as rights: operand, result, distance */
     arenaut_order_problem problem;
 } graph;
 
-/* Each right is to save what all of the op do together, as a program's are. */
+/* Each right saves as much as all of the op together, as those of a program do. */
 static void draw_overlaps(graph *g, rng *r, uint32_t op) {
     const uint32_t first = g->problem.n_rights;
     uint64_t all = 0;
@@ -46,33 +46,33 @@ static void draw(graph *g, rng *r, bool overlap) {
     g->problem = (arenaut_order_problem){.n_ops = g->n,
                                          .n_buffers = g->n,
                                          .size = g->size,
-                                         .held = g->held,
+                                         .boundary = g->boundary,
                                          .uses = g->uses,
-                                         .waits = g->waits,
+                                         .dependences = g->dependences,
                                          .rights = g->rights};
     for (uint32_t op = 0; op < g->n; op++) {
         g->size[op] = 1 + rng_below(r, 7);
-        g->held[op] = ARENAUT_HELD_AFTER;
+        g->boundary[op] = ARENAUT_LIVE_OUT;
         g->uses[g->problem.n_uses++] = (arenaut_order_use){op, op};
         for (uint32_t k = 0; k < 2 && op > 0; k++) {
             const uint32_t from = op - 1 - rng_below(r, op < 4 ? op : 4);
             if (g->reads[op][from]) continue;
             g->reads[op][from] = true;
-            g->held[from] = 0;
+            g->boundary[from] = 0;
             g->uses[g->problem.n_uses++] = (arenaut_order_use){op, from};
-            g->waits[g->problem.n_waits++] = (arenaut_order_wait){op, from};
+            g->dependences[g->problem.n_dependences++] = (arenaut_order_dependence){op, from};
         }
         if (overlap) draw_overlaps(g, r, op);
     }
 }
 
-/* When a buffer is alive in an order: from `at[b]` on. */
+/* The end of a buffer's lifetime in a schedule: it is live from `at[b]` on. */
 static uint32_t end_of(const graph *g, const uint32_t *at, uint32_t b) {
     uint32_t end = at[b] + 1;
     for (uint32_t op = 0; op < g->n; op++) {
         if (g->reads[op][b] && at[op] + 1 > end) end = at[op] + 1;
     }
-    return g->held[b] ? g->n : end;
+    return g->boundary[b] ? g->n : end;
 }
 
 static bool dies_there(const graph *g, const uint32_t *at, const arenaut_separation *pair) {
@@ -104,7 +104,7 @@ static uint64_t planned(const graph *g, const uint32_t *ops) {
     return total;
 }
 
-/* Whether there are places in this order with which less than `below` is needed. */
+/* Whether there is a layout of this schedule in less than `below`. */
 static bool fits_below(const graph *g, const uint32_t *ops, uint64_t below) {
     brute_problem p = {.n_buffers = (int)g->n, .n_pools = 1};
     brute_places places;
@@ -136,13 +136,13 @@ static bool fits_below(const graph *g, const uint32_t *ops, uint64_t below) {
     return answer == BRUTE_FOUND;
 }
 
-/* Whether any order that begins with these n ops has places that need less than `below`. */
+/* Whether any schedule that begins with these n ops has a layout in less than `below`. */
 static bool any_fits_below(const graph *g, uint32_t *ops, uint32_t n, uint64_t below) {
     uint32_t ran = 0;
     uint64_t live = 0, saved = 0;
     for (uint32_t i = 0; i < n; i++) ran |= UINT32_C(1) << ops[i];
     for (uint32_t b = 0; b < g->n; b++) {
-        bool wanted = ((ran >> b) & 1) && g->held[b];
+        bool wanted = ((ran >> b) & 1) && g->boundary[b];
         if (n > 0) wanted = wanted || b == ops[n - 1] || g->reads[ops[n - 1]][b];
         for (uint32_t op = 0; op < g->n && ((ran >> b) & 1); op++) {
             wanted = wanted || (g->reads[op][b] && !((ran >> op) & 1));
@@ -167,8 +167,8 @@ typedef struct counts {
     uint32_t graphs, tight, least, near;
 } counts;
 
-/* `tight`: laid out in the bound; `least`: no order can be laid out in less; `near`: one of the
- * near orders is laid out in less than the best and today's. */
+/* `tight`: laid out in the bound; `least`: no schedule can be laid out in less; `near`: a
+ * near-optimal schedule is laid out in less than the best and the given one. */
 static void try_graph(rng *r, bool overlap, counts *c) {
     graph g;
     uint32_t ops[N_MOST];
@@ -205,8 +205,8 @@ TEST(what_is_proven_of_orders_holds_for_all_orders_and_places) {
     assert_true(c.near <= 1);
 }
 
-/* Where results lie over operands in part, what is alive says less of the places: that is what the
- * near orders are for. */
+/* With partial overlaps, the peak says less about layouts: that is the purpose of near-optimal
+ * schedules. */
 TEST(what_is_proven_holds_where_results_lie_over_operands) {
     rng r = {19};
     counts c = {0};
@@ -216,7 +216,7 @@ TEST(what_is_proven_holds_where_results_lie_over_operands) {
     assert_true(c.near >= 40);
 }
 
-/* A near order with a peak that it does not have, or that is no order. */
+/* A near-optimal schedule with a wrong peak, or that is no schedule. */
 TEST(orders_near_the_best_are_checked_too) {
     rng r = {3};
     uint32_t seen = 0;

@@ -1,6 +1,5 @@
-/* What is said of the orders of programs with several methods, entries beside one another and
- * methods that ops call, held against every order of every method: what is alive then is counted
- * from the lives that lowering gives its buffers. */
+/* Claims about schedules of programs with several methods, entries and callees, compared with every
+ * schedule of every method: live bytes are counted from the lifetimes that lowering computes. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -13,13 +12,13 @@
 enum { METHODS = 5, OPS = 5, ORDERS = 150, PROGRAMS = 60 };
 
 typedef struct small_op {
-    uint32_t inputs[2], n_inputs, output; /* tensors of the method; input STATE: what all share */
+    uint32_t inputs[2], n_inputs, output; /* tensors of the method; input STATE: the shared state */
     uint32_t calls[2], n_calls;
 } small_op;
 
 enum { STATE = 50 };
 
-/* Tensor 0 is the method's input, the last op makes its output. */
+/* Tensor 0 is the method's input, the last op defines its output. */
 typedef struct small_method {
     uint32_t n_ops, bytes[OPS + 1];
     small_op op[OPS];
@@ -103,7 +102,7 @@ static void put_op(text *t, uint32_t m, const small_op *op) {
     put(t, "]}");
 }
 
-/* `ops`: per method, the order of its ops. */
+/* `ops`: per method, the schedule of its ops. */
 static void put_program(text *t, const small_program *p, uint32_t ops[METHODS][OPS]) {
     t->n = 0;
     put(t, "{\"schema\": \"arenaut.program/1\", \"tensors\": [");
@@ -135,7 +134,7 @@ static void put_program(text *t, const small_program *p, uint32_t ops[METHODS][O
     put(t, "]}");
 }
 
-/* ---- all orders ---- */
+/* ---- all schedules ---- */
 
 static bool names_state(const small_program *p, const small_op *op) {
     bool any = false;
@@ -183,7 +182,7 @@ static uint64_t alive_at(const arenaut_problem *p, uint32_t pool, int64_t step) 
     return sum;
 }
 
-/* What is alive at once, pool by pool. */
+/* The live bytes, pool by pool. */
 static uint64_t count_alive(const arenaut_problem *p, uint32_t n_steps) {
     uint64_t sum = 0;
     for (uint32_t pool = 0; pool < p->n_pools; pool++) {
@@ -217,7 +216,7 @@ static void try_orders(orders *o) {
     arenaut_pipeline_free(p);
 }
 
-/* Orders of method `m` and those behind it; `n` of its ops have run. */
+/* Schedules of method `m` and later ones; `n` of its ops have run. */
 static void list_orders(orders *o, uint32_t m, uint32_t ran, uint32_t n) {
     if (o->n > ORDERS) return;
     if (m == o->program->n) {
@@ -236,7 +235,7 @@ static void list_orders(orders *o, uint32_t m, uint32_t ran, uint32_t n) {
     }
 }
 
-/* ---- what is said ---- */
+/* ---- claims ---- */
 
 static bool compare(const small_program *program, bool *gained) {
     orders o = {.program = program, .least = UINT64_MAX};

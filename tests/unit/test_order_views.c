@@ -1,5 +1,5 @@
-/* Views of parts that may be copies, chosen together with the order: what is said is held against
- * every choice of them in every order; and programs with copies against those with names. */
+/* Views that may be materialized, chosen together with the schedule: claims are compared with every
+ * choice in every schedule, and programs with copies with those with views. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { OPS = 8, PROGRAMS = 60, EACH = 4 /* bytes of an element */ };
 
-/* What only looks makes nothing, and passes drop it. */
+/* An op that only looks has no result, and passes remove it. */
 typedef enum small_kind { COMPUTES, NAMES_PART, UPDATES, LOOKS } small_kind;
 
 typedef struct small_op {
@@ -23,15 +23,15 @@ typedef struct small_op {
     const char *name;
     uint32_t inputs[OPS], n_inputs;
     uint32_t first; /* of a part: its first element in the operand */
-    int distance;   /* the result may begin so far below the first operand, and lie over it there */
+    int distance;   /* the result may begin this far below the first operand, and overlap it */
     bool reaches;
 } small_op;
 
-/* Tensor 0 is the input; op i makes tensor i + 1. What nobody reads is a result. */
+/* Tensor 0 is the input; op i defines tensor i + 1. A tensor that no op reads is a result. */
 typedef struct small_program {
     uint32_t n_ops, elements[OPS + 1];
     uint32_t whole[OPS + 1],
-        begin[OPS + 1]; /* whose memory a tensor has, and where in it, as names */
+        begin[OPS + 1]; /* the storage of a tensor, and its offset there, as a view */
     bool result[OPS + 1];
     bool constant; /* tensor 0 is no input, but a weight */
     small_op op[OPS];
@@ -46,7 +46,7 @@ static bool is_read(const small_program *p, uint32_t tensor) {
     return false;
 }
 
-/* The last op reads whatever nobody has read. */
+/* The last op reads all tensors without a reader. */
 static void draw_last(small_program *p, rng *r, bool joins) {
     const uint32_t i = p->n_ops;
     small_op last = {COMPUTES, "aten::cat", {0}, 0, 0, 0, false};
@@ -80,7 +80,7 @@ static uint32_t made_before(const small_program *p, uint32_t tensor) {
     return tensor;
 }
 
-/* Large ones are made of small ones, and read in parts, which are read later. */
+/* Large tensors are made of small ones, and read in parts, which are read later. */
 static void draw(small_program *p, rng *r, bool updates, bool joins) {
     memset(p, 0, sizeof *p);
     p->n_ops = 4 + rng_below(r, OPS - 4);
@@ -161,10 +161,10 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
     put(t, "]}");
 }
 
-/* ---- all orders ---- */
+/* ---- all schedules ---- */
 
-/* Whether the later one of two ops must stay behind the other. */
-static bool waits(const small_program *p, uint32_t later, uint32_t first) {
+/* Whether the later one of two ops depends on the other. */
+static bool depends_on(const small_program *p, uint32_t later, uint32_t first) {
     const small_op *a = &p->op[later], *b = &p->op[first];
     for (uint32_t k = 0; k < a->n_inputs; k++) {
         const uint32_t whole = p->whole[a->inputs[k]];
@@ -180,7 +180,7 @@ static bool waits(const small_program *p, uint32_t later, uint32_t first) {
 static bool may_run(const void *context, uint32_t ran, uint32_t op) {
     const small_program *p = context;
     for (uint32_t i = 0; i < op; i++) {
-        if (!((ran >> i) & 1) && waits(p, op, i)) return false;
+        if (!((ran >> i) & 1) && depends_on(p, op, i)) return false;
     }
     return true;
 }
@@ -195,7 +195,8 @@ static arenaut_pipeline *run(const text *t, arenaut_pipeline_options options, bo
     return p;
 }
 
-/* Whether copies of this part may make a difference: nobody updates or names what it names. */
+/* Whether copies of this part may make a difference: its memory is not updated and has no other
+ * view. */
 static bool may_be_copy(const small_program *p, uint32_t i) {
     if (p->op[i].kind != NAMES_PART || p->result[i + 1]) return false;
     bool may = true;
@@ -208,7 +209,7 @@ static bool may_be_copy(const small_program *p, uint32_t i) {
     return may;
 }
 
-/* The ops of this choice of views, by their places in this order. */
+/* The ops of this choice of views, by their positions in this schedule. */
 static uint32_t list_copies(const small_program *p, const uint32_t *ops, uint32_t choice,
                             uint32_t *copies) {
     uint32_t n = 0;
@@ -240,8 +241,8 @@ static uint64_t plan_choice(const small_program *p, const uint32_t *ops, uint32_
     return planned;
 }
 
-/* Of programs: in how many a copy, or a join in place, is the best; have the bound as their best;
- * have views to choose from. */
+/* Numbers of programs: with a copy, or an in-place join, in the best choice; with the bound
+ * reached; with views to choose from. */
 typedef struct counts {
     uint32_t programs, copied, joined, proven, views;
 } counts;
@@ -317,8 +318,8 @@ TEST(copies_are_chosen_with_rights_to_write_over_operands) {
     assert_many(&c);
 }
 
-/* Joins and views, each of which may be what the other waits for, are too many here for all bounds
- * to be reached. */
+/* Joins and views, which may depend on each other, are too many here for all bounds to be reached.
+ */
 static void assert_many_with_joins(arenaut_pipeline_options options, uint64_t seed, bool updates) {
     options.passes = "slices";
     const counts c = compare_programs(options, seed, updates);
@@ -380,13 +381,13 @@ TEST(copies_are_chosen_with_results_over_operands_in_part) {
     assert_many(&c);
 }
 
-/* ---- what is accepted computes the same ---- */
+/* ---- accepted programs compute the same ---- */
 
 enum { UNIT = 16, MOST_UNITS = 12, CHECKED = 3000, RUNS = 2 * OPS };
 
-/* Of each tensor what its op's first run makes, then what further runs do. */
+/* Of each tensor the result of its op's first run, then of further runs. */
 typedef struct memory {
-    uint64_t unit[OPS + 1 + RUNS][MOST_UNITS]; /* of what has memory of its own */
+    uint64_t unit[OPS + 1 + RUNS][MOST_UNITS]; /* of tensors with memory of their own */
     uint32_t storage[OPS + 1 + RUNS], begin[OPS + 1 + RUNS];
     uint32_t latest[OPS + 1]; /* per tensor: by now */
     uint32_t n;
@@ -434,7 +435,7 @@ static void run_op(const small_program *p, memory *m, uint32_t i, bool again, bo
     m->latest[t] = made;
 }
 
-/* A sum of all results, which first runs make. */
+/* A sum of all results, which first runs define. */
 static uint64_t run_small(const small_program *p, const uint32_t *ops, uint32_t n,
                           uint32_t copies) {
     memory m = {.n = p->n_ops + 1};
@@ -452,7 +453,7 @@ static uint64_t run_small(const small_program *p, const uint32_t *ops, uint32_t 
     return sum;
 }
 
-/* Any order in which what is read has been made. */
+/* Any schedule in which reads follow definitions. */
 static void draw_order(const small_program *p, rng *r, uint32_t *ops) {
     uint32_t made = 1;
     for (uint32_t n = 0; n < p->n_ops;) {
@@ -512,7 +513,7 @@ TEST(what_the_checker_accepts_computes_the_same) {
             const bool may = p.op[k].kind == NAMES_PART && !p.result[k + 1];
             if (may && rng_once_in(&r, 2)) copies |= UINT32_C(1) << k;
         }
-        for (uint32_t k = 0; k < p.n_ops; k++) { /* what is named of a copy lies elsewhere */
+        for (uint32_t k = 0; k < p.n_ops; k++) { /* a view of a copy lies elsewhere */
             const bool names = p.op[k].kind == NAMES_PART && p.op[k].inputs[0] > 0;
             if (names && !(copies >> k & 1)) copies &= ~(UINT32_C(1) << (p.op[k].inputs[0] - 1));
         }
@@ -528,7 +529,7 @@ TEST(what_the_checker_accepts_computes_the_same) {
     assert_true(10 * too_careful < CHECKED * thorough());
 }
 
-/* Some ops again, where they stand or later. */
+/* Rematerializes some ops, in place or later. */
 static uint32_t draw_runs(const small_program *p, rng *r, uint32_t *runs) {
     uint32_t ops[OPS], n = 0;
     draw_order(p, r, ops);
@@ -567,7 +568,7 @@ TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
     assert_true(4 * too_careful < CHECKED * thorough());
 }
 
-/* What passes drop, as what looks at a view, stays before the update of what it names. */
+/* An op that passes remove, such as a look at a view, stays before the update of that memory. */
 TEST(what_looks_at_a_view_stays_before_what_updates_it) {
     small_program p = {.n_ops = 8, .elements = {16, 16, 16, 0, 16, 256, 256, 16, 16}};
     p.op[0] = (small_op){COMPUTES, "aten::mm", {0}, 1, 0, 0, false};
@@ -642,7 +643,7 @@ TEST(choosing_copies_survives_running_out_of_memory) {
     survives_every_allocation_failure(choose, &copies);
 }
 
-/* A part of what is joined is joined with that: only a copy of it lets all of them be in place. */
+/* A part of a joined tensor is in the join: only a copy of it lets all joins be in place. */
 TEST(choosing_copies_and_joins_survives_running_out_of_memory) {
     static char program[] =
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"inputs\": [0], "

@@ -255,7 +255,7 @@ TEST(places_say_nothing_where_buffers_may_overlap) {
  * alive if each is read at once. */
 static const uint64_t sizes[] = {4, 8};
 static const arenaut_order_use uses[] = {{0, 0}, {2, 0}, {1, 1}, {3, 1}};
-static const arenaut_order_wait waits[] = {{2, 0}, {3, 1}};
+static const arenaut_order_dependence dependences[] = {{2, 0}, {3, 1}};
 
 typedef struct order_refusal {
     const char *why;
@@ -270,10 +270,10 @@ static void assert_order_refused(const order_refusal *x) {
     const arenaut_order_problem p = {.n_ops = 4,
                                      .n_buffers = 2,
                                      .n_uses = COUNT_OF(uses),
-                                     .n_waits = COUNT_OF(waits),
+                                     .n_dependences = COUNT_OF(dependences),
                                      .size = sizes,
                                      .uses = uses,
-                                     .waits = waits};
+                                     .dependences = dependences};
     uint32_t ops[] = {0, 1, 2, 3};
     const arenaut_order order = {.n_ops = 4,
                                  .ops = ops,
@@ -298,19 +298,19 @@ TEST(lines_about_orders_have_preconditions) {
          13,
          4,
          {STEP(AHEAD, 2), STEP(RUN, 0), STEP(RUN, 2), STEP(CUT, 1)}},
-        {"so many ops cannot run", 9, 1, {STEP(AHEAD, 0)}},
-        {"so many ops cannot run", 9, 1, {STEP(BACK, 0)}},
-        {"so many ops cannot run", 9, 1, {STEP(AHEAD, 5)}},
-        {"so many ops cannot run", 9, 1, {STEP(AHEAD, UINT32_MAX)}},
-        {"leave more alive", 13, 2, {STEP(AHEAD, 1), STEP(RUN, 0)}},
-        {"no such op may run", 9, 2, {STEP(AHEAD, 1), STEP(RUN, 2)}},
-        {"no such op may run", 4, 2, {STEP(AHEAD, 1), STEP(RUN, 0)}},
-        {"no such op may run", 13, 3, {STEP(AHEAD, 2), STEP(RUN, 0), STEP(RUN, 0)}},
-        {"no such op may run", 13, 3, {STEP(AHEAD, 2), STEP(RUN, 0), STEP(SAFE, 2)}},
+        {"the number of ops is out of range", 9, 1, {STEP(AHEAD, 0)}},
+        {"the number of ops is out of range", 9, 1, {STEP(BACK, 0)}},
+        {"the number of ops is out of range", 9, 1, {STEP(AHEAD, 5)}},
+        {"the number of ops is out of range", 9, 1, {STEP(AHEAD, UINT32_MAX)}},
+        {"increase the live bytes", 13, 2, {STEP(AHEAD, 1), STEP(RUN, 0)}},
+        {"the op cannot run here", 9, 2, {STEP(AHEAD, 1), STEP(RUN, 2)}},
+        {"the op cannot run here", 4, 2, {STEP(AHEAD, 1), STEP(RUN, 0)}},
+        {"the op cannot run here", 13, 3, {STEP(AHEAD, 2), STEP(RUN, 0), STEP(RUN, 0)}},
+        {"the op cannot run here", 13, 3, {STEP(AHEAD, 2), STEP(RUN, 0), STEP(SAFE, 2)}},
         {"two sides only", 9, 1, {STEP(SEARCH, 2)}},
         {"proves no state", 9, 2, {STEP(SEARCH, 0), STEP(RUN, 0)}},
         {"no other state", 9, 2, {STEP(SEARCH, 0), STEP(SAME, 0)}},
-        {"leaves more alive", 9, 2, {STEP(SEARCH, 0), STEP(SAFE, 0)}},
+        {"increases the live bytes", 9, 2, {STEP(SEARCH, 0), STEP(SAFE, 0)}},
         {"may not run here", 9, 2, {STEP(SEARCH, 0), STEP(SAFE, 3)}},
         {"another op may run", 9, 3, {STEP(SEARCH, 0), STEP(EACH, 0), STEP(END, 0)}},
         {"another op may run", 9, 3, {STEP(SEARCH, 0), STEP(EACH, 0), STEP(RUN, 1)}},

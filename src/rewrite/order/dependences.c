@@ -1,5 +1,10 @@
-/* Names of ops whose place among one another matters. Custom ops of a .tflite are called what they
- * like, builtin ones in capitals. */
+/* Dependences between the ops of a program: read after write, write after read and write after
+ * write, per storage, or per byte range of a view. Ops with side effects, and calls, keep their
+ * sequence. No op moves across a pinned op, or across the call of a method that accesses state.
+ * There are no dependences between methods.
+ *
+ * A single pass over the ops with the last writer, and the readers since, of each memory cell:
+ * O(arguments + dependences). */
 #include "rewrite/order/dependences.h"
 
 #include <ctype.h>
@@ -17,7 +22,7 @@ static bool is_builtin(const char *name) {
     return true;
 }
 
-/* Of these, kernels that are called out variants write what they return, and nothing else. */
+/* The out variants of these libraries write their results and nothing else. */
 static bool is_of_known_library(const char *name) {
     static const char *const libraries[] = {
         "aten::", "dim_order_ops::", "executorch_prim::", "quantized_decomposed::"};
@@ -48,7 +53,7 @@ static bool is_opaque(const arenaut_program *p, uint32_t tensor) {
     return dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT;
 }
 
-bool arn_order_is_foreign(const arenaut_program *p, const arenaut_op *op) {
+static bool is_foreign(const arenaut_program *p, const arenaut_op *op) {
     return !p->dialect && !op->pure && op->name && strstr(op->name, "::") &&
            !is_of_known_library(op->name);
 }
@@ -69,55 +74,55 @@ static bool names_opaque(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
-bool arn_order_has_effects(const arenaut_program *p, const arenaut_op *op) {
+bool arn_has_side_effects(const arenaut_program *p, const arenaut_op *op) {
     if (op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0 || !is_known(p, op)) return true;
     return (!op->pure && has_word(op->name)) || names_opaque(p, op);
 }
 
-/* Instructions that jump, move and free have no operator. */
+/* Jumps, moves and frees have no operator. Custom operators of a .tflite have any name, builtin
+ * ones are in capitals. */
 static bool is_unknown(const arenaut_program *p, const arenaut_op *op) {
     const bool computes = op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
                           op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE;
     return computes && op->n_calls == 0 && op->n_outputs > 0 && !is_known(p, op);
 }
 
-/* One of them alone waits for nobody, but if it may write what it is given to read. */
+/* A single op with effects depends on no other, unless it may write its inputs. */
 uint32_t arn_order_count_held(const arenaut_program *p) {
     uint32_t n_effects = 0, n_unknown = 0;
     bool foreign = false;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (op->n_calls == 0 && !arn_order_has_effects(p, op)) continue;
+        if (op->n_calls == 0 && !arn_has_side_effects(p, op)) continue;
         n_effects++;
-        foreign = foreign || arn_order_is_foreign(p, op);
+        foreign = foreign || is_foreign(p, op);
         n_unknown += is_unknown(p, op);
     }
     return n_effects > 1 || foreign ? n_unknown : 0;
 }
 
-/* ======== */
-/* Cuts memory where pieces of it begin and end that ops write by themselves, as operands of a join
- * that lie in its result from the start: ops that touch different cells need not wait for one
- * another. Of a view that reaches over its bytes with strides, or that only its op makes a name of
- * other memory, nothing is known but that it lies there: it takes all of its storage. */
+/* ---- memory cells ---- */
+
+/* Storages are cut at the ends of views that ops write independently, such as operands that lie in
+ * the result of a concatenation: ops on different cells are independent. A strided view, or an
+ * alias that only its op declares, has no known byte range and covers its whole storage. */
 
 enum { MOST_TOUCHES = 1 << 24 }; /* cells, over all arguments */
 
 typedef struct cut {
-    uint64_t at; /* in bytes, from the beginning of the storage */
+    uint64_t at; /* in bytes, from the start of the storage */
     uint32_t storage;
 } cut;
 
 typedef struct cutter {
     const arenaut_program *program;
     const uint32_t *storage;
-    uint32_t *begin; /* per storage, one more for what methods share, and one for the end: of its
-                      * cuts */
-    cut *cuts;       /* once they are sorted, each once */
+    uint32_t *begin; /* per storage, one more for shared state, and the end: its first cut */
+    cut *cuts;       /* sorted, without duplicates */
     uint32_t n_cuts;
 } cutter;
 
-/* Whether a tensor is known to lie at a certain place in the storage. */
+/* Whether a tensor has a known byte range in its storage. */
 static bool is_stretch(const cutter *c, uint32_t tensor) {
     const arenaut_tensor *t = &c->program->tensors[tensor];
     return t->view_of != ARENAUT_NONE && t->view_of == c->storage[tensor] && !t->strides &&
@@ -171,7 +176,7 @@ static bool sort_cuts(cutter *c, arn_region *region) {
     return true;
 }
 
-/* How many cuts of the storage lie below a place. */
+/* The number of cuts of the storage below a byte. */
 static uint32_t cuts_below(const cutter *c, uint32_t storage, uint64_t at) {
     uint32_t low = c->begin[storage], high = c->begin[storage + 1];
     while (low < high) {
@@ -182,9 +187,9 @@ static uint32_t cuts_below(const cutter *c, uint32_t storage, uint64_t at) {
     return low - c->begin[storage];
 }
 
-/* A storage has a cell more than cuts, so that its first one has a number higher than those cuts
- * that come before it by as many storages as do. */
-static void number_cells(const cutter *c, arn_order_cells *cells) {
+/* A storage has one cell more than cuts, so that the number of its first cell is the number of all
+ * cuts and storages before it. */
+static void number_cells(const cutter *c, arn_memory_cells *cells) {
     const arenaut_program *p = c->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const arenaut_tensor *tensor = &p->tensors[t];
@@ -200,7 +205,7 @@ static void number_cells(const cutter *c, arn_order_cells *cells) {
     cells->n_cells = p->n_tensors + 1 + c->n_cuts;
 }
 
-static uint64_t count_touches(const arenaut_program *p, const arn_order_cells *cells) {
+static uint64_t count_touches(const arenaut_program *p, const arn_memory_cells *cells) {
     uint64_t n = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
@@ -212,18 +217,17 @@ static uint64_t count_touches(const arenaut_program *p, const arn_order_cells *c
     return n;
 }
 
-bool arn_order_cells_find(const arenaut_program *program, const uint32_t *storage,
-                          arn_region *region, arn_order_cells *cells) {
+static bool find_cells(const arenaut_program *program, const uint32_t *storage, arn_region *region,
+                       arn_memory_cells *cells) {
     const size_t n = program->n_tensors;
     size_t outputs = 0;
     cutter c = {.program = program, .storage = storage};
     for (uint32_t i = 0; i < program->n_ops; i++) outputs += program->ops[i].n_outputs;
     if (n + 2 * outputs > UINT32_MAX / 2) return false;
-    cells->first = arn_region_allocate(region, n, sizeof *cells->first);
-    cells->n = arn_region_allocate(region, n, sizeof *cells->n);
-    c.begin = arn_region_allocate(region, n + 2, sizeof *c.begin);
-    c.cuts = arn_region_allocate(region, 2 * outputs, sizeof *c.cuts);
-    if (!cells->first || !cells->n || !c.begin || !c.cuts) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(cells->first, n), ARN_ARRAY(cells->n, n),
+                           ARN_ARRAY(c.begin, n + 2), ARN_ARRAY(c.cuts, 2 * outputs))) {
+        return false;
+    }
     cut_at_outputs(&c);
     if (!sort_cuts(&c, region)) return false;
     number_cells(&c, cells);
@@ -235,13 +239,12 @@ bool arn_order_cells_find(const arenaut_program *program, const uint32_t *storag
     return true;
 }
 
-/* ======== */
-/* What methods do whose ops run inside another op: followed from callees to callers, each once. */
+/* ---- effects of calls ---- */
 
-/* Callers first, then the other way round; calls form no cycle. `callers` has room for all. */
+/* Topological order of the call graph, callees first (Kahn 1962, reversed): calls form no cycle.
+ * `callers` has room for all methods. */
 static void sort_methods(const arenaut_program *p, uint32_t *callers, uint32_t *list) {
     uint32_t n = 0;
-    for (uint32_t m = 0; m < p->n_methods; m++) callers[m] = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         for (uint32_t k = 0; k < p->ops[i].n_calls; k++) callers[p->ops[i].calls[k]]++;
     }
@@ -264,7 +267,7 @@ static void sort_methods(const arenaut_program *p, uint32_t *callers, uint32_t *
     }
 }
 
-/* The method that the memory of a tensor is of; NONE: of none, or of all. */
+/* The method that owns the memory of a tensor; NONE: none, or all. */
 static uint32_t home_of(const arenaut_program *p, uint32_t tensor) {
     return p->tensors[arenaut_program_storage(p, tensor, NULL)].method;
 }
@@ -277,12 +280,18 @@ static bool is_shared(const arenaut_program *p, const arenaut_op *op, uint32_t t
     return root->method != op->method && (!nested || root->method == ARENAUT_NONE);
 }
 
-static void look_at(const arenaut_program *p, const arenaut_op *op, arn_order_calls *c) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || arn_order_is_foreign(p, op);
+static bool any_callee(const bool *facts, const arenaut_op *op) {
+    bool any = false;
+    for (uint32_t i = 0; i < op->n_calls; i++) any = any || facts[op->calls[i]];
+    return any;
+}
+
+static void add_op_effects(const arenaut_program *p, const arenaut_op *op, arn_call_effects *c) {
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op);
     const bool updates = op->kind == ARENAUT_OP_IN_PLACE || unknown;
     const uint32_t m = op->method;
-    c->writes[m] = c->writes[m] || arn_order_calls_any(c->writes, op);
-    c->shares[m] = c->shares[m] || arn_order_calls_any(c->shares, op);
+    c->writes[m] = c->writes[m] || any_callee(c->writes, op);
+    c->shares[m] = c->shares[m] || any_callee(c->shares, op);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         const bool reads = i < op->n_inputs;
         const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
@@ -292,39 +301,38 @@ static void look_at(const arenaut_program *p, const arenaut_op *op, arn_order_ca
     }
 }
 
-bool arn_order_calls_find(const arenaut_program *p, arn_region *region, arn_order_calls *calls) {
+static bool find_call_effects(const arenaut_program *p, arn_region *region,
+                              arn_call_effects *calls) {
     const uint32_t n = p->n_methods;
-    *calls = (arn_order_calls){0};
-    uint32_t *callers = arn_region_allocate(region, n, sizeof *callers);
-    calls->callees_first = arn_region_allocate(region, n, sizeof *calls->callees_first);
-    calls->writes = arn_region_allocate(region, n, sizeof *calls->writes);
-    calls->shares = arn_region_allocate(region, n, sizeof *calls->shares);
-    if (!callers || !calls->callees_first || !calls->writes || !calls->shares) {
+    *calls = (arn_call_effects){0};
+    uint32_t *callers;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(callers, n), ARN_ARRAY(calls->callees_first, n),
+                           ARN_ARRAY(calls->writes, n), ARN_ARRAY(calls->shares, n))) {
         return false;
     }
     sort_methods(p, callers, calls->callees_first);
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t m = calls->callees_first[k];
         const arenaut_method *method = &p->methods[m];
-        calls->writes[m] = calls->shares[m] = false;
         for (uint32_t i = 0; i < method->n_ops; i++) {
-            look_at(p, &p->ops[method->first_op + i], calls);
+            add_op_effects(p, &p->ops[method->first_op + i], calls);
         }
     }
     return true;
 }
 
-/* ======== */
-/* Which ops stay where they are in methods that jump or move: these themselves, what something
- * jumps to, and all that name memory of which several ops or names tell the lives. Between them,
- * memory is alive from the op that makes it to its last reader, as anywhere else. */
+/* ---- jumps ---- */
+
+/* Pinned ops of methods with jumps or moves: these ops, jump targets, and ops on memory whose
+ * lifetime depends on several ops or aliases. Between pinned ops, memory is live from its
+ * definition to its last use, as in a basic block. */
 
 typedef struct finder {
     const arenaut_program *program;
     const uint32_t *storage;
-    arn_order_flow *flow;
-    uint32_t *seen, *odd; /* per storage: the last method in which it was named, and in which it is
-                           * not as simple as that */
+    arn_control_flow *flow;
+    uint32_t *seen, *complex_storage; /* per storage: the last method that uses it, and the last one
+                                       * in which its lifetime is not that simple */
     uint32_t method;
 } finder;
 
@@ -338,89 +346,83 @@ static bool may_move(const arenaut_op *op) {
     return known && op->file_index.given && !op->arguments_may_alias;
 }
 
-static void see(finder *f, const uint32_t *tensors, uint32_t n, bool odd) {
+static void note_storages(finder *f, const uint32_t *tensors, uint32_t n, bool complex_storage) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
         const uint32_t s = f->storage[tensors[i]];
         const uint32_t root = arenaut_program_storage(f->program, tensors[i], NULL);
         const bool foreign = f->program->tensors[root].method != f->method;
         f->seen[s] = f->method;
-        if (odd || foreign) f->odd[s] = f->method;
+        if (complex_storage || foreign) f->complex_storage[s] = f->method;
     }
 }
 
-/* What is written anew ends one life and begins another, wherever the flow comes from. */
-static void see_results(finder *f, const arenaut_op *op) {
+/* A second definition ends one lifetime and begins another, on any path. */
+static void note_results(finder *f, const arenaut_op *op) {
     const bool makes = op->kind != ARENAUT_OP_IN_PLACE && op->kind != ARENAUT_OP_VIEW;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
         const bool again = f->seen[f->storage[op->outputs[i]]] == f->method;
-        see(f, &op->outputs[i], 1, op->kind == ARENAUT_OP_MOVE || (makes && again));
+        note_storages(f, &op->outputs[i], 1, op->kind == ARENAUT_OP_MOVE || (makes && again));
     }
 }
 
-static bool names_odd(const finder *f, const uint32_t *tensors, uint32_t n) {
+static bool names_complex(const finder *f, const uint32_t *tensors, uint32_t n) {
     bool any = false;
     for (uint32_t i = 0; i < n; i++) {
-        any = any || (tensors[i] != ARENAUT_NONE && f->odd[f->storage[tensors[i]]] == f->method);
+        any = any || (tensors[i] != ARENAUT_NONE &&
+                      f->complex_storage[f->storage[tensors[i]]] == f->method);
     }
     return any;
 }
 
-static void fix(finder *f, const arenaut_method *method) {
+static void pin_ops(finder *f, const arenaut_method *method) {
     const arenaut_op *ops = f->program->ops + method->first_op;
-    bool *fixed = f->flow->fixed + method->first_op;
-    see(f, method->inputs, method->n_inputs, false);
+    bool *fixed = f->flow->pinned + method->first_op;
+    note_storages(f, method->inputs, method->n_inputs, false);
     for (uint32_t i = 0; i < method->n_ops; i++) {
-        see(f, ops[i].inputs, ops[i].n_inputs, ops[i].kind == ARENAUT_OP_MOVE);
-        see_results(f, &ops[i]);
+        note_storages(f, ops[i].inputs, ops[i].n_inputs, ops[i].kind == ARENAUT_OP_MOVE);
+        note_results(f, &ops[i]);
     }
     for (uint32_t i = 0; i < method->n_ops; i++) {
         const arenaut_op *op = &ops[i];
         const bool jumps = op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
         if (jumps && op->target < method->n_ops) fixed[op->target] = true;
-        fixed[i] = fixed[i] || !may_move(op) || names_odd(f, op->inputs, op->n_inputs) ||
-                   names_odd(f, op->outputs, op->n_outputs);
+        fixed[i] = fixed[i] || !may_move(op) || names_complex(f, op->inputs, op->n_inputs) ||
+                   names_complex(f, op->outputs, op->n_outputs);
     }
 }
 
-bool arn_order_flow_find(const arenaut_program *p, const uint32_t *storage, arn_region *region,
-                         arn_order_flow *flow) {
+static bool find_control_flow(const arenaut_program *p, const uint32_t *storage, arn_region *region,
+                              arn_control_flow *flow) {
     const size_t storages = (size_t)p->n_tensors + 1;
     finder f = {.program = p, .storage = storage, .flow = flow};
-    flow->flows = arn_region_allocate(region, p->n_methods, sizeof *flow->flows);
-    flow->fixed = arn_region_allocate(region, p->n_ops, sizeof *flow->fixed);
-    f.seen = arn_region_allocate(region, storages, sizeof *f.seen);
-    f.odd = arn_region_allocate(region, storages, sizeof *f.odd);
-    if (!flow->flows || !flow->fixed || !f.seen || !f.odd) return false;
-    memset(flow->flows, 0, p->n_methods * sizeof *flow->flows);
-    memset(flow->fixed, 0, p->n_ops * sizeof *flow->fixed);
-    for (size_t s = 0; s < storages; s++) f.seen[s] = f.odd[s] = ARENAUT_NONE;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(flow->jumps, p->n_methods),
+                           ARN_ARRAY(flow->pinned, p->n_ops), ARN_ARRAY(f.seen, storages),
+                           ARN_ARRAY(f.complex_storage, storages))) {
+        return false;
+    }
+    for (size_t s = 0; s < storages; s++) f.seen[s] = f.complex_storage[s] = ARENAUT_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        if (is_flow(p->ops[i].kind)) flow->flows[p->ops[i].method] = true;
+        if (is_flow(p->ops[i].kind)) flow->jumps[p->ops[i].method] = true;
     }
     for (f.method = 0; f.method < p->n_methods; f.method++) {
-        if (flow->flows[f.method]) fix(&f, &p->methods[f.method]);
+        if (flow->jumps[f.method]) pin_ops(&f, &p->methods[f.method]);
     }
     return true;
 }
 
-/* ======== */
-/* What ops of a program wait for: for those that wrote what they read and, before they write, for
- * those that read or wrote there; of views that is their storage, or the part of it that they are.
- * Ops that may do more than compute their results stay in their order, like those that call
- * methods. No op goes past one that calls a method in which state is named, or that stays for the
- * sake of jumps. Methods wait for nothing of one another. */
+/* ---- dependences ---- */
 
-static void wait_for(arn_order_waits *w, uint32_t op, uint32_t first) {
+static void depend_on(arn_dependences *w, uint32_t op, uint32_t first) {
     if (first == ARENAUT_NONE || first == op) return;
     if (w->program->ops[first].method != w->program->ops[op].method) return;
-    w->list[w->n++] = (arenaut_order_wait){op, first};
+    w->list[w->n++] = (arenaut_order_dependence){op, first};
 }
 
-/* Whether results of an op may be names of its first operand's memory: those of a graph before its
- * passes say so only by their names. */
-static bool may_name(const arenaut_program *p, const arenaut_op *op) {
+/* Whether results of an op may alias its first operand: in a graph before its passes, only the
+ * operator's traits say so. */
+static bool may_alias(const arenaut_program *p, const arenaut_op *op) {
     if (op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) return false;
     if (op->kind == ARENAUT_OP_VIEW) return true;
     if (op->kind != ARENAUT_OP_FUNCTIONAL) return false;
@@ -430,24 +432,24 @@ static bool may_name(const arenaut_program *p, const arenaut_op *op) {
            !(known->traits & ARENAUT_TRAIT_COPIES);
 }
 
-static void lie_in(arn_order_waits *w, uint32_t from, uint32_t tensor) {
+static void alias_storage(arn_dependences *w, uint32_t from, uint32_t tensor) {
     if (from == ARENAUT_NONE || tensor == ARENAUT_NONE) return;
     if (w->storage[tensor] == tensor) w->storage[tensor] = w->storage[from];
 }
 
-/* What an update returns is what it has updated. */
-static void find_updated(arn_order_waits *w, const arenaut_op *op) {
+/* The result of an in-place update aliases the updated operand. */
+static void find_updated(arn_dependences *w, const arenaut_op *op) {
     for (uint32_t k = 0; k < op->n_in_place; k++) {
-        lie_in(w, op->inputs[op->in_place[k].input], op->outputs[op->in_place[k].output]);
+        alias_storage(w, op->inputs[op->in_place[k].input], op->outputs[op->in_place[k].output]);
     }
     if (op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0) {
-        lie_in(w, op->inputs[0], op->outputs[0]);
+        alias_storage(w, op->inputs[0], op->outputs[0]);
     }
 }
 
-/* Shared state is one storage, whatever its names; and what an op makes another name of its
- * operand's memory lies there, even if the tensor does not say so. */
-static void find_storages(arn_order_waits *w) {
+/* Shared state is one storage under any name. Results of views lie in the storage of the operand,
+ * even if the tensor does not say so. */
+static void find_storages(arn_dependences *w) {
     const arenaut_program *p = w->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const uint32_t s = arenaut_program_storage(p, t, NULL);
@@ -456,52 +458,53 @@ static void find_storages(arn_order_waits *w) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (op->kind == ARENAUT_OP_IN_PLACE) find_updated(w, op);
-        if (!may_name(p, op)) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) lie_in(w, op->inputs[0], op->outputs[k]);
+        if (!may_alias(p, op)) continue;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            alias_storage(w, op->inputs[0], op->outputs[k]);
     }
 }
 
-static uint32_t storage_of(const arn_order_waits *w, uint32_t tensor) { return w->storage[tensor]; }
+static uint32_t storage_of(const arn_dependences *w, uint32_t tensor) { return w->storage[tensor]; }
 
-/* What a method finds in a cell was there before it; the ops of one stand together. */
-static void enter(arn_order_waits *w, uint32_t op, uint32_t cell) {
+/* A cell's history begins anew in each method, whose ops are contiguous. */
+static void enter(arn_dependences *w, uint32_t op, uint32_t cell) {
     const uint32_t method = w->program->ops[op].method;
     if (w->used_by[cell] != method) w->writer[cell] = w->reader[cell] = ARENAUT_NONE;
     w->used_by[cell] = method;
 }
 
-static void read_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+static void read_cell(arn_dependences *w, uint32_t op, uint32_t cell) {
     enter(w, op, cell);
-    wait_for(w, op, w->writer[cell]);
+    depend_on(w, op, w->writer[cell]);
     w->read_by[w->n_reads] = op;
     w->read_before[w->n_reads] = w->reader[cell];
     w->reader[cell] = w->n_reads++;
 }
 
-static void write_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+static void write_cell(arn_dependences *w, uint32_t op, uint32_t cell) {
     enter(w, op, cell);
-    wait_for(w, op, w->writer[cell]);
+    depend_on(w, op, w->writer[cell]);
     for (uint32_t i = w->reader[cell]; i != ARENAUT_NONE; i = w->read_before[i]) {
-        wait_for(w, op, w->read_by[i]);
+        depend_on(w, op, w->read_by[i]);
     }
     w->reader[cell] = ARENAUT_NONE;
     w->writer[cell] = op;
 }
 
-static void read(arn_order_waits *w, uint32_t op, uint32_t tensor) {
+static void read(arn_dependences *w, uint32_t op, uint32_t tensor) {
     const uint32_t first = w->cells.first[tensor];
-    wait_for(w, op, w->maker[tensor]);
+    depend_on(w, op, w->maker[tensor]);
     for (uint32_t i = 0; i < w->cells.n[tensor]; i++) read_cell(w, op, first + i);
 }
 
-static void write(arn_order_waits *w, uint32_t op, uint32_t tensor) {
+static void write(arn_dependences *w, uint32_t op, uint32_t tensor) {
     const uint32_t first = w->cells.first[tensor];
     for (uint32_t i = 0; i < w->cells.n[tensor]; i++) write_cell(w, op, first + i);
     w->maker[tensor] = op;
 }
 
-/* By an op of the same method. */
-static bool is_written(arn_order_waits *w, uint32_t op, uint32_t tensor) {
+/* Whether an op of the same method writes the tensor's cells before. */
+static bool is_written(arn_dependences *w, uint32_t op, uint32_t tensor) {
     const uint32_t first = w->cells.first[tensor];
     bool written = false;
     for (uint32_t i = 0; i < w->cells.n[tensor]; i++) {
@@ -511,9 +514,9 @@ static bool is_written(arn_order_waits *w, uint32_t op, uint32_t tensor) {
     return written;
 }
 
-/* Whether an output only is another name for an input's memory. */
-static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t tensor) {
-    if (!may_name(w->program, op)) return false;
+/* Whether an output is only an alias of an input's memory. */
+static bool is_alias(const arn_dependences *w, const arenaut_op *op, uint32_t tensor) {
+    if (!may_alias(w->program, op)) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t input = op->inputs[i];
         if (input != ARENAUT_NONE && storage_of(w, input) == storage_of(w, tensor)) return true;
@@ -521,31 +524,31 @@ static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t ten
     return false;
 }
 
-/* Updates write what they read, and delegates, what no list knows, and calls of methods that write
- * what they capture may write whatever they are given, but for constants. */
-static bool may_write(const arn_order_waits *w, const arenaut_op *op, uint32_t input) {
+/* Updates write their operand. Delegates, unknown operators and calls of methods that write
+ * captured tensors may write any operand that is no constant. */
+static bool may_write(const arn_dependences *w, const arenaut_op *op, uint32_t input) {
     if (op->kind == ARENAUT_OP_IN_PLACE) return true;
-    if (op->kind != ARENAUT_OP_DELEGATE && !arn_order_is_foreign(w->program, op) &&
-        !arn_order_calls_any(w->calls.writes, op)) {
+    if (op->kind != ARENAUT_OP_DELEGATE && !is_foreign(w->program, op) &&
+        !any_callee(w->calls.writes, op)) {
         return false;
     }
     return w->program->tensors[input].cls != ARENAUT_CONSTANT;
 }
 
-/* All before such an op run before it, all behind it after. */
-static void keep_place(arn_order_waits *w, uint32_t i) {
+/* A pinned op depends on all ops before it, and all later ones depend on it. */
+static void pin_op(arn_dependences *w, uint32_t i) {
     const arenaut_op *op = &w->program->ops[i];
     const uint32_t first = w->program->methods[op->method].first_op;
-    const bool mine = w->fixed != ARENAUT_NONE && w->fixed >= first;
-    if (mine) wait_for(w, i, w->fixed);
-    if (!w->flow.fixed[i] && !arn_order_calls_any(w->calls.shares, op)) return;
-    for (uint32_t k = mine ? w->fixed + 1 : first; k < i; k++) wait_for(w, i, k);
-    w->fixed = i;
+    const bool mine = w->last_pinned != ARENAUT_NONE && w->last_pinned >= first;
+    if (mine) depend_on(w, i, w->last_pinned);
+    if (!w->flow.pinned[i] && !any_callee(w->calls.shares, op)) return;
+    for (uint32_t k = mine ? w->last_pinned + 1 : first; k < i; k++) depend_on(w, i, k);
+    w->last_pinned = i;
 }
 
-static void add_waits(arn_order_waits *w, uint32_t i) {
+static void add_dependences(arn_dependences *w, uint32_t i) {
     const arenaut_op *op = &w->program->ops[i];
-    keep_place(w, i);
+    pin_op(w, i);
     if (op->kind == ARENAUT_OP_ALLOC || op->kind == ARENAUT_OP_ALLOC_IN_PLACE) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
@@ -555,27 +558,27 @@ static void add_waits(arn_order_waits *w, uint32_t i) {
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
         if (t == ARENAUT_NONE) continue;
-        if (is_name(w, op, t)) {
+        if (is_alias(w, op, t)) {
             read(w, i, t);
             w->maker[t] = i;
             continue;
         }
         if (op->kind != ARENAUT_OP_IN_PLACE && is_written(w, i, t)) {
-            w->anew[t] = !w->flow.flows[op->method];
+            w->rewritten[t] = !w->flow.jumps[op->method];
         }
         write(w, i, t);
     }
     for (uint32_t k = 0; k < op->n_after; k++) {
-        wait_for(w, i, w->program->methods[op->method].first_op + op->after[k]);
+        depend_on(w, i, w->program->methods[op->method].first_op + op->after[k]);
     }
-    if (op->n_calls == 0 && !arn_order_has_effects(w->program, op)) return;
-    wait_for(w, i, w->last_effect);
+    if (op->n_calls == 0 && !arn_has_side_effects(w->program, op)) return;
+    depend_on(w, i, w->last_effect);
     w->last_effect = i;
 }
 
-/* A read waits for what made the tensor, and in each cell for what wrote there last; so does a
- * write, and for each read since. */
-static bool count(const arn_order_waits *w, size_t *reads, size_t *waits) {
+/* Upper bounds of the lists: a read depends on the tensor's definition and on the last writer of
+ * each cell; a write also on each read since then. */
+static bool count(const arn_dependences *w, size_t *reads, size_t *dependences) {
     const arenaut_program *p = w->program;
     uint64_t read = 0, made = 0, named = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -586,52 +589,48 @@ static bool count(const arn_order_waits *w, size_t *reads, size_t *waits) {
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (op->outputs[k] != ARENAUT_NONE) made += w->cells.n[op->outputs[k]];
         }
-        /* One for effects; one for what stays in its place, and one that waits for it there. */
+        /* +3: side effects, pinned ops, their successors */
         named += (uint64_t)op->n_inputs + op->n_outputs + op->n_after + 3;
     }
-    *reads = (size_t)(read + made);                 /* what is named is read */
-    *waits = (size_t)(3 * read + 2 * made + named); /* operands may be written, too */
+    *reads = (size_t)(read + made);                       /* results that are aliases are read */
+    *dependences = (size_t)(3 * read + 2 * made + named); /* operands may be written as well */
     return 3 * read + 2 * made + named <= UINT32_MAX;
 }
 
-static uint32_t *no_ops(arn_region *region, size_t n) {
-    uint32_t *list = arn_region_allocate(region, n, sizeof *list);
-    for (size_t i = 0; list && i < n; i++) list[i] = ARENAUT_NONE;
-    return list;
+static void set_none(uint32_t *list, size_t n) {
+    for (size_t i = 0; i < n; i++) list[i] = ARENAUT_NONE;
 }
 
-static bool allocate(arn_order_waits *w, arn_region *region) {
+static bool allocate(arn_dependences *w, arn_region *region) {
     const size_t tensors = (size_t)w->program->n_tensors + 1;
-    size_t reads = 0, waits = 0;
-    w->storage = arn_region_allocate(region, tensors, sizeof *w->storage);
-    if (!w->storage) return false;
+    size_t reads = 0, dependences = 0;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->storage, tensors))) return false;
     find_storages(w);
-    if (!arn_order_cells_find(w->program, w->storage, region, &w->cells)) return false;
-    if (!count(w, &reads, &waits)) return false;
-    w->list = arn_region_allocate(region, waits, sizeof *w->list);
-    w->maker = no_ops(region, tensors);
-    w->writer = no_ops(region, w->cells.n_cells);
-    w->reader = no_ops(region, w->cells.n_cells);
-    w->used_by = no_ops(region, w->cells.n_cells);
-    w->anew = arn_region_allocate(region, tensors, sizeof *w->anew);
-    w->read_by = arn_region_allocate(region, reads, sizeof *w->read_by);
-    w->read_before = arn_region_allocate(region, reads, sizeof *w->read_before);
-    if (!w->list || !w->maker || !w->writer || !w->reader || !w->anew || !w->read_by ||
-        !w->read_before || !w->used_by) {
+    if (!find_cells(w->program, w->storage, region, &w->cells)) return false;
+    if (!count(w, &reads, &dependences)) return false;
+    const size_t cells = w->cells.n_cells;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->list, dependences), ARN_ARRAY(w->maker, tensors),
+                           ARN_ARRAY(w->writer, cells), ARN_ARRAY(w->reader, cells),
+                           ARN_ARRAY(w->used_by, cells), ARN_ARRAY(w->rewritten, tensors),
+                           ARN_ARRAY(w->read_by, reads), ARN_ARRAY(w->read_before, reads))) {
         return false;
     }
-    for (size_t t = 0; t < tensors; t++) w->anew[t] = false;
+    set_none(w->maker, tensors);
+    set_none(w->writer, cells);
+    set_none(w->reader, cells);
+    set_none(w->used_by, cells);
     return true;
 }
 
-bool arn_order_waits_find(const arenaut_program *program, arn_region *region,
-                          arn_order_waits *waits) {
-    *waits =
-        (arn_order_waits){.program = program, .last_effect = ARENAUT_NONE, .fixed = ARENAUT_NONE};
-    if (!allocate(waits, region) || !arn_order_calls_find(program, region, &waits->calls) ||
-        !arn_order_flow_find(program, waits->storage, region, &waits->flow)) {
+bool arn_dependences_find(const arenaut_program *program, arn_region *region,
+                          arn_dependences *dependences) {
+    *dependences = (arn_dependences){
+        .program = program, .last_effect = ARENAUT_NONE, .last_pinned = ARENAUT_NONE};
+    if (!allocate(dependences, region) ||
+        !find_call_effects(program, region, &dependences->calls) ||
+        !find_control_flow(program, dependences->storage, region, &dependences->flow)) {
         return false;
     }
-    for (uint32_t i = 0; i < program->n_ops; i++) add_waits(waits, i);
+    for (uint32_t i = 0; i < program->n_ops; i++) add_dependences(dependences, i);
     return true;
 }

@@ -1,5 +1,6 @@
-/* Orders made in one go: lists, from which the op comes next that looks best, and depth first. What
- * other projects do is done over from what they say they do. */
+/* Heuristics: list scheduling with several priorities and depth-first orders, reimplemented from
+ * the descriptions of PyTorch's inductor and ONNX Runtime; and improvement of a schedule by minimum
+ * cuts and by windows. Each schedule costs O(ops × ready ops + uses); see the functions. */
 #include "rewrite/order/schedule_search.h"
 
 #include <string.h>
@@ -8,54 +9,55 @@
 #include "core/memory.h"
 #include "core/sort.h"
 
-/* ---- lists ---- */
+/* ---- list scheduling (a topological order, Kahn 1962, by priority) ---- */
 
-/* What the next op is chosen by: the least of the first number, then of the second. */
+/* The priority of a ready op: the least first number, then the least second one. */
 typedef struct rank {
     uint64_t first, second;
 } rank;
 
 typedef struct list_run {
-    arn_order_state *state;
-    arenaut_order_way way;
+    arn_schedule_state *state;
+    arenaut_order_heuristic heuristic;
     uint64_t peak;
-    uint32_t *turn; /* per op that ran: when; of others: when they became ready */
+    uint32_t *turn; /* per executed op: its position; of others: when it became ready */
 } list_run;
 
-/* What an op leaves alive beyond what was, as a number that is never negative. */
-static uint64_t growth(const arn_order_state *s, uint32_t op) {
-    return (UINT64_C(1) << 63) + s->opens[op] - s->closes[op];
+/* The increase of the live bytes, offset so that it is never negative. */
+static uint64_t growth(const arn_schedule_state *s, uint32_t op) {
+    return (UINT64_C(1) << 63) + s->allocates[op] - s->frees[op];
 }
 
-/* When the first and the last of its operands were there. */
+/* The positions of the first and the last predecessor. */
 static rank operands_there(const list_run *run, uint32_t op) {
-    const arn_order_graph *g = run->state->graph;
+    const arn_schedule_graph *g = run->state->graph;
     rank r = {UINT32_MAX, 0};
-    for (uint32_t i = g->first.begin[op]; i < g->first.begin[op + 1]; i++) {
-        const uint32_t turn = run->turn[g->first.ids[i]];
+    for (uint32_t i = g->predecessors.begin[op]; i < g->predecessors.begin[op + 1]; i++) {
+        const uint32_t turn = run->turn[g->predecessors.ids[i]];
         r.first = arn_min_u64(r.first, turn);
         r.second = arn_max_u64(r.second, turn);
     }
-    if (g->first.begin[op] == g->first.begin[op + 1]) r.first = 0;
+    if (g->predecessors.begin[op] == g->predecessors.begin[op + 1]) r.first = 0;
     return r;
 }
 
 static rank rank_of(const list_run *run, uint32_t op) {
-    const arn_order_state *s = run->state;
-    switch (run->way) {
-        case ARENAUT_ORDER_WAY_LPMF:
-            return (rank){arn_max_u64(arn_order_load(s, op), run->peak), growth(s, op)};
-        case ARENAUT_ORDER_WAY_BFS: return operands_there(run, op);
-        case ARENAUT_ORDER_WAY_LIFO: return (rank){UINT32_MAX - run->turn[op], 0};
-        default: return (rank){growth(s, op), s->opens[op]};
+    const arn_schedule_state *s = run->state;
+    switch (run->heuristic) {
+        case ARENAUT_ORDER_HEURISTIC_LPMF:
+            return (rank){arn_max_u64(arn_schedule_load(s, op), run->peak), growth(s, op)};
+        case ARENAUT_ORDER_HEURISTIC_BFS: return operands_there(run, op);
+        case ARENAUT_ORDER_HEURISTIC_LIFO: return (rank){UINT32_MAX - run->turn[op], 0};
+        default: return (rank){growth(s, op), s->allocates[op]};
     }
 }
 
 static uint32_t choose(const list_run *run) {
-    const arn_order_state *s = run->state;
+    const arn_schedule_state *s = run->state;
     uint32_t best = s->ready[0];
     rank least = rank_of(run, best);
-    if (!arn_budget_spend(s->budget, s->n_ready)) return best; /* an order, but not of this way */
+    if (!arn_budget_spend(s->budget, s->n_ready))
+        return best; /* a schedule, but not of this heuristic */
     for (uint32_t i = 1; i < s->n_ready; i++) {
         const uint32_t op = s->ready[i];
         const rank r = rank_of(run, op);
@@ -67,19 +69,19 @@ static uint32_t choose(const list_run *run) {
     return best;
 }
 
-static bool run_list(arenaut_order_way way, arn_order_state *s, uint32_t *ops) {
-    list_run run = {.state = s, .way = way};
+static bool run_list(arenaut_order_heuristic heuristic, arn_schedule_state *s, uint32_t *ops) {
+    list_run run = {.state = s, .heuristic = heuristic};
     run.turn = arn_allocate_zeroed(&s->graph->allocator, s->graph->n_ops, sizeof *run.turn);
     if (!run.turn) return false;
     while (s->n_ready > 0) {
         const uint32_t op = choose(&run), n_ready = s->n_ready - 1;
-        run.peak = arn_max_u64(run.peak, arn_order_load(s, op));
-        arn_order_run(s, op);
+        run.peak = arn_max_u64(run.peak, arn_schedule_load(s, op));
+        arn_schedule_run(s, op);
         run.turn[op] = s->n_ran;
         for (uint32_t i = n_ready; i < s->n_ready; i++) run.turn[s->ready[i]] = s->n_ran;
     }
     memcpy(ops, s->ran, s->n_ran * sizeof *ops);
-    arn_order_take_back(s, 0);
+    arn_schedule_undo(s, 0);
     arn_release(&s->graph->allocator, run.turn);
     return true;
 }
@@ -92,10 +94,10 @@ static void reverse(uint32_t *ops, uint32_t n) {
     }
 }
 
-/* ---- depth first ---- */
+/* ---- depth-first order ---- */
 
-/* Ops by what they read and write. */
-static bool sort_by_moved(const arn_order_graph *g, uint32_t *sorted) {
+/* Sorts ops by the bytes that they read and write. */
+static bool sort_by_moved(const arn_schedule_graph *g, uint32_t *sorted) {
     uint64_t *moved = arn_allocate_zeroed(&g->allocator, g->n_ops, sizeof *moved);
     uint32_t *scratch = arn_allocate(&g->allocator, g->n_ops, sizeof *scratch);
     const bool ok = moved && scratch;
@@ -111,19 +113,19 @@ static bool sort_by_moved(const arn_order_graph *g, uint32_t *sorted) {
 }
 
 typedef struct descent {
-    const arn_order_graph *graph;
-    uint32_t *rank;  /* per op; NONE: it is in the order */
-    uint32_t *stack; /* ops whose operands are looked at */
+    const arn_schedule_graph *graph;
+    uint32_t *rank;  /* per op; NONE: it is in the schedule */
+    uint32_t *stack; /* ops with pending operands */
     uint32_t *ops;
     uint32_t n;
 } descent;
 
-/* The operand that comes first of those that are not there; NONE: all are. */
+/* The pending predecessor of least rank; NONE: none is pending. */
 static uint32_t next_operand(const descent *d, uint32_t op) {
-    const arn_order_graph *g = d->graph;
+    const arn_schedule_graph *g = d->graph;
     uint32_t best = ARENAUT_NONE;
-    for (uint32_t i = g->first.begin[op]; i < g->first.begin[op + 1]; i++) {
-        const uint32_t first = g->first.ids[i];
+    for (uint32_t i = g->predecessors.begin[op]; i < g->predecessors.begin[op + 1]; i++) {
+        const uint32_t first = g->predecessors.ids[i];
         if (d->rank[first] == ARENAUT_NONE) continue;
         if (best == ARENAUT_NONE || d->rank[first] < d->rank[best]) best = first;
     }
@@ -146,21 +148,23 @@ static void descend(descent *d, uint32_t from) {
     }
 }
 
-/* From the results, or from all ops; operands in the order of `sorted`. */
-static bool depth_first(const arn_order_graph *g, arenaut_order_way way, uint32_t *ops) {
-    const bool from_results = way == ARENAUT_ORDER_WAY_DFS_OUT;
+/* From the results, or from all ops; operands in the sequence of `sorted`. */
+static bool depth_first(const arn_schedule_graph *g, arenaut_order_heuristic heuristic,
+                        uint32_t *ops) {
+    const bool from_results = heuristic == ARENAUT_ORDER_HEURISTIC_DFS_OUT;
     descent d = {.graph = g, .ops = ops};
     uint32_t *sorted = arn_allocate(&g->allocator, g->n_ops, sizeof *sorted);
     d.rank = arn_allocate(&g->allocator, g->n_ops, sizeof *d.rank);
     d.stack = arn_allocate(&g->allocator, g->n_ops, sizeof *d.stack);
     bool ok = sorted && d.rank && d.stack;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) sorted[i] = i;
-    if (ok && way == ARENAUT_ORDER_WAY_DFS) ok = sort_by_moved(g, sorted);
-    if (ok && way == ARENAUT_ORDER_WAY_TREES) ok = arn_order_by_trees(g, sorted);
+    if (ok && heuristic == ARENAUT_ORDER_HEURISTIC_DFS) ok = sort_by_moved(g, sorted);
+    if (ok && heuristic == ARENAUT_ORDER_HEURISTIC_TREES) ok = arn_tree_schedule(g, sorted);
     for (uint32_t i = 0; ok && i < g->n_ops; i++) d.rank[sorted[i]] = i;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) {
         const uint32_t op = sorted[i];
-        if (!from_results || g->next.begin[op] == g->next.begin[op + 1]) descend(&d, op);
+        if (!from_results || g->successors.begin[op] == g->successors.begin[op + 1])
+            descend(&d, op);
     }
     arn_release(&g->allocator, sorted);
     arn_release(&g->allocator, d.rank);
@@ -168,72 +172,73 @@ static bool depth_first(const arn_order_graph *g, arenaut_order_way way, uint32_
     return ok;
 }
 
-bool arn_order_by_way(arenaut_order_way way, arn_order_state *front, arn_order_state *back,
-                      uint32_t *ops) {
+bool arn_schedule_by_heuristic(arenaut_order_heuristic heuristic, arn_schedule_state *front,
+                               arn_schedule_state *back, uint32_t *ops) {
     const uint32_t n = front->graph->n_ops;
-    switch (way) {
-        case ARENAUT_ORDER_WAY_GIVEN:
+    switch (heuristic) {
+        case ARENAUT_ORDER_HEURISTIC_GIVEN:
             for (uint32_t i = 0; i < n; i++) ops[i] = i;
             return true;
-        case ARENAUT_ORDER_WAY_DFS:
-        case ARENAUT_ORDER_WAY_DFS_OUT:
-        case ARENAUT_ORDER_WAY_TREES: return depth_first(front->graph, way, ops);
-        case ARENAUT_ORDER_WAY_BACKWARD:
-            if (!run_list(ARENAUT_ORDER_WAY_GREEDY, back, ops)) return false;
+        case ARENAUT_ORDER_HEURISTIC_DFS:
+        case ARENAUT_ORDER_HEURISTIC_DFS_OUT:
+        case ARENAUT_ORDER_HEURISTIC_TREES: return depth_first(front->graph, heuristic, ops);
+        case ARENAUT_ORDER_HEURISTIC_BACKWARD:
+            if (!run_list(ARENAUT_ORDER_HEURISTIC_GREEDY, back, ops)) return false;
             reverse(ops, n);
             return true;
-        default: return run_list(way, front, ops);
+        default: return run_list(heuristic, front, ops);
     }
 }
 
-arn_order_height arn_order_height_of(arn_order_state *s, const uint32_t *ops) {
-    arn_order_take_back(s, 0);
-    arn_order_height h = {.peak = s->live};
+arn_schedule_cost arn_schedule_cost_of(arn_schedule_state *s, const uint32_t *ops) {
+    arn_schedule_undo(s, 0);
+    arn_schedule_cost h = {.peak = s->live};
     for (uint32_t i = 0; i < s->graph->n_ops; i++) {
-        const uint64_t load = arn_order_load(s, ops[i]);
-        if (load > h.peak) h = (arn_order_height){load, 0, i};
+        const uint64_t load = arn_schedule_load(s, ops[i]);
+        if (load > h.peak) h = (arn_schedule_cost){load, 0, i};
         h.n += load == h.peak;
-        arn_order_run(s, ops[i]);
+        arn_schedule_run(s, ops[i]);
     }
-    arn_order_take_back(s, 0);
+    arn_schedule_undo(s, 0);
     return h;
 }
 
-arenaut_status arn_order_measure(const arenaut_order_problem *problem, const uint32_t *ops,
-                                 const arenaut_allocator *allocator, arn_order_height *height,
-                                 arenaut_error *err) {
-    arn_order_graph graph;
-    arn_order_state state;
-    arenaut_status st = arn_order_graph_make(problem, false, allocator, &graph, err);
+arenaut_status arn_schedule_measure(const arenaut_order_problem *problem, const uint32_t *ops,
+                                    const arenaut_allocator *allocator, arn_schedule_cost *cost,
+                                    arenaut_error *err) {
+    arn_schedule_graph graph;
+    arn_schedule_state state;
+    arenaut_status st = arn_schedule_graph_make(problem, false, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
-    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
-    st = arn_order_state_make(&graph, &own, &state, err);
+    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched */
+    st = arn_schedule_state_make(&graph, &own, &state, err);
     if (st == ARENAUT_OK) {
-        *height = arn_order_height_of(&state, ops);
-        arn_order_state_free(&state);
+        *cost = arn_schedule_cost_of(&state, ops);
+        arn_schedule_state_free(&state);
     }
-    arn_order_graph_free(&graph);
+    arn_schedule_graph_free(&graph);
     return st;
 }
 
-/* ======== */
-/* A minimum cut tells which ops should have run before the op that needs most. If these run first,
- * then that op, then the others, each part in the order in which it was, most ops need no more than
- * before: of what has run when they run, the part inside the cut and its union with the cut both
- * have no more alive, since what is alive is submodular. Only ops that change sides may need more,
- * and get their turn if it is they that need most then. */
+/* ---- hill climbing by minimum cuts ---- */
 
-/* Moves in a row from which nothing may come. */
+/* The minimum cut at the op of the peak gives the ops that should run before it. They are moved in
+ * front of it, the others behind, each group in its sequence (uncrossing). Most loads do not
+ * increase: live bytes are submodular, so that the intersection and the union of a prefix with the
+ * cut have no more of them than the prefix. Only ops that change sides may need more; if one of
+ * them is the new peak, it is next. */
+
+/* Consecutive moves without improvement. */
 enum { PATIENCE = 48 };
 
 typedef struct uncrossing {
-    arn_order_state *state;
-    arn_order_cut *cut;
-    uint32_t *now, *next; /* orders */
+    arn_schedule_state *state;
+    arn_mincut *cut;
+    uint32_t *now, *next; /* schedules */
     bool *before;
 } uncrossing;
 
-/* First what should have run before `op`, then that, then the others. */
+/* The ops before the cut, `op`, the ops after the cut. */
 static void part_at(uncrossing *u, uint32_t op) {
     const uint32_t n_ops = u->state->graph->n_ops;
     uint32_t n = 0;
@@ -247,21 +252,21 @@ static void part_at(uncrossing *u, uint32_t op) {
     memcpy(u->now, u->next, n * sizeof *u->now);
 }
 
-static uint64_t work_of(const uncrossing *u) { return u->state->work + u->cut->work / 8; }
+static uint64_t spent_of(const uncrossing *u) { return u->state->spent + u->cut->spent / 8; }
 
 static bool uncross(uncrossing *u, uint64_t bound, uint64_t effort, uint32_t *ops) {
     const uint32_t n = u->state->graph->n_ops;
-    arn_order_height best = arn_order_height_of(u->state, ops), now = best;
-    const uint64_t end = work_of(u) + effort;
-    for (uint32_t tries = 0; tries < PATIENCE && work_of(u) < end && best.peak > bound; tries++) {
+    arn_schedule_cost best = arn_schedule_cost_of(u->state, ops), now = best;
+    const uint64_t end = spent_of(u) + effort;
+    for (uint32_t tries = 0; tries < PATIENCE && spent_of(u) < end && best.peak > bound; tries++) {
         if (arn_budget_ended(u->state->budget)) break;
         const uint32_t op = u->now[now.at];
         uint64_t least;
-        if (!arn_order_least_load(u->cut, op, &least, u->before)) return false;
-        if (least >= now.peak) break; /* no order is better */
+        if (!arn_mincut_load_bound(u->cut, op, &least, u->before)) return false;
+        if (least >= now.peak) break; /* it is a lower bound of any schedule */
         part_at(u, op);
-        now = arn_order_height_of(u->state, u->now);
-        if (!arn_order_is_lower(now, best)) continue;
+        now = arn_schedule_cost_of(u->state, u->now);
+        if (!arn_schedule_is_cheaper(now, best)) continue;
         best = now;
         memcpy(ops, u->now, n * sizeof *ops);
         tries = 0;
@@ -269,8 +274,8 @@ static bool uncross(uncrossing *u, uint64_t bound, uint64_t effort, uint32_t *op
     return true;
 }
 
-bool arn_order_uncross(arn_order_state *front, arn_order_cut *cut, uint64_t bound, uint64_t effort,
-                       uint32_t *ops) {
+bool arn_schedule_uncross(arn_schedule_state *front, arn_mincut *cut, uint64_t bound,
+                          uint64_t effort, uint32_t *ops) {
     const arenaut_allocator *a = &front->graph->allocator;
     const uint32_t n = front->graph->n_ops;
     uncrossing u = {.state = front, .cut = cut};
@@ -288,42 +293,42 @@ bool arn_order_uncross(arn_order_state *front, arn_order_cut *cut, uint64_t boun
     return ok;
 }
 
-/* ======== */
-/* Where an order is too long to be searched as a whole, what lies around the op that needs most is
- * searched by itself, between what runs before and what runs after it: a few ops first, then twice
- * as many, and so on. */
+/* ---- large neighborhood search (Shaw 1998) ---- */
+
+/* Optimizes a window around the peak by branch and bound, with the ops before and after it fixed;
+ * the width of the window doubles. */
 
 enum { FIRST_WIDTH = 32 };
 
 typedef struct windows {
-    arn_order_side *sides; /* two */
+    arn_direction *directions; /* both */
     uint32_t *ops, *spare;
-    uint64_t per_op, width; /* of one window: work for each op, and how many */
-    arn_order_height now;
+    uint64_t per_op, width; /* effort per op, and the width of a window */
+    arn_schedule_cost now;
 } windows;
 
-/* Searches around the op that needs most, below `limit`. *better: something came of it. */
+/* Searches the window around the peak, below `limit`. *better: it improved the schedule. */
 static bool try_window(windows *w, uint64_t limit, bool *better) {
-    const uint32_t n = w->sides[0].graph.n_ops, width = (uint32_t)arn_min_u64(w->width, n);
+    const uint32_t n = w->directions[0].graph.n_ops, width = (uint32_t)arn_min_u64(w->width, n);
     const uint32_t from = w->now.at > width / 2 ? w->now.at - width / 2 : 0;
-    const arn_order_window window = {w->ops, from, width < n - from ? from + width : n};
-    const arn_order_answer answer =
-        arn_order_search_window(w->sides, limit, w->per_op * width, window, w->spare);
+    const arn_schedule_window window = {w->ops, from, width < n - from ? from + width : n};
+    const arn_search_result answer =
+        arn_schedule_search_window(w->directions, limit, w->per_op * width, window, w->spare);
     *better = false;
-    if (answer != ARN_ORDER_FOUND) return answer != ARN_ORDER_FAILED;
-    const arn_order_height found = arn_order_height_of(&w->sides[0].state, w->spare);
-    *better = arn_order_is_lower(found, w->now);
+    if (answer != ARN_SEARCH_FOUND) return answer != ARN_SEARCH_NO_MEMORY;
+    const arn_schedule_cost found = arn_schedule_cost_of(&w->directions[0].state, w->spare);
+    *better = arn_schedule_is_cheaper(found, w->now);
     if (!*better) return true;
     w->now = found;
     memcpy(w->ops, w->spare, n * sizeof *w->ops);
     return true;
 }
 
-/* Windows of one width, as long as they make the order better. */
+/* Windows of one width, while they improve the schedule. */
 static bool search_width(windows *w, uint64_t bound, uint64_t end) {
     bool better = true;
-    const arn_budget *budget = w->sides->state.budget;
-    while (better && w->now.peak > bound && arn_order_work(w->sides) < end &&
+    const arn_budget *budget = w->directions->state.budget;
+    while (better && w->now.peak > bound && arn_schedule_spent(w->directions) < end &&
            !arn_budget_ended(budget)) {
         const uint64_t middle = bound + (w->now.peak - bound) / 2;
         if (!try_window(w, middle, &better)) return false;
@@ -332,29 +337,27 @@ static bool search_width(windows *w, uint64_t bound, uint64_t end) {
     return true;
 }
 
-bool arn_order_search_windows(arn_order_side sides[2], arn_order_purse purse, uint64_t bound,
-                              uint32_t *ops, uint32_t *spare) {
-    windows w = {.sides = sides, .ops = ops, .spare = spare, .per_op = purse.per_op};
-    const uint64_t end = arn_order_work(sides) + purse.all, n = sides[0].graph.n_ops;
+bool arn_schedule_search_windows(arn_direction directions[2], arn_window_budget budget,
+                                 uint64_t bound, uint32_t *ops, uint32_t *spare) {
+    windows w = {.directions = directions, .ops = ops, .spare = spare, .per_op = budget.per_op};
+    const uint64_t end = arn_schedule_spent(directions) + budget.all, n = directions[0].graph.n_ops;
     bool ok = true;
-    w.now = arn_order_height_of(&sides[0].state, ops);
+    w.now = arn_schedule_cost_of(&directions[0].state, ops);
     for (w.width = FIRST_WIDTH; ok; w.width *= 2) {
         ok = search_width(&w, bound, end);
-        if (w.width >= n || w.now.peak <= bound || arn_order_work(sides) >= end ||
-            arn_budget_ended(sides->state.budget)) {
+        if (w.width >= n || w.now.peak <= bound || arn_schedule_spent(directions) >= end ||
+            arn_budget_ended(directions->state.budget)) {
             break;
         }
     }
     return ok;
 }
 
-/* ======== */
-/* The few best orders, sorted by peak; and an order with the same peak that is closer to today's.
- */
+/* ---- near-optimal schedules ---- */
 
 enum {
-    CLOSE = 16,  /* a peak is close that is larger by no more than one part of so many */
-    PASSES = 16, /* over all ops, for them to go back */
+    CLOSE = 16,  /* near-optimal: a peak larger by at most this fraction */
+    PASSES = 16, /* of moves back to the given order */
 };
 
 static uint32_t *near_ops(arenaut_order *o, uint32_t i) { return o->near + (size_t)i * o->n_ops; }
@@ -364,63 +367,63 @@ static bool is_same(const arenaut_order *o, const uint32_t *a, const uint32_t *b
 }
 
 static void drop(arenaut_order *o, uint32_t at) {
-    const uint32_t behind = --o->n_near - at;
-    memmove(&o->near_peak[at], &o->near_peak[at + 1], behind * sizeof *o->near_peak);
-    memmove(near_ops(o, at), near_ops(o, at + 1), behind * (size_t)o->n_ops * sizeof *o->near);
+    const uint32_t after = --o->n_near - at;
+    memmove(&o->near_peak[at], &o->near_peak[at + 1], after * sizeof *o->near_peak);
+    memmove(near_ops(o, at), near_ops(o, at + 1), after * (size_t)o->n_ops * sizeof *o->near);
 }
 
-void arn_order_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
+void arn_schedule_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
     uint32_t at = o->n_near;
     for (uint32_t i = 0; i < o->n_near; i++) {
         if (is_same(o, near_ops(o, i), ops)) return;
     }
     while (at > 0 && peak < o->near_peak[at - 1]) at--;
-    if (at == ARN_ORDER_MOST_NEAR) return;
-    if (o->n_near == ARN_ORDER_MOST_NEAR) o->n_near--;
-    const uint32_t behind = o->n_near++ - at;
-    memmove(&o->near_peak[at + 1], &o->near_peak[at], behind * sizeof *o->near_peak);
-    memmove(near_ops(o, at + 1), near_ops(o, at), behind * (size_t)o->n_ops * sizeof *o->near);
+    if (at == ARN_SCHEDULE_MAX_NEAR) return;
+    if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
+    const uint32_t after = o->n_near++ - at;
+    memmove(&o->near_peak[at + 1], &o->near_peak[at], after * sizeof *o->near_peak);
+    memmove(near_ops(o, at + 1), near_ops(o, at), after * (size_t)o->n_ops * sizeof *o->near);
     o->near_peak[at] = peak;
     memcpy(near_ops(o, at), ops, o->n_ops * sizeof *ops);
 }
 
-static bool is_given_order(const arenaut_order *o, const uint32_t *ops) {
+static bool is_given(const arenaut_order *o, const uint32_t *ops) {
     for (uint32_t i = 0; i < o->n_ops; i++) {
         if (ops[i] != i) return false;
     }
     return true;
 }
 
-void arn_order_trim_near(arenaut_order *o) {
+void arn_schedule_trim_near(arenaut_order *o) {
     for (uint32_t i = o->n_near; i-- > 0;) {
         const bool close = o->near_peak[i] - o->peak <= o->peak / CLOSE;
         const uint32_t *ops = near_ops(o, i);
-        if (!close || is_same(o, ops, o->ops) || is_given_order(o, ops)) drop(o, i);
+        if (!close || is_same(o, ops, o->ops) || is_given(o, ops)) drop(o, i);
     }
 }
 
-static bool waits_for(const arn_order_graph *g, uint32_t op, uint32_t first) {
-    for (uint32_t i = g->first.begin[op]; i < g->first.begin[op + 1]; i++) {
-        if (g->first.ids[i] == first) return true;
+static bool depends_on(const arn_schedule_graph *g, uint32_t op, uint32_t first) {
+    for (uint32_t i = g->predecessors.begin[op]; i < g->predecessors.begin[op + 1]; i++) {
+        if (g->predecessors.ids[i] == first) return true;
     }
     return false;
 }
 
-/* Whether two ops, the first of which would run now, may as well run the other way round. */
-static bool may_swap(arn_order_state *s, uint32_t a, uint32_t b, uint64_t peak) {
-    if (b > a || waits_for(s->graph, b, a) || arn_order_load(s, b) > peak) return false;
-    arn_order_run(s, b);
-    const bool fits = arn_order_load(s, a) <= peak;
-    arn_order_take_back(s, s->n_ran - 1);
+/* Whether the next op, `a`, can be swapped with its successor in the schedule, `b`. */
+static bool may_swap(arn_schedule_state *s, uint32_t a, uint32_t b, uint64_t peak) {
+    if (b > a || depends_on(s->graph, b, a) || arn_schedule_load(s, b) > peak) return false;
+    arn_schedule_run(s, b);
+    const bool fits = arn_schedule_load(s, a) <= peak;
+    arn_schedule_undo(s, s->n_ran - 1);
     return fits;
 }
 
-void arn_order_settle(arn_order_state *s, uint64_t peak, uint32_t *ops) {
+void arn_schedule_settle(arn_schedule_state *s, uint64_t peak, uint32_t *ops) {
     const uint32_t n = s->graph->n_ops;
     bool moved = true;
     for (int pass = 0; pass < PASSES && moved; pass++) {
         moved = false;
-        arn_order_take_back(s, 0);
+        arn_schedule_undo(s, 0);
         for (uint32_t i = 0; i + 1 < n; i++) {
             const uint32_t a = ops[i], b = ops[i + 1];
             if (may_swap(s, a, b, peak)) {
@@ -428,8 +431,8 @@ void arn_order_settle(arn_order_state *s, uint64_t peak, uint32_t *ops) {
                 ops[i + 1] = a;
                 moved = true;
             }
-            arn_order_run(s, ops[i]);
+            arn_schedule_run(s, ops[i]);
         }
     }
-    arn_order_take_back(s, 0);
+    arn_schedule_undo(s, 0);
 }

@@ -1,6 +1,16 @@
-/* What is put together, in the order in which the ops do it, is a list of ranges of what nothing
- * puts together; where these begin and end, it is cut. What is not in the arena has no pieces, but
- * is passed over. */
+/* A relaxation that bounds all choices of in-place concatenations and materialized views from
+ * below. Each concatenation consists of the pieces of its operands, each copy of the pieces of its
+ * source. Joined in place or not, view or copy, each piece is somewhere from its definition to its
+ * last use, under any name; so each piece counts once, and concatenations and copies are free. A
+ * piece is not rounded up, unlike a buffer of its own.
+ *
+ * A view of the whole may be scheduled directly after the whole's definition, so that it counts as
+ * a reader of all pieces. An op that may write a cut buffer over an operand defines a stand-in of
+ * its size, live while it runs, since a right is to write one buffer.
+ *
+ * Pieces: concatenations are composed, in the sequence of the ops, of byte ranges of leaf buffers,
+ * which are cut at the ends of these ranges. Memory outside of the arena has no pieces. O(n log n)
+ * in ranges and uses, of which there are at most MOST_USES. */
 #include <string.h>
 
 #include <arenaut/lowering.h>
@@ -12,23 +22,22 @@
 #include "core/sort.h"
 #include "rewrite/order/schedule_problem.h"
 
-/* What buffers consist of where joins may be written in place and views may be copies. */
-
-/* Pieces have the numbers of buffers that are not cut, and further ones. A join consists of those
- * of its operands, a copy of those of what it is a copy of. All arrays are the region's. */
-typedef struct arn_order_pieces {
+/* Pieces have the numbers of buffers that are not cut, and further ones. All arrays are the
+ * region's. */
+typedef struct byte_pieces {
     uint32_t n;      /* numbers of pieces are below this */
-    uint64_t *bytes; /* per piece: what it has, not rounded; of a buffer that is not one, 0 */
-    bool *is_part;   /* per piece: it may lie within something else */
-    bool *is_whole;  /* per buffer: it is cut, or put together: a list says of what, else itself */
-    bool *is_made;   /* per buffer: of those, it is put together: making it costs nothing */
-    bool *may_leave; /* per buffer: it may be a part of what is not in the arena */
-    uint32_t *first, *count; /* per buffer that has one: its list, without repetition */
+    uint64_t *bytes; /* per piece: its size, not rounded; 0 for a cut buffer */
+    bool *is_part;   /* per piece: it may lie within another buffer */
+    bool *is_whole;  /* per buffer: it is cut or composed, and has a list of pieces; else it is its
+                      * own piece */
+    bool *is_made;   /* per buffer: of these, it is composed, and its definition is free */
+    bool *may_leave; /* per buffer: it may be part of memory outside of the arena */
+    uint32_t *first, *count; /* per such buffer: its list, without duplicates */
     uint32_t *list;
-} arn_order_pieces;
+} byte_pieces;
 
 typedef struct range {
-    uint32_t base; /* a buffer; NONE: not in the arena */
+    uint32_t base; /* a leaf buffer; NONE: not in the arena */
     uint32_t first_piece, n_pieces;
     uint64_t begin, end;
 } range;
@@ -36,27 +45,28 @@ typedef struct range {
 typedef struct composing {
     const arenaut_program *program;
     const arenaut_lowering *lowering;
-    const arenaut_loosening *choices;
+    const arenaut_relaxation *choices;
     arn_region *region;
     uint32_t most;
     range *ranges;
     uint32_t n_ranges, capacity;
-    uint32_t *first, *count; /* per buffer that is put together: of ranges */
-    uint32_t *part;          /* per tensor: the part that it is; NONE */
-    bool *joined;            /* per tensor: a join that may be in place makes it */
+    uint32_t *first, *count; /* per composed buffer: its ranges */
+    uint32_t *part;          /* per tensor: its index in the parts; NONE: it is no part */
+    bool *joined;            /* per tensor: the result of a concatenation that may be in place */
     bool *is_made, *is_base; /* per buffer */
-    bool *may_leave;         /* likewise: a join has it whose result is not in the arena */
-    uint32_t *ids; /* twice a range, and one more where it ends, by where that is, and scratch */
-    arn_order_pieces *pieces;
+    bool *may_leave; /* likewise: an operand of a concatenation whose result is not in the arena */
+    uint32_t *ids;   /* twice a range, plus one for its end, sorted by position; and scratch */
+    byte_pieces *pieces;
 } composing;
 
 static arenaut_status no_own_buffer(arenaut_error *err) {
-    return arn_fail(err, ARENAUT_REFUSED, 0,
-                    "what is joined or copied in part is no buffer of its own");
+    return arn_fail(
+        err, ARENAUT_REFUSED, 0,
+        "an operand of a join, or the source of a copy, shares its buffer with other tensors");
 }
 
 static arenaut_status too_many(arenaut_error *err) {
-    return arn_fail(err, ARENAUT_REFUSED, 0, "too many parts are joined or copied");
+    return arn_fail(err, ARENAUT_REFUSED, 0, "joins and copies have too many parts");
 }
 
 static uint64_t bytes_of(const composing *c, uint32_t buffer) {
@@ -68,7 +78,7 @@ static bool owns(const composing *c, uint32_t tensor) {
     return buffer == ARENAUT_NONE || c->lowering->tensor[buffer] == tensor;
 }
 
-/* ---- what is put together ---- */
+/* ---- composition ---- */
 
 static arenaut_status add_range(composing *c, uint32_t base, uint64_t begin, uint64_t end,
                                 arenaut_error *err) {
@@ -86,7 +96,7 @@ static arenaut_status add_range(composing *c, uint32_t base, uint64_t begin, uin
     return ARENAUT_OK;
 }
 
-/* Bytes [begin, end) of what has this buffer, or is not in the arena. */
+/* Bytes [begin, end) of a buffer, or of memory outside of the arena. */
 static arenaut_status add_bytes(composing *c, uint32_t buffer, uint64_t begin, uint64_t end,
                                 arenaut_error *err) {
     uint64_t at = 0;
@@ -109,7 +119,7 @@ static arenaut_status add_bytes(composing *c, uint32_t buffer, uint64_t begin, u
     return st;
 }
 
-/* From here on it is; nothing can have been put together of it before. */
+/* Begins a composed buffer, no part of which may have been used as a leaf. */
 static arenaut_status begin_list(composing *c, uint32_t tensor, arenaut_error *err) {
     const uint32_t buffer = c->lowering->buffer[tensor];
     if (!owns(c, tensor) || c->is_base[buffer] || c->is_made[buffer]) return no_own_buffer(err);
@@ -125,7 +135,7 @@ static void end_list(composing *c, uint32_t tensor) {
 
 static arenaut_status put_part(composing *c, const arenaut_part *part, arenaut_error *err) {
     uint64_t end;
-    if (c->lowering->buffer[part->tensor] == ARENAUT_NONE) return ARENAUT_OK; /* nobody reads it */
+    if (c->lowering->buffer[part->tensor] == ARENAUT_NONE) return ARENAUT_OK; /* it has no reader */
     if (!owns(c, part->whole) || !arn_add(part->offset, part->bytes, &end)) {
         return no_own_buffer(err);
     }
@@ -150,8 +160,8 @@ static arenaut_status put_operands(composing *c, const arenaut_op *op, arenaut_e
     return st;
 }
 
-/* Operands of a join whose result is not in the arena are cut all the same: their pieces may lie
- * there. */
+/* Operands of a concatenation whose result is not in the arena are cut all the same: their pieces
+ * may lie there. */
 static arenaut_status put_join(composing *c, const arenaut_op *op, arenaut_error *err) {
     const uint32_t result = op->outputs[0];
     const bool planned = c->lowering->buffer[result] != ARENAUT_NONE;
@@ -161,7 +171,7 @@ static arenaut_status put_join(composing *c, const arenaut_op *op, arenaut_error
     return st;
 }
 
-/* What has the name of other memory cannot be written in place, and nothing be written to it. */
+/* An alias cannot be written in place, and cannot hold operands. */
 static bool may_join(const composing *c, const arenaut_op *op) {
     bool may = op->n_outputs == 1 && op->outputs[0] != ARENAUT_NONE && c->joined[op->outputs[0]] &&
                owns(c, op->outputs[0]);
@@ -199,12 +209,12 @@ static bool ends_before(const void *context, uint32_t a, uint32_t b) {
     return x != y ? x < y : end_at(c, a) < end_at(c, b);
 }
 
-static void add_piece(arn_order_pieces *p, uint64_t bytes) {
+static void add_piece(byte_pieces *p, uint64_t bytes) {
     p->bytes[p->n] = bytes;
     p->is_part[p->n++] = true;
 }
 
-/* A base of which nothing is a part by itself stays as it is, as one piece. */
+/* A leaf that is used only as a whole is one piece. */
 static bool stays(composing *c, uint32_t base, const uint32_t *ids, uint32_t n) {
     const uint64_t bytes = bytes_of(c, base);
     for (uint32_t i = 0; i < n; i++) {
@@ -218,9 +228,9 @@ static bool stays(composing *c, uint32_t base, const uint32_t *ids, uint32_t n) 
     return true;
 }
 
-/* Cuts one base, of whose ranges these are the ends, in their order. */
+/* Cuts a leaf at these ends of its ranges, in ascending sequence. */
 static void cut(composing *c, const uint32_t *ids, uint32_t n) {
-    arn_order_pieces *p = c->pieces;
+    byte_pieces *p = c->pieces;
     const uint32_t base = c->ranges[ids[0] / 2].base;
     uint64_t at = 0;
     if (stays(c, base, ids, n)) return;
@@ -259,8 +269,8 @@ static bool cut_all(composing *c) {
 
 /* ---- lists ---- */
 
-/* A base lists what it was cut into; *n counts, and there need be no list yet. */
-static bool list_base(arn_order_pieces *p, uint32_t base, uint32_t most, uint32_t *n) {
+/* The pieces of a leaf; *n counts, and the list may not exist yet. */
+static bool list_base(byte_pieces *p, uint32_t base, uint32_t most, uint32_t *n) {
     const uint32_t first = p->first[base];
     if (p->count[base] > most - *n) return false;
     for (uint32_t i = 0; p->list && i < p->count[base]; i++) p->list[*n + i] = first + i;
@@ -270,7 +280,7 @@ static bool list_base(arn_order_pieces *p, uint32_t base, uint32_t most, uint32_
 }
 
 static bool list_made(const composing *c, uint32_t buffer, uint32_t *seen, uint32_t *n) {
-    arn_order_pieces *p = c->pieces;
+    byte_pieces *p = c->pieces;
     const uint32_t first = *n;
     for (uint32_t i = 0; i < c->count[buffer]; i++) {
         const range *r = &c->ranges[c->first[buffer] + i];
@@ -313,9 +323,9 @@ static arenaut_status make_lists(composing *c, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- pieces of a program ---- */
 
-static bool are_tensors(const arenaut_program *program, const arenaut_loosening *choices) {
+static bool are_tensors(const arenaut_program *program, const arenaut_relaxation *choices) {
     bool are = true;
     for (uint32_t i = 0; i < choices->n_joins; i++) are &= choices->joins[i] < program->n_tensors;
     for (uint32_t i = 0; i < choices->n_parts; i++) {
@@ -327,51 +337,39 @@ static bool are_tensors(const arenaut_program *program, const arenaut_loosening 
 
 static bool allocate(composing *c) {
     const uint32_t n = c->lowering->problem->n_buffers, n_tensors = c->program->n_tensors;
-    c->first = arn_region_allocate(c->region, n, 2 * sizeof *c->first);
-    c->is_made = arn_region_allocate(c->region, n, 3 * sizeof *c->is_made);
-    c->part = arn_region_allocate(c->region, n_tensors, sizeof *c->part);
-    c->joined = arn_region_allocate(c->region, n_tensors, sizeof *c->joined);
-    if (!c->first || !c->is_made || !c->part || !c->joined) return false;
-    c->count = c->first + n;
-    c->is_base = c->is_made + n;
-    c->may_leave = c->is_base + n;
-    memset(c->is_made, false, 3 * (size_t)n * sizeof *c->is_made);
-    for (uint32_t t = 0; t < n_tensors; t++) {
-        c->part[t] = ARENAUT_NONE;
-        c->joined[t] = false;
+    if (!ARN_REGION_ARRAYS(c->region, ARN_ARRAY(c->first, n), ARN_ARRAY(c->count, n),
+                           ARN_ARRAY(c->is_made, n), ARN_ARRAY(c->is_base, n),
+                           ARN_ARRAY(c->may_leave, n), ARN_ARRAY(c->part, n_tensors),
+                           ARN_ARRAY(c->joined, n_tensors))) {
+        return false;
     }
+    for (uint32_t t = 0; t < n_tensors; t++) c->part[t] = ARENAUT_NONE;
     for (uint32_t i = 0; i < c->choices->n_joins; i++) c->joined[c->choices->joins[i]] = true;
     for (uint32_t i = 0; i < c->choices->n_parts; i++) c->part[c->choices->parts[i].tensor] = i;
     return true;
 }
 
-/* A range has two ends, and what it is a part of one piece more. */
+/* A range has two ends, and its leaf one more piece. */
 static bool allocate_pieces(const composing *c) {
-    arn_order_pieces *p = c->pieces;
+    byte_pieces *p = c->pieces;
     const uint32_t n = c->lowering->problem->n_buffers, most = n + 3 * c->n_ranges;
-    p->bytes = arn_region_allocate(c->region, most, sizeof *p->bytes);
-    p->is_part = arn_region_allocate(c->region, most, sizeof *p->is_part);
-    p->is_whole = arn_region_allocate(c->region, n, 2 * sizeof *p->is_whole);
-    p->first = arn_region_allocate(c->region, n, 2 * sizeof *p->first);
-    if (!p->bytes || !p->is_part || !p->is_whole || !p->first) return false;
-    p->is_made = p->is_whole + n;
-    p->count = p->first + n;
+    if (!ARN_REGION_ARRAYS(c->region, ARN_ARRAY(p->bytes, most), ARN_ARRAY(p->is_part, most),
+                           ARN_ARRAY(p->is_whole, n), ARN_ARRAY(p->is_made, n),
+                           ARN_ARRAY(p->first, n), ARN_ARRAY(p->count, n))) {
+        return false;
+    }
     p->may_leave = c->may_leave;
     p->n = n;
-    for (uint32_t b = 0; b < n; b++) {
-        p->bytes[b] = bytes_of(c, b);
-        p->is_part[b] = p->is_whole[b] = p->is_made[b] = false;
-    }
+    for (uint32_t b = 0; b < n; b++) p->bytes[b] = bytes_of(c, b);
     return true;
 }
 
-static arenaut_status arn_order_find_pieces(const arenaut_program *program,
-                                            const arenaut_lowering *lowering,
-                                            const arenaut_loosening *choices, uint32_t max_pieces,
-                                            arn_region *region, arn_order_pieces *out,
-                                            arenaut_error *err) {
+static arenaut_status find_pieces(const arenaut_program *program, const arenaut_lowering *lowering,
+                                  const arenaut_relaxation *choices, uint32_t max_pieces,
+                                  arn_region *region, byte_pieces *out, arenaut_error *err) {
     if (!are_tensors(program, choices)) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a join or part is no tensor of the program");
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "a join or part is not a tensor of the program");
     }
     composing c = {.program = program,
                    .lowering = lowering,
@@ -379,7 +377,7 @@ static arenaut_status arn_order_find_pieces(const arenaut_program *program,
                    .region = region,
                    .most = max_pieces,
                    .pieces = out};
-    *out = (arn_order_pieces){0};
+    *out = (byte_pieces){0};
     if (!allocate(&c)) return arn_no_memory(err);
     arenaut_status st = put_together(&c, err);
     if (st != ARENAUT_OK) return st;
@@ -387,57 +385,46 @@ static arenaut_status arn_order_find_pieces(const arenaut_program *program,
     return make_lists(&c, err);
 }
 
-/* ======== */
-/* The order problem that no choice of joins in place, and of views that are copies, is below. What
- * is joined consists of the pieces of its parts, a copy of those of what it is a copy of. In place
- * or not, names or copies, each piece is somewhere from when it is made until it has been read for
- * the last time, under whatever name; so that is what counts, once, and joining and copying cost
- * nothing. Whoever reads a part reads its pieces, whoever reads the whole all of them. A piece
- * within something else is not rounded up by itself, so that it counts with the bytes that it has.
- *
- * A view's op may stand right behind what made the whole wherever it only names that, so that it
- * may well count as one that reads it. An op that may write what is cut over an operand makes
- * something else of its size, which is there while it runs: a right is to write one buffer. */
+/* ---- the relaxed problem ---- */
 
 enum { MOST_USES = 1 << 22 };
 
-typedef struct loosening {
+typedef struct relaxing {
     arenaut_order_problem *problem;
     arn_region *region;
-    arn_order_pieces pieces;
-    uint32_t *stands_in; /* per buffer that is cut: what is there while it is made; NONE: itself */
-    uint32_t *maker;     /* likewise: the op that makes it over an operand */
+    byte_pieces pieces;
+    uint32_t *stands_in; /* per cut buffer: its stand-in while it is defined; NONE: itself */
+    uint32_t *maker;     /* likewise: the op that defines it over an operand */
     uint64_t *size;
-    uint8_t *held;
-    uint32_t n_buffers, n_all; /* without and with pieces and what stands in */
-} loosening;
+    uint8_t *boundary;
+    uint32_t n_buffers, n_all; /* without and with pieces and stand-ins */
+} relaxing;
 
-static bool is_cut(const loosening *l, uint32_t buffer) {
+static bool is_cut(const relaxing *l, uint32_t buffer) {
     return l->pieces.is_whole[buffer] && !l->pieces.is_made[buffer];
 }
 
-/* Its pieces, or itself. */
-static uint32_t pieces_of(const loosening *l, const uint32_t *buffer, const uint32_t **list) {
-    const arn_order_pieces *p = &l->pieces;
+/* The pieces of a buffer, or the buffer itself. */
+static uint32_t pieces_of(const relaxing *l, const uint32_t *buffer, const uint32_t **list) {
+    const byte_pieces *p = &l->pieces;
     *list = p->is_whole[*buffer] ? p->list + p->first[*buffer] : buffer;
     return p->is_whole[*buffer] ? p->count[*buffer] : 1;
 }
 
-static uint32_t count_stand_ins(const loosening *l) {
+static uint32_t count_stand_ins(const relaxing *l) {
     uint32_t n = 0;
     for (uint32_t b = 0; b < l->n_buffers; b++) n += is_cut(l, b);
     return n;
 }
 
-static bool allocate_relaxed(loosening *l) {
+static bool allocate_relaxed(relaxing *l) {
     const uint32_t most = l->pieces.n + count_stand_ins(l);
     l->n_all = l->pieces.n;
-    l->size = arn_region_allocate(l->region, most, sizeof *l->size);
-    l->held = arn_region_allocate(l->region, most, sizeof *l->held);
-    l->stands_in = arn_region_allocate(l->region, l->n_buffers, 2 * sizeof *l->stands_in);
-    if (!l->size || !l->held || !l->stands_in) return false;
-    l->maker = l->stands_in + l->n_buffers;
-    memset(l->held, 0, most * sizeof *l->held);
+    if (!ARN_REGION_ARRAYS(l->region, ARN_ARRAY(l->size, most), ARN_ARRAY(l->boundary, most),
+                           ARN_ARRAY(l->stands_in, l->n_buffers),
+                           ARN_ARRAY(l->maker, l->n_buffers))) {
+        return false;
+    }
     for (uint32_t b = 0; b < l->n_buffers; b++) l->stands_in[b] = ARENAUT_NONE;
     for (uint32_t i = 0; i < l->pieces.n; i++) {
         const bool rounded = i < l->n_buffers && !l->pieces.is_part[i] && !l->pieces.is_whole[i];
@@ -448,8 +435,9 @@ static bool allocate_relaxed(loosening *l) {
 
 /* ---- buffers ---- */
 
-/* Not rounded up, as where it is a part; nothing if it may be one of what is not in the arena. */
-static uint64_t least_bytes(const loosening *l, uint32_t buffer) {
+/* Not rounded up, as a part of another buffer; 0 if it may be part of memory outside of the arena.
+ */
+static uint64_t least_bytes(const relaxing *l, uint32_t buffer) {
     const uint32_t *list, n = pieces_of(l, &buffer, &list);
     uint64_t bytes = 0, planned = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -459,7 +447,7 @@ static uint64_t least_bytes(const loosening *l, uint32_t buffer) {
     return planned > 0 ? bytes : 0;
 }
 
-static void stand_in(loosening *l) {
+static void stand_in(relaxing *l) {
     const arenaut_order_problem *p = l->problem;
     for (uint32_t i = 0; i < p->n_rights; i++) {
         const uint32_t made = p->rights[i].made;
@@ -470,15 +458,15 @@ static void stand_in(loosening *l) {
     }
 }
 
-static void hold(loosening *l) {
+static void mark_boundary(relaxing *l) {
     for (uint32_t b = 0; b < l->n_buffers; b++) {
         const uint32_t *list, n = pieces_of(l, &b, &list);
-        for (uint32_t i = 0; i < n; i++) l->held[list[i]] |= l->problem->held[b];
+        for (uint32_t i = 0; i < n; i++) l->boundary[list[i]] |= l->problem->boundary[b];
     }
 }
 
-/* What may be a part of what is not in the arena costs nothing. */
-static void leave_out(loosening *l) {
+/* Possible parts of memory outside of the arena are free. */
+static void leave_out(relaxing *l) {
     for (uint32_t b = 0; b < l->n_buffers; b++) {
         const uint32_t *list, n = l->pieces.may_leave[b] ? pieces_of(l, &b, &list) : 0;
         for (uint32_t i = 0; i < n; i++) l->size[list[i]] = 0;
@@ -487,7 +475,7 @@ static void leave_out(loosening *l) {
 
 /* ---- uses ---- */
 
-static arenaut_status settle_uses(loosening *l, arenaut_error *err) {
+static arenaut_status settle_uses(relaxing *l, arenaut_error *err) {
     arenaut_order_problem *p = l->problem;
     const uint32_t *list;
     uint64_t n = 0;
@@ -517,19 +505,19 @@ static arenaut_status settle_uses(loosening *l, arenaut_error *err) {
 
 /* ---- rights ---- */
 
-/* What a right may save at most; over parts, all of what is made: there may be more of them. */
-static uint64_t most_saved(const loosening *l, const arenaut_order_right *r) {
+/* The most that a right can save; over pieces all of the result, which may cover several. */
+static uint64_t most_saved(const relaxing *l, const arenaut_order_right *r) {
     const bool parts = l->pieces.is_whole[r->over] || l->pieces.is_part[r->over];
     const uint64_t all = l->size[is_cut(l, r->made) ? l->stands_in[r->made] : r->made];
     return parts ? all : arn_min_u64(r->bytes, all);
 }
 
-/* A join that costs nothing saves nothing, and no more does a copy. */
-static bool remains(const loosening *l, const arenaut_order_right *r) {
+/* A free concatenation or copy saves nothing. */
+static bool remains(const relaxing *l, const arenaut_order_right *r) {
     return !l->pieces.is_made[r->made] && most_saved(l, r) > 0;
 }
 
-static arenaut_status settle_rights(loosening *l, arenaut_error *err) {
+static arenaut_status settle_rights(relaxing *l, arenaut_error *err) {
     arenaut_order_problem *p = l->problem;
     const uint32_t *list;
     uint64_t n = 0;
@@ -555,34 +543,34 @@ static arenaut_status settle_rights(loosening *l, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- relaxation ---- */
 
-static arenaut_status loosen(loosening *l, arenaut_error *err) {
+static arenaut_status relax(relaxing *l, arenaut_error *err) {
     if (!allocate_relaxed(l)) return arn_no_memory(err);
-    hold(l);
+    mark_boundary(l);
     leave_out(l);
     stand_in(l);
     arenaut_status st = settle_uses(l, err);
     if (st == ARENAUT_OK) st = settle_rights(l, err);
     l->problem->size = l->size;
-    l->problem->held = l->held;
+    l->problem->boundary = l->boundary;
     l->problem->n_buffers = l->n_all;
     return st;
 }
 
-arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
-                                            const arenaut_program *program,
-                                            const arenaut_lowering *lowering,
-                                            const arenaut_loosening *choices, arenaut_error *err) {
-    if (order->n_parts != 1 || order->base.alive ||
-        order->parts[0].problem.n_buffers != lowering->problem->n_buffers) {
+arenaut_status arenaut_program_order_relax(arenaut_program_order *order,
+                                           const arenaut_program *program,
+                                           const arenaut_lowering *lowering,
+                                           const arenaut_relaxation *choices, arenaut_error *err) {
+    if (order->n_blocks != 1 || order->context.live ||
+        order->blocks[0].problem.n_buffers != lowering->problem->n_buffers) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "joins and views are bound in programs of one method only");
+                        "joins and views are bounded in programs of a single method without jumps");
     }
-    loosening l = {.problem = &order->parts[0].problem,
-                   .region = &order->region,
-                   .n_buffers = lowering->problem->n_buffers};
+    relaxing l = {.problem = &order->blocks[0].problem,
+                  .region = &order->region,
+                  .n_buffers = lowering->problem->n_buffers};
     const arenaut_status st =
-        arn_order_find_pieces(program, lowering, choices, MOST_USES, l.region, &l.pieces, err);
-    return st == ARENAUT_OK ? loosen(&l, err) : st;
+        find_pieces(program, lowering, choices, MOST_USES, l.region, &l.pieces, err);
+    return st == ARENAUT_OK ? relax(&l, err) : st;
 }

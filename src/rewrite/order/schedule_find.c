@@ -1,4 +1,6 @@
-/* The best order: simple ways first, then the bound by cuts, then limits between the two. */
+/* Minimization of the peak: heuristics give an upper bound, minimum cuts a lower bound, then
+ * improvement and branch and bound at limits between the two, with growing effort, until they meet
+ * or the budget is spent. */
 #include "rewrite/order/schedule_search.h"
 
 #include <inttypes.h>
@@ -10,14 +12,14 @@
 #include "core/sort.h"
 #include "rewrite/find_within.h"
 
-/* About two seconds where the search is hard. */
+/* About two seconds on hard problems. */
 enum {
     DEFAULT_EFFORT = 20000000,
-    FIRST_SHARE = 24,  /* a limit gets this part of it at first */
-    WORK_PER_OP = 200, /* a window gets this at first */
+    FIRST_SHARE = 24,  /* of a limit at first */
+    WORK_PER_OP = 200, /* of a window at first */
     SHARE_OF_WINDOWS = 4,
-    SHARE_OF_CUTS = 8, /* for the bound, and for the moves that cuts lead to */
-    SHARE_OF_WAYS = 64,
+    SHARE_OF_CUTS = 8, /* for the lower bound, and for hill climbing by cuts */
+    SHARE_OF_HEURISTICS = 64,
 };
 
 uint64_t arenaut_order_default_effort(void) { return DEFAULT_EFFORT; }
@@ -31,13 +33,13 @@ const char *arenaut_order_rule_name(arenaut_order_rule rule) {
     return (unsigned)rule < ARENAUT_ORDER_RULE_COUNT ? names[rule] : NULL;
 }
 
-const char *arenaut_order_way_name(arenaut_order_way way) {
+const char *arenaut_order_heuristic_name(arenaut_order_heuristic heuristic) {
     static const char *const names[] = {
 #define XX(name, text) text,
-        ARENAUT_ORDER_WAY_MAP(XX)
+        ARENAUT_ORDER_HEURISTIC_MAP(XX)
 #undef XX
     };
-    return (unsigned)way < ARENAUT_ORDER_WAY_COUNT ? names[way] : NULL;
+    return (unsigned)heuristic < ARENAUT_ORDER_HEURISTIC_COUNT ? names[heuristic] : NULL;
 }
 
 void arenaut_order_free(arenaut_order *order) {
@@ -50,86 +52,88 @@ void arenaut_order_free(arenaut_order *order) {
     arn_release(&allocator, order);
 }
 
-typedef struct finder {
-    arn_order_side sides[2];
+typedef struct optimizer {
+    arn_direction directions[2];
     arenaut_order *best;
-    arn_order_proof proof;
-    uint32_t *ops; /* an order that is tried */
+    arn_schedule_proof proof;
+    uint32_t *ops; /* a trial schedule */
     arn_budget *budget;
     uint64_t effort;
-    bool has_ways; /* each of the simple ways was gone to its end */
-} finder;
+    bool has_heuristics; /* each heuristic has completed */
+} optimizer;
 
-/* Whether there is effort left, and nobody has said stop. */
-static bool goes_on(const finder *f) {
-    return !arn_budget_ended(f->budget) && arn_order_work(f->sides) < f->effort;
+/* Whether there is effort left, and the caller has not stopped. */
+static bool goes_on(const optimizer *f) {
+    return !arn_budget_ended(f->budget) && arn_schedule_spent(f->directions) < f->effort;
 }
 
-static void keep_if_better(finder *f, uint64_t peak) {
-    arn_order_keep_near(f->best, f->ops, peak);
+static void keep_if_better(optimizer *f, uint64_t peak) {
+    arn_schedule_keep_near(f->best, f->ops, peak);
     if (peak >= f->best->peak) return;
     f->best->peak = peak;
     memcpy(f->best->ops, f->ops, f->best->n_ops * sizeof *f->ops);
 }
 
-static bool try_ways(finder *f) {
-    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
-        arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
+static bool try_heuristics(optimizer *f) {
+    for (int heuristic = 0; heuristic < ARENAUT_ORDER_HEURISTIC_COUNT; heuristic++) {
+        arn_schedule_state *front = &f->directions[0].state, *back = &f->directions[1].state;
         if (!arn_budget_goes_on(f->budget)) return true;
-        if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops)) return false;
-        f->best->ways[way] = arn_order_height_of(front, f->ops).peak;
-        keep_if_better(f, f->best->ways[way]);
+        if (!arn_schedule_by_heuristic((arenaut_order_heuristic)heuristic, front, back, f->ops))
+            return false;
+        f->best->heuristics[heuristic] = arn_schedule_cost_of(front, f->ops).peak;
+        keep_if_better(f, f->best->heuristics[heuristic]);
     }
-    f->has_ways = !arn_budget_ended(f->budget);
+    f->has_heuristics = !arn_budget_ended(f->budget);
     return true;
 }
 
-/* A way that is not the best one may lead further. */
-static bool uncross_ways(finder *f) {
+/* Hill climbing from each heuristic: one that is not the best may lead further. */
+static bool uncross_heuristics(optimizer *f) {
     const arenaut_order *best = f->best;
-    arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
-    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT && best->peak > best->bound; way++) {
+    arn_schedule_state *front = &f->directions[0].state, *back = &f->directions[1].state;
+    for (int heuristic = 0; heuristic < ARENAUT_ORDER_HEURISTIC_COUNT && best->peak > best->bound;
+         heuristic++) {
         if (arn_budget_ended(f->budget)) break;
-        if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops) ||
-            !arn_order_uncross(front, &f->sides[0].cut, best->bound, f->effort / SHARE_OF_WAYS,
-                               f->ops)) {
+        if (!arn_schedule_by_heuristic((arenaut_order_heuristic)heuristic, front, back, f->ops) ||
+            !arn_schedule_uncross(front, &f->directions[0].cut, best->bound,
+                                  f->effort / SHARE_OF_HEURISTICS, f->ops)) {
             return false;
         }
-        keep_if_better(f, arn_order_height_of(front, f->ops).peak);
+        keep_if_better(f, arn_schedule_cost_of(front, f->ops).peak);
     }
     return true;
 }
 
-/* What is alive while each op runs, in the best order. */
-static void list_loads(finder *f, uint64_t *load) {
-    arn_order_state *s = &f->sides[0].state;
-    arn_order_take_back(s, 0);
+/* The load of each op in the best schedule. */
+static void list_loads(optimizer *f, uint64_t *load) {
+    arn_schedule_state *s = &f->directions[0].state;
+    arn_schedule_undo(s, 0);
     for (uint32_t i = 0; i < f->best->n_ops; i++) {
         const uint32_t op = f->best->ops[i];
-        load[op] = arn_order_load(s, op);
-        arn_order_run(s, op);
+        load[op] = arn_schedule_load(s, op);
+        arn_schedule_run(s, op);
     }
-    arn_order_take_back(s, 0);
+    arn_schedule_undo(s, 0);
 }
 
-/* Often some op that needs most in the best order needs as much whatever runs before it. `load` and
- * `ops`: the ops by what they need there. */
-static bool bound_by_cuts(finder *f, const uint64_t *load, const uint32_t *ops) {
-    const uint64_t end = arn_order_work(f->sides) + f->effort / SHARE_OF_CUTS;
+/* The load at the peak of the best schedule often is a lower bound. `load` and `ops`: the ops by
+ * load there. */
+static bool bound_by_cuts(optimizer *f, const uint64_t *load, const uint32_t *ops) {
+    const uint64_t end = arn_schedule_spent(f->directions) + f->effort / SHARE_OF_CUTS;
     uint64_t least;
     for (uint32_t i = f->best->n_ops; i-- > 0;) {
         if (load[ops[i]] <= f->best->bound) return true;
-        if (f->best->bound > 0 && arn_order_work(f->sides) > end) return true;
+        if (f->best->bound > 0 && arn_schedule_spent(f->directions) > end) return true;
         if (!arn_budget_goes_on(f->budget)) return true;
-        if (!arn_order_least_load(&f->sides[0].cut, ops[i], &least, NULL)) return false;
+        if (!arn_mincut_load_bound(&f->directions[0].cut, ops[i], &least, NULL)) return false;
         if (least <= f->best->bound) continue;
         f->best->bound = least;
-        if (!arn_order_prove_cut(&f->proof, ops[i])) return false;
+        if (!arn_schedule_prove_cut(&f->proof, ops[i])) return false;
     }
     return true;
 }
 
-static bool find_bound(finder *f) {
+static bool find_bound(optimizer *f) {
     const arenaut_allocator *a = &f->best->allocator;
     const uint32_t n = f->best->n_ops;
     uint64_t *load = arn_allocate(a, n, sizeof *load);
@@ -146,55 +150,56 @@ static bool find_bound(finder *f) {
     return ok;
 }
 
-/* One limit. */
-static arn_order_answer try_limit(finder *f, uint64_t limit, uint64_t effort) {
-    uint32_t side;
-    const arn_order_answer answer = arn_order_search(f->sides, limit, effort, f->ops, &side);
-    if (answer == ARN_ORDER_FOUND) {
-        keep_if_better(f, arn_order_height_of(&f->sides[0].state, f->ops).peak);
-    } else if (answer == ARN_ORDER_NONE) {
-        f->best->bound = f->sides[side].least_over;
-        if (!arn_order_prove(f->sides, side, &f->proof)) return ARN_ORDER_FAILED;
+/* Decides one limit. */
+static arn_search_result try_limit(optimizer *f, uint64_t limit, uint64_t effort) {
+    uint32_t direction;
+    const arn_search_result answer =
+        arn_schedule_search(f->directions, limit, effort, f->ops, &direction);
+    if (answer == ARN_SEARCH_FOUND) {
+        keep_if_better(f, arn_schedule_cost_of(&f->directions[0].state, f->ops).peak);
+    } else if (answer == ARN_SEARCH_EXHAUSTED) {
+        f->best->bound = f->directions[direction].least_rejected;
+        if (!arn_schedule_prove(f->directions, direction, &f->proof)) return ARN_SEARCH_NO_MEMORY;
     }
     return answer;
 }
 
-/* One after another what makes an order better, until neither does. */
-static bool improve(finder *f, uint64_t per_op) {
-    arn_order_side *s = &f->sides[0];
+/* Hill climbing and windows in turn, while they improve the best schedule. */
+static bool improve(optimizer *f, uint64_t per_op) {
+    arn_direction *s = &f->directions[0];
     arenaut_order *best = f->best;
-    const arn_order_purse purse = {per_op, f->effort / SHARE_OF_WINDOWS};
+    const arn_window_budget budget = {per_op, f->effort / SHARE_OF_WINDOWS};
     const uint64_t effort = f->effort / SHARE_OF_CUTS;
     uint64_t before = UINT64_MAX;
     while (best->peak < before && best->peak > best->bound) {
         before = best->peak;
-        if (!arn_order_uncross(&s->state, &s->cut, best->bound, effort, best->ops) ||
-            !arn_order_search_windows(f->sides, purse, best->bound, best->ops, f->ops)) {
+        if (!arn_schedule_uncross(&s->state, &s->cut, best->bound, effort, best->ops) ||
+            !arn_schedule_search_windows(f->directions, budget, best->bound, best->ops, f->ops)) {
             return false;
         }
-        best->peak = arn_order_height_of(&s->state, best->ops).peak;
-        arn_order_keep_near(best, best->ops, best->peak);
-        if (arn_order_work(f->sides) > f->effort || arn_budget_ended(f->budget)) break;
+        best->peak = arn_schedule_cost_of(&s->state, best->ops).peak;
+        arn_schedule_keep_near(best, best->ops, best->peak);
+        if (arn_schedule_spent(f->directions) > f->effort || arn_budget_ended(f->budget)) break;
     }
     return true;
 }
 
-/* The limits that are tried between the bound and the peak, in eighths of the way: the middle, as
- * long as its searches end, else near the ends, where they are easier. */
+/* The limits between the bounds, in eighths: bisection while searches are decided, else near the
+ * ends, where they are easier. */
 static const unsigned eighths[] = {4, 7, 1};
 
-/* Limits, each with so much effort, until none has an answer. The bound itself comes first: it is
- * often reached. */
-static bool search_limits(finder *f, uint64_t each) {
+/* Tries limits, each within this effort, until none is decided. The lower bound itself comes first:
+ * it is often reached. */
+static bool search_limits(optimizer *f, uint64_t each) {
     const arenaut_order *best = f->best;
     const unsigned n = sizeof eighths / sizeof *eighths;
     uint64_t limit = best->bound;
     unsigned next = 0;
     while (next <= n && best->bound < best->peak && goes_on(f)) {
-        const uint64_t left = f->effort - arn_order_work(f->sides);
-        const arn_order_answer answer = try_limit(f, limit, arn_min_u64(each, left));
-        if (answer == ARN_ORDER_FAILED) return false;
-        if (answer != ARN_ORDER_TIRED) next = 0;
+        const uint64_t left = f->effort - arn_schedule_spent(f->directions);
+        const arn_search_result answer = try_limit(f, limit, arn_min_u64(each, left));
+        if (answer == ARN_SEARCH_NO_MEMORY) return false;
+        if (answer != ARN_SEARCH_BUDGET_SPENT) next = 0;
         if (next == n) break;
         const uint64_t range = best->peak - best->bound - 1;
         limit = best->bound + range / 8 * eighths[next] + range % 8 * eighths[next] / 8;
@@ -203,20 +208,21 @@ static bool search_limits(finder *f, uint64_t each) {
     return true;
 }
 
-/* Other orders, for those who lay them out. */
-static void find_near(finder *f) {
+/* Near-optimal schedules, one of which may pack into a smaller arena. */
+static void find_near(optimizer *f) {
     arenaut_order *best = f->best;
     memcpy(f->ops, best->ops, best->n_ops * sizeof *f->ops);
-    arn_order_settle(&f->sides[0].state, best->peak, f->ops);
-    arn_order_keep_near(best, f->ops, arn_order_height_of(&f->sides[0].state, f->ops).peak);
-    arn_order_trim_near(best);
+    arn_schedule_settle(&f->directions[0].state, best->peak, f->ops);
+    arn_schedule_keep_near(best, f->ops,
+                           arn_schedule_cost_of(&f->directions[0].state, f->ops).peak);
+    arn_schedule_trim_near(best);
 }
 
-static bool find(finder *f) {
+static bool find(optimizer *f) {
     uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
-    if (!try_ways(f)) return false;
-    if (!f->has_ways || f->best->n_ops == 0) return true;
-    if (!find_bound(f) || !uncross_ways(f)) return false;
+    if (!try_heuristics(f)) return false;
+    if (!f->has_heuristics || f->best->n_ops == 0) return true;
+    if (!find_bound(f) || !uncross_heuristics(f)) return false;
     while (f->best->bound < f->best->peak && goes_on(f)) {
         if (!improve(f, per_op) || !search_limits(f, each)) return false;
         each *= 4;
@@ -226,7 +232,7 @@ static bool find(finder *f) {
     return true;
 }
 
-static bool allocate(finder *f, const arenaut_allocator *allocator, uint32_t n_ops) {
+static bool allocate(optimizer *f, const arenaut_allocator *allocator, uint32_t n_ops) {
     arenaut_order *best = arn_allocate_zeroed(allocator, 1, sizeof *best);
     f->best = best;
     if (!best) return false;
@@ -236,13 +242,13 @@ static bool allocate(finder *f, const arenaut_allocator *allocator, uint32_t n_o
     best->ops = arn_allocate(allocator, n_ops, sizeof *best->ops);
     f->ops = arn_allocate(allocator, n_ops, sizeof *f->ops);
     f->proof.allocator = best->allocator;
-    best->near = arn_allocate(allocator, n_ops, ARN_ORDER_MOST_NEAR * sizeof *best->near);
-    best->near_peak = arn_allocate(allocator, ARN_ORDER_MOST_NEAR, sizeof *best->near_peak);
+    best->near = arn_allocate(allocator, n_ops, ARN_SCHEDULE_MAX_NEAR * sizeof *best->near);
+    best->near_peak = arn_allocate(allocator, ARN_SCHEDULE_MAX_NEAR, sizeof *best->near_peak);
     return best->ops && f->ops && best->near && best->near_peak;
 }
 
-/* Whether ops use what they have rights to; checked by lists that are there by now. */
-static arenaut_status validate_rights(const arn_order_graph *g, arenaut_error *err) {
+/* Whether ops use the buffers of their rights; checked here since it needs the graph. */
+static arenaut_status validate_rights(const arn_schedule_graph *g, arenaut_error *err) {
     for (uint32_t i = 0; i < g->problem->n_rights; i++) {
         const arenaut_order_right *r = &g->problem->rights[i];
         uint32_t found = 0;
@@ -256,33 +262,33 @@ static arenaut_status validate_rights(const arn_order_graph *g, arenaut_error *e
     return ARENAUT_OK;
 }
 
-/* Stopped before there is an order to compare others with. */
+/* Stopped before all heuristics have completed. */
 static arenaut_status stopped(arenaut_error *err) {
     return arn_fail(err, ARENAUT_STOPPED, 0,
-                    "the search for an order was stopped before it had found any");
+                    "the search was stopped before all heuristics had completed");
 }
 
 arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *budget,
                               const arenaut_allocator *allocator, arenaut_order **out,
                               arenaut_error *err) {
-    finder f = {.budget = budget, .effort = budget->effort ? budget->effort : DEFAULT_EFFORT};
-    arenaut_status st = arn_order_validate(problem, err);
-    if (st == ARENAUT_OK) st = arn_order_sides_make(problem, budget, allocator, f.sides, err);
+    optimizer f = {.budget = budget, .effort = budget->effort ? budget->effort : DEFAULT_EFFORT};
+    arenaut_status st = arn_schedule_validate(problem, err);
+    if (st == ARENAUT_OK) st = arn_directions_make(problem, budget, allocator, f.directions, err);
     if (st != ARENAUT_OK) return st;
-    st = validate_rights(&f.sides[0].graph, err);
+    st = validate_rights(&f.directions[0].graph, err);
     if (st == ARENAUT_OK && (!allocate(&f, allocator, problem->n_ops) || !find(&f))) {
         st = arn_no_memory(err);
     }
-    if (st == ARENAUT_OK && !f.has_ways) st = stopped(err);
+    if (st == ARENAUT_OK && !f.has_heuristics) st = stopped(err);
     if (f.best) {
         f.best->lines = f.proof.lines;
         f.best->n_lines = f.proof.n;
-        f.best->effort = arn_order_work(f.sides);
+        f.best->effort = arn_schedule_spent(f.directions);
     }
     if (st == ARENAUT_OK) *out = f.best;
     else arenaut_order_free(f.best);
     arn_release(allocator, f.ops);
-    arn_order_sides_free(f.sides);
+    arn_directions_free(f.directions);
     return st;
 }
 

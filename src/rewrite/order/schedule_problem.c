@@ -1,6 +1,6 @@
-/* From a method of a lowered program to its order problem. What is ordered are the ops of the file:
- * what passes put in front of one, as allocations, goes with it, and what they put behind all stays
- * there. */
+/* The scheduling problem of a method, or of the ops between two jumps, in a lowered program. Its
+ * units are the ops of the file: ops that passes inserted before one, such as allocations, stay
+ * with it; ops that passes appended stay last. O(arguments + dependences). */
 #include "rewrite/order/schedule_problem.h"
 
 #include <inttypes.h>
@@ -10,27 +10,27 @@
 #include "core/fail.h"
 
 typedef struct builder {
-    arn_order_base *base;
+    arn_schedule_context *context;
     const arenaut_program *program;
     const arenaut_method *method;
-    arn_order_part *part;
-    uint8_t *held;             /* per buffer of the problem */
-    bool *always;              /* likewise: it is alive in all methods */
-    uint32_t *buffer, n_named; /* those of the program: their numbers there */
+    arn_schedule_block *block;
+    uint8_t *boundary;         /* per buffer of the problem */
+    bool *always;              /* likewise: it is live in all methods */
+    uint32_t *buffer, n_named; /* per buffer of the program: its number there */
     arenaut_order_use *uses;
-    arenaut_order_wait *waits;
+    arenaut_order_dependence *dependences;
     arenaut_order_right *rights;
-    uint32_t n_uses, n_waits, n_rights, n_buffers;
-    uint32_t *unit;  /* per op of the method: that of the problem */
-    uint32_t *most;  /* per op of the problem: the op of the program with most arguments */
-    uint32_t *stamp; /* per buffer: the op of the problem that was last seen to use it */
+    uint32_t n_uses, n_dependences, n_rights, n_buffers;
+    uint32_t *unit;  /* per op of the method: its op of the problem */
+    uint32_t *most;  /* per op of the problem: its op of the program with most arguments */
+    uint32_t *stamp; /* per buffer: the last op of the problem that uses it */
     uint32_t n_units;
     arenaut_error *err;
 } builder;
 
-/* ---- what can be reordered ---- */
+/* ---- limits of reordering ---- */
 
-/* Two results of one op over operands would save more than a right tells. */
+/* Two results over operands would save more than a single right. */
 static bool overwrites_twice(const arenaut_op *op) {
     uint32_t first = ARENAUT_NONE;
     for (uint32_t i = 0; i < op->n_in_place + op->n_overlaps; i++) {
@@ -42,10 +42,10 @@ static bool overwrites_twice(const arenaut_op *op) {
     return false;
 }
 
-/* NULL: it can. */
+/* The reason; NULL: it can be reordered. */
 static const char *refusal_of_op(const arenaut_op *op) {
-    if (op->arguments_may_alias) return "its arguments may share memory";
-    if (overwrites_twice(op)) return "several results may be written over operands";
+    if (op->arguments_may_alias) return "its arguments may alias";
+    if (overwrites_twice(op)) return "several results may be written over its operands";
     switch (op->kind) {
         case ARENAUT_OP_OUT:
         case ARENAUT_OP_FUNCTIONAL:
@@ -61,8 +61,8 @@ static const char *refusal_of_op(const arenaut_op *op) {
         case ARENAUT_OP_ALLOC:
         case ARENAUT_OP_ALLOC_IN_PLACE:
             if (!op->file_index.given) return NULL;
-            return "it is of a kind that stays where it is";
-        default: return "it is of a kind that stays where it is";
+            return "ops of its kind cannot move";
+        default: return "ops of its kind cannot move";
     }
 }
 
@@ -73,11 +73,11 @@ static arenaut_status refuse(const builder *b, const char *why) {
 static arenaut_status check_method(const builder *b) {
     for (uint32_t i = 0; i < b->method->n_bindings; i++) {
         if (b->method->bindings[i].kind == ARENAUT_BINDING_MUTATED) continue;
-        return refuse(b, "values of it have yet to become outputs");
+        return refuse(b, "some of its bindings are not outputs yet");
     }
-    if (b->method->concurrent) return refuse(b, "its ops run at the same time");
-    for (uint32_t i = 0; i < b->part->n_ops; i++) {
-        const uint32_t at = b->part->first + i;
+    if (b->method->concurrent) return refuse(b, "its ops run concurrently");
+    for (uint32_t i = 0; i < b->block->n_ops; i++) {
+        const uint32_t at = b->block->first + i;
         const arenaut_op *op = &b->program->ops[at];
         const char *why = refusal_of_op(op);
         if (!why) continue;
@@ -88,28 +88,29 @@ static arenaut_status check_method(const builder *b) {
     return ARENAUT_OK;
 }
 
-/* ---- which op is which ---- */
+/* ---- units ---- */
 
-static bool flows(const builder *b) { return b->base->waits.flow.flows[b->part->method]; }
+static bool has_jumps(const builder *b) {
+    return b->context->dependences.flow.jumps[b->block->method];
+}
 
 static uint32_t n_arguments(const arenaut_op *op) {
     return op->n_inputs + op->n_outputs + op->n_scratch;
 }
 
 static const arenaut_op *op_at(const builder *b, uint32_t i) {
-    return &b->program->ops[b->part->first + i];
+    return &b->program->ops[b->block->first + i];
 }
 
-/* The ops of one op of the file are one of the problem; an allocation goes with the op behind it.
- */
+/* Ops from one op of the file are one unit; an allocation belongs to the op after it. */
 static const char *find_units(builder *b) {
-    uint32_t *const ops = b->part->op;
+    uint32_t *const ops = b->block->op;
     uint32_t last = ARENAUT_NONE; /* op of the file */
     bool behind = false, begun = false;
-    for (uint32_t i = 0; i < b->part->n_ops; i++) {
+    for (uint32_t i = 0; i < b->block->n_ops; i++) {
         const arenaut_op *op = op_at(b, i);
         const bool own = op->file_index.given;
-        if (own && behind) return "passes put ops between those of the file";
+        if (own && behind) return "passes inserted ops between those of the file";
         if (!begun && !(own && op->file_index.id == last)) {
             ops[b->n_units] = b->most[b->n_units] = ARENAUT_NONE;
             b->n_units++;
@@ -127,14 +128,14 @@ static const char *find_units(builder *b) {
     return NULL;
 }
 
-/* NONE: it takes no bytes of the arena, or is alive whatever the method does. */
+/* NONE: not in the arena, or live throughout. */
 static uint32_t buffer_of(const builder *b, uint32_t tensor) {
-    const uint32_t buffer = tensor == ARENAUT_NONE ? tensor : b->base->lowering->buffer[tensor];
-    return buffer == ARENAUT_NONE ? buffer : b->base->local[buffer];
+    const uint32_t buffer = tensor == ARENAUT_NONE ? tensor : b->context->lowering->buffer[tensor];
+    return buffer == ARENAUT_NONE ? buffer : b->context->local[buffer];
 }
 
-/* Whether a tensor is all of its storage: what is written over a part of a buffer, or written as a
- * part of one, saves nothing. */
+/* Whether a tensor is its whole storage: writing over part of a buffer, or writing part of a
+ * buffer, saves nothing. */
 static bool fills_storage(const builder *b, uint32_t tensor) {
     const arenaut_tensor *tensors = b->program->tensors;
     uint64_t offset;
@@ -142,7 +143,7 @@ static bool fills_storage(const builder *b, uint32_t tensor) {
     return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
 }
 
-/* ---- what an op uses ---- */
+/* ---- uses and rights ---- */
 
 static void use_all(builder *b, uint32_t unit, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -156,33 +157,33 @@ static void add_right(builder *b, uint32_t unit, uint32_t made, uint32_t over, u
     b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over, bytes};
 }
 
-/* Whether both are buffers, all of them. */
+/* Whether both are whole buffers. */
 static bool are_buffers(const builder *b, uint32_t output, uint32_t input) {
     return buffer_of(b, output) != ARENAUT_NONE && buffer_of(b, input) != ARENAUT_NONE &&
            fills_storage(b, output) && fills_storage(b, input);
 }
 
-/* What counts once where a result lies below an operand, by what their tensors allow. */
+/* The bytes that count once if the result lies below the operand, by the distance of the kernel. */
 static uint64_t shared(const builder *b, const arenaut_op *op, const arenaut_overlap *pair) {
     const uint32_t output = op->outputs[pair->output], input = op->inputs[pair->input];
     if (!are_buffers(b, output, input)) return 0;
     const uint32_t made = buffer_of(b, output), over = buffer_of(b, input);
     if (made == over) return 0;
     const uint64_t below = pair->distance > 0 ? (uint64_t)pair->distance : 0;
-    if (below >= b->part->size[made]) return 0;
-    return arn_min_u64(b->part->size[made] - arn_aligned(below, b->base->grain),
-                       b->part->size[over]);
+    if (below >= b->block->size[made]) return 0;
+    return arn_min_u64(b->block->size[made] - arn_aligned(below, b->context->grain),
+                       b->block->size[over]);
 }
 
-/* An op may reach into several operands at once: each of them is taken to save what all do
- * together, which is rather too much than too little. */
+/* An op may overlap several operands at once: each is credited with the sum, an overestimate of the
+ * saving, so that bounds hold. */
 static void add_overlaps(builder *b, uint32_t i) {
     const arenaut_op *op = op_at(b, i);
     uint64_t all = 0;
     for (uint32_t k = 0; k < op->n_overlaps; k++) {
         const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
         if (made == ARENAUT_NONE) continue;
-        all = arn_min_u64(all + shared(b, op, &op->overlaps[k]), b->part->size[made]);
+        all = arn_min_u64(all + shared(b, op, &op->overlaps[k]), b->block->size[made]);
     }
     for (uint32_t k = 0; k < op->n_overlaps; k++) {
         if (shared(b, op, &op->overlaps[k]) == 0) continue;
@@ -203,17 +204,17 @@ static void add_uses(builder *b, uint32_t i) {
         const uint32_t input = op->inputs[op->in_place[k].input];
         if (!are_buffers(b, output, input)) continue;
         const uint32_t made = buffer_of(b, output), over = buffer_of(b, input);
-        add_right(b, unit, made, over, arn_min_u64(b->part->size[made], b->part->size[over]));
+        add_right(b, unit, made, over, arn_min_u64(b->block->size[made], b->block->size[over]));
     }
-    if (b->base->overlap) add_overlaps(b, i);
+    if (b->context->overlap) add_overlaps(b, i);
     if (op->n_calls == 0) return;
     const uint32_t more = b->n_buffers++;
-    b->part->caller[more - b->part->n_plain] = b->part->first + i;
+    b->block->caller[more - b->block->n_plain] = b->block->first + i;
     b->uses[b->n_uses++] = (arenaut_order_use){unit, more};
 }
 
-/* What several ops need together is what one of them does, if the others use nothing that it does
- * not, or that is alive anyway. */
+/* A unit of several ops has the load of one of them if the others use only its buffers, or buffers
+ * live throughout. */
 static bool needs_as_much(builder *b, uint32_t i) {
     const arenaut_op *op = op_at(b, i);
     const uint32_t *const lists[] = {op->inputs, op->outputs, op->scratch};
@@ -224,13 +225,13 @@ static bool needs_as_much(builder *b, uint32_t i) {
             const uint32_t buffer = buffer_of(b, lists[list][k]);
             if (buffer == ARENAUT_NONE) continue;
             if (most) b->stamp[buffer] = b->unit[i];
-            else if (b->stamp[buffer] != b->unit[i] && b->held[buffer] != 3) return false;
+            else if (b->stamp[buffer] != b->unit[i] && b->boundary[buffer] != 3) return false;
         }
     }
     return true;
 }
 
-/* What is called needs memory beside nothing but the op that calls. */
+/* The memory of a callee is live together with the calling op only. */
 static bool calls_among_others(const builder *b, uint32_t first, uint32_t end) {
     uint32_t n_calling = 0, n_touching = 0;
     for (uint32_t i = first; i < end; i++) {
@@ -241,10 +242,10 @@ static bool calls_among_others(const builder *b, uint32_t first, uint32_t end) {
 }
 
 static bool units_need_as_much(builder *b) {
-    for (uint32_t i = 0; i < b->part->n_plain; i++) b->stamp[i] = ARENAUT_NONE;
-    for (uint32_t i = 0, end; i < b->part->n_ops; i = end) {
+    for (uint32_t i = 0; i < b->block->n_plain; i++) b->stamp[i] = ARENAUT_NONE;
+    for (uint32_t i = 0, end; i < b->block->n_ops; i = end) {
         bool same = needs_as_much(b, b->most[b->unit[i]]);
-        for (end = i; end < b->part->n_ops && b->unit[end] == b->unit[i]; end++) {
+        for (end = i; end < b->block->n_ops && b->unit[end] == b->unit[i]; end++) {
             same = same && needs_as_much(b, end);
         }
         if (!same || calls_among_others(b, i, end)) return false;
@@ -252,22 +253,22 @@ static bool units_need_as_much(builder *b) {
     return true;
 }
 
-static void hold(builder *b, const uint32_t *tensors, uint32_t n, int held) {
+static void mark_boundary(builder *b, const uint32_t *tensors, uint32_t n, int boundary) {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t buffer = buffer_of(b, tensors[i]);
-        if (buffer != ARENAUT_NONE) b->held[buffer] |= (uint8_t)held;
+        if (buffer != ARENAUT_NONE) b->boundary[buffer] |= (uint8_t)boundary;
     }
 }
 
-/* The one life of a buffer among the steps of the ops; false: it has several. */
-static bool find_life(const builder *b, uint32_t buffer, arenaut_interval *life) {
-    const arenaut_problem *problem = b->base->lowering->problem;
-    const int64_t first = b->part->step, end = first + b->part->n_ops;
+/* The only lifetime of a buffer among the steps of the ops; false: it has several. */
+static bool find_lifetime(const builder *b, uint32_t buffer, arenaut_interval *lifetime) {
+    const arenaut_problem *problem = b->context->lowering->problem;
+    const int64_t first = b->block->step, end = first + b->block->n_ops;
     uint32_t n = 0;
     for (uint32_t k = 0; k < arenaut_problem_lifetime_count(problem, buffer); k++) {
         const arenaut_interval other = arenaut_problem_lifetimes(problem, buffer)[k];
         if (other.first >= end || other.end <= first) continue;
-        *life = other;
+        *lifetime = other;
         n++;
     }
     return n == 1;
@@ -285,135 +286,138 @@ static bool makes(const builder *b, const arenaut_op *op, uint32_t buffer) {
     return any;
 }
 
-/* Between jumps, what is alive before and after shows in lives: what the first op makes was not
- * there, and what outlives the last one is needed elsewhere. */
-static bool add_held_between_jumps(builder *b) {
+/* Between jumps, lifetimes show the live-in and live-out buffers: a definition by the first op is
+ * not live-in, and a lifetime that extends past the last op is live-out. */
+static bool add_boundary_between_jumps(builder *b) {
     const arenaut_method *m = b->method;
-    const int64_t first = b->part->step, end = first + b->part->n_ops;
+    const int64_t first = b->block->step, end = first + b->block->n_ops;
     uint64_t within = 0;
-    for (uint32_t i = 0; i < b->part->n_plain; i++) {
-        arenaut_interval life;
-        if (!find_life(b, b->buffer[i], &life)) return false;
-        const bool before = life.first <= first && !makes(b, op_at(b, 0), i);
-        if (before) b->held[i] |= ARENAUT_HELD_BEFORE;
-        if (life.end > end) b->held[i] |= ARENAUT_HELD_AFTER;
-        if (life.first <= first) within += b->part->size[i];
-        if (b->always[i]) b->held[i] = ARENAUT_HELD_BEFORE | ARENAUT_HELD_AFTER;
+    for (uint32_t i = 0; i < b->block->n_plain; i++) {
+        arenaut_interval lifetime;
+        if (!find_lifetime(b, b->buffer[i], &lifetime)) return false;
+        const bool before = lifetime.first <= first && !makes(b, op_at(b, 0), i);
+        if (before) b->boundary[i] |= ARENAUT_LIVE_IN;
+        if (lifetime.end > end) b->boundary[i] |= ARENAUT_LIVE_OUT;
+        if (lifetime.first <= first) within += b->block->size[i];
+        if (b->always[i]) b->boundary[i] = ARENAUT_LIVE_IN | ARENAUT_LIVE_OUT;
     }
-    b->part->around = b->base->alive[first] - within;
-    if (b->part->first + b->part->n_ops < m->first_op + m->n_ops) return true;
-    const bool stay = b->base->target->keep_inputs || b->base->preserve_inputs;
-    hold(b, m->outputs, m->n_outputs, ARENAUT_HELD_AFTER);
-    if (stay) hold(b, m->inputs, m->n_inputs, ARENAUT_HELD_AFTER);
+    b->block->around = b->context->live[first] - within;
+    if (b->block->first + b->block->n_ops < m->first_op + m->n_ops) return true;
+    const bool stay = b->context->target->keep_inputs || b->context->preserve_inputs;
+    mark_boundary(b, m->outputs, m->n_outputs, ARENAUT_LIVE_OUT);
+    if (stay) mark_boundary(b, m->inputs, m->n_inputs, ARENAUT_LIVE_OUT);
     return true;
 }
 
-/* What calls a method keeps its results and needs its inputs no more. */
-static void add_held(builder *b) {
+/* The caller keeps its results and no longer needs its inputs. */
+static void add_boundary(builder *b) {
     const arenaut_method *m = b->method;
-    const arenaut_target *target = b->base->target;
-    const bool stay = m->entry && (target->keep_inputs || b->base->preserve_inputs);
+    const arenaut_target *target = b->context->target;
+    const bool stay = m->entry && (target->keep_inputs || b->context->preserve_inputs);
     const bool early = m->entry && target->keep_outputs;
-    const int both = ARENAUT_HELD_BEFORE | ARENAUT_HELD_AFTER;
-    hold(b, m->inputs, m->n_inputs, stay ? both : ARENAUT_HELD_BEFORE);
-    hold(b, m->outputs, m->n_outputs, early ? both : ARENAUT_HELD_AFTER);
-    for (uint32_t i = 0; i < b->part->n_plain; i++) {
-        if (b->always[i]) b->held[i] |= (uint8_t)both;
-        if (b->held[i] & ARENAUT_HELD_BEFORE) b->part->start += b->part->size[i];
+    const int both = ARENAUT_LIVE_IN | ARENAUT_LIVE_OUT;
+    mark_boundary(b, m->inputs, m->n_inputs, stay ? both : ARENAUT_LIVE_IN);
+    mark_boundary(b, m->outputs, m->n_outputs, early ? both : ARENAUT_LIVE_OUT);
+    for (uint32_t i = 0; i < b->block->n_plain; i++) {
+        if (b->always[i]) b->boundary[i] |= (uint8_t)both;
+        if (b->boundary[i] & ARENAUT_LIVE_IN) b->block->start += b->block->size[i];
     }
 }
 
-/* ---- what an op waits for ---- */
+/* ---- dependences ---- */
 
-/* The first wait of this op or one behind it: they stand by ops. */
-static uint32_t find_waits(const arn_order_waits *waits, uint32_t op) {
-    uint32_t low = 0, high = waits->n;
+/* The first dependence of this op or a later one (binary search). */
+static uint32_t find_dependences(const arn_dependences *dependences, uint32_t op) {
+    uint32_t low = 0, high = dependences->n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (waits->list[middle].op < op) low = middle + 1;
+        if (dependences->list[middle].op < op) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-/* What passes put behind all the others comes behind them, one after another. */
-static bool add_waits(builder *b) {
-    const arn_order_waits *waits = &b->base->waits;
-    const uint32_t at = b->part->first;
-    const uint32_t begin = find_waits(waits, at), end = find_waits(waits, at + b->part->n_ops);
+/* Ops appended by passes depend on all others, and form a chain. */
+static bool add_dependences(builder *b) {
+    const arn_dependences *dependences = &b->context->dependences;
+    const uint32_t at = b->block->first;
+    const uint32_t begin = find_dependences(dependences, at),
+                   end = find_dependences(dependences, at + b->block->n_ops);
     uint32_t first = b->n_units;
-    while (first > 0 && b->part->op[first - 1] == ARENAUT_NONE) first--;
+    while (first > 0 && b->block->op[first - 1] == ARENAUT_NONE) first--;
     const uint64_t behind = first < b->n_units ? (uint64_t)b->n_units : 0;
     if (end - begin + behind > UINT32_MAX) return false;
-    b->waits = arn_region_allocate(b->base->region, end - begin + (size_t)behind, sizeof *b->waits);
-    if (!b->waits) return false;
+    b->dependences = arn_region_allocate(b->context->region, end - begin + (size_t)behind,
+                                         sizeof *b->dependences);
+    if (!b->dependences) return false;
     for (uint32_t i = begin; i < end; i++) {
-        const arenaut_order_wait *w = &waits->list[i];
+        const arenaut_order_dependence *w = &dependences->list[i];
         if (w->first < at) continue;
         const uint32_t op = b->unit[w->op - at], earlier = b->unit[w->first - at];
-        if (op != earlier) b->waits[b->n_waits++] = (arenaut_order_wait){op, earlier};
+        if (op != earlier)
+            b->dependences[b->n_dependences++] = (arenaut_order_dependence){op, earlier};
     }
     for (uint32_t i = 0; i < first && behind > 0; i++) {
-        b->waits[b->n_waits++] = (arenaut_order_wait){first, i};
+        b->dependences[b->n_dependences++] = (arenaut_order_dependence){first, i};
     }
     for (uint32_t i = first + 1; i < b->n_units; i++) {
-        b->waits[b->n_waits++] = (arenaut_order_wait){i, i - 1};
+        b->dependences[b->n_dependences++] = (arenaut_order_dependence){i, i - 1};
     }
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- numbering ---- */
 
 static void number(builder *b, uint32_t from, uint32_t to) {
-    arn_order_base *base = b->base;
+    arn_schedule_context *context = b->context;
     for (uint32_t i = from; i < to; i++) {
-        const uint32_t buffer = base->listed[i];
+        const uint32_t buffer = context->listed[i];
         b->buffer[b->n_buffers] = buffer;
-        b->part->size[b->n_buffers] = base->size[buffer];
-        b->always[b->n_buffers] = base->always[buffer];
-        base->local[buffer] = b->n_buffers++;
+        b->block->size[b->n_buffers] = context->size[buffer];
+        b->always[b->n_buffers] = context->always[buffer];
+        context->local[buffer] = b->n_buffers++;
     }
 }
 
-/* Between jumps the problem has no more than what the ops name. */
+/* Between jumps, the problem has the buffers of its ops only. */
 static void number_named(builder *b, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t t = tensors[i];
-        const uint32_t buffer = t == ARENAUT_NONE ? t : b->base->lowering->buffer[t];
-        if (buffer == ARENAUT_NONE || b->base->local[buffer] != ARENAUT_NONE) continue;
+        const uint32_t buffer = t == ARENAUT_NONE ? t : b->context->lowering->buffer[t];
+        if (buffer == ARENAUT_NONE || b->context->local[buffer] != ARENAUT_NONE) continue;
         b->buffer[b->n_buffers] = buffer;
-        b->part->size[b->n_buffers] = b->base->size[buffer];
-        b->always[b->n_buffers] = b->base->always[buffer];
-        b->base->local[buffer] = b->n_buffers++;
+        b->block->size[b->n_buffers] = b->context->size[buffer];
+        b->always[b->n_buffers] = b->context->always[buffer];
+        b->context->local[buffer] = b->n_buffers++;
     }
 }
 
 static void number_between_jumps(builder *b) {
-    for (uint32_t i = 0; i < b->part->n_ops; i++) {
+    for (uint32_t i = 0; i < b->block->n_ops; i++) {
         const arenaut_op *op = op_at(b, i);
         number_named(b, op->inputs, op->n_inputs);
         number_named(b, op->outputs, op->n_outputs);
         number_named(b, op->scratch, op->n_scratch);
     }
-    b->part->n_plain = b->n_buffers;
+    b->block->n_plain = b->n_buffers;
 }
 
-/* Buffers of the method first, then what is alive in all. */
+/* The method's buffers, then those live in all methods. */
 static void number_buffers(builder *b) {
-    const uint32_t *begin = b->base->begin, m = b->part->method, n = b->program->n_methods;
+    const uint32_t *begin = b->context->begin, m = b->block->method, n = b->program->n_methods;
     number(b, begin[m], begin[m + 1]);
     if (b->method->entry) number(b, begin[n], begin[n + 1]);
-    b->part->n_plain = b->n_buffers;
+    b->block->n_plain = b->n_buffers;
 }
 
 static void forget_numbers(builder *b) {
-    for (uint32_t i = 0; i < b->n_named; i++) b->base->local[b->buffer[i]] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < b->n_named; i++) b->context->local[b->buffer[i]] = ARENAUT_NONE;
 }
 
 static bool allocate(builder *b) {
-    arn_region *region = b->base->region;
-    const uint32_t *begin = b->base->begin, m = b->part->method, n = b->program->n_methods;
-    const uint32_t n_ops = b->part->n_ops;
+    arn_region *region = b->context->region;
+    const uint32_t *begin = b->context->begin, m = b->block->method, n = b->program->n_methods;
+    const uint32_t n_ops = b->block->n_ops;
     size_t arguments = 0, rights = 0, calls = 0;
     for (uint32_t i = 0; i < n_ops; i++) {
         const arenaut_op *op = op_at(b, i);
@@ -422,26 +426,14 @@ static bool allocate(builder *b) {
         calls += op->n_calls > 0;
     }
     const size_t own = (size_t)begin[m + 1] - begin[m] + begin[n + 1] - begin[n];
-    const size_t buffers = (flows(b) ? arguments : own) + calls;
-    arn_order_part *part = b->part;
-    part->size = arn_region_allocate(region, buffers, sizeof *part->size);
-    part->caller = arn_region_allocate(region, calls, sizeof *part->caller);
-    part->op = arn_region_allocate(region, n_ops, sizeof *part->op);
-    b->buffer = arn_region_allocate(region, buffers, sizeof *b->buffer);
-    b->held = arn_region_allocate(region, buffers, sizeof *b->held);
-    b->always = arn_region_allocate(region, buffers, sizeof *b->always);
-    b->stamp = arn_region_allocate(region, buffers, sizeof *b->stamp);
-    b->uses = arn_region_allocate(region, arguments + calls, sizeof *b->uses);
-    b->rights = arn_region_allocate(region, rights, sizeof *b->rights);
-    b->unit = arn_region_allocate(region, n_ops, sizeof *b->unit);
-    b->most = arn_region_allocate(region, n_ops, sizeof *b->most);
-    if (!part->size || !part->caller || !part->op || !b->buffer || !b->held || !b->always ||
-        !b->stamp || !b->uses || !b->rights || !b->unit || !b->most) {
-        return false;
-    }
-    memset(b->held, 0, buffers);
-    memset(part->size, 0, buffers * sizeof *part->size);
-    return true;
+    const size_t buffers = (has_jumps(b) ? arguments : own) + calls;
+    arn_schedule_block *block = b->block;
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(block->size, buffers),
+                             ARN_ARRAY(block->caller, calls), ARN_ARRAY(block->op, n_ops),
+                             ARN_ARRAY(b->buffer, buffers), ARN_ARRAY(b->boundary, buffers),
+                             ARN_ARRAY(b->always, buffers), ARN_ARRAY(b->stamp, buffers),
+                             ARN_ARRAY(b->uses, arguments + calls), ARN_ARRAY(b->rights, rights),
+                             ARN_ARRAY(b->unit, n_ops), ARN_ARRAY(b->most, n_ops));
 }
 
 static arenaut_status build(builder *b) {
@@ -450,31 +442,33 @@ static arenaut_status build(builder *b) {
     if (!allocate(b)) return arn_no_memory(b->err);
     const char *why = find_units(b);
     if (why) return refuse(b, why);
-    if (flows(b)) number_between_jumps(b);
+    if (has_jumps(b)) number_between_jumps(b);
     else number_buffers(b);
     b->n_named = b->n_buffers;
-    for (uint32_t i = 0; i < b->part->n_ops; i++) add_uses(b, i);
-    if (flows(b)) {
-        if (!add_held_between_jumps(b)) return refuse(b, "memory is written anew between jumps");
+    for (uint32_t i = 0; i < b->block->n_ops; i++) add_uses(b, i);
+    if (has_jumps(b)) {
+        if (!add_boundary_between_jumps(b))
+            return refuse(b, "a buffer has several lifetimes between jumps");
     } else {
-        add_held(b);
+        add_boundary(b);
     }
     if (!units_need_as_much(b)) {
         return arn_fail(b->err, ARENAUT_REFUSED, 0, "one op of the file stands for several ops");
     }
-    return add_waits(b) ? ARENAUT_OK : arn_no_memory(b->err);
+    return add_dependences(b) ? ARENAUT_OK : arn_no_memory(b->err);
 }
 
-arenaut_status arn_order_part_make(arn_order_base *base, arn_order_part *part, arenaut_error *err) {
-    builder b = {.base = base,
-                 .program = base->program,
-                 .method = &base->program->methods[part->method],
-                 .part = part,
+arenaut_status arn_schedule_block_make(arn_schedule_context *context, arn_schedule_block *block,
+                                       arenaut_error *err) {
+    builder b = {.context = context,
+                 .program = context->program,
+                 .method = &context->program->methods[block->method],
+                 .block = block,
                  .err = err};
     const arenaut_status st = build(&b);
     forget_numbers(&b);
-    part->problem =
-        (arenaut_order_problem){b.n_units,  b.n_buffers, b.n_uses, b.n_waits, b.n_rights,
-                                part->size, b.held,      b.uses,   b.waits,   b.rights};
+    block->problem =
+        (arenaut_order_problem){b.n_units,   b.n_buffers, b.n_uses, b.n_dependences, b.n_rights,
+                                block->size, b.boundary,  b.uses,   b.dependences,   b.rights};
     return st;
 }

@@ -1,61 +1,60 @@
-/* The ops of a tree fall into runs, each of which ends where less is alive than anywhere behind it:
- * a run is not worth leaving once it is begun. Runs of different branches go in the order of how
- * far what they need at most is above what they leave, the largest first: whichever of two comes
- * later has what the other one leaves on top. The op that joins the branches makes one more run, or
- * goes on with the last ones, if it leaves less than they do or needs more.
+/* Optimal schedule of an in-tree (Liu 1987, generalized tree pebbling): the schedule of each
+ * subtree is cut into hill–valley segments, each of which ends at the least live bytes of the rest
+ * of the schedule, and is not worth leaving once it is begun. Siblings' segments are merged by
+ * decreasing hill − valley, since the later of two segments has the valley of the other one on top.
+ * The root op of a subtree is a segment of its own, or extends the last ones if its valley is lower
+ * or its hill higher.
  *
- * Of graphs that are no trees, each op is taken to hand its results to the first op that waits for
- * it only. Runs of one tree are a pairing heap, the last one on top; a run has the number of its
- * last op. */
+ * In a graph that is no tree, an op is taken to pass its results to its first successor only: a
+ * heuristic. The segments of a subtree are in a pairing heap (Fredman et al. 1986), the last one on
+ * top; a segment has the number of its last op. O(n log n). */
 #include "rewrite/order/schedule_search.h"
 
 #include "core/checked.h"
 #include "core/memory.h"
 
 typedef struct forest {
-    const arn_order_graph *graph;
-    uint64_t *opens, *closes; /* per op: bytes that come alive with it, that end with it */
-    uint32_t *reader;         /* per op; NONE: nobody reads it */
-    /* per run */
-    uint64_t *most, *left; /* alive beyond what was before it: at most, and at its end */
-    uint32_t *first;       /* its first op */
-    uint32_t *behind;      /* per op: the next one of its run */
-    uint32_t *below,
-        *next;      /* the first run below it in the heap, and the next one of its own level */
-    uint32_t *heap; /* per op: the last run of what it reads; NONE: there is none */
+    const arn_schedule_graph *graph;
+    uint64_t *allocates, *frees; /* per op: bytes of first and of last uses */
+    uint32_t *reader;            /* per op: its first successor; NONE: none */
+    /* per segment */
+    uint64_t *most, *left;  /* live bytes beyond those before it: the hill, the valley at its end */
+    uint32_t *first;        /* its first op */
+    uint32_t *behind;       /* per op: the next one of its segment */
+    uint32_t *below, *next; /* in the heap: the first child, and the next sibling */
+    uint32_t *heap;         /* per op: the segments of its operands; NONE: none */
 } forest;
 
 static void find_readers(forest *f) {
-    const arn_order_graph *g = f->graph;
+    const arn_schedule_graph *g = f->graph;
     for (uint32_t op = 0; op < g->n_ops; op++) {
         f->reader[op] = ARENAUT_NONE;
-        for (uint32_t i = g->next.begin[op]; i < g->next.begin[op + 1]; i++) {
-            if (g->next.ids[i] < f->reader[op]) f->reader[op] = g->next.ids[i];
+        for (uint32_t i = g->successors.begin[op]; i < g->successors.begin[op + 1]; i++) {
+            if (g->successors.ids[i] < f->reader[op]) f->reader[op] = g->successors.ids[i];
         }
     }
 }
 
-/* A buffer is alive from the first op that uses it on, until that one's reader has run. */
+/* A buffer is live from its first use to the successor of that op. */
 static void weigh(forest *f) {
-    const arn_order_graph *g = f->graph;
-    for (uint32_t op = 0; op < g->n_ops; op++) f->opens[op] = f->closes[op] = 0;
+    const arn_schedule_graph *g = f->graph;
     for (uint32_t b = 0; b < g->n_buffers; b++) {
         const uint32_t begin = g->users.begin[b], end = g->users.begin[b + 1];
         uint32_t maker = ARENAUT_NONE;
         for (uint32_t i = begin; i < end; i++) {
             if (g->users.ids[i] < maker) maker = g->users.ids[i];
         }
-        if (begin == end || (g->held[b] & ARENAUT_HELD_BEFORE)) continue;
-        f->opens[maker] += g->size[b];
+        if (begin == end || (g->boundary[b] & ARENAUT_LIVE_IN)) continue;
+        f->allocates[maker] += g->size[b];
         const uint32_t ends = end - begin == 1 ? maker : f->reader[maker];
-        if (ends == ARENAUT_NONE || (g->held[b] & ARENAUT_HELD_AFTER)) continue;
-        f->closes[ends] += g->size[b];
+        if (ends == ARENAUT_NONE || (g->boundary[b] & ARENAUT_LIVE_OUT)) continue;
+        f->frees[ends] += g->size[b];
     }
 }
 
 /* ---- heaps ---- */
 
-/* Whether run `a` goes behind run `b`: it rises less above its end. */
+/* Whether segment `a` comes after segment `b`: hill − valley is smaller. */
 static bool is_later(const forest *f, uint32_t a, uint32_t b) {
     const uint64_t of_a = f->most[a] - f->left[a], of_b = f->most[b] - f->left[b];
     return of_a != of_b ? of_a < of_b : a > b;
@@ -69,7 +68,7 @@ static uint32_t merge(forest *f, uint32_t a, uint32_t b) {
     return top;
 }
 
-/* What is left without its top: the runs below it, two and two, then all of them from behind. */
+/* Removes the top: children are merged in pairs, then from right to left. */
 static uint32_t without_top(forest *f, uint32_t top) {
     uint32_t pairs = ARENAUT_NONE, heap = ARENAUT_NONE;
     for (uint32_t a = f->below[top], next; a != ARENAUT_NONE; a = next) {
@@ -87,15 +86,15 @@ static uint32_t without_top(forest *f, uint32_t top) {
     return heap;
 }
 
-/* ---- runs ---- */
+/* ---- segments ---- */
 
-/* The runs of the tree that `op` ends. */
+/* The segments of the subtree of `op`. */
 static uint32_t join(forest *f, uint32_t op) {
     uint32_t heap = f->heap[op], first = op;
-    uint64_t most = f->opens[op], left = f->opens[op];
+    uint64_t most = f->allocates[op], left = f->allocates[op];
     while (heap != ARENAUT_NONE) {
         const uint32_t last = heap;
-        if (left > f->closes[op] && f->left[last] + most < f->most[last]) break;
+        if (left > f->frees[op] && f->left[last] + most < f->most[last]) break;
         most = arn_max_u64(f->most[last], f->left[last] + most);
         left += f->left[last];
         f->behind[last] = first;
@@ -103,7 +102,7 @@ static uint32_t join(forest *f, uint32_t op) {
         heap = without_top(f, last);
     }
     f->most[op] = most;
-    f->left[op] = left > f->closes[op] ? left - f->closes[op] : 0;
+    f->left[op] = left > f->frees[op] ? left - f->frees[op] : 0;
     f->first[op] = first;
     f->behind[op] = f->below[op] = ARENAUT_NONE;
     return merge(f, heap, op);
@@ -129,21 +128,15 @@ static void grow(forest *f, uint32_t *wanted) {
     }
 }
 
-bool arn_order_by_trees(const arn_order_graph *front, uint32_t *wanted) {
+bool arn_tree_schedule(const arn_schedule_graph *front, uint32_t *wanted) {
+    const uint32_t n = front->n_ops;
     forest f = {.graph = front};
-    uint64_t **const sizes[] = {&f.opens, &f.closes, &f.most, &f.left};
-    uint32_t **const numbers[] = {&f.reader, &f.first, &f.behind, &f.below, &f.next, &f.heap};
     arn_region region;
-    bool ok = true;
     arn_region_init(&region, &front->allocator);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        *sizes[i] = arn_region_allocate(&region, front->n_ops, sizeof **sizes[i]);
-        ok = ok && *sizes[i];
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        *numbers[i] = arn_region_allocate(&region, front->n_ops, sizeof **numbers[i]);
-        ok = ok && *numbers[i];
-    }
+    const bool ok = ARN_REGION_ARRAYS(
+        &region, ARN_ARRAY(f.allocates, n), ARN_ARRAY(f.frees, n), ARN_ARRAY(f.most, n),
+        ARN_ARRAY(f.left, n), ARN_ARRAY(f.reader, n), ARN_ARRAY(f.first, n), ARN_ARRAY(f.behind, n),
+        ARN_ARRAY(f.below, n), ARN_ARRAY(f.next, n), ARN_ARRAY(f.heap, n));
     if (ok) grow(&f, wanted);
     arn_region_free(&region);
     return ok;

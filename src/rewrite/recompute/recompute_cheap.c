@@ -138,7 +138,7 @@ bool arn_recompute_may_repeat(const arenaut_program *program, const arenaut_op *
         return false;
     }
     if (op->n_after > 0 || op->n_calls > 0 || op->n_scratch > 0) return false;
-    if (arn_order_has_effects(program, op)) return false;
+    if (arn_has_side_effects(program, op)) return false;
     for (uint32_t i = 0; i < op->n_inputs && !program->dialect; i++) {
         const uint32_t t = op->inputs[i];
         if (t != ARENAUT_NONE && program->tensors[t].cls == ARENAUT_STATE) return false;

@@ -46,17 +46,17 @@ typedef struct finder {
 
 /* ---- facts ---- */
 
-static uint32_t only_op(const arn_order_numbers *numbers, uint32_t number) {
+static uint32_t only_op(const arn_file_numbers *numbers, uint32_t number) {
     const uint32_t *ops;
-    return arn_order_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
+    return arn_file_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
 }
 
 /* Which op of the file an op stands for, where neither stands for several. */
 static bool find_file_ops(finder *f) {
     const arenaut_program *p = f->graph.program;
-    arn_order_numbers now, before;
-    if (!arn_order_numbers_find(p, 0, &f->region, &now) ||
-        !arn_order_numbers_find(f->file, 0, &f->region, &before)) {
+    arn_file_numbers now, before;
+    if (!arn_file_numbers_find(p, 0, &f->region, &now) ||
+        !arn_file_numbers_find(f->file, 0, &f->region, &before)) {
         return false;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -82,7 +82,7 @@ static void list_runs(finder *f) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         f->repeats[i] = may_run_again(f, i);
-        f->graph.changes[i] = op->kind == ARENAUT_OP_IN_PLACE || arn_order_has_effects(p, op);
+        f->graph.changes[i] = op->kind == ARENAUT_OP_IN_PLACE || arn_has_side_effects(p, op);
         if (!arenaut_op_kind_touches(op->kind)) continue;
         f->now.list[f->now.n++] = (arn_run){i, ARENAUT_NONE};
         for (uint32_t k = 0; k < op->n_outputs; k++) {
@@ -238,7 +238,8 @@ static uint32_t next_candidate(finder *f) {
             continue;
         }
         const uint64_t size = f->graph.plain->size[now->buffer[i]];
-        if (size <= most || (f->graph.plain->held[now->buffer[i]] && i == now->buffer[i])) continue;
+        if (size <= most || (f->graph.plain->boundary[now->buffer[i]] && i == now->buffer[i]))
+            continue;
         most = size;
         best = i;
     }

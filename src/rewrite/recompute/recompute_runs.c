@@ -108,11 +108,11 @@ static void find_lives(const arn_runs_graph *graph, arn_runs *runs) {
 }
 
 static void hold(const arn_runs_graph *graph, arn_runs *runs) {
-    const uint8_t *held = graph->plain->held;
+    const uint8_t *boundary = graph->plain->boundary;
     for (uint32_t i = 0; i < graph->plain->n_buffers; i++) {
         if (runs->first[i] == ARENAUT_NONE) continue;
-        if (held[i] & ARENAUT_HELD_BEFORE) runs->first[i] = 0;
-        if (held[i] & ARENAUT_HELD_AFTER) runs->last[i] = runs->n - 1;
+        if (boundary[i] & ARENAUT_LIVE_IN) runs->first[i] = 0;
+        if (boundary[i] & ARENAUT_LIVE_OUT) runs->last[i] = runs->n - 1;
     }
 }
 

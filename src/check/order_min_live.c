@@ -1,24 +1,24 @@
-/* A network over ops and buffers, and the largest flow through it: push and relabel, first in first
- * out, with heights set anew now and then. Source and sink stand for what has run and what has not.
- * Each buffer that may be alive or not has a gate: as soon as one of its users has run it is open
- * on one side, and only when all have, on the other. */
-#include "check/order_least.h"
+/* Minimum cut of live bytes by push–relabel maximum flow (Goldberg & Tarjan 1988), first in first
+ * out, with global relabeling. Source and sink stand for executed and remaining ops. Each buffer
+ * that may be live or not is an arc between two nodes: one is on the side of the source once any of
+ * its users is, the other once all are. */
+#include "check/order_min_live.h"
 
 #include <string.h>
 
-enum { RAN, WAITS, FIRST };
+enum { SOURCE, SINK, FIRST };
 
 typedef struct arc {
-    uint32_t to, back; /* back: the arc the other way, in the list of `to` */
+    uint32_t to, back; /* back: the reverse arc, in the list of `to` */
     uint64_t room;
 } arc;
 
 typedef struct network {
     arn_region region;
     uint32_t n, n_links, n_arcs;
-    uint32_t *from, *to; /* links as they come; then sorted into arcs */
-    uint64_t *links;     /* room of each */
-    uint32_t *begin;     /* of each node's arcs */
+    uint32_t *from, *to; /* pairs of nodes in sequence; then sorted into arcs */
+    uint64_t *links;     /* capacity of each */
+    uint32_t *begin;     /* per node: its first arc */
     arc *arcs;
     uint32_t *height, *current, *queue;
     bool *queued;
@@ -26,7 +26,7 @@ typedef struct network {
     uint32_t *node; /* per op */
 } network;
 
-#define WITHOUT_END (UINT64_MAX / 4)
+#define UNLIMITED (UINT64_MAX / 4)
 
 static void link_nodes(network *net, uint32_t from, uint32_t to, uint64_t room) {
     net->from[net->n_links] = from;
@@ -34,15 +34,15 @@ static void link_nodes(network *net, uint32_t from, uint32_t to, uint64_t room) 
     net->links[net->n_links++] = room;
 }
 
-/* How the users of a buffer stand; `n_any` of them are of ANY time. */
+/* The times of a buffer's users; `n_any` of them are of ANY time. */
 typedef struct users {
     bool before, after, now;
     uint32_t n_any;
 } users;
 
 static users look_at(const arn_order_walk *w, const uint8_t *time, uint32_t b) {
-    users u = {.before = arn_order_walk_held_before(w, b),
-               .after = arn_order_walk_held_after(w, b)};
+    users u = {.before = arn_order_walk_is_live_in(w, b),
+               .after = arn_order_walk_is_live_out(w, b)};
     for (uint32_t i = w->ops_of.at[b]; i < w->ops_of.at[b + 1]; i++) {
         const uint8_t t = time[w->ops_of.to[i]];
         u.before = u.before || t == ARN_TIME_BEFORE;
@@ -53,7 +53,7 @@ static users look_at(const arn_order_walk *w, const uint8_t *time, uint32_t b) {
     return u;
 }
 
-/* Adds a buffer; what it needs anyway goes to *anyway. */
+/* Adds a buffer, or its size to *anyway if it is live in any case. */
 static void link_buffer(network *net, const arn_order_walk *w, const uint8_t *time, uint32_t b,
                         uint64_t *anyway) {
     const users u = look_at(w, time, b);
@@ -63,14 +63,14 @@ static void link_buffer(network *net, const arn_order_walk *w, const uint8_t *ti
         return;
     }
     if (u.n_any == 0) return;
-    const uint32_t some = u.before ? RAN : net->n++;
-    const uint32_t all = u.after ? WAITS : net->n++;
+    const uint32_t some = u.before ? SOURCE : net->n++;
+    const uint32_t all = u.after ? SINK : net->n++;
     link_nodes(net, some, all, size);
     for (uint32_t i = w->ops_of.at[b]; i < w->ops_of.at[b + 1]; i++) {
         const uint32_t op = w->ops_of.to[i];
         if (time[op] != ARN_TIME_ANY) continue;
-        if (some != RAN) link_nodes(net, net->node[op], some, WITHOUT_END);
-        if (all != WAITS) link_nodes(net, all, net->node[op], WITHOUT_END);
+        if (some != SOURCE) link_nodes(net, net->node[op], some, UNLIMITED);
+        if (all != SINK) link_nodes(net, all, net->node[op], UNLIMITED);
     }
 }
 
@@ -82,10 +82,10 @@ static void link_all(network *net, const arn_order_walk *w, const uint8_t *time,
     }
     for (uint32_t op = 0; op < p->n_ops; op++) {
         if (time[op] != ARN_TIME_ANY) continue;
-        for (uint32_t i = w->waits_for.at[op]; i < w->waits_for.at[op + 1]; i++) {
-            const uint32_t first = w->waits_for.to[i];
+        for (uint32_t i = w->depends_on.at[op]; i < w->depends_on.at[op + 1]; i++) {
+            const uint32_t first = w->depends_on.to[i];
             if (time[first] == ARN_TIME_ANY) {
-                link_nodes(net, net->node[op], net->node[first], WITHOUT_END);
+                link_nodes(net, net->node[op], net->node[first], UNLIMITED);
             }
         }
     }
@@ -94,7 +94,7 @@ static void link_all(network *net, const arn_order_walk *w, const uint8_t *time,
 
 static bool allocate_links(network *net, const arn_order_walk *w) {
     const arenaut_order_problem *p = w->problem;
-    const size_t n = (size_t)p->n_waits + 2 * (size_t)p->n_uses + p->n_buffers;
+    const size_t n = (size_t)p->n_dependences + 2 * (size_t)p->n_uses + p->n_buffers;
     net->from = arn_region_allocate(&net->region, n, sizeof *net->from);
     net->to = arn_region_allocate(&net->region, n, sizeof *net->to);
     net->links = arn_region_allocate(&net->region, n, sizeof *net->links);
@@ -133,13 +133,13 @@ static bool allocate_flow(network *net) {
     return true;
 }
 
-/* Heights become distances to the sink; what cannot reach it is out of the game at height n.
- * `queue` is used by the search from the sink, so nothing may be queued in it. */
-static void set_heights(network *net, uint32_t *queue) {
+/* Global relabeling: heights become distances to the sink; nodes that cannot reach it get height n.
+ * `queue` must be empty. */
+static void relabel_globally(network *net, uint32_t *queue) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < net->n; i++) net->height[i] = net->n;
-    net->height[WAITS] = 0;
-    queue[n++] = WAITS;
+    net->height[SINK] = 0;
+    queue[n++] = SINK;
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t node = queue[k];
         for (uint32_t i = net->begin[node]; i < net->begin[node + 1]; i++) {
@@ -149,7 +149,7 @@ static void set_heights(network *net, uint32_t *queue) {
             queue[n++] = from;
         }
     }
-    net->height[RAN] = net->n;
+    net->height[SOURCE] = net->n;
     for (uint32_t i = 0; i < net->n; i++) net->current[i] = net->begin[i];
 }
 
@@ -161,8 +161,8 @@ static void push(network *net, uint32_t from, uint32_t i, uint64_t amount) {
     net->excess[a->to] += amount;
 }
 
-/* Lifts a node to just above the lowest one that it can push to. */
-static void lift(network *net, uint32_t node) {
+/* Relabels a node to just above its lowest neighbor with residual capacity. */
+static void relabel(network *net, uint32_t node) {
     uint32_t lowest = net->n;
     for (uint32_t i = net->begin[node]; i < net->begin[node + 1]; i++) {
         const uint32_t height = net->height[net->arcs[i].to] + 1;
@@ -172,24 +172,24 @@ static void lift(network *net, uint32_t node) {
     net->current[node] = net->begin[node];
 }
 
-typedef struct waiting_nodes {
+typedef struct active_nodes {
     uint32_t *ids, size, first, n;
-} waiting_nodes;
+} active_nodes;
 
-static void enqueue(network *net, waiting_nodes *r, uint32_t node) {
-    if (node == RAN || node == WAITS || net->queued[node] || net->excess[node] == 0) return;
+static void enqueue(network *net, active_nodes *r, uint32_t node) {
+    if (node == SOURCE || node == SINK || net->queued[node] || net->excess[node] == 0) return;
     if (net->height[node] >= net->n) return;
     net->queued[node] = true;
     r->ids[(r->first + r->n++) % r->size] = node;
 }
 
-/* Pushes all that a node has, lifting it as often as needed. Gives how often. */
-static uint32_t discharge(network *net, waiting_nodes *r, uint32_t node) {
-    uint32_t lifts = 0;
+/* Discharges a node; returns the number of relabels. */
+static uint32_t discharge(network *net, active_nodes *r, uint32_t node) {
+    uint32_t relabels = 0;
     while (net->excess[node] > 0 && net->height[node] < net->n) {
         if (net->current[node] == net->begin[node + 1]) {
-            lift(net, node);
-            lifts++;
+            relabel(net, node);
+            relabels++;
             continue;
         }
         const uint32_t i = net->current[node], to = net->arcs[i].to;
@@ -201,34 +201,34 @@ static uint32_t discharge(network *net, waiting_nodes *r, uint32_t node) {
             net->current[node]++;
         }
     }
-    return lifts;
+    return relabels;
 }
 
-/* The largest flow: what has come to the sink when nothing can come any more. */
+/* The maximum flow: the excess of the sink at the end. */
 static uint64_t flow(network *net, uint32_t *spare) {
-    waiting_nodes r = {net->queue, net->n, 0, 0};
-    uint32_t lifts = 0;
-    for (uint32_t i = net->begin[RAN]; i < net->begin[RAN + 1]; i++) {
-        net->excess[RAN] += net->arcs[i].room;
-        push(net, RAN, i, net->arcs[i].room);
+    active_nodes r = {net->queue, net->n, 0, 0};
+    uint32_t relabels = 0;
+    for (uint32_t i = net->begin[SOURCE]; i < net->begin[SOURCE + 1]; i++) {
+        net->excess[SOURCE] += net->arcs[i].room;
+        push(net, SOURCE, i, net->arcs[i].room);
     }
-    set_heights(net, spare);
+    relabel_globally(net, spare);
     for (uint32_t i = FIRST; i < net->n; i++) enqueue(net, &r, i);
     while (r.n > 0) {
         const uint32_t node = r.ids[r.first];
         r.first = (r.first + 1) % r.size;
         r.n--;
         net->queued[node] = false;
-        lifts += discharge(net, &r, node);
-        if (lifts < net->n) continue;
-        set_heights(net, spare);
-        lifts = 0;
+        relabels += discharge(net, &r, node);
+        if (relabels < net->n) continue;
+        relabel_globally(net, spare);
+        relabels = 0;
     }
-    return net->excess[WAITS];
+    return net->excess[SINK];
 }
 
-bool arn_order_least_alive(const arn_order_walk *walk, const uint8_t *time,
-                           const arenaut_allocator *allocator, uint64_t *least) {
+bool arn_order_min_live(const arn_order_walk *walk, const uint8_t *time,
+                        const arenaut_allocator *allocator, uint64_t *least) {
     network net = {0};
     uint64_t anyway = 0;
     arn_region_init(&net.region, allocator);
