@@ -1,4 +1,4 @@
-"""Identifiers and file names keep to docs/words.md: metaphors that were given up stay away."""
+"""Names keep to docs/words.md: words that were given up stay away. In some folders comments and messages do so, too."""
 
 import functools
 import re
@@ -6,14 +6,29 @@ import re
 import pytest
 
 from conftest import ROOT
+from measure_structure import COMMENT_OR_STRING, comments, per_thousand
 
 # What docs/words.md says instead: lowering, group, incumbent, baseline, override, threads, ...
 GIVEN_UP = {
-    "beside", "blind", "comer", "crew", "culprit", "kin", "liveness", "mate", "peer", "ring", "rival", "roof", "seat",
-    "sketch", "tear", "today", "torn", "wish",
+    "beside", "blind", "comer", "crew", "culprit", "kin", "liveness", "mate", "peer", "purse", "ring", "rival", "roof",
+    "seat", "sketch", "tear", "tired", "today", "torn", "wish",
 }
 OLD_KEYS = {"R_TODAY"}  # JSON that an earlier version wrote
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.S)
+
+# Files whose comments and messages keep to the language of the field → *what* in 1,000 words of comments.
+WHAT_BUDGETS = {
+    "include/arenaut/order.h": 2,
+    "src/check/*order*.[ch]": 2,
+    "src/rewrite/order/*.[ch]": 2,
+    "tests/support/*order*.[ch]": 2,
+    "tests/unit/test_order*.c": 2,
+}
+# Names that were given up in these files, and phrases: dependence, heuristic, direction, committed, relaxation, ...
+GIVEN_UP_THERE = {"loosen", "loosening", "loosened", "wait", "waits", "way", "ways"}
+PHRASES = re.compile(r"\b(waits? for|waited for|for good|today('s)?|whoever|whatever it|nobody|somebody|tired|purse|"
+                     r"(runs?|ran) again)\b", re.I)
+NO_NOUN = re.compile(r"/\* (Whether|Which|Who|Whose|Whoever|What|Whatever|Where|When|How|Those|That)\b")
 
 
 @functools.cache
@@ -22,13 +37,46 @@ def is_given_up(name):
     return name not in OLD_KEYS and any(word.removesuffix(end) in GIVEN_UP for word in words for end in ("", "s", "es"))
 
 
+def names_in(path):
+    return set(re.findall(r"[A-Za-z_]\w*", NO_CODE.sub(" ", path.read_text()))) | {path.name}
+
+
+def in_language_of_the_field(pattern):
+    paths = sorted(ROOT.glob(pattern))
+    assert paths, "no file is left: change WHAT_BUDGETS"
+    return paths
+
+
 @pytest.mark.parametrize("folder", ["src", "tools", "include"])
 def test_words_that_were_given_up_do_not_come_back(folder):
     found = []
     for path in sorted((ROOT / folder).rglob("*.[ch]")):
-        names = set(re.findall(r"[A-Za-z_]\w*", NO_CODE.sub(" ", path.read_text()))) | {path.name}
-        found += [f"{path.relative_to(ROOT)}: {name}" for name in sorted(names) if is_given_up(name)]
+        found += [f"{path.relative_to(ROOT)}: {name}" for name in sorted(names_in(path)) if is_given_up(name)]
     assert not found, "docs/words.md says what to call these"
+
+
+@pytest.mark.parametrize("pattern", WHAT_BUDGETS)
+def test_things_have_nouns(pattern):
+    """A reader of the field finds by grep a noun, not "what is alive": in comments within the budget, in messages always."""
+    texts = {path: path.read_text() for path in in_language_of_the_field(pattern)}
+    often = per_thousand("what", " ".join(each for text in texts.values() for each in comments(text)))
+    assert often <= WHAT_BUDGETS[pattern], f"{often:.1f} times *what* in 1,000 words of comments"
+    messages = [f"{path.relative_to(ROOT)}: {each}" for path, text in texts.items()
+                for each in COMMENT_OR_STRING.findall(text) if each.startswith('"') and re.search(r"\bwhat\b", each, re.I)]
+    assert not messages
+    assert not [str(path.relative_to(ROOT)) for path, text in texts.items() if NO_NOUN.match(text)], "no noun phrase"
+
+
+@pytest.mark.parametrize("pattern", WHAT_BUDGETS)
+def test_the_language_of_the_field_is_kept(pattern):
+    found = []
+    for path in in_language_of_the_field(pattern):
+        said = [" ".join(each.split()) for each in comments(path.read_text())]
+        said += [each for each in COMMENT_OR_STRING.findall(path.read_text()) if each.startswith('"')]
+        found += [f"{path.relative_to(ROOT)}: {each}" for each in said if PHRASES.search(each)]
+        found += [f"{path.relative_to(ROOT)}: {name}" for name in sorted(names_in(path))
+                  if GIVEN_UP_THERE & set(name.lower().split("_"))]
+    assert not found, "docs/words.md has the field's word"
 
 
 def test_file_names_are_unique():
