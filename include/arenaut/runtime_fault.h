@@ -99,7 +99,10 @@ extern "C" {
     XX(STORAGES_MADE, BAD_ARGUMENT, "the block of storages is allocated already")                  \
     XX(WORKSPACE_MISALIGNED, BAD_ARGUMENT, "the memory to work in must be aligned to %a")          \
     XX(OUTPUT_IN_ARENA, BAD_ARGUMENT,                                                              \
-       "output %o would lie in memory that ends with the run: give it memory of its own")
+       "output %o would lie in memory that ends with the run: give it memory of its own")          \
+    XX(STORAGE_IN_ARENA, BAD_ARGUMENT,                                                             \
+       "value %o would lie in bytes of the arena that value %f has: give it memory of its own")    \
+    XX(BUSY, BAD_ARGUMENT, "the iteration is at work: what it calls must not call it")
 
 typedef enum arenaut_fault_reason {
 #define XX(name, status, text) ARENAUT_FAULT_##name,

@@ -28,8 +28,10 @@
  * Built with ARENAUT_CHECKED (the default but for -DARENAUT_CHECKED=0), `deallocate` looks
  * at every storage for pointers that are not its own. Unchecked, writing a foreign
  * pointer into a storage that owns nothing loses that pointer, silently. The order of calls
- * is always checked. Addresses of outputs are invalid after their release, addresses of
- * all else after deallocate; what is read there then is what lies there now. */
+ * is always checked. What an iteration calls (sources, hooks, `place`) may ask it things, but any
+ * call that could change it fails there with BUSY. Addresses of outputs are invalid after their
+ * release, addresses of all else after deallocate; what is read there then is what lies there now.
+ */
 #ifndef ARENAUT_RUNTIME_ITERATION_H
 #define ARENAUT_RUNTIME_ITERATION_H
 
@@ -136,6 +138,9 @@ typedef struct arenaut_iteration_options {
     bool keep_buffer;      /* the arena stays between runs, unless it must grow */
     bool outputs_in_arena; /* outputs are planned with all else; the arena is then held until
                             * they are released */
+    bool fall_back;        /* a run for which a planned buffer cannot be had (NO_MEMORY) takes its
+                            * memory from the default source, value by value, as the first one;
+                            * off: `allocate` fails */
     bool poison;           /* fills planned buffers with 0x7f when they are given up; refused
                             * where these come from a device (POISON_DEVICE) */
     uint8_t grouping;      /* arenaut_grouping */
@@ -145,13 +150,12 @@ typedef struct arenaut_iteration_options {
     size_t align;          /* of places and sizes, a power of two; 0: 64 */
 } arenaut_iteration_options;
 
-/* Out variants, managed outputs and optimised memory on, all else off. */
+/* Out variants, managed outputs, optimised memory and falling back on, all else off. */
 arenaut_iteration_options arenaut_iteration_defaults(void);
 arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *options,
                                                arenaut_fault *fault);
 
-/* For values that are not managed, called by `deallocate`. Each may be NULL; none may call the
- * iteration. */
+/* For values that are not managed, called by `deallocate`. Each may be NULL. */
 typedef struct arenaut_value_hooks {
     void (*release)(void *context, uint32_t value); /* give up what it owns */
     void (*forget)(void *context, uint32_t value);  /* be empty, and give up nothing: borrowed */
@@ -184,14 +188,17 @@ arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
  * learned and planned stays, so `allocate` may follow. */
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault);
 
-/* Before a run. RUNNING, OUTPUTS_HELD, BUFFER_MEMORY or what the source says, and whatever
- * `plan` fails with: then nothing has changed. */
+/* Before a run. RUNNING, OUTPUTS_HELD and whatever `plan` fails with: then nothing has changed.
+ * BUFFER_MEMORY or what the source says, where no buffer could be had: then no run is under way,
+ * but the plan may be a new one, and a kept buffer that was too small is given back. With
+ * `fall_back` a run for which there was no memory goes without: nothing has a place in it
+ * (arenaut_iteration_buffer is NULL), and the next `allocate` tries again. */
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
 /* After a run: every storage is looked at again, for the model may have swapped it; the
  * largest sizes are kept; what is not an output is given up. Every output that has data, or that
- * `resize` was asked for no bytes of, is held from now on. NOT_RUNNING; OUTPUT_IN_ARENA for an
- * output that was swapped for memory of the arena; POINTER_OUTSIDE and OVERRUN in checked builds:
- * then nothing has changed. */
+ * `resize` was asked for no bytes of, is held from now on. NOT_RUNNING; OUTPUT_IN_ARENA and
+ * STORAGE_IN_ARENA for a value whose swapped storage was pointed into the arena; POINTER_OUTSIDE
+ * and OVERRUN in checked builds: then nothing has changed. O(values). */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
 /* Ends a run that went wrong, whatever became of it, for example after POINTER_OUTSIDE: what
  * storages own is released, what they merely point to is forgotten, no size is learned and no
@@ -210,6 +217,11 @@ arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t 
  * outside its arena; in checked builds also PLAN_OVERLAP for values that are alive together and
  * overlap without leave (O(n log n + pairs alive together)). */
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
+/* Forgets the sizes of all runs, and with them the plan, and gives back every buffer: the next run
+ * takes its memory from the default source and learns anew, as the first one did, or `learn` says
+ * what it needs. For the time after a run that was far larger than all others. RUNNING,
+ * OUTPUTS_HELD. O(values). */
+arenaut_status arenaut_iteration_forget(arenaut_iteration *it, arenaut_fault *fault);
 /* Manages outputs no longer: from the next run on they are the caller's. RUNNING,
  * OUTPUTS_HELD. */
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
@@ -227,7 +239,13 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
 /* During a run: the model gives `value` another storage, borrowed until `deallocate`, which
  * learns its size, releases what it owns and puts the managed one back. That of an output is
  * borrowed until the output is released, and so is its memory if it owns none (`source` NULL);
- * it must not be the managed storage of a value that is no output (OUTPUT_IN_ARENA). */
+ * it must not be the managed storage of a value that is no output (OUTPUT_IN_ARENA).
+ *
+ * A header of the model's own must not point into the arena (STORAGE_IN_ARENA, of an output
+ * OUTPUT_IN_ARENA). The managed storage of another value may be used where it lies in the arena if
+ * it began to live no later than this value does, and nothing else with bytes there, be it this
+ * value's own storage, is alive while this value is: else one would write over the other
+ * (STORAGE_IN_ARENA, with the other value in `found`). NOT_RUNNING. O(values). */
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *storage, arenaut_fault *fault);
 /* During a run, or of an output that is held: hands what `value` owns to the caller, who
@@ -301,6 +319,7 @@ typedef struct arenaut_iteration_figures {
     uint32_t overflows;             /* how often, in all runs, a storage outgrew its place */
     size_t overflow_bytes;          /* by how many bytes, together */
     size_t largest_overflow;        /* and at most */
+    uint32_t runs_without_buffer;   /* that fell back, since no planned buffer could be had */
 } arenaut_iteration_figures;
 
 arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it);

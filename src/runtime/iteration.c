@@ -31,6 +31,20 @@ arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value
     return ARENAUT_OK;
 }
 
+arenaut_status arn_runtime_expect(const arenaut_iteration *it, bool running, arenaut_fault *fault) {
+    if (it->busy) return arn_runtime_fault(fault, ARENAUT_FAULT_BUSY, 0, 0, 0);
+    if (it->running == running) return ARENAUT_OK;
+    return arn_runtime_fault(fault, running ? ARENAUT_FAULT_NOT_RUNNING : ARENAUT_FAULT_RUNNING, 0,
+                             0, 0);
+}
+
+/* The same of calls that outputs of the last run forbid. */
+static arenaut_status expect_nothing_held(const arenaut_iteration *it, arenaut_fault *fault) {
+    const arenaut_status status = arn_runtime_expect(it, false, fault);
+    if (status != ARENAUT_OK || it->n_held == 0) return status;
+    return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+}
+
 /* Buffers. */
 
 static void fill(void *block, size_t size) {
@@ -39,16 +53,25 @@ static void fill(void *block, size_t size) {
 }
 
 static void give_back(arenaut_iteration *it, void **buffer, size_t *size) {
+    it->busy = true;
     if (*buffer) it->arena.release(it->arena.context, *buffer, *size);
+    it->busy = false;
     *buffer = NULL;
     *size = 0;
 }
 
+static void give_back_both(arenaut_iteration *it) {
+    give_back(it, &it->buffer, &it->buffer_bytes);
+    give_back(it, &it->output_buffer, &it->output_buffer_bytes);
+}
+
 /* A block from a source; if it has none, why: what it says itself, or else `reason`. */
-static arenaut_status take_block(const arenaut_source *source, size_t bytes, size_t align,
+static arenaut_status take_block(arenaut_iteration *it, const arenaut_source *source, size_t bytes,
                                  arenaut_fault why, void **block, arenaut_fault *fault) {
     const uint32_t reason = why.reason;
-    void *taken = source->allocate(source->context, bytes, align, &why);
+    it->busy = true;
+    void *taken = source->allocate(source->context, bytes, it->options.align, &why);
+    it->busy = false;
     if (taken) {
         *block = taken;
         return ARENAUT_OK;
@@ -64,9 +87,19 @@ static arenaut_status take_buffer(arenaut_iteration *it, void **buffer, size_t *
     const arenaut_fault why = {ARENAUT_FAULT_BUFFER_MEMORY, 0, needed, 0};
     if (needed <= *size) return ARENAUT_OK;
     give_back(it, buffer, size);
-    const arenaut_status status =
-        take_block(&it->arena, needed, it->options.align, why, buffer, fault);
+    const arenaut_status status = take_block(it, &it->arena, needed, why, buffer, fault);
     if (status == ARENAUT_OK) *size = needed;
+    return status;
+}
+
+/* Both buffers, or, where nothing is kept or the run shall do without, none. */
+static arenaut_status take_buffers(arenaut_iteration *it, arenaut_fault *fault) {
+    arenaut_status status = take_buffer(it, &it->buffer, &it->buffer_bytes, it->arena_bytes, fault);
+    if (status == ARENAUT_OK)
+        status =
+            take_buffer(it, &it->output_buffer, &it->output_buffer_bytes, it->output_bytes, fault);
+    if (status != ARENAUT_OK && (it->options.fall_back || !it->options.keep_buffer))
+        give_back_both(it);
     return status;
 }
 
@@ -80,9 +113,12 @@ static void drop_buffers(arenaut_iteration *it, bool arena, bool outputs) {
 }
 
 /* What a storage owns goes back to its source. */
-static void release_storage(arenaut_storage *storage) {
-    if (storage->source && storage->data)
+static void release_storage(arenaut_iteration *it, arenaut_storage *storage) {
+    if (storage->source && storage->data) {
+        it->busy = true;
         storage->source->release(storage->source->context, storage->data, storage->bytes);
+        it->busy = false;
+    }
     *storage = (arenaut_storage){NULL, 0, NULL};
 }
 
@@ -103,15 +139,15 @@ static void hand_out(arenaut_iteration *it, uint32_t from, uint32_t to, char *bu
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault) {
     arenaut_status status = arenaut_iteration_plan(it, fault); /* refuses while it runs */
     if (status != ARENAUT_OK) return status;
-    if (it->plan_number) {
-        status = take_buffer(it, &it->buffer, &it->buffer_bytes, it->arena_bytes, fault);
-        if (status != ARENAUT_OK) return status;
-        status =
-            take_buffer(it, &it->output_buffer, &it->output_buffer_bytes, it->output_bytes, fault);
-        if (status != ARENAUT_OK) {
-            if (!it->options.keep_buffer) give_back(it, &it->buffer, &it->buffer_bytes);
-            return status;
-        }
+    it->placed = it->has_plan;
+    if (it->has_plan) status = take_buffers(it, fault);
+    if (status == ARENAUT_NO_MEMORY && it->options.fall_back) {
+        it->placed = false; /* storages are empty, as before the first plan */
+        it->runs_without_buffer++;
+    } else if (status != ARENAUT_OK) {
+        return status;
+    }
+    if (it->placed) {
         hand_out(it, 0, it->n_arena, it->buffer);
         hand_out(it, it->n_arena, it->n_slots, it->output_buffer);
     }
@@ -125,8 +161,7 @@ arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *
 /* A size with its slack; without, where that cannot be addressed. */
 static size_t with_slack(const arenaut_iteration *it, size_t bytes) {
     const size_t percent = it->options.slack;
-    if (it->plan_number == 0 || percent == 0 || bytes / 100 >= (SIZE_MAX - bytes) / percent)
-        return bytes;
+    if (!it->has_plan || percent == 0 || bytes / 100 >= (SIZE_MAX - bytes) / percent) return bytes;
     return bytes + bytes / 100 * percent + bytes % 100 * percent / 100;
 }
 
@@ -144,7 +179,7 @@ static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
 /* What a storage came to in this run: learned, and counted if that is more than its place. */
 static void note_size(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     learn(it, slot, bytes);
-    if (it->plan_number == 0 || bytes <= it->planned[slot]) return;
+    if (!it->placed || bytes <= it->planned[slot]) return;
     const size_t over = bytes - it->planned[slot];
     it->overflows++;
     it->overflow_bytes += over;
@@ -155,7 +190,8 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
                                        arenaut_fault *fault) {
     uint32_t slot = 0;
     size_t rounded;
-    const arenaut_status status = arn_runtime_find_slot(it, value, &slot, fault);
+    arenaut_status status = arn_runtime_expect(it, it->running, fault); /* whether it runs or not */
+    if (status == ARENAUT_OK) status = arn_runtime_find_slot(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     if (!arn_runtime_round_up(bytes, it->options.align, &rounded))
         return arn_runtime_fault(fault, ARENAUT_FAULT_SIZE, value, bytes, 0);
@@ -163,49 +199,22 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
     return ARENAUT_OK;
 }
 
-/* The slot of a value whose storage may be changed now. */
-static arenaut_status find_during_run(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
-                                      arenaut_fault *fault) {
-    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
-    return arn_runtime_find_slot(it, value, slot, fault);
-}
-
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault) {
     uint32_t slot = 0;
     const arenaut_fault why = {ARENAUT_FAULT_NO_MEMORY, value, bytes, 0};
-    arenaut_status status = find_during_run(it, value, &slot, fault);
+    arenaut_status status = arn_runtime_find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
     if (bytes > storage->bytes) {
         void *block = NULL;
-        status = take_block(&it->source, bytes, it->options.align, why, &block, fault);
+        status = take_block(it, &it->source, bytes, why, &block, fault);
         if (status != ARENAUT_OK) return status;
-        release_storage(storage);
+        release_storage(it, storage);
         *storage = (arenaut_storage){block, bytes, &it->source};
     }
     it->length[value] = bytes;
     *data = storage->data;
-    return ARENAUT_OK;
-}
-
-/* Whether this is the header of a managed storage that ends with the run. */
-static bool ends_with_run(const arenaut_iteration *it, const arenaut_storage *storage) {
-    return arenaut_iteration_is_storage_managed(it, storage) &&
-           !arn_runtime_slot_is_output(it, (uint32_t)(storage - it->storages.block));
-}
-
-arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
-                                      arenaut_storage *storage, arenaut_fault *fault) {
-    uint32_t slot = 0;
-    const arenaut_status status = find_during_run(it, value, &slot, fault);
-    if (status != ARENAUT_OK) return status;
-    if (!storage) return arn_runtime_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
-    if (arn_runtime_slot_is_output(it, slot) && ends_with_run(it, storage))
-        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, value, 0, 0);
-    it->current[value] = storage;
-    it->length[value] = ARN_NO_LENGTH;
-    it->swapped = true;
     return ARENAUT_OK;
 }
 
@@ -223,9 +232,9 @@ static void let_go(arenaut_iteration *it, uint32_t value) {
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
                                       arenaut_fault *fault) {
     uint32_t slot = 0;
-    const arenaut_status status = arn_runtime_is_held(it, value)
-                                      ? arn_runtime_find_slot(it, value, &slot, fault)
-                                      : find_during_run(it, value, &slot, fault);
+    const bool held = !it->busy && arn_runtime_is_held(it, value);
+    const arenaut_status status = held ? arn_runtime_find_slot(it, value, &slot, fault)
+                                       : arn_runtime_find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
     if (!storage->data || !storage->source)
@@ -270,18 +279,6 @@ static arenaut_status check_storages(const arenaut_iteration *it, uint32_t from,
     return ARENAUT_OK;
 }
 
-/* A swapped output must outlive the arena. Its storage may have been pointed there after the
- * swap, so this is looked at when the run is over. */
-static arenaut_status check_swapped_outputs(const arenaut_iteration *it, arenaut_fault *fault) {
-    for (uint32_t k = 0; k < it->n_outputs; k++) {
-        const uint32_t v = it->outputs[k];
-        if (arenaut_iteration_is_storage_managed(it, it->current[v])) continue;
-        if (arn_runtime_lies_in(it->current[v]->data, it->buffer, it->buffer_bytes))
-            return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, v, 0, 0);
-    }
-    return ARENAUT_OK;
-}
-
 /* Outputs that have data, wherever it lies, or were asked to have none, are held from now on. */
 static void hold_outputs(arenaut_iteration *it) {
     for (uint32_t k = 0; k < it->n_outputs; k++) {
@@ -300,12 +297,9 @@ static void hold_outputs(arenaut_iteration *it) {
     }
 }
 
-static bool is_used_by_held(const arenaut_iteration *it, const arenaut_storage *storage) {
-    for (uint32_t k = 0; k < it->n_outputs; k++) {
-        const uint32_t v = it->outputs[k];
-        if (it->length[v] != ARN_NO_LENGTH && it->current[v] == storage) return true;
-    }
-    return false;
+/* Whether this is a header of the model's own. */
+static bool is_foreign(const arenaut_iteration *it, const arenaut_storage *storage) {
+    return !arenaut_iteration_is_storage_managed(it, storage);
 }
 
 /* The model may have given a value another storage, or several the same one. Sizes come first:
@@ -317,25 +311,54 @@ static void learn_swapped(arenaut_iteration *it) {
     }
 }
 
-static void put_storages_back(arenaut_iteration *it) {
-    for (uint32_t v = 0; v < it->n_values; v++) {
-        if (it->slot[v] == ARENAUT_NO_VALUE || it->value[v].kind == ARENAUT_VALUE_OUTPUT) continue;
-        arenaut_storage *const own = own_storage(it, v), *used = it->current[v];
-        it->current[v] = own;
-        if (used->source && !arenaut_iteration_is_storage_managed(it, used) &&
-            !is_used_by_held(it, used))
-            release_storage(used);
+/* Sources of swapped storages that held outputs use are taken away for a while, so that nothing
+ * releases what such a storage owns; given back in reverse, since outputs may share one. */
+static void hide_sources(arenaut_iteration *it) {
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        it->hidden[v] = it->current[v]->source;
+        if (is_foreign(it, it->current[v])) it->current[v]->source = NULL;
     }
 }
 
+static void restore_sources(arenaut_iteration *it) {
+    for (uint32_t k = it->n_outputs; k > 0; k--) {
+        const uint32_t v = it->outputs[k - 1];
+        if (is_foreign(it, it->current[v])) it->current[v]->source = it->hidden[v];
+    }
+}
+
+static void put_storages_back(arenaut_iteration *it) {
+    hide_sources(it);
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->slot[v] == ARENAUT_NO_VALUE || it->value[v].kind == ARENAUT_VALUE_OUTPUT) continue;
+        arenaut_storage *const used = it->current[v];
+        it->current[v] = own_storage(it, v);
+        if (used->source && is_foreign(it, used)) release_storage(it, used);
+    }
+    restore_sources(it);
+}
+
+/* Marks the slots, from one on, whose storage is kept: of outputs, unless they were given another
+ * one, and of what outputs were given. */
+static const uint8_t *mark_kept(arenaut_iteration *it, uint32_t from) {
+    uint8_t *kept = (uint8_t *)it->work[0];
+    for (uint32_t s = from; s < it->n_slots; s++)
+        kept[s] = !it->swapped && arn_runtime_slot_is_output(it, s);
+    for (uint32_t k = 0; k < it->n_outputs && it->swapped; k++) {
+        const uint32_t v = it->outputs[k];
+        if (it->length[v] != ARN_NO_LENGTH && !is_foreign(it, it->current[v]))
+            kept[it->current[v] - it->storages.block] = true;
+    }
+    return kept;
+}
+
 /* Learns what each storage came to, and empties all but those of held outputs. */
-static void empty_storages(arenaut_iteration *it, uint32_t from, uint32_t to) {
-    for (uint32_t s = from; s < to; s++) {
-        arenaut_storage *storage = &it->storages.block[s];
-        note_size(it, s, storage->bytes);
-        const bool kept =
-            arn_runtime_slot_is_output(it, s) && (!it->swapped || is_used_by_held(it, storage));
-        if (!kept) release_storage(storage);
+static void empty_storages(arenaut_iteration *it, uint32_t from) {
+    const uint8_t *kept = mark_kept(it, from);
+    for (uint32_t s = from; s < it->n_slots; s++) {
+        note_size(it, s, it->storages.block[s].bytes);
+        if (!kept[s]) release_storage(it, &it->storages.block[s]);
     }
 }
 
@@ -346,8 +369,10 @@ static void clear_storages(arenaut_iteration *it) {
     for (uint32_t s = 0; s < n; s++) block[s] = (arenaut_storage){NULL, 0, NULL};
 }
 
-static void call(void (*hook)(void *, uint32_t), void *context, uint32_t value) {
-    if (hook) hook(context, value);
+static void call(arenaut_iteration *it, void (*hook)(void *, uint32_t), uint32_t value) {
+    it->busy = true;
+    if (hook) hook(it->hooks.context, value);
+    it->busy = false;
 }
 
 /* What is returned becomes its own owner before anything that it may refer to is given up. Of
@@ -356,31 +381,31 @@ static void give_up_unmanaged(arenaut_iteration *it, bool aborted) {
     const arenaut_value_hooks *hooks = &it->hooks;
     for (uint32_t v = 0; v < it->n_values && !aborted; v++) {
         if (it->value[v].kind == ARENAUT_VALUE_BORROWED && it->value[v].returned)
-            call(hooks->retain, hooks->context, v);
+            call(it, hooks->retain, v);
     }
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->value[v].kind == ARENAUT_VALUE_BORROWED && (aborted || !it->value[v].returned))
-            call(hooks->forget, hooks->context, v);
+            call(it, hooks->forget, v);
         if (it->value[v].returned) continue;
-        if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED) call(hooks->release, hooks->context, v);
+        if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED) call(it, hooks->release, v);
     }
 }
 
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault) {
-    arenaut_status status = ARENAUT_OK;
-    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
-    const bool arena_untouched = are_untouched(it, 0, it->n_arena, it->buffer);
+    arenaut_status status = arn_runtime_expect(it, true, fault);
+    if (status != ARENAUT_OK) return status;
+    const bool arena_untouched = it->placed && are_untouched(it, 0, it->n_arena, it->buffer);
     if (ARENAUT_CHECKED) status = check_storages(it, arena_untouched ? it->n_arena : 0, fault);
-    if (status == ARENAUT_OK && it->swapped) status = check_swapped_outputs(it, fault);
+    if (status == ARENAUT_OK && it->swapped) status = arn_runtime_check_swapped(it, fault);
     if (status != ARENAUT_OK) return status;
     if (it->has_unmanaged) give_up_unmanaged(it, false);
     if (it->swapped) learn_swapped(it);
     hold_outputs(it);
     if (it->swapped) put_storages_back(it);
-    if (arena_untouched && !it->options.outputs_in_arena) clear_storages(it);
-    else empty_storages(it, 0, it->n_arena);
-    empty_storages(it, it->n_arena, it->n_slots);
-    if (it->plan_number == 0) it->due = true; /* even if all there was had no bytes */
+    const bool clear = arena_untouched && !it->options.outputs_in_arena;
+    if (clear) clear_storages(it);
+    empty_storages(it, clear ? it->n_arena : 0);
+    if (!it->has_plan) it->due = true; /* even if all there was had no bytes */
     it->running = it->swapped = false;
     drop_buffers(it, it->held_in_arena == 0, it->held_in_outputs == 0);
     return ARENAUT_OK;
@@ -388,12 +413,12 @@ arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault
 
 /* What a storage owns goes back; what a swapped one borrowed was never ours. */
 static void release_used(arenaut_iteration *it, arenaut_storage *storage) {
-    if (storage->source || arenaut_iteration_is_storage_managed(it, storage))
-        release_storage(storage);
+    if (storage->source || !is_foreign(it, storage)) release_storage(it, storage);
 }
 
 arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fault) {
-    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    const arenaut_status status = arn_runtime_expect(it, true, fault);
+    if (status != ARENAUT_OK) return status;
     if (it->has_unmanaged) give_up_unmanaged(it, true);
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->slot[v] == ARENAUT_NO_VALUE) continue;
@@ -401,22 +426,32 @@ arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fau
         it->current[v] = own_storage(it, v);
         it->length[v] = ARN_NO_LENGTH;
     }
-    for (uint32_t s = 0; s < it->n_slots; s++) release_storage(&it->storages.block[s]);
+    for (uint32_t s = 0; s < it->n_slots; s++) release_storage(it, &it->storages.block[s]);
     it->running = it->swapped = false;
     drop_buffers(it, true, true);
     return ARENAUT_OK;
 }
 
+/* Whether an output that is held uses this storage. O(outputs). */
+static bool is_used_by_held(const arenaut_iteration *it, const arenaut_storage *storage) {
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        if (it->length[v] != ARN_NO_LENGTH && it->current[v] == storage) return true;
+    }
+    return false;
+}
+
 arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
                                                 arenaut_fault *fault) {
-    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    const arenaut_status status = arn_runtime_expect(it, false, fault);
+    if (status != ARENAUT_OK) return status;
     if (!arn_runtime_is_held(it, value))
         return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
     const uint32_t in_arena = it->held_in_arena, in_outputs = it->held_in_outputs;
     arenaut_storage *used = it->current[value];
     let_go(it, value);
     if (!is_used_by_held(it, used)) {
-        const bool planned = !used->source && arenaut_iteration_is_storage_managed(it, used);
+        const bool planned = !used->source && !is_foreign(it, used);
         if (it->options.poison && planned) fill(used->data, used->bytes);
         release_used(it, used);
     }
@@ -426,7 +461,8 @@ arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t 
 
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault) {
     const bool arena = it->held_in_arena, outputs = it->held_in_outputs;
-    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    const arenaut_status status = arn_runtime_expect(it, false, fault);
+    if (status != ARENAUT_OK) return status;
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
         if (!arn_runtime_is_held(it, v)) continue;
@@ -442,15 +478,15 @@ arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_
 /* Their slots stay where they are, with no bytes to plan and no value that leads to them. */
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault) {
-    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    const arenaut_status status = expect_nothing_held(it, fault);
+    if (status != ARENAUT_OK) return status;
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->value[v].kind != ARENAUT_VALUE_OUTPUT) continue;
         it->most[it->slot[v]] = it->planned[it->slot[v]] = 0;
         it->slot[v] = ARENAUT_NO_VALUE;
         it->current[v] = NULL;
         it->value[v].kind = ARENAUT_VALUE_UNMANAGED;
-        if (it->plan_number) it->due = true;
+        if (it->has_plan) it->due = true;
     }
     it->n_outputs = 0;
     it->options.manage_outputs = false;
@@ -459,10 +495,20 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
     return ARENAUT_OK;
 }
 
+arenaut_status arenaut_iteration_forget(arenaut_iteration *it, arenaut_fault *fault) {
+    const arenaut_status status = expect_nothing_held(it, fault);
+    if (status != ARENAUT_OK) return status;
+    for (uint32_t s = 0; s < it->n_slots; s++) it->most[s] = it->planned[s] = 0;
+    it->arena_bytes = it->output_bytes = 0;
+    it->has_plan = it->due = false;
+    arn_runtime_count_reused(it);
+    give_back_both(it);
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault) {
-    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
-    give_back(it, &it->buffer, &it->buffer_bytes);
-    give_back(it, &it->output_buffer, &it->output_buffer_bytes);
+    const arenaut_status status = expect_nothing_held(it, fault);
+    if (status != ARENAUT_OK) return status;
+    give_back_both(it);
     return ARENAUT_OK;
 }

@@ -22,12 +22,13 @@ struct arenaut_iteration {
     uint32_t n_values, n_slots, n_arena; /* slots [0, n_arena) are planned in the arena */
 
     /* Per value. */
-    arenaut_value *value;      /* kind and returned are what the options make of them */
-    uint32_t *slot;            /* ARENAUT_NO_VALUE: not managed */
-    arenaut_storage **current; /* the storage in use: its slot's, unless the model swapped it */
-    size_t *length;            /* of outputs: bytes asked for in this run; of held ones: bytes that
-                                * they have. ARN_NO_LENGTH: nothing was asked for, not held */
-    uint32_t *outputs;         /* those whose kind is OUTPUT, n_outputs of them */
+    arenaut_value *value;          /* kind and returned are what the options make of them */
+    uint32_t *slot;                /* ARENAUT_NO_VALUE: not managed */
+    arenaut_storage **current;     /* the storage in use: its slot's, unless the model swapped it */
+    const arenaut_source **hidden; /* `deallocate` only: see hide_sources */
+    size_t *length;    /* of outputs: bytes asked for in this run; of held ones: bytes that
+                        * they have. ARN_NO_LENGTH: nothing was asked for, not held */
+    uint32_t *outputs; /* those whose kind is OUTPUT, n_outputs of them */
     uint32_t n_outputs;
 
     /* Per slot. */
@@ -49,9 +50,13 @@ struct arenaut_iteration {
     uint32_t plan_number, reused;
     uint32_t overflows;
     size_t overflow_bytes, largest_overflow;
+    uint32_t runs_without_buffer;
     uint32_t n_held;                         /* outputs that are not released yet */
     uint32_t held_in_arena, held_in_outputs; /* those of them that lie in a planned buffer */
     bool running, due;
+    bool has_plan;      /* there is a plan in force */
+    bool placed;        /* this run has the places of that plan */
+    bool busy;          /* a function of the caller's is at work: it must not call back */
     bool swapped;       /* in this run a value uses a storage that is not its slot's */
     bool has_unmanaged; /* a value is to be given up through the hooks */
 };
@@ -64,6 +69,9 @@ static inline bool arn_runtime_lies_in(const void *address, const void *start, s
     return start && at >= first && at - first < size;
 }
 
+/* BUSY, or unless this is as it should be, RUNNING or NOT_RUNNING. */
+arenaut_status arn_runtime_expect(const arenaut_iteration *it, bool running, arenaut_fault *fault);
+
 /* Whether this value is an output of the last run that was not released yet. */
 bool arn_runtime_is_held(const arenaut_iteration *it, uint32_t value);
 /* Whether this slot is a managed output, wherever it lies. */
@@ -71,9 +79,18 @@ bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot);
 /* Where the plan puts a slot; NULL for no bytes, or no buffer. */
 void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot);
 
+/* After a run in which storages were swapped: what is not the iteration's own must not lie in the
+ * arena, to which it may have been pointed since. */
+arenaut_status arn_runtime_check_swapped(const arenaut_iteration *it, arenaut_fault *fault);
+
 /* A value's slot, or a fault: for values that do not exist or are not managed. */
 arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
                                      arenaut_fault *fault);
+
+/* The same, and the faults of arn_runtime_expect, of a value whose storage is to be changed during
+ * a run. */
+arenaut_status arn_runtime_find_during_run(const arenaut_iteration *it, uint32_t value,
+                                           uint32_t *slot, arenaut_fault *fault);
 
 /* Storage groups over the slots of the arena: fills `group` and n_groups. */
 void arn_runtime_assign_groups(arenaut_iteration *it);

@@ -5,7 +5,7 @@
 
 arenaut_iteration_options arenaut_iteration_defaults(void) {
     const arenaut_iteration_options options = {
-        .out_variants = true, .manage_outputs = true, .optimise_memory = true};
+        .out_variants = true, .manage_outputs = true, .optimise_memory = true, .fall_back = true};
     return options;
 }
 
@@ -45,6 +45,7 @@ static void carve_columns(arenaut_iteration *it, carving *c) {
     arenaut_storage *block;
     block = carve(c, sizeof *block);
     it->current = carve(c, sizeof *it->current);
+    it->hidden = carve(c, sizeof *it->hidden);
     it->length = carve(c, sizeof *it->length);
     it->most = carve(c, sizeof *it->most);
     it->planned = carve(c, sizeof *it->planned);

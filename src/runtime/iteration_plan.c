@@ -76,8 +76,7 @@ static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault 
     return ARENAUT_OK;
 }
 
-static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
-                                  arenaut_fault *fault) {
+static arenaut_status ask_planner(arenaut_iteration *it, size_t *total, arenaut_fault *fault) {
     const arenaut_placing placing = {.n = it->n_arena,
                                      .bytes = it->most,
                                      .first = it->first,
@@ -87,7 +86,9 @@ static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
                                      .offset = it->next_offset,
                                      .arena = total};
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
+    it->busy = true;
     arenaut_status status = it->place(it->place_context, &placing);
+    it->busy = false;
     if (status == ARENAUT_NO_MEMORY)
         return arn_runtime_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
     if (status != ARENAUT_OK)
@@ -127,7 +128,7 @@ static uint32_t count_joined(const arenaut_iteration *it) {
 void arn_runtime_count_reused(arenaut_iteration *it) {
     if (!it->options.optimise_memory) return;
     if (it->options.grouping == ARENAUT_BY_GROUPS) it->reused = count_joined(it);
-    else if (it->plan_number) it->reused = it->n_arena - count_stretches(it);
+    else it->reused = it->has_plan ? it->n_arena - count_stretches(it) : 0;
 }
 
 static void put_in_force(arenaut_iteration *it, size_t arena, size_t outputs) {
@@ -138,15 +139,16 @@ static void put_in_force(arenaut_iteration *it, size_t arena, size_t outputs) {
     it->arena_bytes = arena;
     it->output_bytes = outputs;
     it->due = false;
+    it->has_plan = true;
     it->plan_number++;
     arn_runtime_count_reused(it);
 }
 
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault) {
     size_t arena = 0, outputs = 0;
-    arenaut_status status = ARENAUT_OK;
+    arenaut_status status = arn_runtime_expect(it, false, fault);
     bool fits;
-    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (status != ARENAUT_OK) return status;
     if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     if (!it->due) return ARENAUT_OK;
     if (!it->options.optimise_memory) {

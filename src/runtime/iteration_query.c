@@ -102,5 +102,6 @@ arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it) {
     f.overflows = it->overflows;
     f.overflow_bytes = it->overflow_bytes;
     f.largest_overflow = it->largest_overflow;
+    f.runs_without_buffer = it->runs_without_buffer;
     return f;
 }

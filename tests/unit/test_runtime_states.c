@@ -26,7 +26,8 @@ enum { FOREIGN_SIZE = 128 };
     XX(LEND_OUTPUT)  \
     XX(SWAP_INNER)   \
     XX(RELEASE_ONE)  \
-    XX(ABORT)
+    XX(ABORT)        \
+    XX(FORGET)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)
@@ -55,7 +56,7 @@ typedef struct model_storage {
 
 typedef struct model {
     settings settings;
-    bool running, held, due, disabled;
+    bool running, held, due, disabled, has_plan;
     uint32_t plans;
     size_t most[VALUES], planned[VALUES];
     int uses[VALUES]; /* a storage */
@@ -83,6 +84,7 @@ static arenaut_fault_reason model_allocate(model *m) {
     if (m->due) {
         memcpy(m->planned, m->most, sizeof m->planned);
         m->plans++;
+        m->has_plan = true;
         m->due = false;
     }
     for (int v = 0; v < VALUES; v++)
@@ -125,7 +127,7 @@ static arenaut_fault_reason model_deallocate(model *m) {
     }
     m->uses[INNER] = INNER;
     if (!m->held) m->uses[OUTPUT] = OUTPUT;
-    if (m->plans == 0) m->due = true;
+    if (!m->has_plan) m->due = true;
     m->running = false;
     const bool in_place = output_is_in_place(m);
     model_drop(m, !(in_place && m->settings.in_arena), !in_place || m->settings.in_arena);
@@ -199,10 +201,20 @@ static arenaut_fault_reason model_swap(model *m, int v, int storage) {
 static arenaut_fault_reason model_disable(model *m) {
     if (m->running) return ARENAUT_FAULT_RUNNING;
     if (m->held) return ARENAUT_FAULT_OUTPUTS_HELD;
-    if (!m->disabled && m->plans) m->due = true;
+    if (!m->disabled && m->has_plan) m->due = true;
     m->disabled = true;
     m->most[OUTPUT] = 0;
     m->outputs = 0;
+    return ARENAUT_FAULT_NONE;
+}
+
+static arenaut_fault_reason model_forget(model *m) {
+    if (m->running) return ARENAUT_FAULT_RUNNING;
+    if (m->held) return ARENAUT_FAULT_OUTPUTS_HELD;
+    memset(m->most, 0, sizeof m->most);
+    memset(m->planned, 0, sizeof m->planned);
+    m->arena = m->outputs = 0;
+    m->has_plan = m->due = false;
     return ARENAUT_FAULT_NONE;
 }
 
@@ -222,6 +234,7 @@ static arenaut_fault_reason model_call(model *m, call which) {
         case ALLOCATE: return model_allocate(m);
         case DEALLOCATE: return model_deallocate(m);
         case ABORT: return model_abort(m);
+        case FORGET: return model_forget(m);
         case RELEASE: return model_release(m, false);
         case RELEASE_ONE: return model_release(m, true);
         case GROW_INNER: return model_grow(m, INNER, SMALL);
@@ -319,6 +332,7 @@ static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
         case ALLOCATE: arenaut_iteration_allocate(s->it, &fault); break;
         case DEALLOCATE: arenaut_iteration_deallocate(s->it, &fault); break;
         case ABORT: arenaut_iteration_abort(s->it, &fault); break;
+        case FORGET: arenaut_iteration_forget(s->it, &fault); break;
         case RELEASE: arenaut_iteration_release_outputs(s->it, &fault); break;
         case RELEASE_ONE: arenaut_iteration_release_output(s->it, OUTPUT, &fault); break;
         case GROW_INNER: grow(s, INNER, SMALL, &fault); break;

@@ -138,6 +138,7 @@ TEST(a_swapped_storage_is_put_back_and_learned) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 4);
+    b.value[1].first = 0; /* so that value 0 may lie in its storage */
     bench_make(&b);
     bench_run(&b);
     arenaut_storage *own = arenaut_iteration_storage(b.it, 1);
@@ -507,7 +508,10 @@ TEST(an_output_does_not_end_with_the_run) {
     assert_fault(arenaut_iteration_swap(b.it, 1, arenaut_iteration_storage(b.it, 0), &fault),
                  BAD_ARGUMENT, OUTPUT_IN_ARENA);
     inside = (arenaut_storage){arenaut_iteration_buffer(b.it), 16, NULL};
+    assert_fault(arenaut_iteration_swap(b.it, 1, &inside, &fault), BAD_ARGUMENT, OUTPUT_IN_ARENA);
+    inside.data = &b;
     assert_fine(arenaut_iteration_swap(b.it, 1, &inside, &fault));
+    inside.data = arenaut_iteration_buffer(b.it); /* pointed there since */
     assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, OUTPUT_IN_ARENA);
     assert_int_equal(fault.object, 1);
     assert_true(arenaut_iteration_is_running(b.it)); /* nothing has changed */

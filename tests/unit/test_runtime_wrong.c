@@ -197,18 +197,20 @@ TEST(sizes_past_all_memory_are_no_plan) {
 }
 
 /* The n-th allocation of a whole course fails: the call says so, and can be made again. */
-static bool survive(size_t left, bool keep) {
+static bool survive(size_t left, bool keep, bool fall_back) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 4);
     b.value[3].kind = ARENAUT_VALUE_OUTPUT;
     b.config.options.keep_buffer = keep;
+    b.config.options.fall_back = fall_back;
     b.config.arena = b.config.source; /* one counter for all */
     bench_make(&b);
     b.memory.left = left;
     for (int i = 0; i < 4; i++) {
         if (i == 2) b.size[1] = 4000;
         if (arenaut_iteration_allocate(b.it, &fault) != ARENAUT_OK) {
+            assert_false(fall_back);
             assert_int_equal(fault.reason, ARENAUT_FAULT_BUFFER_MEMORY);
             assert_false(arenaut_iteration_is_running(b.it));
             if (!keep) assert_int_equal(b.memory.live, 0);
@@ -232,9 +234,9 @@ static bool survive(size_t left, bool keep) {
 }
 
 TEST(any_allocation_may_fail) {
-    for (int keep = 0; keep < 2; keep++) {
+    for (int bits = 0; bits < 4; bits++) {
         size_t n = 0;
-        while (survive(n, keep)) n++;
+        while (survive(n, bits & 1, bits & 2)) n++;
         assert_true(n >= 8);
     }
 }
