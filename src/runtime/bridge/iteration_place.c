@@ -1,5 +1,7 @@
 /* Planning for iterations: storages become the buffers of a problem, any planner solves it,
- * and the checker looks at the answer before the runtime believes it. */
+ * and the checker looks at the answer before the runtime believes it. A plan that is made while an
+ * executor waits costs about as much as its problem and its check: one pass of the skyline, and
+ * local search for as long again where there are few storages. */
 #include <inttypes.h>
 
 #include <arenaut/check.h>
@@ -50,6 +52,10 @@ static arenaut_status hand_over(const arenaut_plan *plan, const arenaut_placing 
     return ARENAUT_OK;
 }
 
+/* What `options` are if there are none: see runtime_plan.h. */
+static const arenaut_plan_options live_options = {.planner = "local-search",
+                                                  .effort = ARENAUT_LIVE_EFFORT};
+
 arenaut_status arenaut_iteration_place(void *context, const arenaut_placing *placing) {
     arenaut_iteration_planner *planner = context;
     arenaut_error *err = &planner->error;
@@ -58,13 +64,15 @@ arenaut_status arenaut_iteration_place(void *context, const arenaut_placing *pla
     arenaut_finding finding;
     arenaut_status status = make_problem(placing, planner->allocator, &problem, err);
     if (status != ARENAUT_OK) return status;
-    status = arenaut_plan_make(problem, planner->options, planner->allocator, &plan, err);
+    const arenaut_plan_options *options = planner->options ? planner->options : &live_options;
+    status = arenaut_plan_make(problem, options, planner->allocator, &plan, err);
     if (status == ARENAUT_OK)
         status = arenaut_check_plan(problem, plan, planner->allocator, &finding, err);
     if (status == ARENAUT_OK) status = hand_over(plan, placing, err);
     if (status == ARENAUT_OK) {
         planner->lower_bound = plan->total_bound;
         planner->quality = plan->quality;
+        planner->effort = plan->effort;
     }
     arenaut_plan_free(plan);
     arenaut_problem_free(problem);
