@@ -1,4 +1,15 @@
-"""The iteration planner: include/arenaut/runtime_iteration.h, over places from any planner."""
+"""The iteration planner: include/arenaut/runtime_iteration.h, with all of its protocol, over places from
+any planner.
+
+    it = Iteration(values, take, give, outputs="apart")
+    arena = it.allocate()
+    ...                                  # run: value v lies at arena + it.offset(v)
+    it.deallocate()
+    address, size = it.output(v)         # until it.release_outputs()
+
+Addresses are integers. What Python functions raise while C calls them (sources, hooks) is raised
+when C comes back.
+"""
 
 import ctypes
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int,
@@ -6,9 +17,12 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char
 
 from arenaut.library import OK, ArenautError, declare
 from arenaut.records import Error as ErrorRecord
+from arenaut.records import PlanOptions
 
-NO_VALUE = 0xFFFFFFFF
-MANAGED = 1
+NO_VALUE = NO_GROUP = 0xFFFFFFFF
+NO_OFFSET = ctypes.c_size_t(-1).value
+#: Kinds of values (arenaut_value_kind).
+EXTERNAL, MANAGED, OUTPUT, UNMANAGED, BORROWED, SCALAR = range(6)
 
 
 class ValueRecord(Structure):
@@ -19,12 +33,14 @@ class ValueRecord(Structure):
 class OptionsRecord(Structure):
     _fields_ = [("out_variants", c_bool), ("manage_outputs", c_bool),
                 ("optimise_memory", c_bool), ("keep_buffer", c_bool),
-                ("outputs_in_arena", c_bool), ("poison", c_bool), ("grouping", c_uint8),
+                ("outputs_in_arena", c_bool), ("fall_back", c_bool), ("poison", c_bool),
+                ("grouping", c_uint8),
                 ("slack", c_uint16), ("align", c_size_t)]
 
 
 ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)
 RELEASE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
+HOOK = CFUNCTYPE(None, c_void_p, c_uint32)
 
 
 class DeviceRecord(Structure):
@@ -37,8 +53,14 @@ class SourceRecord(Structure):
 
 
 class HooksRecord(Structure):
-    _fields_ = [("release", c_void_p), ("forget", c_void_p), ("retain", c_void_p),
-                ("context", c_void_p)]
+    _fields_ = [("release", HOOK), ("forget", HOOK), ("retain", HOOK), ("context", c_void_p)]
+
+
+class Storage(Structure):
+    """arenaut_storage: where a value's bytes lie. `swap` borrows one, so keep it until `deallocate`,
+    that of an output until that is released. Without a source it owns nothing."""
+
+    _fields_ = [("data", c_void_p), ("bytes", c_size_t), ("source", POINTER(SourceRecord))]
 
 
 class ConfigRecord(Structure):
@@ -50,8 +72,9 @@ class ConfigRecord(Structure):
 class PlannerRecord(Structure):
     """arenaut_iteration_planner: the context of its callback, and where its answer's worth is."""
 
-    _fields_ = [("options", c_void_p), ("allocator", c_void_p), ("error", ErrorRecord),
-                ("lower_bound", c_uint64), ("quality", c_int)]
+    _fields_ = [("options", POINTER(PlanOptions)), ("allocator", c_void_p),
+                ("error", ErrorRecord), ("lower_bound", c_uint64), ("quality", c_int),
+                ("effort", c_uint64)]
 
 
 class FaultRecord(Structure):
@@ -66,109 +89,308 @@ class Figures(Structure):
                 ("unmanaged_scalars", c_uint32), ("unmanaged_non_scalars", c_uint32),
                 ("unmanaged", c_uint32), ("managed_bytes", c_size_t),
                 ("output_bytes", c_size_t), ("overflows", c_uint32),
-                ("overflow_bytes", c_size_t), ("largest_overflow", c_size_t)]
+                ("overflow_bytes", c_size_t), ("largest_overflow", c_size_t),
+                ("runs_without_buffer", c_uint32)]
 
 
 FAULT = POINTER(FaultRecord)
+STORAGE = POINTER(Storage)
+
+
+def fallible(name, *argument_types):
+    """A call on an iteration that returns a status, its last argument a fault."""
+    return declare(f"arenaut_iteration_{name}", c_void_p, *argument_types, FAULT)
+
+
+def question(name, *argument_types, returns=c_bool):
+    return declare(f"arenaut_iteration_{name}", c_void_p, *argument_types, returns=returns)
+
+
 iteration_bytes = declare("arenaut_iteration_bytes", c_uint32, returns=c_size_t)
 iteration_init = declare("arenaut_iteration_init", c_void_p, c_size_t, POINTER(ConfigRecord),
                          POINTER(c_void_p), FAULT)
-iteration_close = declare("arenaut_iteration_close", c_void_p, FAULT)
-iteration_allocate = declare("arenaut_iteration_allocate", c_void_p, FAULT)
-iteration_deallocate = declare("arenaut_iteration_deallocate", c_void_p, FAULT)
-iteration_learn = declare("arenaut_iteration_learn", c_void_p, c_uint32, c_size_t, FAULT)
-iteration_plan = declare("arenaut_iteration_plan", c_void_p, FAULT)
-iteration_buffer = declare("arenaut_iteration_buffer", c_void_p, returns=c_void_p)
-iteration_offset = declare("arenaut_iteration_offset", c_void_p, c_uint32, returns=c_size_t)
-iteration_count = declare("arenaut_iteration_count", c_void_p, returns=Figures)
+iteration_close = fallible("close")
+iteration_allocate = fallible("allocate")
+iteration_deallocate = fallible("deallocate")
+iteration_abort = fallible("abort")
+iteration_forget = fallible("forget")
+iteration_plan = fallible("plan")
+iteration_release_outputs = fallible("release_outputs")
+iteration_release_output = fallible("release_output", c_uint32)
+iteration_disable = fallible("disable_managed_outputs")
+iteration_learn = fallible("learn", c_uint32, c_size_t)
+iteration_resize = fallible("resize", c_uint32, c_size_t, POINTER(c_void_p))
+iteration_swap = fallible("swap", c_uint32, STORAGE)
+iteration_take = fallible("take", c_uint32, STORAGE)
+iteration_output = fallible("output", c_uint32, STORAGE)
+iteration_storage = question("storage", c_uint32, returns=STORAGE)
+iteration_buffer = question("buffer", returns=c_void_p)
+iteration_output_buffer = question("output_buffer", returns=c_void_p)
+iteration_offset = question("offset", c_uint32, returns=c_size_t)
+iteration_size = question("size", c_uint32, returns=c_size_t)
+iteration_group = question("group", c_uint32, returns=c_uint32)
+iteration_group_count = question("group_count", returns=c_uint32)
+iteration_group_size = question("group_size", c_uint32, returns=c_size_t)
+iteration_group_members = question("group_members", c_uint32, POINTER(c_uint32), c_uint32,
+                                   returns=c_uint32)
+iteration_is_managed_output = question("is_managed_output", c_uint32)
+iteration_is_held = question("is_held", c_uint32)
+iteration_outputs_are_held = question("outputs_are_held")
+iteration_is_running = question("is_running")
+iteration_in_buffer = question("in_buffer", c_void_p)
+iteration_in_output_buffer = question("in_output_buffer", c_void_p)
+iteration_plan_number = question("plan_number", returns=c_uint32)
+iteration_count = question("count", returns=Figures)
 iteration_defaults = declare("arenaut_iteration_defaults", returns=OptionsRecord)
 place_with_planner = declare("arenaut_iteration_place", c_void_p, c_void_p)
 fault_text = declare("arenaut_fault_text", FAULT, c_char_p, c_size_t, returns=c_char_p)
 
 
-def check(call, *arguments):
-    """Calls a function whose last argument is a fault; raises its sentence."""
-    fault = FaultRecord()
-    status = call(*arguments, byref(fault))
-    if status != OK:
-        text = ctypes.create_string_buffer(320)
-        fault_text(byref(fault), text, len(text))
-        raise ArenautError(text.value.decode(), status)
-
-
-def nothing(_context, _size, _align, _fault):
-    """The default source: all sizes are learned before the first run, so nobody asks it."""
-
-
 class Value:
-    """Memory alive from step `first` to step `last`, both included, `size` bytes at most.
+    """Memory alive from step `first` to step `last`, both included, `size` bytes at most; None: its
+    size is learned from the runs.
 
-    It may take the place of value number `over`, whose last step is its first.
+    It may take the place of value number `over`, whose last step is its first, or lie in the
+    storage of value number `storage`. `kind` is MANAGED, OUTPUT or another one of this module;
+    `returned` is an unmanaged value that belongs to the caller.
     """
 
-    __slots__ = ("first", "last", "over", "size")
+    __slots__ = ("first", "kind", "last", "over", "returned", "size", "storage")
 
-    def __init__(self, size, first, last, over=None):
+    def __init__(self, size, first, last, over=None, kind=MANAGED, storage=None, returned=False):
         self.size, self.first, self.last, self.over = size, first, last, over
+        self.kind, self.storage, self.returned = kind, storage, returned
+
+    def record(self):
+        return ValueRecord(self.kind, self.returned, self.first, self.last,
+                           NO_VALUE if self.storage is None else self.storage,
+                           NO_VALUE if self.over is None else self.over)
+
+
+class Guard:
+    """What a Python function raises while C calls it waits here for C to come back."""
+
+    def __init__(self):
+        self.raised = None
+
+    def around(self, function):
+        def guarded(*arguments):
+            try:
+                return function(*arguments)
+            except BaseException as error:  # KeyboardInterrupt, too: C could not pass it on
+                self.raised = self.raised or error
+                return None
+        return guarded
+
+
+class Source:
+    """Two Python functions as an arenaut_source: `take(size, align)` gives an address, or None where
+    there is no memory; `give(address)` takes it back."""
+
+    def __init__(self, take, give, guard):
+        self.callbacks = (ALLOCATE(guard.around(lambda _, size, align, fault: take(size, align))),
+                          RELEASE(guard.around(lambda _, address, size: give(address))))
+        self.record = SourceRecord(*self.callbacks, None)
 
 
 class Iteration:
-    """Values planned into one arena. `take(size, align)` gives an address, `give(address)` takes
-    it back."""
+    """Values planned into one arena, and what is returned managed until it is released.
 
-    def __init__(self, values, take, give, keep=True, poison=False, align=64):
-        records = (ValueRecord * max(1, len(values)))(*(
-            ValueRecord(MANAGED, 0, v.first, v.last, NO_VALUE,
-                        NO_VALUE if v.over is None else v.over) for v in values))
-        self.planner = PlannerRecord()
+    Args:
+        values: a list of Value.
+        take, give: where planned buffers come from: see Source.
+        keep: whether they stay between runs.
+        poison: fills them with 0x7f when they are given up.
+        align: of places and sizes.
+        outputs: of values of kind OUTPUT: "apart", in a buffer of their own; "arena", planned with
+            all else; None: not managed, and the caller's.
+        default: two functions as `take` and `give`, for whatever has no place: the first run where
+            sizes are not known, what outgrows its place, and, for `resize`, runs for which no
+            buffer could be had. None: there is no such memory, and a buffer that cannot be had is
+            an error.
+        release, forget, retain: functions of a value's number, called by `deallocate` for values
+            that are UNMANAGED, BORROWED, and BORROWED and returned.
+        groups: share memory by storage groups, as Static Runtime does, rather than by offsets.
+        slack: in percent, what a value that outgrew its place gets more in the next plan.
+        options: arenaut_plan_options (arenaut.options.planner_options) for the planner; None: those
+            for a live loop. A record with nothing set searches as long as it does offline.
+    """
+
+    def __init__(self, values, take, give, keep=True, poison=False, align=64, *, outputs="apart",
+                 default=None, release=None, forget=None, retain=None, groups=False, slack=0,
+                 options=None):
+        if outputs not in ("apart", "arena", None):
+            raise ValueError(f"outputs are 'apart', in the 'arena' or None, not {outputs!r}")
+        self.values, self.guard, self.fault = values, Guard(), FaultRecord()
         # What C calls back, and reads, must outlive this call.
-        self.callbacks = (ALLOCATE(nothing), ALLOCATE(lambda _, size, a, fault: take(size, a)),
-                          RELEASE(lambda _, address, size: give(address)))
-        default, allocate, release = self.callbacks
-        options = iteration_defaults()
-        options.manage_outputs = False
-        options.keep_buffer, options.poison, options.align = keep, poison, align
-        config = ConfigRecord(
-            records, len(values), options, SourceRecord(default, release, None),
-            SourceRecord(allocate, release, None),
-            c_void_p.from_buffer(place_with_planner), ctypes.addressof(self.planner))
-        self.values = values
+        self.planner = PlannerRecord(ctypes.pointer(options) if options else None)
+        self.sources = [Source(*(default or (lambda size, align: None, give)), self.guard),
+                        Source(take, give, self.guard)]
+        self.hooks = HooksRecord(*(
+            HOOK(self.guard.around(lambda _, value, call=call: call(value))) if call else HOOK()
+            for call in (release, forget, retain)), None)
+        chosen = iteration_defaults()
+        chosen.keep_buffer, chosen.poison, chosen.align, chosen.slack = keep, poison, align, slack
+        chosen.manage_outputs, chosen.outputs_in_arena = outputs is not None, outputs == "arena"
+        chosen.grouping, chosen.fall_back = groups, default is not None
+        records = (ValueRecord * max(1, len(values)))(*(v.record() for v in values))
+        config = ConfigRecord(records, len(values), chosen, *(s.record for s in self.sources),
+                              c_void_p.from_buffer(place_with_planner),
+                              ctypes.addressof(self.planner), self.hooks)
         size = iteration_bytes(len(values))
         self.room = (c_char * size)()
         self.handle = c_void_p()
-        check(iteration_init, self.room, size, byref(config), byref(self.handle))
+        self.check(iteration_init(self.room, size, byref(config), byref(self.handle), self.fault))
         for number, value in enumerate(values):
-            check(iteration_learn, self.handle, number, value.size)
+            if value.size is not None:
+                self.learn(number, value.size)
         self.plan()
 
+    def check(self, status):
+        """Raises what a function of ours raised in C's call, or else the sentence of its fault."""
+        if self.guard.raised is not None:
+            error, self.guard.raised = self.guard.raised, None
+            raise error
+        if status != OK:
+            text = ctypes.create_string_buffer(320)
+            fault_text(self.fault, text, len(text))
+            raise ArenautError(text.value.decode(), status)
+
+    def __del__(self):
+        if not getattr(self, "handle", None):
+            return
+        if iteration_is_running(self.handle):
+            iteration_abort(self.handle, None)
+        iteration_release_outputs(self.handle, None)
+        iteration_close(self.handle, None)
+
+    # --- before and after runs ---
+
     def plan(self):
+        """Makes the plan now rather than in the next `allocate`, if one is due."""
         try:
-            check(iteration_plan, self.handle)
+            self.check(iteration_plan(self.handle, self.fault))
         except ArenautError as error:
             reason = self.planner.error.msg.decode()
             raise ArenautError(f"{error}: {reason}" if reason else str(error), error.status) \
                 from None
 
     def allocate(self):
-        """Before a run: the address of the arena."""
-        if iteration_allocate(self.handle, None) != OK:
-            check(iteration_allocate, self.handle)
+        """Before a run: the address of the arena; None where there is none."""
+        self.check(iteration_allocate(self.handle, self.fault))
         return iteration_buffer(self.handle)
 
     def deallocate(self):
-        """After a run."""
-        if iteration_deallocate(self.handle, None) != OK:
-            check(iteration_deallocate, self.handle)
+        """After a run: outputs are held from now on."""
+        self.check(iteration_deallocate(self.handle, self.fault))
 
-    def __del__(self):
-        if getattr(self, "handle", None):
-            iteration_close(self.handle, None)
+    def abort(self):
+        """Ends a run that went wrong: nothing is held, and nothing learned."""
+        self.check(iteration_abort(self.handle, self.fault))
+
+    def release_outputs(self):
+        """Frees what is held."""
+        self.check(iteration_release_outputs(self.handle, self.fault))
+
+    def release_output(self, value):
+        self.check(iteration_release_output(self.handle, value, self.fault))
+
+    def disable_managed_outputs(self):
+        """From the next run on outputs are the caller's."""
+        self.check(iteration_disable(self.handle, self.fault))
+
+    def forget(self):
+        """Forgets all sizes, and gives back the buffers: the next run begins anew."""
+        self.check(iteration_forget(self.handle, self.fault))
+
+    # --- during a run ---
+
+    def learn(self, value, size):
+        """Says that a value needs so many bytes; at any time."""
+        self.check(iteration_learn(self.handle, value, size, self.fault))
+
+    def resize(self, value, size):
+        """The address of so many bytes for a value; None for none."""
+        data = c_void_p()
+        self.check(iteration_resize(self.handle, value, size, byref(data), self.fault))
+        return data.value
+
+    def storage(self, value):
+        """The storage that a managed value uses now, which is C's; None for others."""
+        found = iteration_storage(self.handle, value)
+        return found.contents if found else None
+
+    def swap(self, value, storage):
+        """Gives a value another storage for this run."""
+        self.check(iteration_swap(self.handle, value, byref(storage), self.fault))
+
+    def take(self, value):
+        """What a value owns, as (address, bytes), which is the caller's to give back."""
+        taken = Storage()
+        self.check(iteration_take(self.handle, value, byref(taken), self.fault))
+        return taken.data, taken.bytes
+
+    # --- questions ---
+
+    def output(self, value):
+        """Where a held output lies: (address, bytes); the address of no bytes may be None."""
+        found = Storage()
+        self.check(iteration_output(self.handle, value, byref(found), self.fault))
+        return found.data, found.bytes
+
+    def is_held(self, value):
+        return iteration_is_held(self.handle, value)
+
+    def is_managed_output(self, value):
+        return iteration_is_managed_output(self.handle, value)
+
+    def in_arena(self, address):
+        return iteration_in_buffer(self.handle, address)
+
+    def in_output_buffer(self, address):
+        return iteration_in_output_buffer(self.handle, address)
+
+    @property
+    def outputs_are_held(self):
+        return iteration_outputs_are_held(self.handle)
+
+    @property
+    def buffer(self):
+        """The address of the arena while there is one."""
+        return iteration_buffer(self.handle)
+
+    @property
+    def output_buffer(self):
+        return iteration_output_buffer(self.handle)
 
     def offset(self, value):
+        """Where a value is planned: NO_OFFSET for none; of an output apart in the output buffer."""
         return iteration_offset(self.handle, value)
+
+    def size(self, value):
+        """The largest size seen, rounded up."""
+        return iteration_size(self.handle, value)
+
+    def groups(self):
+        """Storage groups as (bytes, numbers of values); [] where memory is shared by offsets."""
+        found = []
+        for group in range(iteration_group_count(self.handle)):
+            members = (c_uint32 * len(self.values))()
+            n = iteration_group_members(self.handle, group, members, len(members))
+            found.append((iteration_group_size(self.handle, group), members[:n]))
+        return found
+
+    def group(self, value):
+        """The number of a value's storage group; NO_GROUP for none."""
+        return iteration_group(self.handle, value)
 
     def figures(self):
         return iteration_count(self.handle)
+
+    @property
+    def plan_number(self):
+        """Goes up with every new plan; 0: there is none yet."""
+        return iteration_plan_number(self.handle)
 
     @property
     def arena(self):
@@ -177,3 +399,8 @@ class Iteration:
     @property
     def lower_bound(self):
         return self.planner.lower_bound
+
+    @property
+    def effort(self):
+        """Search steps of the last plan."""
+        return self.planner.effort
