@@ -102,7 +102,9 @@ extern "C" {
        "output %o would lie in memory that ends with the run: give it memory of its own")          \
     XX(STORAGE_IN_ARENA, BAD_ARGUMENT,                                                             \
        "value %o would lie in bytes of the arena that value %f has: give it memory of its own")    \
-    XX(BUSY, BAD_ARGUMENT, "the iteration is at work: what it calls must not call it")
+    XX(BUSY, BAD_ARGUMENT, "the iteration is at work: what it calls must not call it")             \
+    XX(NODE_KIND, BAD_INPUT, "node %o is of kind %f, which is unknown: numbers go up to %a")       \
+    XX(VALUE_TYPE, BAD_INPUT, "value %o is of type %f, which is unknown: numbers go up to %a")
 
 typedef enum arenaut_fault_reason {
 #define XX(name, status, text) ARENAUT_FAULT_##name,

@@ -35,7 +35,8 @@ typedef enum arenaut_node_kind {
     ARENAUT_NODE_RETURN, /* builds the list, tuple or dict that is returned, of its inputs: it is
                           * the caller's, and not given up after a run. At most one; without
                           * one that is the last container of the result's type that holds
-                          * every output and that nothing reads */
+                          * every output and that nothing reads; of a result without outputs
+                          * it holds nothing */
 } arenaut_node_kind;
 
 typedef struct arenaut_node {
@@ -60,7 +61,8 @@ typedef struct arenaut_graph {
 /* Fills `value`, an array of n_values. Step k is node k; what is returned lives to step
  * n_nodes, the return. `options` may be NULL: the defaults. Refused are lists of lists
  * (NESTED_OUTPUT), outputs that are no tensors (OUTPUT_TYPE), more or fewer than the result
- * has (OUTPUT_COUNT), values that do not exist (VALUE) or are made twice (VALUE_TWICE), a
+ * has (OUTPUT_COUNT), values that do not exist (VALUE) or are made twice (VALUE_TWICE), kinds and
+ * types that are none of the above (NODE_KIND, VALUE_TYPE), a
  * second node that returns (RETURNED_TWICE), and one whose result is none of the graph's type
  * or lacks an output (RETURNED_OTHERS). Takes no memory.
  *

@@ -46,6 +46,20 @@ static arenaut_status make_outputs(const arenaut_graph *graph, uint32_t k, arena
     return ARENAUT_OK;
 }
 
+static arenaut_status check_kinds(const arenaut_graph *graph, arenaut_fault *fault) {
+    for (uint32_t k = 0; k < graph->n_nodes; k++) {
+        if (graph->node[k].kind > ARENAUT_NODE_RETURN)
+            return arn_runtime_fault(fault, ARENAUT_FAULT_NODE_KIND, k, graph->node[k].kind,
+                                     ARENAUT_NODE_RETURN);
+    }
+    for (uint32_t v = 0; v < graph->n_values; v++) {
+        if (graph->type[v] > ARENAUT_TYPE_DICT)
+            return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_TYPE, v, graph->type[v],
+                                     ARENAUT_TYPE_DICT);
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status check_outputs(const arenaut_graph *graph, arenaut_fault *fault) {
     const uint32_t most = graph->result == ARENAUT_TYPE_NONE     ? 0
                           : graph->result == ARENAUT_TYPE_TENSOR ? 1
@@ -107,7 +121,9 @@ static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, are
 static uint32_t guess_returning(const arenaut_graph *graph, const arenaut_value *value) {
     for (uint32_t k = graph->n_nodes; k > 0; k--) {
         const arenaut_node *node = &graph->node[k - 1];
-        if (node->kind == ARENAUT_NODE_CONSTRUCT && builds_result(graph, node) &&
+        /* Of an empty result any list would hold every output: it is one that holds nothing. */
+        const bool fits = graph->n_outputs || !node->n_inputs;
+        if (node->kind == ARENAUT_NODE_CONSTRUCT && fits && builds_result(graph, node) &&
             value[node->outputs[0]].last == k - 1 && find_missing(graph, node) == graph->n_outputs)
             return k - 1;
     }
@@ -213,6 +229,7 @@ arenaut_status arenaut_graph_values(const arenaut_graph *graph,
     const arenaut_iteration_options defaults = arenaut_iteration_defaults();
     if (!options) options = &defaults;
     arenaut_status status = arenaut_iteration_options_check(options, fault);
+    if (status == ARENAUT_OK) status = check_kinds(graph, fault);
     if (status == ARENAUT_OK) status = check_outputs(graph, fault);
     if (status != ARENAUT_OK) return status;
     for (uint32_t v = 0; v < graph->n_values; v++)

@@ -190,6 +190,40 @@ def test_results_in_the_arena_are_valid_until_the_next_run_and_outlive_the_clien
     del noise, found, again
 
 
+def test_results_in_the_arena_are_held_until_they_are_released():
+    module, x = Shaped(RESULTS["tuple"]), torch.randn(512, 8)
+    planned = arenaut.torch.compile(module, (x,), outputs="arena")
+    for _ in range(2):
+        found = planned(x)
+    assert planned.figures().managed_outputs == len({t.data_ptr() for t in found}) > 0
+    assert planned.figures().outputs_are_held
+    planned.release_outputs()
+    assert not planned.figures().outputs_are_held
+    same_results = planned(x)  # a run gives up what the one before left, if nobody did
+    assert planned.figures().outputs_are_held
+    assert all(torch.equal(a, b) for a, b in zip(same_results, module(x)))
+    apart = arenaut.torch.compile(module, (x,))
+    for _ in range(2):
+        apart(x)
+    assert apart.figures().managed_outputs == 0 and not apart.figures().outputs_are_held
+
+
+def test_nothing_is_held_after_an_error():
+    class Picky(torch.nn.Module):
+        def forward(self, x):
+            torch.ops.aten._assert_async.msg((x.sum() >= 0), "a negative sum")
+            return torch.tanh(x) * 2
+
+    x = torch.ones(64)
+    planned = arenaut.torch.compile(Picky(), (x,), outputs="arena")
+    for _ in range(2):
+        planned(x)
+    with pytest.raises(RuntimeError, match="a negative sum"):
+        planned(-x)
+    assert not planned.figures().outputs_are_held
+    assert torch.equal(planned(x), torch.tanh(x) * 2)
+
+
 def test_results_of_the_arena_are_no_inputs():
     class Step(torch.nn.Module):
         def forward(self, x):

@@ -293,6 +293,44 @@ TEST(a_returned_container_is_not_given_up) {
     assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
 }
 
+/* Where nothing is returned but the list itself, a list of something else is not that list. */
+TEST(an_empty_result_is_a_container_of_nothing) {
+    enum { X, A, SOME, NOTHING, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    d.type[SOME] = d.type[NOTHING] = ARENAUT_TYPE_LIST;
+    add(&d, OP, LIST(X), LIST(A));
+    add(&d, ARENAUT_NODE_CONSTRUCT, EMPTY, LIST(NOTHING));
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(A), LIST(SOME)); /* nobody reads it */
+    give_back(&d, ARENAUT_TYPE_LIST, EMPTY);
+    analyse(&d, NULL, value);
+    assert_int_equal(value[SOME].returned, 0);
+    assert_int_equal(value[NOTHING].returned, 1);
+    d.type[NOTHING] = ARENAUT_TYPE_TUPLE;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[SOME].returned + value[NOTHING].returned, 0);
+}
+
+TEST(unknown_kinds_and_types_are_refused) {
+    enum { A, B, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_fault fault;
+    draw(&d, N);
+    add(&d, OP, LIST(A), LIST(B));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(B));
+    d.node[0].kind = ARENAUT_NODE_RETURN + 1;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, NODE_KIND);
+    assert_int_equal(fault.object, 0);
+    assert_int_equal(fault.allowed, ARENAUT_NODE_RETURN);
+    d.node[0].kind = OP;
+    d.type[A] = 77; /* an input: nothing is returned of that type */
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, VALUE_TYPE);
+    assert_int_equal(fault.object, A);
+    assert_int_equal(fault.found, 77);
+}
+
 TEST(lists_of_lists_are_refused) {
     enum { A, B, INNER, NUMBER, N };
     drawing d;

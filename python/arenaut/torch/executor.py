@@ -124,22 +124,24 @@ class Planned:
     def run(self, flat, key, bound):
         if bound.function is None:
             bound.function = bound.plan.bind(self.program, bound.learned, self.demoted)
-        tape = bound.plan.begin()
-        as_recorded = True
+        plan = bound.plan
+        tape = plan.begin()
         try:
             if tape:
                 tape.play()
             try:
                 results = bound.function(*flat)
             finally:
-                if tape:
-                    as_recorded = tape.stop()
-        finally:
-            bound.plan.end()
+                as_recorded = tape.stop() if tape else True
+        except BaseException:
+            plan.abort()
+            raise
         if as_recorded:
+            plan.end()
             return results
         # Blocks may have lived longer than planned, and lain where tensors were written: what
         # was computed is not to be trusted.
+        plan.abort()
         del results
         self.strayed += 1
         return self.first_run(flat, key, record=True)
@@ -202,6 +204,12 @@ class Planned:
 
     # --- what there is to know ---
 
+    def release_outputs(self) -> None:
+        """Gives up the results of the last run with `outputs="arena"`, as the next run would: they
+        are not to be read any more. Others belong to the caller."""
+        for plan in self.plans:
+            plan.release_outputs()
+
     def poison(self):
         """Fills the arenas with bytes that no result may show; for tests."""
         for plan in self.plans:
@@ -218,6 +226,8 @@ class Planned:
             arena=plan.size, lower_bound=plan.iteration.lower_bound,
             managed=len(plan.managed), managed_bytes=sum(plan.sizes),
             in_place=sum(o is not None for o in plan.over),
+            managed_outputs=plan.iteration.figures().managed_outputs,
+            outputs_are_held=plan.iteration.outputs_are_held,
             recorded=len(plan.planned), largest_block=plan.largest, served=counts.served,
             fallbacks=counts.fallbacks,
             unmanaged={op: tuple(entry) for op, entry in sorted(made.items())},
@@ -227,7 +237,8 @@ class Planned:
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts and bytes. `unmanaged` has for each operator how often it occurs and how many
+    """Counts and bytes. `managed_outputs` are results in the arena, which are held until the next
+    run or `release_outputs`. `unmanaged` has for each operator how often it occurs and how many
     bytes its results have. Recorded blocks lie in the arena too, but kernels ask for them;
     `largest_block` is the operator that asks for most, and how much."""
 
@@ -236,6 +247,8 @@ class Figures:
     managed: int = 0
     managed_bytes: int = 0
     in_place: int = 0
+    managed_outputs: int = 0
+    outputs_are_held: bool = False
     recorded: int = 0
     largest_block: tuple | None = None
     served: int = 0

@@ -5,6 +5,7 @@ import ctypes
 
 import torch
 
+from arenaut import records
 from arenaut import tape as tapes
 from arenaut.iteration import Iteration
 from arenaut.torch.emit import Emitter
@@ -105,8 +106,11 @@ class Plan:
         blocks = [b.size for b in (self.tape.blocks() if self.tape else [])]
         self.shelf = Shelf()
         values, self.planned = recording.values(self.sizes, blocks, self.over)
+        # One plan serves many runs, so it is searched for as long as offline.
         self.iteration = Iteration(values, self.shelf.take, self.shelf.give, options.keep_arena,
-                                   align=max([ALIGN] + [b.align for b in recording.blocks]))
+                                   align=max([ALIGN] + [b.align for b in recording.blocks]),
+                                   outputs="arena" if options.outputs == "arena" else None,
+                                   options=records.PlanOptions())
         self.size = self.iteration.arena
         self.base, self.storages = None, None
         self.open()
@@ -128,7 +132,7 @@ class Plan:
                 self.tape.place(offsets, self.size)
             self.move(address)
         finally:
-            self.iteration.deallocate()
+            self.iteration.abort()  # it was no run: there is nothing to hold
 
     def move(self, address):
         """The arena is somewhere else than it was."""
@@ -145,13 +149,23 @@ class Plan:
             self.tape.bind(address)
 
     def begin(self):
+        """Results of the run before are valid until now."""
+        self.release_outputs()
         address = self.iteration.allocate()
         if address != self.base or not self.options.keep_arena:
             self.move(address)
         return self.tape if self.base else None
 
     def end(self):
+        """Results in the arena are held from now on."""
         self.iteration.deallocate()
+
+    def abort(self):
+        """After a run that went wrong: nothing is held."""
+        self.iteration.abort()
+
+    def release_outputs(self):
+        self.iteration.release_outputs()
 
     def serves(self, learned):
         """Whether values of these sizes fit the places, and nothing is written over anything

@@ -3,7 +3,7 @@ allocate beside them is put on a tape. Lives of both are counted in the ticks of
 
 import torch
 
-from arenaut.iteration import Value
+from arenaut.iteration import MANAGED, OUTPUT, Value
 from arenaut.tape import Tape
 from arenaut.torch.emit import Emitter
 from arenaut.torch.learn import tensors_in
@@ -139,13 +139,19 @@ class Recording:
         blocks = {block: name for name, block in self.watch.blocks.items()}
         number.update((blocks[k], len(self.managed) + at) for at, k in enumerate(planned)
                       if k in blocks)
-        values = [Value(size, *self.life(name, other), number.get(other))
+        values = [Value(size, *self.life(name, other), number.get(other), self.kind(name))
                   for name, size, other in zip(self.managed, sizes, over)]
         stretch = self.stretches(over)
         for k in planned:
             first, last = self.blocks[k].first, self.blocks[k].end - 1
-            values.append(Value(block_sizes[k], first, max(last, stretch.get(first, 0))))
+            values.append(Value(block_sizes[k], first, max(last, stretch.get(first, 0)),
+                                kind=self.kind(blocks.get(k))))
         return values, planned
+
+    def kind(self, name):
+        """Results in the arena are held there when the run is over."""
+        root = self.learned.roots.get(name)
+        return OUTPUT if root is not None and root.output and not self.apart else MANAGED
 
     def life(self, name, other=None):
         """What is written over something else appears at the last tick of its step, the only
