@@ -22,9 +22,10 @@ extern "C" {
  * answer: `place` of an iteration's config, with this as `place_context`. Zero-initialised
  * it takes the C library's memory, and plans for a live loop, where `allocate` waits for it:
  * with `local-search` and ARENAUT_LIVE_EFFORT, one pass of the skyline, and what so few steps
- * find beyond it. That costs about twice what storage groups cost through the same call
- * (bench/replan.sh: half a millisecond for 500 values, a tenth of a second for 50,000), and their
- * arena is by a sixth to a third larger. Whoever has time before the first run, or plans once for
+ * find beyond it. That costs between 1.3 and 3 times what storage groups cost through the same
+ * call: half a millisecond for 500 values, a tenth of a second for 50,000; its arenas are 0 to 8 %
+ * above the bound where those of groups are 7 to 20 % (bench/replan.sh, docs/runtime.md). Whoever
+ * has time before the first run, or plans once for
  * many, points `options` to zeroed ones: `auto` with its default effort, which may search for
  * seconds. The message of a failure is in `error`. */
 typedef struct arenaut_iteration_planner {
