@@ -25,9 +25,9 @@ extern "C" {
  * find beyond it. That costs between 1.3 and 3 times what storage groups cost through the same
  * call: half a millisecond for 500 values, a tenth of a second for 50,000; its arenas are 0 to 8 %
  * above the bound where those of groups are 7 to 20 % (bench/replan.sh, docs/runtime.md). Whoever
- * has time before the first run, or plans once for
- * many, points `options` to zeroed ones: `auto` with its default effort, which may search for
- * seconds. The message of a failure is in `error`. */
+ * has time before the first run, or plans once for many, points `options` to zeroed ones: `auto`
+ * with its default effort, which may search for seconds. The message of a failure is in
+ * `error`. */
 typedef struct arenaut_iteration_planner {
     const arenaut_plan_options *options; /* NULL: those for a live loop */
     const arenaut_allocator *allocator;  /* NULL: the C library */
