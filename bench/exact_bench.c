@@ -14,7 +14,7 @@
 #include <arenaut/format.h>
 #include <arenaut/planner.h>
 
-#include "planners/exact/exact_run.h"
+#include "planners/exact/exact.h"
 
 typedef struct options {
     uint64_t effort, seed;
@@ -92,8 +92,8 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
                                 .progress = o->verbose ? print_progress : NULL,
                                 .progress_context = &w};
     arenaut_error err;
-    arn_ask nobody = {.put = go_on};
-    const arenaut_status st = arn_exact_run(&in, &nobody, &out, &err);
+    arn_poll never_stops = {.callback = go_on};
+    const arenaut_status st = arn_exact_run(&in, &never_stops, &out, &err);
     const double seconds = cpu_seconds() - w.start;
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (st != ARENAUT_OK) {

@@ -5,14 +5,9 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/exact.h"
-#include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
 #include "planners/run/planner_rows.h"
-#include "planners/run/planner_settings.h"
-#include "planners/search/assign.h"
-#include "planners/search/hot_zone.h"
-#include "planners/search/local_search.h"
-#include "planners/search/portfolio.h"
+#include "planners/search/search.h"
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;

@@ -12,9 +12,8 @@
 #include "core/fail.h"
 #include "planners/bounds/bounds.h"
 #include "planners/bounds/load.h"
-#include "planners/bounds/rooms.h"
-#include "planners/exact/prove.h"
-#include "planners/overlap/overlap_proof.h"
+#include "planners/exact/exact.h"
+#include "planners/overlap/overlap.h"
 
 typedef struct reasons {
     const arenaut_problem *p;
@@ -165,7 +164,7 @@ static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator
     return ARENAUT_OK;
 }
 
-static arenaut_verdict put_question(void *context) {
+static arenaut_verdict poll_caller(void *context) {
     arn_budget *budget = context;
     arn_budget_goes_on(budget);
     return budget->verdict;
@@ -174,7 +173,7 @@ static arenaut_verdict put_question(void *context) {
 static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_plan *plan,
                                   uint64_t bound, arn_budget *budget, arn_certificate_log *log,
                                   arenaut_error *err) {
-    arn_ask ask = {.put = put_question, .context = budget};
+    arn_poll poll = {.callback = poll_caller, .context = budget};
     reasons r = {.p = problem, .bound = bound, .log = log};
     bool found = false;
     if (bound == 0) return ARENAUT_OK; /* needs no proof */
@@ -185,7 +184,7 @@ static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_
                                 .arena = ARENAUT_UNPLACED,
                                 .effort = budget->effort,
                                 .allocator = log->allocator};
-    return arn_exact_prove(&in, &ask, bound, log, err);
+    return arn_exact_prove(&in, &poll, bound, log, err);
 }
 
 static arenaut_status certify(const arenaut_problem *problem, const arenaut_plan *plan,

@@ -1,12 +1,11 @@
 /* exact: finds the smallest arena and proves that there is none smaller, or does what it can
  * within the effort. For hundreds to a few thousand buffers in one pool; where pools are to be
  * chosen, or pairs may be joined or not, for fewer. */
-#include "planners/exact/exact_run.h"
+#include "planners/exact/exact.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/exact/hints.h"
-#include "planners/run/planner_settings.h"
+#include "planners/run/planner_rows.h"
 
 typedef struct running {
     arn_exact_notice last; /* what the caller was told last */
@@ -61,11 +60,11 @@ static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *p
                                          .bound = planning->plan->total_bound,
                                          .spill = ARENAUT_UNPLACED,
                                          .spill_bound = planning->plan->spill_bound};
-    arn_ask ask = {.put = arn_exact_notify, .context = &r.last};
+    arn_poll poll = {.callback = arn_exact_notify, .context = &r.last};
     arn_exact_input in = arn_exact_input_of(planning);
     in.progress = pass_progress;
     in.progress_context = &r;
-    st = arn_exact_run(&in, &ask, &r.out, planning->err);
+    st = arn_exact_run(&in, &poll, &r.out, planning->err);
     if (st == ARENAUT_OK) st = take(planning, &r.out);
     return st == ARENAUT_OK ? arn_exact_keep_earlier(planning) : st;
 }

@@ -6,7 +6,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "planners/exact/exact_run.h"
+#include "planners/exact/exact.h"
 
 typedef struct lane_search {
     arenaut_planning *planning;
@@ -85,7 +85,7 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
     arn_exact_output out = {.offset = s->offset, .pool_of = s->pool_of};
     arenaut_error why;
     s->out = &out;
-    const arenaut_status st = arn_exact_run(&in, arn_meter_ask(s->meter), &out, &why);
+    const arenaut_status st = arn_exact_run(&in, arn_meter_poll(s->meter), &out, &why);
     task->refused = st == ARENAUT_REFUSED; /* and left to other planners */
     if (task->refused) return ARENAUT_OK;
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);

@@ -2,7 +2,7 @@
  * by data only, which placing/pass.c interprets and search/portfolio.c varies; O(n) placements of
  * O(spans alive) each. Replicas of runtimes
  * that work alike are in runtimes/one_pass.c. */
-#include "planners/placing/pass.h"
+#include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
 /* From large to small, equal ones in program order. Hard to beat among simple planners. */

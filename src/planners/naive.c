@@ -11,7 +11,7 @@ typedef struct piles {
     const arn_groups *groups;
     uint64_t end[ARENAUT_MAX_POOLS];
     uint32_t range[ARENAUT_MAX_POOLS]; /* the first reserved one that ends above that */
-    arn_ask *ask;
+    arn_poll *poll;
 } piles;
 
 static void start_piles(piles *s) {
@@ -35,7 +35,7 @@ static uint64_t next_place(piles *s, uint32_t pool, const arn_group *group) {
     }
     for (uint32_t i = *low; i < p->n_reserved && p->reserved[i].pool == pool; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        if (r->first >= at + group->extent || !arn_ask_after(s->ask, 1)) break;
+        if (r->first >= at + group->extent || !arn_poll_after(s->poll, 1)) break;
         if (at < r->end) at = arn_aligned(r->end, group->align);
     }
     return at;
@@ -50,7 +50,7 @@ static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *pl
         if (!(group->pools >> k & 1)) continue;
         const bool fixed = group->fixed != ARENAUT_UNPLACED;
         const uint64_t at = fixed ? group->fixed : next_place(s, k, group);
-        if (arn_ask_ended(s->ask)) return false;
+        if (arn_poll_ended(s->poll)) return false;
         if (at + group->extent > p->pool[k].capacity) continue;
         s->end[k] = arn_max_u64(s->end[k], at + group->extent);
         cost->spill += arn_group_spill(groups, group, k);
@@ -65,8 +65,8 @@ static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *pl
 }
 
 /* ARN_NO_PLAN if something does not fit. */
-static arn_cost pile_up(const arn_groups *groups, arenaut_plan *plan, arn_ask *ask) {
-    piles s = {.groups = groups, .ask = ask};
+static arn_cost pile_up(const arn_groups *groups, arenaut_plan *plan, arn_poll *poll) {
+    piles s = {.groups = groups, .poll = poll};
     arn_cost cost = {0, 0};
     start_piles(&s);
     for (int fixed = 1; fixed >= 0; fixed--) {
@@ -89,9 +89,9 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     const arenaut_status st = arn_groups_make(planning->problem, ARN_COLLAPSE, planning->allocator,
                                               &groups, planning->err);
     if (st != ARENAUT_OK) return st;
-    arn_ask *ask = arn_meter_ask(meter);
-    ask->verdict = ARENAUT_GO_ON; /* an earlier no is asked for again if this takes long */
-    const arn_cost cost = pile_up(&groups, NULL, ask);
+    arn_poll *poll = arn_meter_poll(meter);
+    poll->verdict = ARENAUT_GO_ON; /* an earlier no is asked for again if this takes long */
+    const arn_cost cost = pile_up(&groups, NULL, poll);
     arn_meter_spend(meter, groups.n);
     if (arn_meter_improves(meter, cost)) {
         pile_up(&groups, planning->plan, NULL);

@@ -9,10 +9,9 @@
 #include "support/test.h"
 #include "support/thorough.h"
 
-#include "planners/exact/exact_orders.h"
-#include "planners/exact/exact_run.h"
-#include "planners/exact/model_make.h"
 #include "planners/exact/tree.h"
+#include "planners/exact/exact.h"
+#include "planners/exact/exact_model.h"
 
 /* ---- the obvious search ---- */
 
@@ -366,7 +365,7 @@ static arenaut_verdict go_on(void *context) {
     return ARENAUT_GO_ON;
 }
 
-static arn_ask nobody = {.put = go_on};
+static arn_poll never_stops = {.callback = go_on};
 
 TEST(only_smaller_arenas_than_the_given_one_are_reported) {
     /* Three in a row of which two meet: 5 + 4 bytes are the optimum. */
@@ -376,14 +375,14 @@ TEST(only_smaller_arenas_than_the_given_one_are_reported) {
     arn_exact_output out = {.offset = offset};
     arn_exact_input in = {.problem = p, .arena = 9, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &never_stops, &out, &err), err);
     assert_false(out.improved);
     assert_int_equal(out.arena, 9);
     assert_int_equal(out.bound, 9);
     assert_int_equal(out.stopped_by, ARENAUT_STOP_PROOF);
     assert_int_equal(offset[0], 77);
     in.arena = 10;
-    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &never_stops, &out, &err), err);
     assert_true(out.improved);
     assert_int_equal(out.arena, 9);
     arenaut_problem_free(p);
@@ -404,7 +403,7 @@ TEST(buffers_of_other_pools_are_left_alone) {
     const arn_exact_input in = {
         .problem = p, .pool = 1, .pool_of = pool_of, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &never_stops, &out, &err), err);
     assert_int_equal(out.arena, 8);
     assert_int_equal(offset[1], 77);
     assert_int_equal(offset[0] + offset[2], offset[0] ? 3 : 5);
@@ -419,7 +418,7 @@ TEST(too_many_pairs_are_refused_before_they_are_listed) {
     arn_exact_output out = {.offset = offset};
     const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_int_equal(arn_exact_run(&in, &nobody, &out, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_exact_run(&in, &never_stops, &out, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "too many"));
     test_free(offset);
     arenaut_problem_free(p);
@@ -451,11 +450,11 @@ TEST(sizes_near_the_limit_are_refused_or_right) {
     arn_exact_output out = {.offset = offset};
     arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_int_equal(arn_exact_run(&in, &nobody, &out, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_exact_run(&in, &never_stops, &out, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "too many"));
     arenaut_problem_free(p);
     in.problem = p = problem_of(even, COUNT_OF(even));
-    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &never_stops, &out, &err), err);
     assert_true(out.arena == 2 * (big - 1) && out.bound == out.arena);
     arenaut_problem_free(p);
 }
@@ -492,7 +491,7 @@ TEST(overlapping_fixed_buffers_are_infeasible) {
     arn_exact_output out = {.offset = offset};
     const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
-    assert_ok(arn_exact_run(&in, &nobody, &out, &err), err);
+    assert_ok(arn_exact_run(&in, &never_stops, &out, &err), err);
     assert_int_equal(out.arena, ARENAUT_UNPLACED);
     assert_int_equal(out.bound, ARENAUT_UNPLACED);
     arenaut_problem_free(p);

@@ -6,7 +6,7 @@
 
 #include <arenaut/planner.h>
 
-#include "planners/placing/bands.h"
+#include "planners/placing/spans.h"
 #include "planners/placing/placing.h"
 #include "support/problems.h"
 

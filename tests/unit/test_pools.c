@@ -386,9 +386,9 @@ TEST(a_bound_that_is_stopped_says_nothing) {
     arenaut_error err = {0};
     for (uint32_t most = 1; most < 4; most++) {
         patience until = {.most = most};
-        arn_ask ask = {.put = run_out, .context = &until};
+        arn_poll poll = {.callback = run_out, .context = &until};
         arn_spill_answer answer;
-        assert_ok(arn_spill_bound(p, &ask, NULL, &answer, &err), err);
+        assert_ok(arn_spill_bound(p, &poll, NULL, &answer, &err), err);
         assert_true(answer.ended && answer.least == 0);
         assert_int_equal(until.asked, most);
     }

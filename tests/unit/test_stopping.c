@@ -10,9 +10,9 @@
 
 #include "core/checked.h"
 #include "ir/lifetimes.h"
-#include "planners/bounds/collisions.h"
-#include "planners/bounds/rooms.h"
-#include "planners/exact/exact_run.h"
+#include "planners/bounds/witness.h"
+#include "planners/bounds/load.h"
+#include "planners/exact/exact.h"
 #include "support/oracle.h"
 #include "support/problems.h"
 
@@ -275,13 +275,13 @@ TEST(a_star_is_planned_in_no_time) {
 
 /* Says no at the n-th question, and wants to be asked after every operation. */
 typedef struct nag {
-    arn_ask *ask;
+    arn_poll *poll;
     uint64_t left;
 } nag;
 
 static arenaut_verdict answer_nag(void *context) {
     nag *n = context;
-    n->ask->done = ARN_ASK_EVERY; /* again at once */
+    n->poll->counted = ARN_POLL_EVERY; /* again at once */
     if (n->left == 0) return ARENAUT_INTERRUPTED;
     n->left--;
     return ARENAUT_GO_ON;
@@ -294,14 +294,14 @@ typedef struct room_for_plan {
 
 static arn_exact_output search_until(const arenaut_problem *p, uint64_t questions,
                                      room_for_plan *room, bool *asked_enough) {
-    arn_ask ask = {.put = answer_nag, .done = ARN_ASK_EVERY};
-    nag n = {&ask, questions};
+    arn_poll poll = {.callback = answer_nag, .counted = ARN_POLL_EVERY};
+    nag n = {&poll, questions};
     const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 200000};
     arn_exact_output out = {.offset = room->offset, .pool_of = room->pool};
     arenaut_error err;
-    ask.context = &n;
-    assert_ok(arn_exact_run(&in, &ask, &out, &err), err);
-    *asked_enough = arn_ask_ended(&ask);
+    poll.context = &n;
+    assert_ok(arn_exact_run(&in, &poll, &out, &err), err);
+    *asked_enough = arn_poll_ended(&poll);
     return out;
 }
 

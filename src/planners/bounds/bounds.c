@@ -1,8 +1,9 @@
-/* Lower bounds for the arenas: the load of bounds/load.c, raised where that is known to be too low.
+/* Lower bounds of the arenas: the largest load (load.h), raised where that is known to be too low;
+ * and the features that a problem uses.
  *
  * A buffer that may lie in one pool only cannot end lower there than reserved ranges and its
- * alignment let it; two that an edge keeps apart need their sizes together. What no plan can beat
- * is found in O(pools × n + n log n). Why there may be no plan at all is in find_witness.c. */
+ * alignment let it; two that an edge keeps apart need the sum of their sizes. O(pools × n +
+ * n log n). Reasons why there may be no plan at all are in witness.c. */
 #include "planners/bounds/bounds.h"
 
 #include <arenaut/planner.h>
@@ -12,8 +13,40 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "planners/bounds/load.h"
-#include "planners/bounds/rooms.h"
-#include "planners/overlap/overlap_bound.h"
+#include "planners/overlap/overlap.h"
+
+/* ---- features ---- */
+
+static uint32_t buffer_features(const arenaut_problem *p, uint32_t b) {
+    uint32_t used = 0;
+    if (arenaut_problem_align(p, b) > 1) used |= ARENAUT_FEATURE_ALIGNMENT;
+    if (arenaut_problem_lifetime_count(p, b) > 1) used |= ARENAUT_FEATURE_GAPS;
+    if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) {
+        used |= ARENAUT_FEATURE_FIXED_OFFSETS;
+    }
+    if (arenaut_problem_same_base(p, b) != ARENAUT_NONE) used |= ARENAUT_FEATURE_SAME_BASE;
+    if (arenaut_problem_inside(p, b) != ARENAUT_NONE) used |= ARENAUT_FEATURE_INSIDE;
+    if (arenaut_problem_hint(p, b) != ARENAUT_UNPLACED) used |= ARENAUT_FEATURE_HINTS;
+    return used;
+}
+
+uint32_t arenaut_problem_features(const arenaut_problem *p) {
+    uint32_t used = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (arenaut_problem_needs_memory(p, b)) used |= buffer_features(p, b);
+    }
+    if (p->n_pools > 1) used |= ARENAUT_FEATURE_POOLS;
+    for (uint32_t i = 0; i < p->n_pools; i++) {
+        if (p->pool[i].capacity != ARENAUT_UNLIMITED) used |= ARENAUT_FEATURE_CAPACITY;
+    }
+    if (p->n_conflicts) used |= ARENAUT_FEATURE_CONFLICTS;
+    if (p->n_separations) used |= ARENAUT_FEATURE_SEPARATIONS;
+    if (p->n_reserved) used |= ARENAUT_FEATURE_RESERVED;
+    if (p->traits & ARENAUT_PROBLEM_TOKENS) used |= ARENAUT_FEATURE_TOKENS;
+    return used;
+}
+
+/* ---- bounds ---- */
 
 uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
     if (bytes == 0) return 0;

@@ -12,13 +12,6 @@ arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *a
                                const arenaut_allocator *allocator, uint64_t *per_pool,
                                uint64_t *total, int64_t *step, arenaut_error *err);
 
-/* Looks for a simple reason why there is no plan: a buffer larger than each of its pools,
- * fixed buffers that overlap, more bytes alive at one step than its pools have. Fills in
- * the witness and sets *found; its buffers are allocated with `allocator`. That nothing was
- * found does not mean that there is a plan. */
-arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                                arenaut_witness *witness, bool *found, arenaut_error *err);
-
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
 

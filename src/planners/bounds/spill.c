@@ -343,7 +343,7 @@ static bool walk_through(walk *w, arn_spill_answer *answer) {
         drop_those_that_do_not_fit(w);
         close_groups(w, first, i);
         w->work += i - first;
-        answer->ended = !arn_ask_after(w->q->ask, w->work - before);
+        answer->ended = !arn_poll_after(w->q->poll, w->work - before);
         if (answer->ended) return true;
     }
     return true;
@@ -386,7 +386,7 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     arn_region_init(&w.region, s->allocator);
     arn_spill_room(s->problem, question->sixteenths, w.room);
     const uint64_t looks = (uint64_t)s->n_roots * s->problem->n_pools; /* which are no effort */
-    answer->ended = !arn_ask_after(question->ask, looks);
+    answer->ended = !arn_poll_after(question->poll, looks);
     if (answer->ended) answer->least = 0;
     if (!answer->ended && arn_spill_narrow(s, question->pool_of, w.room, &w.work)) {
         const uint32_t n_choosing = begin_groups(&w);
@@ -414,11 +414,11 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     return room ? ARENAUT_OK : arn_no_memory(err);
 }
 
-arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_ask *ask,
+arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_poll *poll,
                                const arenaut_allocator *allocator, arn_spill_answer *answer,
                                arenaut_error *err) {
     const arn_spill_question question = {
-        .most = ARENAUT_UNPLACED, .sixteenths = 16, .states = ARN_SPILL_STATES, .ask = ask};
+        .most = ARENAUT_UNPLACED, .sixteenths = 16, .states = ARN_SPILL_STATES, .poll = poll};
     arn_spill *s;
     arenaut_status st = arn_spill_new(problem, allocator, &s, err);
     if (st != ARENAUT_OK) return st;

@@ -9,7 +9,7 @@
 #define ARN_PLANNERS_BOUNDS_SPILL_H
 
 #include "planners/bounds/spill_groups.h"
-#include "planners/run/ask.h"
+#include "planners/run/poll.h"
 
 typedef struct arn_spill_question {
     const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
@@ -18,14 +18,14 @@ typedef struct arn_spill_question {
     uint32_t states;         /* ways that are kept at a time, about */
     uint32_t *choice;        /* per buffer: its pool in one of the best ways, ARENAUT_NONE where
                               * that was forgotten; may be NULL */
-    arn_ask *ask;            /* asked on the way whether to go on; may be NULL */
+    arn_poll *poll;          /* asked on the way whether to go on; may be NULL */
 } arn_spill_question;
 
 typedef struct arn_spill_answer {
     uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
     int64_t dead_end; /* then, the step at which the last way ended */
     uint64_t effort;  /* that this took */
-    bool ended;       /* `ask` said stop: nothing is known, `least` is 0 */
+    bool ended;       /* `poll` said stop: nothing is known, `least` is 0 */
 } arn_spill_answer;
 
 enum { ARN_SPILL_STATES = 4096, ARN_SPILL_FEW_STATES = 256 };
@@ -35,7 +35,7 @@ arenaut_status arn_spill_least(arn_spill *spill, const arn_spill_question *quest
                                arn_spill_answer *answer, arenaut_error *err);
 
 /* The same for a whole problem, once. */
-arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_ask *ask,
+arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_poll *poll,
                                const arenaut_allocator *allocator, arn_spill_answer *answer,
                                arenaut_error *err);
 

@@ -1,19 +1,118 @@
-/* cases: a case is one assumption on top of its parent's, so that thousands of them fit into a
- * list; the one at work has its assumptions spread over arrays. A stack holds the cases of this
- * round, `later` those of the next. */
-#include "planners/exact/cases.h"
+/* Branch and bound over cases: same-base pairs and choices of pools, around the search of one pool.
+ *
+ * At first nothing is assumed of same-base pairs: the two do not interfere at all. That is a
+ * relaxation, so whatever has no packing then has none. Only when a packing is found that puts a
+ * pair neither at one place nor apart, the case branches: the pair is joined, or it is apart. If
+ * pools are to be chosen, groups get theirs one by one, the largest first, so as to spill as
+ * little as the loads allow; every case has a lower bound of its spill, and its pools have bounds
+ * that add up. When all are chosen the pools are independent.
+ *
+ *                        nothing assumed
+ *                       /               \
+ *          group g in pool 0        group g in pool 1
+ *             /         \                  |
+ *      pair p joined   p apart         pool too small: no plan in this case
+ *
+ * Cases are gone through in rounds, depth first, each with a limit; the unfinished ones have their
+ * turn again in the next round, with twice the limit (iterative deepening of the effort), and so
+ * on until none is left or the budget is spent. Nothing in this depends on how large that is. */
+#include "planners/exact/exact.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/id_list.h"
+#include "core/memory.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
-#include "planners/exact/case_bounds.h"
+#include "planners/exact/exact_case.h"
 #include "planners/exact/exact_search.h"
-#include "planners/exact/first_case.h"
 #include "planners/run/cost.h"
+
+/* Whether the search has to choose pools: there are several, and none are given. */
+static inline bool chooses_pools(const arn_exact_input *in) {
+    return !in->pool_of && in->problem->n_pools > 1;
+}
+
+/* ---- the first case ---- */
+
+/* A guess that is likely to be good, so that a problem with many pairs has a plan before its cases
+ * have been gone through. It joins greedily, by the bytes that a join saves; each join compares all
+ * buffers of the two groups, up to a limit for all of them together. */
+
+/* No more buffers than this are compared with each other, all joins together. */
+enum { MOST_LOOKS = 1 << 22, LOOK_OPERATIONS = 16 };
+
+/* A fixed buffer settles where its group lies, so that group is left alone. */
+static bool has_fixed(const arn_exact_groups *g, uint32_t member) {
+    uint32_t i = member;
+    do {
+        if (arenaut_problem_fixed_offset(g->in->problem, i) != ARENAUT_UNPLACED) return true;
+        i = g->next[i];
+    } while (i != member);
+    return false;
+}
+
+/* Whether the heir's group may move to where the heir starts at its base. */
+static bool may_join(const arn_exact_groups *g, uint32_t heir, uint32_t base, uint32_t *looks) {
+    const uint64_t up = g->at[base] - g->at[heir];
+    uint32_t i = heir;
+    do {
+        uint32_t k = base;
+        do {
+            if (++*looks > MOST_LOOKS || !arn_poll_after(g->in->poll, LOOK_OPERATIONS))
+                return false;
+            if (!arn_exact_may_keep(g, i, k, (int64_t)(g->at[i] + up - g->at[k]))) return false;
+            k = g->next[k];
+        } while (k != base);
+        i = g->next[i];
+    } while (i != heir);
+    return true;
+}
+
+static uint64_t saving(const arenaut_problem *p, uint32_t heir) {
+    return arn_min_u64(p->size[heir], p->size[p->same_base[heir]]);
+}
+
+static bool larger_saving(const void *context, uint32_t a, uint32_t b) {
+    return saving(context, a) > saving(context, b);
+}
+
+/* Writes arn_exact_pair per buffer, with no pair left open: every pair that saves memory is
+ * joined if those joined before it allow that, the largest savings first, and else apart. Where
+ * there are very many, only the first ones are tried. `scratch` may be freed afterwards. False
+ * if there is no memory. */
+static bool first_case(const arn_exact_input *in, arn_region *scratch, uint8_t *pair) {
+    const arenaut_problem *p = in->problem;
+    uint32_t n = 0, looks = 0;
+    uint32_t *order = arn_region_allocate(scratch, p->n_buffers, 2 * sizeof *order);
+    arn_exact_groups g;
+    if (!order || !arn_exact_groups_make(in, scratch, &g)) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        pair[b] = ARN_EXACT_APART;
+        if (arn_exact_is_pair(in, b)) order[n++] = b;
+    }
+    arn_sort_ids(order, n, larger_saving, p, order + p->n_buffers);
+    for (uint32_t k = 0; k < n && looks <= MOST_LOOKS; k++) {
+        const uint32_t heir = order[k], base = p->same_base[heir];
+        if (g.root[heir] == g.root[base] || has_fixed(&g, heir) || has_fixed(&g, base)) continue;
+        if (may_join(&g, heir, base, &looks)) arn_exact_join(&g, heir);
+    }
+    /* Joining others may have put a buffer where its base is. */
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t heir = order[k], base = p->same_base[heir];
+        const bool joined = g.root[heir] == g.root[base] && g.at[heir] == g.at[base];
+        if (joined) pair[heir] = ARN_EXACT_JOINED;
+    }
+    return true;
+}
+
+/* ---- cases ---- */
+
+/* A case is one assumption on top of its parent's, so that thousands of them fit into a list; the
+ * one at work has its assumptions spread over arrays. A stack holds the cases of this round,
+ * `later` those of the next. */
 
 /* The effort for a case in the first round. */
 enum { FIRST_LIMIT = 4096 };
@@ -70,7 +169,7 @@ static uint32_t root_of(const cases *x, uint32_t b) { return x->hosts.root ? x->
 
 static void assume_all(cases *x, uint32_t id) {
     const arenaut_problem *p = x->in->problem;
-    const bool choosing = arn_exact_chooses_pools(x->in);
+    const bool choosing = chooses_pools(x->in);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         x->pair[b] = ARN_EXACT_OPEN;
         if (choosing) x->pool_of[b] = arn_exact_only_pool(p, b);
@@ -128,7 +227,7 @@ static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t boun
                                      uint64_t effort) {
     cases *x = context;
     (void)bound;
-    if (!arn_exact_chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
+    if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict =
             x->in->progress(x->in->progress_context, x->out->arena,
@@ -138,14 +237,14 @@ static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t boun
 }
 
 static arn_exact_case case_of(const cases *x, uint32_t pool) {
-    const uint32_t *pool_of = arn_exact_chooses_pools(x->in) ? x->pool_of : x->in->pool_of;
+    const uint32_t *pool_of = chooses_pools(x->in) ? x->pool_of : x->in->pool_of;
     return arn_exact_case_of(x->in, x->pair, pool_of, pool);
 }
 
-/* Takes over a stop that the input's `ask` was told of. What is under way is then not done: it
+/* Takes over a stop that the input's `poll` was told of. What is under way is then not done: it
  * goes back to what is left to do. */
 static void take_stop(cases *x) {
-    if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
+    if (arn_poll_ended(x->in->poll)) x->verdict = x->in->poll->verdict;
 }
 
 static uint64_t effort_left(const cases *x) {
@@ -161,7 +260,7 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
     c.in.arena = arena;
     c.in.bound = bound;
     c.in.effort = arn_min_u64(x->limit, effort_left(x));
-    if (arn_exact_chooses_pools(x->in)) c.in.enough = 0;
+    if (chooses_pools(x->in)) c.in.enough = 0;
     const arenaut_status st = arn_exact_search(&c, found, x->err);
     take_stop(x);
     x->out->effort += found->effort;
@@ -290,7 +389,7 @@ static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
                                          .sixteenths = 16,
                                          .states = ARN_SPILL_FEW_STATES,
                                          .choice = x->choice,
-                                         .ask = x->in->ask};
+                                         .poll = x->in->poll};
     arn_spill_answer answer;
     const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
     if (st != ARENAUT_OK) return st;
@@ -346,7 +445,7 @@ static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a
 
 /* Counts what is elementary and no effort, so that somebody is asked in time. */
 static void count(cases *x, uint64_t operations) {
-    if (!arn_ask_after(x->in->ask, operations)) take_stop(x);
+    if (!arn_poll_after(x->in->poll, operations)) take_stop(x);
 }
 
 static void find_bound(cases *x) {
@@ -370,8 +469,7 @@ static arenaut_status do_round(cases *x) {
         if (!may_improve(x, id)) continue;
         assume_all(x, id);
         const uint64_t before = x->out->effort;
-        const arenaut_status st =
-            arn_exact_chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
+        const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
         if (st == ARENAUT_STOPPED)
             return add_id(x, &x->later, id) ? ARENAUT_OK : arn_no_memory(x->err);
         if (st != ARENAUT_OK) return st;
@@ -424,7 +522,7 @@ static arenaut_status do_first_case(cases *x) {
 /* With nothing to start from, a plan in which every pair is apart. It costs one packing. */
 static arenaut_status make_first_plan(cases *x) {
     arenaut_stop why;
-    if (x->out->arena != ARENAUT_UNPLACED || arn_exact_chooses_pools(x->in)) return ARENAUT_OK;
+    if (x->out->arena != ARENAUT_UNPLACED || chooses_pools(x->in)) return ARENAUT_OK;
     for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = ARN_EXACT_APART;
     return do_closed_case(x, 0, &why);
 }
@@ -469,9 +567,9 @@ static bool begin(cases *x) {
     x->limit = FIRST_LIMIT;
     x->bound = bound;
     if (!x->pair || !x->pool_of || !x->offset || !add_case(x, &x->stack, nothing)) return false;
-    if (arn_exact_chooses_pools(x->in)) return list_roots(x);
+    if (chooses_pools(x->in)) return list_roots(x);
     x->first = arn_region_allocate(&x->region, n, sizeof *x->first);
-    return x->first && arn_exact_first_case(x->in, &x->region, x->first);
+    return x->first && first_case(x->in, &x->region, x->first);
 }
 
 static void end(cases *x) {
@@ -487,13 +585,14 @@ static void end(cases *x) {
                                                              : ARENAUT_STOP_EFFORT;
 }
 
-arenaut_status arn_exact_run_cases(const arn_exact_input *in, arn_exact_output *out,
-                                   arenaut_error *err) {
+/* As arn_exact_run, by cases, for an *out in which nothing is found yet. */
+static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out,
+                                arenaut_error *err) {
     cases x = {.in = in, .out = out, .err = err};
     arn_region_init(&x.region, in->allocator);
     arenaut_status st = ARENAUT_OK;
     out->spill_bound = in->spill_bound;
-    if (arn_exact_chooses_pools(in)) {
+    if (chooses_pools(in)) {
         out->spill = ARENAUT_UNPLACED;
         st = arn_spill_new(in->problem, in->allocator, &x.spill, err);
     }
@@ -505,4 +604,52 @@ arenaut_status arn_exact_run_cases(const arn_exact_input *in, arn_exact_output *
     arn_release(in->allocator, x.later.ids);
     arn_region_free(&x.region);
     return st;
+}
+
+/* ---- the call ---- */
+
+static bool has_pairs(const arn_exact_input *in) {
+    for (uint32_t b = 0; b < in->problem->n_buffers; b++) {
+        if (arn_exact_is_pair(in, b)) return true;
+    }
+    return false;
+}
+
+static arenaut_status run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
+    const arn_exact_case only = {*in, NULL};
+    out->spill = out->spill_bound = 0;
+    if (!chooses_pools(in) && !has_pairs(in)) return arn_exact_search(&only, out, err);
+    out->improved = false;
+    out->arena = in->arena;
+    out->bound = in->bound;
+    out->open_pair = ARENAUT_NONE;
+    out->effort = out->nodes = 0;
+    return run_cases(in, out, err);
+}
+
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_poll *poll, arn_exact_output *out,
+                             arenaut_error *err) {
+    arn_exact_input own = *in;
+    own.poll = poll;
+    return run(&own, out, err);
+}
+
+arn_exact_input arn_exact_input_of(const arenaut_planning *planning) {
+    const arenaut_plan_options *options = planning->options;
+    return (arn_exact_input){
+        .problem = planning->problem,
+        .arena = ARENAUT_UNPLACED,
+        .bound = planning->plan->total_bound,
+        .spill_bound = planning->plan->spill_bound,
+        .enough = options->capacity,
+        .effort = options->effort,
+        .seed = options->seed,
+        .allocator = planning->allocator,
+    };
+}
+
+arenaut_verdict arn_exact_notify(void *context) {
+    arn_exact_notice *last = context;
+    if (!last->options->progress) return ARENAUT_GO_ON;
+    return last->options->progress(last->options->progress_context, &last->progress);
 }

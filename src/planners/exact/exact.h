@@ -1,20 +1,20 @@
-/* The exact search: minimises the arena of one pool, or of all together, or proves that nothing
- * smaller exists, or that nothing fits. This header has what all of its parts share; to run it,
- * see exact_run.h, and docs/exact.md for how it works.
+/* Branch and bound for dynamic storage allocation: minimises the arena of one pool, or of all
+ * together, or proves that nothing smaller exists, or that nothing fits. docs/exact.md explains it.
  *
  * It is anytime: it starts from a plan if there is one, improves it whenever it can, and
- * stops at the bound, when its effort is spent, or when the caller says so. It is
+ * stops at the bound, when its budget is spent, or when the caller's callback says so. It is
  * deterministic: effort is counted, there is no clock, and random choices come from the seed.
  * More effort only goes on where less stopped, so it never ends with a larger arena or a lower
  * bound. */
-#ifndef ARN_EXACT_H
-#define ARN_EXACT_H
+#ifndef ARN_PLANNERS_EXACT_EXACT_H
+#define ARN_PLANNERS_EXACT_EXACT_H
 
 #include <arenaut/plan.h>
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
-#include "planners/run/ask.h"
+#include "planners/certificate_log.h"
+#include "planners/run/poll.h"
 
 /* The constraints it handles in one pool, without and with relations; of all pools together it
  * handles ARENAUT_FEATURE_POOLS too. */
@@ -55,8 +55,8 @@ typedef struct arn_exact_input {
     uint64_t seed;
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
-    arn_ask *ask; /* asked where no progress is reported, see ask.h; filled in by the calls that
-                   * take one */
+    arn_poll *poll; /* asked where no progress is reported, see ask.h; filled in by the calls that
+                     * take one */
     const arenaut_allocator *allocator;
 } arn_exact_input;
 
@@ -78,5 +78,39 @@ typedef struct arn_exact_output {
     arenaut_stop stopped_by;
     uint64_t effort, nodes; /* spent, and of all trees */
 } arn_exact_output;
+
+/* Searches in->pool, or all pools where in->pool_of is NULL and there are several. Of *out only
+ * `offset` and `pool_of` are read, the rest is written. OK, whether or not something was found;
+ * REFUSED, with the reason, for a problem that is too large: the search keeps the list of all
+ * conflicts and of what is alive at each moment, and will not take more than about 80 MB for
+ * them; NO_MEMORY. `poll` stops it, and is asked where no progress is reported. */
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_poll *poll, arn_exact_output *out,
+                             arenaut_error *err);
+
+/* The input for all of a planning's problem, with its options and bounds, no plan to start from,
+ * and neither progress nor `poll`. */
+arn_exact_input arn_exact_input_of(const arenaut_planning *planning);
+
+/* What the caller of a planning was told last, to be told again where nothing new is known. */
+typedef struct arn_exact_notice {
+    const arenaut_plan_options *options;
+    arenaut_progress progress;
+} arn_exact_notice;
+
+/* An arn_poll's `put`; `context` is an arn_exact_notice. */
+arenaut_verdict arn_exact_notify(void *context);
+
+/* Adds to the log a proof that no plan has a total below `bound`, or that there is no plan at all
+ * if that is ARENAUT_UNPLACED. Of `in` it reads the problem, the effort, the seed and the
+ * allocator. The search is the one that finds plans, but steered at what is impossible, and
+ * written down. STOPPED: the effort was spent, or `poll` said so; REFUSED: too large, or the bound
+ * is too high; NO_MEMORY. Other than OK, the log has lines that prove nothing. */
+arenaut_status arn_exact_prove(const arn_exact_input *in, arn_poll *poll, uint64_t bound,
+                               arn_certificate_log *log, arenaut_error *err);
+
+/* Rearranges a plan that is proven to be the smallest so that more buffers lie where their hints
+ * say, in equally large arenas, with a part of the options' effort on top. Plans of other quality,
+ * and problems without hints, stay as they are. */
+arenaut_status arn_exact_keep_earlier(arenaut_planning *planning);
 
 #endif

@@ -21,13 +21,14 @@
  *     address  0  1  2  3  4  5  6
  *              [=======]######[=]
  *              3 units    wall  the fourth unit */
-#ifndef ARN_EXACT_MODEL_H
-#define ARN_EXACT_MODEL_H
+#ifndef ARN_PLANNERS_EXACT_EXACT_MODEL_H
+#define ARN_PLANNERS_EXACT_EXACT_MODEL_H
 
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
-#include "planners/run/ask.h"
+#include "planners/exact/exact_case.h"
+#include "planners/run/poll.h"
 
 /* A stretch of consecutive cliques, [first, end), in which an item is alive. */
 typedef struct arn_exact_span {
@@ -42,7 +43,7 @@ typedef struct arn_exact_wall {
 
 typedef struct arn_exact_model {
     const arenaut_problem *problem;
-    arn_ask *ask; /* the input's: NULL, or told of all work that is not counted as effort */
+    arn_poll *poll; /* the input's: NULL, or told of all work that is not counted as effort */
     arn_region region;
     uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
 
@@ -117,5 +118,11 @@ static inline int64_t arn_exact_need(const arn_exact_model *m, uint32_t c, int64
     }
     return end;
 }
+
+/* Fills in *model, which the caller frees if this returns OK; the problem is borrowed. STOPPED,
+ * with no message, if the input's `poll` ended; REFUSED, with the reason, for a problem that is
+ * too large; NO_MEMORY. */
+arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
+                                    arenaut_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* search: drives the tree, in many short runs at changing capacities and in changing styles.
+/* The search of one case: restarts of the tree, short runs at changing capacities in randomized
+ * styles, beside one growing proof.
  *
- * How long a run takes varies wildly with its style, and hardly ever does a run that has
- * gone wrong early find its way back; so runs are short, little more than a node per item,
- * and there are many. A part of them aims straight at the lower bound. The others climb a
- * ladder: they aim at the bound, then half way between bound and best plan, then closer and
- * closer to the best plan, and go back up whenever one succeeds:
+ * How long a run takes varies wildly with its style (heavy tails: Gomes, Selman, Crato, Kautz
+ * 2000), and hardly ever does a run that has gone wrong early find its way back; so runs are short,
+ * little more than a node per item, and there are many. A part of them aims straight at the lower
+ * bound. The others climb a ladder: they aim at the bound, then half way between bound and best
+ * plan, then closer and closer to the best plan, and go back up whenever one succeeds:
  *
  *     capacity   best plan  ==========================
  *                target     - - - - - - - - - - - - -   proofs: nothing fits below?
@@ -13,16 +14,117 @@
  *                rung 0, the bound x                    fail on a rung, then one below is tried
  *
  * Beside them a proof is attempted just below the best plan, with a limit that doubles each time.
- * Failed states are remembered throughout. */
+ * No-goods, the digests of failed states, are kept throughout. */
 #include "planners/exact/exact_search.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/random.h"
-#include "planners/exact/exact_orders.h"
-#include "planners/exact/model_make.h"
-#include "planners/exact/open_pairs.h"
 #include "planners/exact/tree.h"
+#include "planners/exact/exact_model.h"
+
+/* ---- bounds without a search ---- */
+
+/* A case's model is built for its bound alone. Searching (cases.c) and proving (prove.c) go through
+ * cases in different orders, but compare their bounds in the same way. */
+
+arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
+                                    uint64_t *effort, arenaut_error *err) {
+    const arenaut_pool *pool = &c->in.problem->pool[c->in.pool];
+    arn_exact_model m;
+    const arenaut_status st = arn_exact_model_make(c, &m, err);
+    if (st != ARENAUT_OK) return st;
+    const uint64_t bytes = (uint64_t)m.bound * m.unit;
+    *bound = arn_aligned(bytes, pool->align);
+    *possible = !m.clash && bytes <= pool->capacity;
+    *effort += (m.member_start[m.n_cliques] + m.n) / ARN_EXACT_OPERATIONS_PER_EFFORT + 1;
+    arn_exact_model_free(&m);
+    return ARENAUT_OK;
+}
+
+uint64_t arn_exact_sum_bounds(const arenaut_problem *p, const uint64_t *bound) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
+    }
+    return sum;
+}
+
+/* ---- open pairs ---- */
+
+/* Checks a packing of the relaxation: is every buffer that the relaxation let overlap others clear
+ * of them all the same? Only such buffers need a look, as all others were kept apart. */
+
+bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
+                          arn_exact_pairs *pairs) {
+    const arn_exact_input *in = &assumed->in;
+    const arenaut_problem *p = in->problem;
+    const arn_exact_pairs none = {.in = in};
+    *pairs = none;
+    if (!p->same_base) return true;
+    pairs->open = arn_region_allocate(region, p->n_buffers, sizeof *pairs->open);
+    pairs->covered = arn_region_allocate(region, p->n_buffers, 2 * sizeof *pairs->covered);
+    pairs->place = arn_region_allocate(region, p->n_buffers, sizeof *pairs->place);
+    if (!pairs->open || !pairs->covered || !pairs->place) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arn_exact_in_pool(in, b)) continue;
+        const bool is_pair = arn_exact_is_pair(in, b);
+        const bool open = arn_exact_assumed(assumed, b) == ARN_EXACT_OPEN;
+        if (open && is_pair) pairs->open[pairs->n_open++] = b;
+        if (is_pair) {
+            pairs->covered[pairs->n_covered++] = arn_exact_smaller(p, b, p->same_base[b]);
+        }
+        if (arenaut_problem_inside(p, b) != ARENAUT_NONE) pairs->covered[pairs->n_covered++] = b;
+    }
+    return true;
+}
+
+/* Writes where the packing puts each buffer of the pool, in bytes, into place[buffer]. Returns
+ * where the highest of them ends, in units. O(buffers). */
+static int64_t write_places(const arn_exact_state *s, uint64_t *place) {
+    const arn_exact_model *m = s->model;
+    int64_t top = m->highest_fixed;
+    for (uint32_t i = 0; i < m->n; i++) {
+        place[m->buffer[i]] = (uint64_t)s->offset[i] * m->unit;
+        if (s->offset[i] + m->size[i] > top) top = s->offset[i] + m->size[i];
+    }
+    for (uint32_t k = 0; k < m->n_fixed; k++) place[m->fixed[k]] = m->fixed_at[k];
+    return top;
+}
+
+/* A buffer that `b` must not overlap but does; ARENAUT_NONE. */
+static uint32_t run_into(const arn_exact_pairs *pairs, uint32_t b) {
+    const arenaut_problem *p = pairs->in->problem;
+    for (uint32_t other = 0; other < p->n_buffers; other++) {
+        if (!arn_poll_after(pairs->in->poll, 1)) break;
+        if (other == b || !arn_exact_in_pool(pairs->in, other)) continue;
+        if (arn_exact_collide(p, b, other, pairs->place)) return other;
+    }
+    return ARENAUT_NONE;
+}
+
+/* An open pair to do with either of two buffers, or else any. */
+static uint32_t open_pair_of(const arn_exact_pairs *pairs, uint32_t a, uint32_t b) {
+    for (uint32_t k = 0; k < pairs->n_open; k++) {
+        const uint32_t heir = pairs->open[k], base = pairs->in->problem->same_base[heir];
+        if (heir == a || heir == b || base == a || base == b) return heir;
+    }
+    return pairs->open[0];
+}
+
+uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_state *state) {
+    if (pairs->n_open == 0) return ARENAUT_NONE;
+    write_places(state, pairs->place);
+    for (uint32_t k = 0; k < pairs->n_covered; k++) {
+        const uint32_t b = pairs->covered[k], other = run_into(pairs, b);
+        if (other != ARENAUT_NONE) return open_pair_of(pairs, b, other);
+        /* Not all was looked at: then the packing does not count as right. */
+        if (arn_poll_ended(pairs->in->poll)) return pairs->open[0];
+    }
+    return ARENAUT_NONE;
+}
+
+/* ---- search ---- */
 
 enum {
     EARLY_RUNS = 64,  /* of which every second aims at the bound, later every fourth */
@@ -91,12 +193,12 @@ static bool finished(const search *x) {
 }
 
 static bool stopped(const search *x) {
-    return arn_ask_ended(x->in->ask) || x->out_of_effort || x->verdict != ARENAUT_GO_ON ||
+    return arn_poll_ended(x->in->poll) || x->out_of_effort || x->verdict != ARENAUT_GO_ON ||
            x->out->open_pair != ARENAUT_NONE;
 }
 
 static bool report(search *x) {
-    if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
+    if (arn_poll_ended(x->in->poll)) x->verdict = x->in->poll->verdict;
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict = x->in->progress(x->in->progress_context, x->out->arena, arena_of(x, x->low),
                                      spent_by(x));
@@ -117,7 +219,7 @@ static bool keep_packing(search *x) {
     x->out->open_pair = arn_exact_open_pair(&x->pairs, &x->tree.state);
     x->idle_work += (uint64_t)x->pairs.n_covered * x->in->problem->n_buffers;
     if (x->out->open_pair != ARENAUT_NONE) return false;
-    const int64_t top = arn_exact_write_places(&x->tree.state, x->out->offset);
+    const int64_t top = write_places(&x->tree.state, x->out->offset);
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
     x->best_end = (uint64_t)top * x->model.unit;
@@ -269,7 +371,8 @@ static void first_plan(search *x) {
 
 static void end(search *x) {
     arn_exact_output *out = x->out;
-    if (arn_ask_ended(x->in->ask) && x->verdict == ARENAUT_GO_ON) x->verdict = x->in->ask->verdict;
+    if (arn_poll_ended(x->in->poll) && x->verdict == ARENAUT_GO_ON)
+        x->verdict = x->in->poll->verdict;
     out->effort = spent_by(x);
     out->nodes = x->tree.visited;
     out->stopped_by = arn_stop_of(x->verdict);
@@ -294,7 +397,7 @@ arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_output 
     out->effort = out->nodes = 0;
     arenaut_status st = arn_exact_model_make(assumed, &x.model, err);
     if (st == ARENAUT_STOPPED) {
-        out->stopped_by = arn_stop_of(in->ask->verdict);
+        out->stopped_by = arn_stop_of(in->poll->verdict);
         return ARENAUT_OK;
     }
     if (st != ARENAUT_OK) return st;

@@ -14,7 +14,7 @@
  *              clique 0, 1      clique 2            2       b c        0      b + c
  *
  * There are two moves. *Place* puts an item at its lowest address, and raises the neighbours
- * that could have lain there. *Reject* (reject.h) says that in a given clique no item lies at
+ * that could have lain there. *Reject* (below) says that in a given clique no item lies at
  * the floor, which raises the members that could. Every change is noted in the *trail* with
  * what was there before, and moves are undone by taking back what is behind a mark:
  *
@@ -24,8 +24,8 @@
  * Where items are tied into groups, a move is about the group: all of it is placed, raised and
  * rejected together. Then an item may be unplaced below a placed one, since other items of its
  * group lie elsewhere, and its `lowest` keeps clear of that one all the same. */
-#ifndef ARN_EXACT_STATE_H
-#define ARN_EXACT_STATE_H
+#ifndef ARN_PLANNERS_EXACT_EXACT_STATE_H
+#define ARN_PLANNERS_EXACT_EXACT_STATE_H
 
 #include "planners/exact/exact_model.h"
 
@@ -82,22 +82,24 @@ void arn_exact_undo(arn_exact_state *state, uint32_t n_trail);
 /* Whether the trail has room for one more move, however large. */
 bool arn_exact_has_room(const arn_exact_state *state);
 
-/* ---- for reject.c ---- */
+/* ---- reject ---- */
 
-/* The lowest place from `at` on for an item with its group that is clear of walls and of what is
- * placed; some place above the capacity if there is none below. */
-int64_t arn_exact_settle(arn_exact_state *state, uint32_t item, int64_t at);
+/* The second of the two moves of a packing (exact_state.h): rejecting the floor of a clique.
+ *
+ * The *candidates* are the clique's unplaced members whose `lowest` is its floor. Rejecting says
+ * that none of them lies there, in a packing from which nothing can be moved down. So each
+ * rests on the end of an unplaced neighbour, and that is at least the lowest end of one:
+ *
+ *     4            +---+         a and c are candidates, b is an unplaced neighbour of c only. The
+ *                  | b |         lower one of a and c rests on an item that is no candidate: c on
+ *     1            +---+         b, at 4 or higher. So a, which can rest on c only, lies at
+ *     0   [ a ][ c ]  the floor  4 + size(c) or higher.
+ *
+ * tree.h says why nothing is lost by that. */
 
-/* Raises an item with its group. False if some of it would end above the capacity; the change is
- * made all the same, so that there is one way to undo. */
-bool arn_exact_raise_group(arn_exact_state *state, uint32_t item, int64_t lowest);
-
-/* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns
- * whether the move still fits, and notes where it does not. */
-bool arn_exact_find_floors(arn_exact_state *state, bool fits);
-
-static inline bool arn_exact_is_placed(const arn_exact_state *s, uint32_t item) {
-    return s->lowest[item] == ARN_EXACT_PLACED;
-}
+/* Raises every candidate of `clique`, with its group, to the least place that it may take then.
+ * False if the packing cannot be completed within the capacity any more; the caller then undoes
+ * the move. Room in the trail must have been checked before. O(neighbours of the candidates). */
+bool arn_exact_reject(arn_exact_state *state, uint32_t clique);
 
 #endif

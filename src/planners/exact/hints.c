@@ -1,14 +1,13 @@
 /* hints: keeps buffers where a plan from before had them, as far as that costs nothing. Holds many
  * of them fixed and searches for a plan that is as good; halves their number where there is
  * none. Each search is one of exact_run.h, with a share of the effort. */
-#include "planners/exact/hints.h"
+#include "planners/exact/exact.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/exact/case.h"
-#include "planners/exact/exact_run.h"
+#include "planners/exact/exact_case.h"
 
 /* One part in so many of the options' effort may go into this, on top; and one search may have one
  * part in so many of what is left. */
@@ -39,7 +38,7 @@ static bool fits_alone(const hints *x, uint32_t b, uint64_t at) {
 static bool runs_into_held(const hints *x, uint32_t b) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t other = 0; other < p->n_buffers; other++) {
-        if (!arn_ask_after(x->in->ask, 1)) return true;
+        if (!arn_poll_after(x->in->poll, 1)) return true;
         if (other == b || x->place[other] == ARENAUT_UNPLACED) continue;
         if (arn_exact_collide(p, b, other, x->place)) return true;
     }
@@ -85,7 +84,7 @@ static arenaut_status try_held(hints *x, bool *found) {
     in.effort = (x->in->effort - x->spent) / TRY_SHARE + 1;
     in.progress = NULL;
     arn_exact_output out = {.offset = x->offset, .pool_of = x->pool_of};
-    const arenaut_status st = arn_exact_run(&in, in.ask, &out, x->err);
+    const arenaut_status st = arn_exact_run(&in, in.poll, &out, x->err);
     x->spent += out.effort + 1;
     *found = st == ARENAUT_OK && out.improved;
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
@@ -103,7 +102,7 @@ static void hold(hints *x, uint32_t first, uint32_t end, bool held) {
 static arenaut_status keep(hints *x, uint64_t *offset) {
     uint32_t done = 0, at_once = x->n;
     hold(x, 0, x->n, false);
-    while (done < x->n && x->spent < x->in->effort && !arn_ask_ended(x->in->ask)) {
+    while (done < x->n && x->spent < x->in->effort && !arn_poll_ended(x->in->poll)) {
         const uint32_t end = done + (at_once < x->n - done ? at_once : x->n - done);
         bool found;
         hold(x, done, end, true);
@@ -120,8 +119,12 @@ static arenaut_status keep(hints *x, uint64_t *offset) {
     return ARENAUT_OK;
 }
 
-arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *spent,
-                                    arenaut_error *err) {
+/* Rearranges one pool's plan, which is in `offset` and has an arena of in->arena, so that more
+ * buffers lie where their hints say, the largest first, without a larger arena. Tries to keep
+ * all hints that agree with each other, and fewer at a time when that fails, within in->effort;
+ * adds the effort to *spent. */
+static arenaut_status keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *spent,
+                                 arenaut_error *err) {
     const uint32_t n = in->problem->n_buffers;
     hints x = {.in = in, .err = err};
     if (!in->problem->hint || in->arena > ARENAUT_SIZE_MAX / 2) return ARENAUT_OK;
@@ -147,7 +150,7 @@ arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset,
 arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
     arn_exact_notice last = {.options = planning->options, .progress = {.planner = "exact"}};
-    arn_ask ask = {.put = arn_exact_notify, .context = &last};
+    arn_poll poll = {.callback = arn_exact_notify, .context = &last};
     arenaut_status st = ARENAUT_OK;
     const bool proven = plan->stopped_by == ARENAUT_STOP_PROOF;
     if (!planning->problem->hint || !proven || plan->quality == ARENAUT_INFEASIBLE) return st;
@@ -161,9 +164,9 @@ arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
         pool.spill_bound = 0; /* in one pool nothing is spilled */
         pool.arena = plan->arena[k];
         pool.effort = planning->options->effort / HINTS_SHARE / plan->n_pools;
-        pool.ask = &ask;
+        pool.poll = &poll;
         last.progress.effort = plan->effort;
-        st = arn_exact_keep_hints(&pool, plan->offset, &plan->effort, planning->err);
+        st = keep_hints(&pool, plan->offset, &plan->effort, planning->err);
     }
     return st;
 }

@@ -2,17 +2,14 @@
  * is given. In every case one pool is shown to need more than it may have, or all pools
  * together. A pool is shown to need more by a tree (tree.h) that finds nothing; it is run again,
  * in other styles and for longer, until it is through. */
-#include "planners/exact/prove.h"
+#include "planners/exact/exact.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/bounds/hosts.h"
-#include "planners/exact/case_bounds.h"
-#include "planners/exact/exact_orders.h"
 #include "planners/exact/exact_search.h"
-#include "planners/exact/model_make.h"
-#include "planners/exact/open_pairs.h"
 #include "planners/exact/tree.h"
+#include "planners/exact/exact_model.h"
 
 enum {
     FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */
@@ -72,7 +69,7 @@ static uint64_t spent_by(const attempt *a) {
 
 static bool go_on(void *context) {
     const attempt *a = context;
-    return arn_ask_after(a->x->in->ask, ARN_ASK_EVERY) && spent_by(a) < a->x->in->effort;
+    return arn_poll_after(a->x->in->poll, ARN_POLL_EVERY) && spent_by(a) < a->x->in->effort;
 }
 
 static void draw_style(attempt *a, uint32_t turn) {
@@ -298,11 +295,11 @@ static arenaut_status prove_case(proof *x) {
     return st;
 }
 
-arenaut_status arn_exact_prove(const arn_exact_input *in, arn_ask *ask, uint64_t bound,
+arenaut_status arn_exact_prove(const arn_exact_input *in, arn_poll *poll, uint64_t bound,
                                arn_certificate_log *log, arenaut_error *err) {
     const arenaut_problem *p = in->problem;
     arn_exact_input own = *in;
-    own.ask = ask;
+    own.poll = poll;
     proof x = {.in = &own, .bound = bound, .log = log, .err = err};
     arn_region_init(&x.region, in->allocator);
     x.pair = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.pair);
@@ -315,7 +312,8 @@ arenaut_status arn_exact_prove(const arn_exact_input *in, arn_ask *ask, uint64_t
             x.pool_of[b] = arn_exact_only_pool(p, b);
         }
         st = prove_case(&x);
-        if (st == ARENAUT_OK && arn_ask_ended(ask)) st = out_of_effort(&x); /* half of it may be */
+        if (st == ARENAUT_OK && arn_poll_ended(poll))
+            st = out_of_effort(&x); /* half of it may be */
         if (st == ARENAUT_OK && log->failed) st = arn_no_memory(err);
     } else {
         arn_no_memory(err);

@@ -1,15 +1,96 @@
-/* tree: a depth-first walk over an explicit stack of nodes, so that it can be left and that its
- * depth is no concern. Children are made in batches of the best few, as a node seldom gets to
- * the rest. Which clique a node branches on and which child comes first is the style's; what may
- * be branched on at all, and what fails, is not. */
+/* Depth-first search over an explicit stack of nodes, so that it can be left at any node and that
+ * its depth is no concern; and the orders in which it tries items.
+ *
+ * Children are made in batches of the best few, as a node seldom gets to the rest. Which clique a
+ * node branches on and which child comes first depends on the style (the branching heuristic); what
+ * may be branched on at all, and what fails, does not. */
 #include "planners/exact/tree.h"
 
 #include "core/fail.h"
-#include "planners/exact/reject.h"
+#include "core/random.h"
+#include "core/sort.h"
+#include "planners/exact/exact_state.h"
 
-enum { WORK_PER_POLL = 1 << 19, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
+/* ---- orders ---- */
 
-/* ---- failed states ---- */
+/* Nine measures of how hard an item is to place, by size, by length of life and by the load while
+ * it is alive. None is best for all problems, so the search draws one for each of its runs. Costs
+ * as much as sorting the items. */
+
+/* 64 × log2(x), about: exact at powers of two and linear between them. Products become sums
+ * that cannot overflow, and random factors become random terms. */
+static int64_t log64(int64_t x) {
+    if (x <= 0) return 0;
+    int64_t log = 0;
+    for (; x >= 128; x >>= 1) log += 64;
+    for (; x < 64; x <<= 1) log -= 64;
+    return log + 6 * 64 + (x - 64);
+}
+
+static int64_t count_cliques(const arn_exact_model *m, uint32_t i) {
+    int64_t n = 0;
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        n += m->span[k].end - m->span[k].first;
+    }
+    return n;
+}
+
+static int64_t highest_load(const arn_exact_model *m, uint32_t i) {
+    int64_t load = 0;
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        for (uint32_t c = m->span[k].first; c < m->span[k].end; c++) {
+            if (m->load[c] > load) load = m->load[c];
+        }
+    }
+    return load;
+}
+
+/* Loads differ little between items, and so they are weighted; what is added decides among
+ * equals. */
+static int64_t key_of(const arn_exact_model *m, uint32_t order, uint32_t i) {
+    const int64_t size = log64(m->size[i]), width = log64(m->width[i]);
+    switch (order) {
+        case 0: return width;
+        case 1: return 64 * log64(highest_load(m, i)) + size + width;
+        case 2: return 64 * log64(highest_load(m, i)) + width;
+        case 3: return size;
+        case 4: return size + width;
+        case 5: return log64(count_cliques(m, i));
+        case 6: return log64(count_cliques(m, i)) + size;
+        case 7: return -width;
+        default: return -size;
+    }
+}
+
+void arn_exact_make_keys(const arn_exact_model *m, uint32_t order, int64_t *keys) {
+    for (uint32_t i = 0; i < m->n; i++) keys[i] = key_of(m, order, i);
+}
+
+void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n) {
+    if (noise == 0) return;
+    for (uint32_t i = 0; i < n; i++) {
+        keys[i] += (int64_t)(arn_random_next(random) % (2 * noise + 1)) - (int64_t)noise;
+    }
+}
+
+static bool larger_key(const void *context, uint32_t a, uint32_t b) {
+    const int64_t *keys = context;
+    return keys[a] > keys[b];
+}
+
+void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank) {
+    for (uint32_t i = 0; i < n; i++) scratch[i] = i;
+    arn_sort_ids(scratch, n, larger_key, keys, scratch + n);
+    for (uint32_t k = 0; k < n; k++) rank[scratch[k]] = k;
+}
+
+/* ---- no-goods ---- */
+
+static bool is_placed(const arn_exact_state *s, uint32_t item) {
+    return s->lowest[item] == ARN_EXACT_PLACED;
+}
+
+enum { WORK_PER_POLL = 1 << 19, NO_GOODS_PER_ITEM = 256, MOST_NO_GOODS = 1 << 18 };
 
 /* With groups, all that is placed counts, wherever it lies. */
 static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end) {
@@ -24,23 +105,23 @@ static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end)
     return key ? key : 1;
 }
 
-static void remember_failed(arn_exact_tree *t, const arn_exact_node *node) {
-    const uint64_t slot = node->key & (t->n_failed - 1);
-    t->failed[slot] = node->key;
+static void remember_no_good(arn_exact_tree *t, const arn_exact_node *node) {
+    const uint64_t slot = node->key & (t->n_no_goods - 1);
+    t->no_good[slot] = node->key;
     if (!t->log) return;
-    t->failed_line[slot] = node->line;
-    t->failed_serial[slot] = node->serial;
+    t->no_good_line[slot] = node->line;
+    t->no_good_serial[slot] = node->serial;
 }
 
 /* Whether the state is known to fail; in a log, whether that was proven by a line that is still
  * there. */
-static bool is_known_to_fail(arn_exact_tree *t, uint64_t key) {
-    const uint64_t slot = key & (t->n_failed - 1);
-    if (t->failed[slot] != key) return false;
+static bool is_no_good(arn_exact_tree *t, uint64_t key) {
+    const uint64_t slot = key & (t->n_no_goods - 1);
+    if (t->no_good[slot] != key) return false;
     if (!t->log) return true;
-    if (!arn_certificate_log_keep(t->log, t->failed_line[slot], t->failed_serial[slot]))
+    if (!arn_certificate_log_keep(t->log, t->no_good_line[slot], t->no_good_serial[slot]))
         return false;
-    arn_certificate_log_add(t->log, ARENAUT_PROOF_SAME, 0, t->failed_line[slot]);
+    arn_certificate_log_add(t->log, ARENAUT_PROOF_SAME, 0, t->no_good_line[slot]);
     return true;
 }
 
@@ -74,7 +155,7 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
     for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
         const uint32_t i = m->member[k], first = m->alike[i];
         if (s->lowest[i] != s->floor[clique] || first == ARENAUT_NONE) continue;
-        if (arn_exact_is_placed(s, first)) continue;
+        if (is_placed(s, first)) continue;
         arn_certificate_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[first]);
     }
     arn_certificate_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
@@ -212,7 +293,7 @@ static void next_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
     for (uint32_t k = m->member_start[node->clique]; k < m->member_start[node->clique + 1]; k++) {
         const uint32_t i = m->member[k];
         if (s->lowest[i] != floor || (!from_start && t->rank[i] <= node->last)) continue;
-        if (m->alike[i] != ARENAUT_NONE && !arn_exact_is_placed(s, m->alike[i])) continue;
+        if (m->alike[i] != ARENAUT_NONE && !is_placed(s, m->alike[i])) continue;
         uint32_t at = node->n;
         if (at == ARN_EXACT_BATCH) {
             if (t->rank[node->option[--at]] < t->rank[i]) continue;
@@ -265,7 +346,7 @@ static void fill_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
 static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
     arn_exact_state *s = &t->state;
     for (;;) {
-        if (arn_ask_ended(s->model->ask)) return false;
+        if (arn_poll_ended(s->model->poll)) return false;
         if (node->tried < node->n) {
             const uint32_t item = node->option[node->tried++];
             log_item(t, ARENAUT_PROOF_PLACE, item);
@@ -333,7 +414,7 @@ static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t ma
         log_part(t, parts, *first, *end);
     }
     const uint64_t key = state_key(t, *first, *end);
-    if (is_known_to_fail(t, key)) return FAIL;
+    if (is_no_good(t, key)) return FAIL;
     t->visited++;
     arn_exact_node *node = push(t, *first, *end);
     node->serial = t->visited;
@@ -372,8 +453,8 @@ static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
                 *end = node->end;
                 return ENTER;
             }
-            if (arn_ask_ended(t->state.model->ask)) return GIVE_UP;
-            remember_failed(t, node);
+            if (arn_poll_ended(t->state.model->poll)) return GIVE_UP;
+            remember_no_good(t, node);
         }
         t->n_nodes--;
     }
@@ -402,14 +483,14 @@ static bool root_fits(arn_exact_tree *t) {
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
     t->state.capacity = capacity;
     t->n_nodes = 0;
-    if (arn_ask_ended(t->state.model->ask)) return ARN_EXACT_GAVE_UP;
+    if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
     if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
     log_start(t);
     const uint64_t max_visited = t->visited + max_nodes;
     uint32_t first = 0, end = t->state.model->n_cliques;
     step next = ENTER;
     for (;;) {
-        if (arn_ask_ended(t->state.model->ask)) next = GIVE_UP;
+        if (arn_poll_ended(t->state.model->poll)) next = GIVE_UP;
         if (next == ENTER) {
             next = enter(t, &first, &end, max_visited);
             continue;
@@ -420,7 +501,7 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
         next = after;
     }
     arn_exact_undo(&t->state, 0);
-    if (arn_ask_ended(t->state.model->ask)) return ARN_EXACT_GAVE_UP;
+    if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
     return next == SUCCEED ? ARN_EXACT_FOUND
            : next == FAIL  ? ARN_EXACT_IMPOSSIBLE
                            : ARN_EXACT_GAVE_UP;
@@ -430,9 +511,9 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
                                    arn_region *region, arenaut_error *err) {
     const arn_exact_tree empty = {.node_room = 4 * model->n + 1024};
     *t = empty;
-    t->n_failed = FAILED_PER_ITEM;
-    while (t->n_failed < MOST_FAILED && t->n_failed < FAILED_PER_ITEM * (uint64_t)model->n) {
-        t->n_failed *= 2;
+    t->n_no_goods = NO_GOODS_PER_ITEM;
+    while (t->n_no_goods < MOST_NO_GOODS && t->n_no_goods < NO_GOODS_PER_ITEM * (uint64_t)model->n) {
+        t->n_no_goods *= 2;
     }
     const arenaut_status st = arn_exact_state_init(&t->state, model, region, err);
     if (st != ARENAUT_OK) return st;
@@ -440,21 +521,21 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     t->weight = arn_region_allocate(region, model->n_cliques, sizeof *t->weight);
     t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
     t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
-    t->failed = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed);
-    if (!t->rank || !t->weight || !t->node || !t->safe || !t->failed) return arn_no_memory(err);
+    t->no_good = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good);
+    if (!t->rank || !t->weight || !t->node || !t->safe || !t->no_good) return arn_no_memory(err);
     for (uint32_t i = 0; i < model->n; i++) {
         t->rank[i] = i;
         t->safe[i] = UINT64_MAX;
     }
     for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
-    for (uint64_t k = 0; k < t->n_failed; k++) t->failed[k] = 0;
+    for (uint64_t k = 0; k < t->n_no_goods; k++) t->no_good[k] = 0;
     return ARENAUT_OK;
 }
 
 arenaut_status arn_exact_tree_log(arn_exact_tree *t, arn_certificate_log *log, arn_region *region,
                                   arenaut_error *err) {
     t->log = log;
-    t->failed_line = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed_line);
-    t->failed_serial = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed_serial);
-    return t->failed_line && t->failed_serial ? ARENAUT_OK : arn_no_memory(err);
+    t->no_good_line = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good_line);
+    t->no_good_serial = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good_serial);
+    return t->no_good_line && t->no_good_serial ? ARENAUT_OK : arn_no_memory(err);
 }

@@ -41,11 +41,12 @@
  * Of items that are exactly alike only the first may be placed, since exchanging them changes
  * nothing. Where no unplaced item reaches across the border between two cliques, the two
  * sides are solved one after the other, and each fails for both. */
-#ifndef ARN_EXACT_TREE_H
-#define ARN_EXACT_TREE_H
+#ifndef ARN_PLANNERS_EXACT_TREE_H
+#define ARN_PLANNERS_EXACT_TREE_H
 
-#include "planners/exact/exact_state.h"
 #include "planners/certificate_log.h"
+#include "planners/exact/exact_model.h"
+#include "planners/exact/exact_state.h"
 
 /* Which of the open cliques is taken. */
 typedef enum arn_exact_choice {
@@ -68,7 +69,7 @@ typedef struct arn_exact_style {
 typedef enum arn_exact_verdict {
     ARN_EXACT_FOUND,      /* state->offset holds a packing */
     ARN_EXACT_IMPOSSIBLE, /* there is none */
-    ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or as go_on or the model's `ask` said */
+    ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or as go_on or the model's `poll` said */
 } arn_exact_verdict;
 
 enum { ARN_EXACT_BATCH = 8 };
@@ -101,13 +102,13 @@ typedef struct arn_exact_tree {
     bool (*go_on)(void *context); /* asked now and then; false: give up */
     void *context;
     uint64_t next_poll; /* amount of work at which it is asked again */
-    uint64_t *failed;   /* digests of states that fail, by their low bits */
-    uint64_t n_failed;  /* a power of two */
+    uint64_t *no_good;   /* digests of states that fail, by their low bits */
+    uint64_t n_no_goods;  /* a power of two */
 
     /* NULL, or where the proof is written if nothing is found; then no style may look ahead. */
     arn_certificate_log *log;
-    uint32_t *failed_line;   /* per entry of `failed`: where the log proves it, */
-    uint64_t *failed_serial; /* if that is still the same line */
+    uint32_t *no_good_line;   /* per entry of `no_good`: where the log proves it, */
+    uint64_t *no_good_serial; /* if that is still the same line */
 } arn_exact_tree;
 
 /* Makes a tree for the model, with an empty packing, ranks in order of items, and nothing known to
@@ -126,5 +127,20 @@ arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_certificate_log *log
  * packing if one was found. What was found to fail is remembered for later runs, at any
  * capacity. */
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity, uint64_t max_nodes);
+
+/* ---- orders of items, for restarts that differ from each other ---- */
+
+enum { ARN_EXACT_ORDERS = 9 };
+
+/* A key per item for order number `order`, 0 <= order < ARN_EXACT_ORDERS: items with larger
+ * keys come first. Keys are logarithms, 64 to a factor of two. */
+void arn_exact_make_keys(const arn_exact_model *model, uint32_t order, int64_t *keys);
+
+/* Adds to each of n keys a random number of up to `noise` either way; 0 draws none. */
+void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n);
+
+/* Writes into rank[i] how many items come before item i: those with larger keys and, of equals,
+ * with lower numbers. `scratch` holds 2 × n ids. O(n log n). */
+void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank);
 
 #endif

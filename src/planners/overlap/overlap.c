@@ -13,8 +13,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/overlap/overlap_bound.h"
-#include "planners/overlap/overlap_orders.h"
+#include "planners/overlap/overlap.h"
 #include "planners/overlap/overlap_search.h"
 #include "planners/run/planner_rows.h"
 

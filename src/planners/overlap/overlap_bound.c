@@ -8,7 +8,7 @@
  * Sets of buffers that lie apart are built greedily, largest first, uppers first and lowers
  * first: any such set is a bound, so nothing depends on finding the best, and the work has a
  * limit. */
-#include "planners/overlap/overlap_bound.h"
+#include "planners/overlap/overlap.h"
 
 #include "core/checked.h"
 #include "core/fail.h"

@@ -3,14 +3,13 @@
  * nothing (overlap_search.h), each of its decisions being a line. Of several pools each is shown to
  * need its bound; that there is no plan at all is shown of one pool, or of one buffer in each of
  * its pools, as what the planner says rests on no more than that. */
-#include "planners/overlap/overlap_proof.h"
+#include "planners/overlap/overlap.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "planners/bounds/bounds.h"
 #include "planners/bounds/hosts.h"
-#include "planners/overlap/overlap_bound.h"
 #include "planners/overlap/overlap_search.h"
 
 typedef struct proof {

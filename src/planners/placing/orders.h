@@ -1,3 +1,21 @@
+/* The time axis of some groups, cut where one of them starts or ends: section k is the time
+ * between cut k and cut k + 1. Groups count as alive from their first step to their last. */
+#ifndef ARN_PLANNERS_PLACING_ORDERS_H
+#define ARN_PLANNERS_PLACING_ORDERS_H
+
+#include "planners/placing/buffer_groups.h"
+
+typedef struct arn_timeline {
+    uint32_t n_sections;
+    uint32_t *first, *end; /* per group: its sections, [first, end) */
+    uint64_t *load;        /* per section: the sum of the extents of what is alive */
+} arn_timeline;
+
+/* False if there is no memory. O(n log n). */
+bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timeline *timeline);
+
+/* ---- orders ---- */
+
 /* Orders in which to place groups, named by the keys they sort by.
  *
  *     Z  size          W  length of life     A  size × length of life
@@ -8,10 +26,6 @@
  *
  * "TWA" sorts by T, then W, then A, the largest first. Groups that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
-#ifndef ARN_PLANNERS_PLACING_ORDERS_H
-#define ARN_PLANNERS_PLACING_ORDERS_H
-
-#include "planners/placing/timeline.h"
 
 typedef struct arn_orders {
     const arn_groups *groups;

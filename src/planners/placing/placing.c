@@ -42,7 +42,7 @@ struct arn_placing {
     uint32_t n_forbidden, forbidden_room, order_room;
     uint64_t hint_limit; /* hints above this are not worth keeping, and could overflow */
     uint64_t scanned;    /* spans looked at since arn_placing_effort was last asked */
-    arn_ask *ask;
+    arn_poll *poll;
     bool out_of_memory;
 };
 
@@ -60,8 +60,8 @@ static void add_reserved(arn_placing *placing) {
     }
 }
 
-void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
-    placing->ask = ask;
+void arn_placing_clear(arn_placing *placing, arn_poll *poll) {
+    placing->poll = poll;
     placing->out_of_memory = false;
     placing->spill = 0;
     for (uint32_t k = 0; k < placing->problem->n_pools; k++) placing->top[k] = 0;
@@ -330,7 +330,7 @@ static bool gather(arn_placing *placing, const arn_group *group, uint32_t pool, 
     for (uint32_t i = 0; i < group->n_pieces; i++) {
         const uint64_t before = placing->scanned;
         gather_spans(placing, &placing->groups->piece[group->piece + i], pool, from);
-        if (!arn_ask_after(placing->ask, placing->scanned - before)) return false;
+        if (!arn_poll_after(placing->poll, placing->scanned - before)) return false;
     }
     gather_edges(placing, group, pool);
     return sort_forbidden(placing);
@@ -391,7 +391,7 @@ static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t
         const uint32_t list = arn_spans_list(spans, pool, spans->bands.met[i]);
         if (!may_lie_among(placing, piece, list, offset, share, &looked)) return false;
     }
-    return arn_ask_after(placing->ask, looked);
+    return arn_poll_after(placing->poll, looked);
 }
 
 static bool edges_allow(const arn_placing *placing, const arn_group *group, uint32_t pool,
@@ -409,7 +409,7 @@ static bool edges_allow(const arn_placing *placing, const arn_group *group, uint
             if (at >= low + size[b] || low >= at + size[other]) continue;
             if (!may_cover(placing, offset, b, other, share)) return false;
         }
-        if (!arn_ask_after(placing->ask, groups->edge_start[b + 1] - groups->edge_start[b])) {
+        if (!arn_poll_after(placing->poll, groups->edge_start[b + 1] - groups->edge_start[b])) {
             return false;
         }
     }
@@ -490,14 +490,14 @@ static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, a
     } else if (group->n_pieces == 1 && !group->related && !wants_hint(placing, group, rules)) {
         const uint64_t before = placing->scanned;
         offset = find_for_piece(placing, group, pool, rules.fit, from);
-        if (!arn_ask_after(placing->ask, placing->scanned - before)) return ARENAUT_UNPLACED;
+        if (!arn_poll_after(placing->poll, placing->scanned - before)) return ARENAUT_UNPLACED;
     } else {
         if (!gather(placing, group, pool, from)) return ARENAUT_UNPLACED;
         const bool keep = wants_hint(placing, group, rules) &&
                           group->hint + group->extent <= capacity &&
                           is_allowed(placing, group, pool, group->hint, rules.share);
         offset = keep ? group->hint : find_with_partners(placing, group, pool, rules, from);
-        if (arn_ask_ended(placing->ask)) return ARENAUT_UNPLACED;
+        if (arn_poll_ended(placing->poll)) return ARENAUT_UNPLACED;
     }
     if (capacity != ARENAUT_UNLIMITED &&
         (group->extent > capacity || offset > capacity - group->extent)) {
@@ -546,7 +546,7 @@ void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t 
         uint64_t stepped = 0;
         arn_spans_add(&placing->spans, list, ARENAUT_NONE, &span, &stepped);
         placing->scanned += stepped * SPANS_LIKE_CHUNK;
-        arn_ask_after(placing->ask, stepped * SPANS_LIKE_CHUNK);
+        arn_poll_after(placing->poll, stepped * SPANS_LIKE_CHUNK);
     }
 }
 

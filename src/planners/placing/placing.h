@@ -12,7 +12,7 @@
 #define ARN_PLANNERS_PLACING_PLACING_H
 
 #include "planners/placing/buffer_groups.h"
-#include "planners/run/ask.h"
+#include "planners/run/poll.h"
 #include "planners/run/cost.h"
 
 typedef enum arn_fit {
@@ -36,9 +36,9 @@ typedef struct arn_placing arn_placing;
 arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *allocator);
 void arn_placing_free(arn_placing *placing);
 
-/* Takes all groups away again. `ask` is asked from now on: a False below may be because it said
+/* Takes all groups away again. `poll` is asked from now on: a False below may be because it said
  * no. It may be NULL. */
-void arn_placing_clear(arn_placing *placing, arn_ask *ask);
+void arn_placing_clear(arn_placing *placing, arn_poll *poll);
 
 /* Where `group` would go. False if it fits in none of its pools. A fixed group goes to its
  * offset without a look: overlaps of fixed groups are found elsewhere. `found` is what this was

@@ -287,7 +287,7 @@ static void flatten(arn_skyline *s) {
 }
 
 uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t limit,
-                         uint64_t *offset, uint64_t *top, arn_ask *ask) {
+                         uint64_t *offset, uint64_t *top, arn_poll *poll) {
     uint32_t placed = 0;
     flatten(s);
     rank_groups(&s->tree, order, n);
@@ -297,7 +297,7 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
         const plateau *p = &s->plateaus[id];
         s->tree.looked = 0;
         const uint32_t rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
-        if (!arn_ask_after(ask, s->tree.looked + PLATEAU_OPERATIONS)) break;
+        if (!arn_poll_after(poll, s->tree.looked + PLATEAU_OPERATIONS)) break;
         if (rank == ARENAUT_NONE) {
             raise_to_neighbour(s, id);
             continue;

@@ -11,8 +11,8 @@
 #ifndef ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 
-#include "planners/placing/timeline.h"
-#include "planners/run/ask.h"
+#include "planners/placing/orders.h"
+#include "planners/run/poll.h"
 
 typedef struct arn_skyline arn_skyline;
 
@@ -25,6 +25,6 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
  * Stops as soon as something would end above `limit`, or when told to. Returns how many were
  * placed. */
 uint32_t arn_skyline_run(arn_skyline *skyline, const uint32_t *order, uint32_t n, uint64_t limit,
-                         uint64_t *offset, uint64_t *top, arn_ask *ask);
+                         uint64_t *offset, uint64_t *top, arn_poll *poll);
 
 #endif

@@ -1,14 +1,17 @@
-/* Makes one trial: all groups placed in an order, or by filling the lowest place first, and kept if
- * that is the best plan so far. A trial gives up as soon as it cannot be better.
+/* One trial: all groups placed in an order, or by the skyline, and kept if that is the best plan so
+ * far; and the planners that are one such pass. A trial gives up as soon as it cannot be better.
  *
- * Orders go through placing.c. The skyline goes through skyline_engine.c where the problem is plain
+ * Orders go through placing.c. The skyline goes through skyline_engine.c if the problem is plain
  * enough, O(n log n); otherwise through a heap of groups by the lowest place that each might have,
- * which asks placing.c again whenever one comes to the top. portfolio.c says which trials. */
+ * which placing.c works out anew whenever one comes to the top. portfolio.c chooses the trials. */
 #include "planners/placing/trial.h"
 
 #include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/run/planner_rows.h"
+
+/* ---- one order ---- */
 
 arenaut_status arn_workspace_open(arn_workspace *space, const arenaut_planning *planning,
                                   unsigned how) {
@@ -71,13 +74,16 @@ static bool is_worth_it(const arn_workspace *space, arn_meter *meter, arn_cost l
     return arn_meter_wants_plan(meter) && !arn_costs_less(limit, arn_placing_cost(space->placing));
 }
 
-arenaut_status arn_place_in_order(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                  arn_cost limit, arn_cost *cost) {
+/* Both place all groups by space->order and set *cost to what that costs; they give up
+ * and set it to ARN_NO_PLAN when something does not fit, or the cost would pass
+ * `limit`. NO_MEMORY, or OK whatever comes of it. */
+static arenaut_status place_in_order(arn_workspace *space, arn_meter *meter, arn_rules rules,
+                                     arn_cost limit, arn_cost *cost) {
     *cost = ARN_NO_PLAN;
     if (!need_placing(space)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = space->placing;
     space->by_skyline = false;
-    arn_placing_clear(placing, arn_meter_ask(meter));
+    arn_placing_clear(placing, arn_meter_poll(meter));
     for (uint32_t i = 0; i < space->groups.n; i++) {
         if (!arn_placing_place(placing, space->order[i], rules)) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
@@ -91,7 +97,10 @@ arenaut_status arn_place_in_order(arn_workspace *space, arn_meter *meter, arn_ru
 
 /* ---- skylines ---- */
 
-bool arn_skyline_suits(const arn_workspace *space, bool share, bool exactly) {
+/* Whether the plain skyline can place these groups at all: nothing is fixed, reserved or
+ * kept apart by edges. `exactly`: and without being more careful than it has to be, by
+ * filling the gaps in lifetimes or leaving relations and spare pools unused. */
+static bool skyline_suits(const arn_workspace *space, bool share, bool exactly) {
     const arn_groups *groups = &space->groups;
     const arenaut_problem *p = groups->problem;
     if (p->n_conflicts || p->n_reserved) return false;
@@ -143,7 +152,7 @@ static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *me
         uint64_t top;
         const uint64_t most = arn_min_u64(p->pool[k].capacity, most_in_all - sum);
         const uint32_t placed = arn_skyline_run(space->skyline, picked, n, most, space->offset,
-                                                &top, arn_meter_ask(meter));
+                                                &top, arn_meter_poll(meter));
         arn_meter_spend(meter, placed * effort_each);
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > most_in_all || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
@@ -183,7 +192,7 @@ static arenaut_status place_lowest_first(arn_workspace *space, arn_meter *meter,
     arn_placing *placing = space->placing;
     uint32_t n = space->groups.n;
     space->by_skyline = false;
-    arn_placing_clear(placing, arn_meter_ask(meter));
+    arn_placing_clear(placing, arn_meter_poll(meter));
     for (uint32_t i = 0; i < n; i++) {
         const arn_group *group = &space->groups.group[space->order[i]];
         const waiting w = {0, i};
@@ -219,7 +228,7 @@ arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_
                                     arn_cost limit, arn_cost *cost) {
     *cost = ARN_NO_PLAN;
     const bool is_large = space->groups.n > MOST_WAITING;
-    if (arn_skyline_suits(space, rules.share, !is_large)) {
+    if (skyline_suits(space, rules.share, !is_large)) {
         return place_by_plain_skyline(space, meter, limit, cost);
     }
     if (is_large) return ARENAUT_OK;
@@ -254,15 +263,62 @@ void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost) {
 arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules rules) {
     arn_cost cost;
     const arenaut_status st =
-        arn_place_in_order(space, meter, rules, arn_just_below(meter->best), &cost);
+        place_in_order(space, meter, rules, arn_just_below(meter->best), &cost);
     if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(space, meter, cost);
     return st;
 }
 
-arenaut_status arn_try_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules) {
+static arenaut_status try_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules) {
     arn_cost cost;
     const arenaut_status st =
         arn_place_by_skyline(space, meter, rules, arn_just_below(meter->best), &cost);
     if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(space, meter, cost);
     return st;
+}
+
+/* ---- passes ---- */
+
+/* The one pass of a planner that is described by data: an order, a fit, and the features of a
+ * problem that it uses. Such planners are rows of greedy.c and runtimes/one_pass.c; the portfolio
+ * varies them. */
+
+arenaut_status arn_pass_vary(const arenaut_planner *row, const char *letters, arn_rules rules,
+                             arn_workspace *space, arn_meter *meter) {
+    const arn_pass *pass = row->data;
+    rules.fit = pass->rules.fit;
+    meter->planner = row->name;
+    arn_orders_sort(&space->orders, letters ? letters : pass->letters, space->order);
+    return pass->by_skyline ? try_skyline(space, meter, rules) : arn_try_order(space, meter, rules);
+}
+
+static arenaut_status make_pass(const arenaut_planner *self, const char *letters,
+                                arenaut_planning *planning, arn_meter *meter) {
+    const arn_pass *pass = self->data;
+    arn_workspace space;
+    arenaut_status st = arn_workspace_open(&space, planning, pass->how);
+    if (st != ARENAUT_OK) return st;
+    st = arn_pass_vary(self, letters, pass->rules, &space, meter);
+    if (st == ARENAUT_OK && pass->by_skyline && !arn_meter_has_plan(meter)) {
+        /* Too large for the careful skyline, or out of room: the nearest that is not. */
+        st = arn_try_order(&space, meter, pass->rules);
+    }
+    arn_workspace_close(&space);
+    return st;
+}
+
+arenaut_status arn_pass_make(const arenaut_planner *self, arenaut_planning *planning,
+                             arn_meter *meter) {
+    return make_pass(self, NULL, planning, meter);
+}
+
+arenaut_status arn_pass_run(const arenaut_planner *self, arenaut_planning *planning) {
+    const arn_pass *pass = self->data;
+    arenaut_status st = arn_settings_check(planning, self, self->settings ? "order" : NULL);
+    if (st != ARENAUT_OK) return st;
+    const char *value = arn_setting(planning, "order", NULL);
+    const char *letters = value ? arn_order_letters(value) : pass->letters;
+    if (!letters) return arn_setting_bad(planning, self, "order", value);
+    arn_meter meter = arn_meter_start(planning, self->name);
+    st = make_pass(self, letters, planning, &meter);
+    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }

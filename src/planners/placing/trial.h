@@ -31,11 +31,6 @@ void arn_workspace_close(arn_workspace *space);
 arenaut_status arn_workspace_fork(arn_workspace *fork, const arn_workspace *whole,
                                   const arenaut_allocator *allocator, arenaut_error *err);
 
-/* Both place all groups by space->order and set *cost to what that costs; they give up
- * and set it to ARN_NO_PLAN when something does not fit, or the cost would pass
- * `limit`. NO_MEMORY, or OK whatever comes of it. */
-arenaut_status arn_place_in_order(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                  arn_cost limit, arn_cost *cost);
 arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules,
                                     arn_cost limit, arn_cost *cost);
 
@@ -51,11 +46,31 @@ void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost);
 
 /* The same, kept if it makes the best plan so far. */
 arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules rules);
-arenaut_status arn_try_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules);
 
-/* Whether the plain skyline can place these groups at all: nothing is fixed, reserved or
- * kept apart by edges. `exactly`: and without being more careful than it has to be, by
- * filling the gaps in lifetimes or leaving relations and spare pools unused. */
-bool arn_skyline_suits(const arn_workspace *space, bool share, bool exactly);
+/* ---- passes ---- */
+
+/* Passes: planners that place everything once, in one order. */
+
+/* The `data` of such a row of the table. */
+typedef struct arn_pass {
+    const char *letters; /* of the order, "" for that of the numbers; the setting "order", where the
+                          * row has it, replaces it */
+    unsigned how;        /* as for arn_groups_make */
+    bool by_skyline;     /* fills the lowest place first (arn_try_skyline) */
+    arn_rules rules;
+} arn_pass;
+
+/* The `run` of such a row: the pass, and if the skyline has no place for something, the same order
+ * without it. REFUSED if things do not fit. */
+arenaut_status arn_pass_run(const arenaut_planner *self, arenaut_planning *planning);
+
+/* Its attempt, as in run/planner_rows.h, over groups of its own. */
+arenaut_status arn_pass_make(const arenaut_planner *self, arenaut_planning *planning,
+                             arn_meter *meter);
+
+/* A variant of the row's pass, kept if it makes the best plan so far: in another order (NULL: in
+ * its own), over the groups of `space`, and by these rules but for the fit, which is the row's. */
+arenaut_status arn_pass_vary(const arenaut_planner *row, const char *letters, arn_rules rules,
+                             arn_workspace *space, arn_meter *meter);
 
 #endif

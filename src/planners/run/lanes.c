@@ -22,7 +22,7 @@ static bool is_wanted(const arn_lanes *lanes, const arn_lane *lane) {
 }
 
 /* Asks the caller; only ever on its own thread. What it is told only gets better. */
-static void ask(arn_lanes *lanes, const char *planner) {
+static void poll(arn_lanes *lanes, const char *planner) {
     const arenaut_plan_options *options = lanes->meter->planning->options;
     if (!options->progress) return;
     arn_threads_lock(&lanes->threads);
@@ -55,7 +55,7 @@ static arenaut_verdict on_progress(void *context, const arenaut_progress *progre
     note(&lanes->seen, progress);
     if (!is_caller) arn_threads_wake(&lanes->threads);
     arn_threads_unlock(&lanes->threads);
-    if (is_caller) ask(lanes, progress->planner);
+    if (is_caller) poll(lanes, progress->planner);
     arn_threads_lock(&lanes->threads);
     const bool wanted = is_wanted(lanes, lane);
     arn_threads_unlock(&lanes->threads);
@@ -64,7 +64,7 @@ static arenaut_verdict on_progress(void *context, const arenaut_progress *progre
 
 static void watch(void *context) {
     arn_lanes *lanes = context;
-    ask(lanes, lanes->meter->planner);
+    poll(lanes, lanes->meter->planner);
 }
 
 static void run_in_lane(void *context, uint32_t index) {
@@ -201,7 +201,7 @@ static void report(arn_lanes *lanes) {
     const arenaut_progress progress = arn_meter_progress(meter);
     lanes->next_report = meter->spent + ARN_REPORT_EVERY;
     note(&lanes->seen, &progress);
-    ask(lanes, meter->planner);
+    poll(lanes, meter->planner);
 }
 
 /* Runs so many tasks, one in each lane. */

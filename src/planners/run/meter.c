@@ -58,19 +58,19 @@ bool arn_meter_spend(arn_meter *meter, uint64_t effort) {
     return arn_meter_goes_on(meter);
 }
 
-static arenaut_verdict put_question(void *context) {
+static arenaut_verdict poll_caller(void *context) {
     arn_meter *meter = context;
     report(meter);
     if (!arn_meter_was_stopped(meter)) return ARENAUT_GO_ON;
     return meter->why == ARENAUT_STOP_TIME ? ARENAUT_OUT_OF_TIME : ARENAUT_INTERRUPTED;
 }
 
-arn_ask *arn_meter_ask(arn_meter *meter) {
-    if (meter->ask.context != meter) {
-        const arn_ask ask = {.put = put_question, .context = meter};
-        meter->ask = ask;
+arn_poll *arn_meter_poll(arn_meter *meter) {
+    if (meter->poll.context != meter) {
+        const arn_poll poll = {.callback = poll_caller, .context = meter};
+        meter->poll = poll;
     }
-    return &meter->ask;
+    return &meter->poll;
 }
 
 bool arn_meter_was_stopped(const arn_meter *meter) {

@@ -7,7 +7,7 @@
 
 #include <arenaut/planner.h>
 
-#include "planners/run/ask.h"
+#include "planners/run/poll.h"
 #include "planners/run/cost.h"
 
 enum { ARN_REPORT_EVERY = 4096 }; /* effort */
@@ -22,7 +22,7 @@ typedef struct arn_meter {
     arn_cost goal; /* at or below this there is nothing to gain */
     bool stopped;
     arenaut_stop why;
-    arn_ask ask; /* see arn_meter_ask */
+    arn_poll poll; /* see arn_meter_poll */
 } arn_meter;
 
 arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
@@ -33,7 +33,7 @@ bool arn_meter_spend(arn_meter *meter, uint64_t effort);
 
 /* For work that is no search step: asks the caller just as the meter does, and stops the meter
  * if it is told to. Serves as long as the meter stays where it is. */
-arn_ask *arn_meter_ask(arn_meter *meter);
+arn_poll *arn_meter_poll(arn_meter *meter);
 
 /* Whether the caller said stop: then nothing is finished that was begun. */
 bool arn_meter_was_stopped(const arn_meter *meter);

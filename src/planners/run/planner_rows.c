@@ -1,10 +1,15 @@
-/* Looks up which rows of the table `auto` tries, and makes such an attempt.
+/* The rows of the table that `auto` tries, the attempt of a row, and the settings of a planner.
  *
- * The table is short, so it is walked each time, and sorted by insertion. What the attempts do is
- * up to the rows; the order of trials stands in search/portfolio.c and auto.c. */
+ * The table is short, so it is gone through each time, and sorted by insertion. What an attempt
+ * does is up to its row; the order of trials stands in search/portfolio.c and auto.c. Of several
+ * values for one setting the last counts. */
 #include "planners/run/planner_rows.h"
 
-#include "planners/run/planner_settings.h"
+#include <string.h>
+
+#include "core/fail.h"
+
+/* ---- rows ---- */
 
 uint32_t arn_rows_to_try(uint32_t when, const arenaut_planner *rows[ARN_PLANNERS]) {
     uint32_t n = 0;
@@ -40,4 +45,33 @@ arenaut_status arn_row_run(const arenaut_planner *self, arenaut_planning *planni
     if (st == ARENAUT_OK) st = arn_row_try(self, planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     return arn_meter_finish(&meter);
+}
+
+/* ---- settings ---- */
+
+const char *arn_setting(const arenaut_planning *planning, const char *name, const char *otherwise) {
+    const arenaut_plan_options *options = planning->options;
+    for (size_t i = options->n_settings; i-- > 0;) {
+        if (strcmp(options->settings[i].name, name) == 0) return options->settings[i].value;
+    }
+    return otherwise;
+}
+
+arenaut_status arn_settings_check(const arenaut_planning *planning, const arenaut_planner *self,
+                                  const char *known) {
+    const arenaut_plan_options *options = planning->options;
+    for (size_t i = 0; i < options->n_settings; i++) {
+        if (known && strcmp(options->settings[i].name, known) == 0) continue;
+        return arn_fail(planning->err, ARENAUT_BAD_ARGUMENT, 0,
+                        "planner '%s' has no setting '%s'; it has: %s", self->name,
+                        options->settings[i].name, self->settings ? self->settings : "none");
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_setting_bad(const arenaut_planning *planning, const arenaut_planner *self,
+                               const char *name, const char *value) {
+    return arn_fail(planning->err, ARENAUT_BAD_ARGUMENT, 0,
+                    "planner '%s': setting %s cannot be '%s'; it can be: %s", self->name, name,
+                    value, self->settings);
 }

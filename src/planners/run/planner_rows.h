@@ -3,6 +3,8 @@
 #ifndef ARN_PLANNERS_RUN_PLANNER_ROWS_H
 #define ARN_PLANNERS_RUN_PLANNER_ROWS_H
 
+#include <arenaut/planner.h>
+
 #include "planners/run/meter.h"
 
 #define PLANNER(id) extern const arenaut_planner arn_planner_##id;
@@ -51,5 +53,20 @@ arenaut_status arn_row_try(const arenaut_planner *row, arenaut_planning *plannin
 
 /* The `run` of a planner that makes its attempt once and has no settings. */
 arenaut_status arn_row_run(const arenaut_planner *self, arenaut_planning *planning);
+
+/* ---- settings ---- */
+
+/* Reading a planner's own settings. */
+
+/* The last value given for `name`, or `otherwise`. */
+const char *arn_setting(const arenaut_planning *planning, const char *name, const char *otherwise);
+
+/* BAD_ARGUMENT if a setting is given that is not `known` (NULL: none is). */
+arenaut_status arn_settings_check(const arenaut_planning *planning, const arenaut_planner *self,
+                                  const char *known);
+
+/* BAD_ARGUMENT saying what the setting may be. */
+arenaut_status arn_setting_bad(const arenaut_planning *planning, const arenaut_planner *self,
+                               const char *name, const char *value);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Where the first three of UNKNOWN are not in use, what they do is among the first trials of
  * `auto` already. Runtimes with more to them have files of their own. */
-#include "planners/placing/pass.h"
+#include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
 enum {

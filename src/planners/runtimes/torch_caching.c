@@ -1,12 +1,21 @@
-/* torch-caching: the places that PyTorch's caching allocator gives one request after another
- * (caching_segments.h).
+/* torch-caching: a replica of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp), best
+ * fit in segments that are kept, request by request, as long as the device has memory.
  *
- * What is reserved behind the last byte that is used is in no plan: arenaut_caching_reserve counts
- * it. */
-#include <arenaut/trace.h>
-
+ * Sizes are rounded up to 512 bytes. Requests to 1 MiB and larger ones have shelves of their own, a
+ * stream (a pool here) two. A request takes the smallest free block of its shelf that is large
+ * enough, of equal ones the one at the lowest address, and gives the rest of it back; else a new
+ * segment is reserved. A block that is released is coalesced with its free neighbours in the
+ * segment. With expandable segments a shelf is one segment, which grows at its end, and its last
+ * block is taken only if no other will do.
+ *
+ * Where segments lie is the driver's business; here each begins where the one before it ends. Bytes
+ * reserved behind the last used one are in no plan: arenaut_caching_reserve counts them. O(log n)
+ * for each request, and a move of the list of free blocks. */
 #include <inttypes.h>
 #include <string.h>
+
+#include <arenaut/problem.h>
+#include <arenaut/trace.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
@@ -14,15 +23,203 @@
 #include "core/sort.h"
 #include "ir/lifetimes.h"
 #include "planners/run/planner_rows.h"
-#include "planners/run/planner_settings.h"
-#include "planners/runtimes/caching_segments.h"
 #include "planners/tokens/token_list.h"
+
+#define GRAIN UINT64_C(512)
+
+/* A stretch of a segment that is out, or free. */
+typedef struct caching_block {
+    uint64_t at, size; /* `at` is counted from the start of the pool, or of an expandable shelf */
+    uint32_t before, after; /* its neighbours in the segment; ARENAUT_NONE: none */
+    uint32_t shelf;         /* 2 × pool, and 1 more for large requests */
+    bool is_free;
+} caching_block;
+
+enum { SHELVES = 2 * ARENAUT_MAX_POOLS };
+
+typedef struct caching {
+    bool expandable;
+    caching_block *blocks;
+    uint32_t n_blocks;
+    uint32_t *unused; /* numbers of blocks that were joined to others */
+    uint32_t n_unused;
+    uint32_t *free; /* free blocks by shelf, size, address */
+    uint32_t n_free;
+    uint32_t last[SHELVES];         /* the block at the end of an expandable shelf */
+    uint64_t reserved[SHELVES];     /* bytes */
+    uint64_t at[ARENAUT_MAX_POOLS]; /* where the next segment of a pool begins */
+} caching;
+
+#define KIB(n) (UINT64_C(1024) * (n))
+#define MIB(n) (UINT64_C(1024) * KIB(n))
+#define MOST_SMALL MIB(1)    /* the largest request for a small shelf */
+#define SMALL_SEGMENT MIB(2) /* also how an expandable small shelf grows */
+#define LARGE_SEGMENT MIB(20)
+#define LEAST_OWN MIB(10) /* from here on a request gets a segment of its own size */
+#define OWN_GRAIN MIB(2)
+
+/* With room for so many requests, each of which makes at most two blocks: a segment, and the rest
+ * of it. False if there is no memory. */
+static bool caching_make(caching *c, bool expandable, uint32_t n_requests, arn_region *region) {
+    memset(c, 0, sizeof *c);
+    c->expandable = expandable;
+    for (uint32_t k = 0; k < SHELVES; k++) c->last[k] = ARENAUT_NONE;
+    c->blocks = arn_region_allocate(region, n_requests, 2 * sizeof *c->blocks);
+    c->unused = arn_region_allocate(region, n_requests, 2 * sizeof *c->unused);
+    c->free = arn_region_allocate(region, n_requests, 2 * sizeof *c->free);
+    return c->blocks && c->unused && c->free;
+}
+
+/* ---- free blocks ---- */
+
+static bool block_before(const caching_block *a, const caching_block *b) {
+    if (a->shelf != b->shelf) return a->shelf < b->shelf;
+    return a->size != b->size ? a->size < b->size : a->at < b->at;
+}
+
+/* The first free block that is not before `key`. */
+static uint32_t first_free(const caching *c, const caching_block *key) {
+    uint32_t low = 0, high = c->n_free;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (block_before(&c->blocks[c->free[middle]], key)) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static void shelve(caching *c, uint32_t id) {
+    const uint32_t at = first_free(c, &c->blocks[id]);
+    memmove(c->free + at + 1, c->free + at, (c->n_free - at) * sizeof *c->free);
+    c->free[at] = id;
+    c->n_free++;
+    c->blocks[id].is_free = true;
+}
+
+static void unshelve(caching *c, uint32_t id) {
+    const uint32_t at = first_free(c, &c->blocks[id]);
+    c->n_free--;
+    memmove(c->free + at, c->free + at + 1, (c->n_free - at) * sizeof *c->free);
+    c->blocks[id].is_free = false;
+}
+
+static uint32_t new_block(caching *c, uint32_t shelf, uint64_t at, uint64_t size) {
+    const uint32_t id = c->n_unused ? c->unused[--c->n_unused] : c->n_blocks++;
+    const caching_block made = {
+        .at = at, .size = size, .before = ARENAUT_NONE, .after = ARENAUT_NONE, .shelf = shelf};
+    c->blocks[id] = made;
+    return id;
+}
+
+/* Joins `second` to `first`, its neighbour. Neither is on a shelf. */
+static void join(caching *c, uint32_t first, uint32_t second) {
+    caching_block *kept = &c->blocks[first];
+    kept->size += c->blocks[second].size;
+    kept->after = c->blocks[second].after;
+    if (kept->after != ARENAUT_NONE) c->blocks[kept->after].before = first;
+    if (c->last[kept->shelf] == second) c->last[kept->shelf] = first;
+    c->unused[c->n_unused++] = second;
+}
+
+/* ---- segments ---- */
+
+static uint64_t segment_size(uint64_t size) {
+    if (size <= MOST_SMALL) return SMALL_SEGMENT;
+    return size < LEAST_OWN ? LARGE_SEGMENT : (size + OWN_GRAIN - 1) / OWN_GRAIN * OWN_GRAIN;
+}
+
+static bool reserve(caching *c, uint32_t shelf, uint64_t bytes) {
+    return arn_add(c->reserved[shelf], bytes, &c->reserved[shelf]) &&
+           arn_add(c->at[shelf / 2], bytes, &c->at[shelf / 2]);
+}
+
+/* ARENAUT_NONE past all sizes. */
+static uint32_t reserve_segment(caching *c, uint32_t shelf, uint64_t size) {
+    const uint64_t bytes = segment_size(size), at = c->at[shelf / 2];
+    return reserve(c, shelf, bytes) ? new_block(c, shelf, at, bytes) : ARENAUT_NONE;
+}
+
+/* Lets the shelf's segment grow until its last block, if that is free, has `size` bytes. */
+static uint32_t expand_segment(caching *c, uint32_t shelf, uint64_t size) {
+    const uint64_t step = shelf & 1 ? LARGE_SEGMENT : SMALL_SEGMENT;
+    const uint32_t last = c->last[shelf];
+    const bool grows = last != ARENAUT_NONE && c->blocks[last].is_free;
+    const uint64_t missing = size - (grows ? c->blocks[last].size : 0);
+    const uint64_t at = c->reserved[shelf], bytes = (missing + step - 1) / step * step;
+    if (!reserve(c, shelf, bytes)) return ARENAUT_NONE;
+    const uint32_t added = new_block(c, shelf, at, bytes);
+    c->blocks[added].before = last;
+    if (last != ARENAUT_NONE) c->blocks[last].after = added;
+    c->last[shelf] = added;
+    if (!grows) return added;
+    unshelve(c, last);
+    join(c, last, added);
+    return last;
+}
+
+/* ---- requests and releases ---- */
+
+/* A free block for a request, no longer on its shelf; ARENAUT_NONE if none will do. */
+static uint32_t best_fit(caching *c, uint32_t shelf, uint64_t size) {
+    const caching_block key = {.shelf = shelf, .size = size};
+    uint32_t at = first_free(c, &key);
+    if (at == c->n_free || c->blocks[c->free[at]].shelf != shelf) return ARENAUT_NONE;
+    const bool another = at + 1 < c->n_free && c->blocks[c->free[at + 1]].shelf == shelf;
+    if (c->expandable && c->free[at] == c->last[shelf] && another) at++;
+    const uint32_t id = c->free[at];
+    unshelve(c, id);
+    return id;
+}
+
+static bool is_worth_splitting(const caching *c, uint32_t shelf, uint64_t rest) {
+    return c->expandable || !(shelf & 1) ? rest >= GRAIN : rest > MOST_SMALL;
+}
+
+static void split(caching *c, uint32_t id, uint64_t size) {
+    const caching_block whole = c->blocks[id];
+    if (!is_worth_splitting(c, whole.shelf, whole.size - size)) return;
+    const uint32_t rest = new_block(c, whole.shelf, whole.at + size, whole.size - size);
+    c->blocks[rest].before = id;
+    c->blocks[rest].after = whole.after;
+    if (whole.after != ARENAUT_NONE) c->blocks[whole.after].before = rest;
+    if (c->last[whole.shelf] == id) c->last[whole.shelf] = rest;
+    c->blocks[id].after = rest;
+    c->blocks[id].size = size;
+    shelve(c, rest);
+}
+
+/* The number of the block that is handed out; ARENAUT_NONE past all sizes. It is the caller's until
+ * it is released. O(log n), and a move of the list of free blocks. */
+static uint32_t caching_request(caching *c, uint32_t pool, uint64_t asked) {
+    const uint64_t size = (asked + GRAIN - 1) / GRAIN * GRAIN;
+    const uint32_t shelf = 2 * pool + (size > MOST_SMALL);
+    uint32_t id = best_fit(c, shelf, size);
+    if (id == ARENAUT_NONE) {
+        id = c->expandable ? expand_segment(c, shelf, size) : reserve_segment(c, shelf, size);
+    }
+    if (id != ARENAUT_NONE) split(c, id, size);
+    return id;
+}
+
+static void caching_release(caching *c, uint32_t id) {
+    const uint32_t before = c->blocks[id].before, after = c->blocks[id].after;
+    if (after != ARENAUT_NONE && c->blocks[after].is_free) {
+        unshelve(c, after);
+        join(c, id, after);
+    }
+    if (before != ARENAUT_NONE && c->blocks[before].is_free) {
+        unshelve(c, before);
+        join(c, before, id);
+        id = before;
+    }
+    shelve(c, id);
+}
 
 #define SETTING "segments"
 
 typedef struct replay {
     const arenaut_problem *problem;
-    arn_caching caching;
+    caching caching;
     uint32_t *births, *deaths; /* buffers in the order of each */
     uint32_t n;
     uint32_t *block_of; /* per buffer */
@@ -44,7 +241,7 @@ static bool take_memory(replay *r, bool expandable, arn_region *region) {
     r->shelf = arn_region_allocate(region, n, sizeof *r->shelf);
     r->offset = arn_region_allocate(region, n, sizeof *r->offset);
     return r->births && r->deaths && r->block_of && r->shelf && r->offset &&
-           arn_caching_make(&r->caching, expandable, n, region);
+           caching_make(&r->caching, expandable, n, region);
 }
 
 static void list_lives(replay *r) {
@@ -59,7 +256,7 @@ static void list_lives(replay *r) {
 
 static bool hand_out(replay *r, uint32_t b) {
     const uint32_t pool = arn_lowest_pool(r->problem, b);
-    const uint32_t id = arn_caching_request(&r->caching, pool, r->problem->size[b]);
+    const uint32_t id = caching_request(&r->caching, pool, r->problem->size[b]);
     if (id == ARENAUT_NONE) return false;
     r->block_of[b] = id;
     r->offset[b] = r->caching.blocks[id].at;
@@ -72,7 +269,7 @@ static bool serve_all(replay *r) {
         const uint32_t b = r->births[i];
         while (arn_token_list_death(r->problem, r->deaths[dead]) <=
                arn_token_list_birth(r->problem, b)) {
-            arn_caching_release(&r->caching, r->block_of[r->deaths[dead++]]);
+            caching_release(&r->caching, r->block_of[r->deaths[dead++]]);
         }
         if (!hand_out(r, b)) return false;
     }
@@ -82,7 +279,7 @@ static bool serve_all(replay *r) {
 static arenaut_status check_alignments(const arenaut_problem *p, arenaut_error *err) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         char store[24];
-        if (arenaut_problem_align(p, b) <= ARN_CACHING_GRAIN) continue;
+        if (arenaut_problem_align(p, b) <= GRAIN) continue;
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "planner 'torch-caching': buffer '%s' asks for an alignment of %" PRIu64
                         "; the allocator gives 512",
@@ -186,7 +383,7 @@ arenaut_status arenaut_caching_reserve(const arenaut_problem *problem, bool expa
     arn_region region;
     st = serve(&r, expandable, allocator, &region, err);
     uint64_t sum = 0;
-    for (uint32_t k = 0; k < ARN_CACHING_SHELVES && st == ARENAUT_OK; k++) {
+    for (uint32_t k = 0; k < SHELVES && st == ARENAUT_OK; k++) {
         if (!arn_add(sum, r.caching.reserved[k], &sum)) {
             st = arn_fail(err, ARENAUT_TOO_LARGE, 0, "the pools add up to more than 2^63 - 1");
         }

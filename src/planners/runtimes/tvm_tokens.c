@@ -19,7 +19,6 @@
 #include "core/sort.h"
 #include "ir/lifetimes.h"
 #include "planners/run/planner_rows.h"
-#include "planners/run/planner_settings.h"
 #include "planners/tokens/token_list.h"
 
 #define SETTING "match_range"

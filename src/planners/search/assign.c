@@ -7,13 +7,13 @@
  * pool goes to the next slower one. As packings are rarely free of gaps, this is also done with
  * less than each pool has. The first ways are tried whatever the effort, like the rows of the
  * table. */
-#include "planners/search/assign.h"
+#include "planners/search/search.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
 #include "planners/bounds/spill.h"
-#include "planners/placing/pass.h"
+#include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
 typedef struct way {
@@ -152,7 +152,7 @@ static arenaut_status assign_by_loads(arn_workspace *space, uint32_t sixteenths,
                                          .sixteenths = sixteenths,
                                          .states = ARN_SPILL_STATES,
                                          .choice = choice,
-                                         .ask = arn_meter_ask(&lane->meter)};
+                                         .poll = arn_meter_poll(&lane->meter)};
     arn_spill *spill;
     arn_spill_answer answer;
     if (!choice) return arn_no_memory(lane->planning.err);

@@ -4,10 +4,10 @@
  * moments at which almost the whole arena is alive. The buffers alive then are placed by exact
  * search, as a problem of their own, and the others around them, where there is room to spare.
  * Zones of several sizes are tried, each with its own effort. */
-#include "planners/search/hot_zone.h"
+#include "planners/search/search.h"
 
 #include "core/fail.h"
-#include "planners/exact/exact_run.h"
+#include "planners/exact/exact.h"
 #include "planners/placing/trial.h"
 
 typedef struct zone {
@@ -91,7 +91,7 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
     arn_exact_output out = {.offset = z->offset};
     arenaut_error why;
     z->already = z->meter->spent;
-    const arenaut_status st = arn_exact_run(&in, arn_meter_ask(z->meter), &out, &why);
+    const arenaut_status st = arn_exact_run(&in, arn_meter_poll(z->meter), &out, &why);
     *solved = st == ARENAUT_OK && out.improved;
     if (st == ARENAUT_OK && z->already + out.effort > z->meter->spent) {
         arn_meter_spend(z->meter, z->already + out.effort - z->meter->spent);
@@ -106,7 +106,7 @@ static arenaut_status place_around(zone *z, const char *letters) {
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
     arn_placing *placing = z->space.placing;
     arn_orders_sort(&z->space.orders, letters, z->space.order);
-    arn_placing_clear(placing, arn_meter_ask(z->meter));
+    arn_placing_clear(placing, arn_meter_poll(z->meter));
     for (uint32_t i = 0; i < groups->n; i++) {
         const uint32_t part = z->part[groups->member[groups->group[i].member]];
         if (part != ARENAUT_NONE) arn_placing_put(placing, i, 0, z->offset[part]);

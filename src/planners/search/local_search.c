@@ -6,14 +6,14 @@
  * can leave a dead end without a temperature to be tuned. After long failure it goes back
  * to the best order. Several such climbs are made, from different orders; the seed decides
  * all. */
-#include "planners/search/local_search.h"
+#include "planners/search/search.h"
 
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/random.h"
 #include "planners/placing/trial.h"
-#include "planners/run/planner_settings.h"
+#include "planners/run/planner_rows.h"
 
 enum { MEMORY = 40, PATIENCE = 4000, CLIMBS = 4 };
 

@@ -2,9 +2,9 @@
  * planners of runtimes. Most problems end at the first few. A trial is a pass over groups that all
  * trials of a style share, O(n log n) by the skyline and O(pairs alive together) otherwise. What
  * comes after these is in auto.c. */
-#include "planners/search/portfolio.h"
+#include "planners/search/search.h"
 
-#include "planners/placing/pass.h"
+#include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
 /* The order and fit of a row of the table, or its fit in another order. */

@@ -9,7 +9,7 @@
 #include "core/sort.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
-#include "planners/bounds/rooms.h"
+#include "planners/bounds/load.h"
 #include "planners/tokens/token_packing.h"
 
 static bool larger(const void *context, uint32_t a, uint32_t b) {
@@ -35,7 +35,7 @@ static void find_conflicts(arn_packer *packer, const uint32_t *entry_of) {
     memset(packer->conflicts, 0, (size_t)packer->n * packer->words * sizeof *packer->conflicts);
     for (uint32_t i = 0; i < packer->n; i++) {
         const uint64_t lives = arenaut_problem_lifetime_count(p, packer->buffer[i]);
-        if (!arn_ask_after(packer->ask, (uint64_t)i * lives)) return;
+        if (!arn_poll_after(packer->poll, (uint64_t)i * lives)) return;
         for (uint32_t k = 0; k < i; k++) {
             const uint32_t a = packer->buffer[i], b = packer->buffer[k];
             if (arn_alive_together(p, a, b) && !may_share(p, a, b)) set_conflict(packer, i, k);
@@ -94,7 +94,7 @@ static bool find_floors(arn_packer *packer, const uint32_t *entry_of) {
     for (uint32_t i = 0; i < packer->n; i++) {
         const arenaut_interval *life = arenaut_problem_lifetimes(p, packer->buffer[i]);
         for (uint32_t l = 0; l < arenaut_problem_lifetime_count(p, packer->buffer[i]); l++) {
-            if (!arn_ask_after(packer->ask, packer->n)) return true;
+            if (!arn_poll_after(packer->poll, packer->n)) return true;
             c.step++;
             c.buffers = c.pairs = c.tokens = 0;
             for (uint32_t k = 0; k < packer->n; k++) {
@@ -214,7 +214,7 @@ arenaut_status arn_packer_make(arn_meter *meter, uint64_t pools, arn_packer *pac
     const arenaut_planning *planning = meter->planning;
     const arenaut_problem *p = planning->problem;
     *packer = (arn_packer){.problem = p, .allocator = planning->allocator, .pools = pools};
-    packer->ask = arn_meter_ask(meter);
+    packer->poll = arn_meter_poll(meter);
     arn_region_init(&packer->region, planning->allocator);
     packer->buffer = arn_region_allocate(&packer->region, p->n_buffers, 2 * sizeof *packer->buffer);
     uint32_t *entry_of = arn_region_allocate(&packer->region, p->n_buffers, sizeof *entry_of);

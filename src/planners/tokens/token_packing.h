@@ -50,7 +50,7 @@ typedef struct arn_packer {
     uint64_t bound;        /* proven: the arenas add up to no less, ... */
     bool impossible;       /* ... or the entries do not fit at all */
     bool out_of_memory;
-    arn_ask *ask; /* asked in all that takes long */
+    arn_poll *poll; /* asked in all that takes long */
     arn_packing best;
     arn_layout layout; /* of the best; its total is ARENAUT_UNPLACED while there is none */
     arn_layout next;   /* of the packing that is being tried */
@@ -68,43 +68,10 @@ void arn_packer_free(arn_packer *packer);
 /* What the arenas of tokens of `total` bytes add up to at the least. */
 uint64_t arn_packer_bound(const arn_packer *packer, uint64_t total);
 
-/* Tokens while they are being filled. */
-typedef struct arn_filling {
-    const arn_packer *packer;
-    arn_packing packing;
-    uint64_t *size;    /* per token */
-    uint64_t *pools;   /* per token: where it may lie */
-    uint64_t *before;  /* per entry: where its token might lie without it */
-    uint64_t *members; /* `words` for each token */
-} arn_filling;
-
-/* Room for as many tokens as entries. False if there is no memory. */
-bool arn_filling_make(arn_packer *packer, arn_filling *filling);
-void arn_filling_clear(arn_filling *filling);
-bool arn_filling_has_room(const arn_filling *filling, uint32_t token, uint32_t entry);
-/* Steps for which the token would lie idle around the entry: the fewer, the better it fits. */
-uint64_t arn_filling_idle(const arn_filling *filling, uint32_t token, uint32_t entry);
-void arn_filling_put(arn_filling *filling, uint32_t token, uint32_t entry); /* may open it */
-void arn_filling_take(arn_filling *filling, uint32_t entry); /* the last one put; not its size */
-
-/* What looking at one token costs, as effort: it grows with the words to compare. */
-static inline uint64_t arn_filling_step(const arn_filling *filling) {
-    return 1 + filling->packer->words / 4;
-}
-
-/* Each entry, in the order given, into the token that grows least and fits best. Returns
- * the effort that took. */
-uint64_t arn_fill_in_order(arn_filling *filling, const uint32_t *order);
-
 /* Lays the tokens of a packing into the pools: packer->next says where. `at_once`: without a
  * search, if they fit at all without one. Returns the effort that took; where there was no
  * memory, packer->out_of_memory is set. */
 uint64_t arn_packer_lay(arn_packer *packer, const arn_packing *packing, bool at_once);
-
-/* Makes the filling the best if it is. Adds the effort it took to *spent. If some way of laying
- * it might be better than the one that was found, lowers *unsure to what that could come to. */
-void arn_packer_keep(arn_packer *packer, const arn_filling *filling, bool at_once, uint64_t *spent,
-                     uint64_t *unsure);
 
 /* A first packing. */
 arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer);

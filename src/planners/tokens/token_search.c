@@ -1,11 +1,167 @@
-/* Looks for better packings: first through all of them, depth first and in an order that finds good
- * ones early, left out where the bound shows that they cannot be better; then, where that is too
- * much, by moving entries about in the order of a greedy filling. token_entries.c has the bound. */
+/* Search for packings into tokens: depth-first branch and bound in an order that finds good
+ * packings early, then, for problems too large for that, local search over the order of a greedy
+ * filling. token_entries.c has the lower bound. */
+#include "planners/tokens/token_packing.h"
+
+#include <string.h>
+
+#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/random.h"
 #include "core/sort.h"
-#include "planners/tokens/token_packing.h"
+
+/* ---- filling ---- */
+
+/* The moves of the searches: an entry is put into a token, or taken out again. A token remembers
+ * its members as bits, so that a look at one costs n / 64. */
+
+/* Tokens while they are being filled. */
+typedef struct filling {
+    const arn_packer *packer;
+    arn_packing packing;
+    uint64_t *size;    /* per token */
+    uint64_t *pools;   /* per token: where it may lie */
+    uint64_t *before;  /* per entry: where its token might lie without it */
+    uint64_t *members; /* `words` for each token */
+} filling;
+
+/* What looking at one token costs, as effort: it grows with the words to compare. */
+static uint64_t look_effort(const filling *f) { return 1 + f->packer->words / 4; }
+
+/* Room for as many tokens as entries. False if there is no memory. */
+static bool filling_make(arn_packer *packer, filling *f) {
+    *f = (filling){.packer = packer};
+    f->packing.token = arn_region_allocate(&packer->region, packer->n, sizeof *f->packing.token);
+    f->size = arn_region_allocate(&packer->region, packer->n, sizeof *f->size);
+    f->pools = arn_region_allocate(&packer->region, packer->n, sizeof *f->pools);
+    f->before = arn_region_allocate(&packer->region, packer->n, sizeof *f->before);
+    f->members =
+        arn_region_allocate(&packer->region, (size_t)packer->n * packer->words, sizeof *f->members);
+    return f->packing.token && f->size && f->pools && f->before && f->members;
+}
+
+static void filling_clear(filling *f) {
+    f->packing.n_tokens = 0;
+    f->packing.total = 0;
+}
+
+static uint64_t *members_of(const filling *f, uint32_t token) {
+    return f->members + (size_t)token * f->packer->words;
+}
+
+static bool has_room(const filling *f, uint32_t token, uint32_t entry) {
+    const uint64_t *conflicts = f->packer->conflicts + (size_t)entry * f->packer->words;
+    const uint64_t *members = members_of(f, token);
+    if (!(f->pools[token] & f->packer->allowed[entry])) return false;
+    for (uint32_t w = 0; w < f->packer->words; w++) {
+        if (conflicts[w] & members[w]) return false;
+    }
+    return true;
+}
+
+/* Steps for which the token would lie idle around the entry: the fewer, the better it fits. */
+static uint64_t idle_around(const filling *f, uint32_t token, uint32_t entry) {
+    const arn_packer *packer = f->packer;
+    const uint64_t *members = members_of(f, token);
+    const uint64_t open = UINT64_C(1) << 32; /* nothing on that side: fits worse than any gap */
+    uint64_t before = open, after = open;
+    for (uint32_t w = 0; w < packer->words; w++) {
+        for (uint64_t bits = members[w]; bits; bits &= bits - 1) {
+            const uint32_t other = 64 * w + arn_lowest_bit(bits);
+            if (packer->end[other] <= packer->first[entry]) {
+                before = arn_min_u64(before,
+                                     (uint64_t)packer->first[entry] - (uint64_t)packer->end[other]);
+            } else if (packer->end[entry] <= packer->first[other]) {
+                after = arn_min_u64(after,
+                                    (uint64_t)packer->first[other] - (uint64_t)packer->end[entry]);
+            }
+        }
+    }
+    return before + after;
+}
+
+/* may open it */
+static void put(filling *f, uint32_t token, uint32_t entry) {
+    const uint64_t size = f->packer->size[entry];
+    if (token == f->packing.n_tokens) {
+        memset(members_of(f, token), 0, f->packer->words * sizeof *f->members);
+        f->size[token] = 0;
+        f->pools[token] = f->packer->pools;
+        f->packing.n_tokens++;
+    }
+    if (size > f->size[token]) {
+        f->packing.total += size - f->size[token];
+        f->size[token] = size;
+    }
+    members_of(f, token)[entry / 64] |= UINT64_C(1) << entry % 64;
+    f->before[entry] = f->pools[token];
+    f->pools[token] &= f->packer->allowed[entry];
+    f->packing.token[entry] = token;
+}
+
+/* Entries come from large to small, so only the one that opened a token has set its size. */
+/* the last one put; not its size */
+static void take(filling *f, uint32_t entry) {
+    const uint32_t token = f->packing.token[entry];
+    uint64_t *members = members_of(f, token), left = 0;
+    members[entry / 64] &= ~(UINT64_C(1) << entry % 64);
+    f->pools[token] = f->before[entry];
+    if (token + 1 != f->packing.n_tokens) return;
+    for (uint32_t w = 0; w < f->packer->words; w++) left |= members[w];
+    if (left) return;
+    f->packing.total -= f->size[token];
+    f->packing.n_tokens--;
+}
+
+/* Each entry, in the order given, into the token that grows least and fits best. Returns
+ * the effort that took. */
+static uint64_t fill_in_order(filling *f, const uint32_t *order) {
+    const arn_packer *packer = f->packer;
+    uint64_t looked_at = 0;
+    filling_clear(f);
+    for (uint32_t i = 0; i < packer->n; i++) {
+        const uint32_t entry = order[i];
+        uint32_t best = f->packing.n_tokens;
+        uint64_t growth = packer->size[entry], idle = UINT64_MAX;
+        if (!arn_poll_after(packer->poll, (uint64_t)(f->packing.n_tokens + 1) * packer->words))
+            break;
+        for (uint32_t k = 0; k < f->packing.n_tokens; k++) {
+            looked_at += look_effort(f);
+            const uint64_t more =
+                packer->size[entry] > f->size[k] ? packer->size[entry] - f->size[k] : 0;
+            if (more > growth || !has_room(f, k, entry)) continue;
+            const uint64_t here = idle_around(f, k, entry);
+            if (more == growth && here >= idle) continue;
+            best = k;
+            growth = more;
+            idle = here;
+        }
+        put(f, best, entry);
+    }
+    return looked_at + packer->n;
+}
+
+/* Makes the filling the best if it is. Adds the effort it took to *spent. If some way of laying
+ * it might be better than the one that was found, lowers *unsure to what that could come to. */
+static void keep_if_best(arn_packer *packer, const filling *f, bool at_once, uint64_t *spent,
+                         uint64_t *unsure) {
+    const uint64_t bound = arn_packer_bound(packer, f->packing.total);
+    if (arn_poll_ended(packer->poll)) return; /* it may not be whole */
+    if (bound >= packer->layout.total) return;
+    *spent += arn_packer_lay(packer, &f->packing, at_once);
+    if (!packer->next.least) *unsure = arn_min_u64(*unsure, bound);
+    if (packer->next.total >= packer->layout.total) return;
+    const arn_layout before = packer->layout;
+    packer->layout = packer->next;
+    packer->next = before;
+    packer->best.n_tokens = f->packing.n_tokens;
+    packer->best.total = f->packing.total;
+    if (packer->n)
+        memcpy(packer->best.token, f->packing.token, packer->n * sizeof *packer->best.token);
+}
+
+/* ---- search ---- */
 
 /* Entries that are next to each other in time first: then tokens are filled from one end. */
 static bool earlier(const void *context, uint32_t a, uint32_t b) {
@@ -15,16 +171,16 @@ static bool earlier(const void *context, uint32_t a, uint32_t b) {
 }
 
 arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer) {
-    arn_filling f;
+    filling f;
     uint64_t spent = 0, unsure = ARENAUT_UNPLACED;
     uint32_t *order = arn_region_allocate(&packer->region, packer->n, 2 * sizeof *order);
-    if (!order || !arn_filling_make(packer, &f)) return arn_no_memory(meter->planning->err);
+    if (!order || !filling_make(packer, &f)) return arn_no_memory(meter->planning->err);
     for (uint32_t i = 0; i < packer->n; i++) order[i] = i;
-    arn_fill_in_order(&f, order); /* from large to small */
-    arn_packer_keep(packer, &f, true, &spent, &unsure);
+    fill_in_order(&f, order); /* from large to small */
+    keep_if_best(packer, &f, true, &spent, &unsure);
     arn_sort_ids(order, packer->n, earlier, packer, order + packer->n);
-    arn_fill_in_order(&f, order);
-    arn_packer_keep(packer, &f, true, &spent, &unsure);
+    fill_in_order(&f, order);
+    keep_if_best(packer, &f, true, &spent, &unsure);
     arn_meter_spend(meter, spent);
     return packer->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
 }
@@ -40,7 +196,7 @@ typedef struct tried {
 
 typedef struct search {
     arn_packer *packer;
-    arn_filling filling;
+    filling filling;
     tried *tried; /* per entry */
     arn_meter *meter;
     uint64_t effort, spent, reported;
@@ -59,19 +215,19 @@ static bool goes_on(search *s) {
 
 /* The token that fits next best after those tried; the number of tokens if none is left. */
 static uint32_t next_token(search *s, uint32_t entry, tried *t) {
-    const arn_filling *f = &s->filling;
+    const filling *f = &s->filling;
     uint32_t best = f->packing.n_tokens;
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < f->packing.n_tokens; k++) {
-        if (!arn_filling_has_room(f, k, entry)) continue;
-        const uint64_t idle = arn_filling_idle(f, k, entry);
+        if (!has_room(f, k, entry)) continue;
+        const uint64_t idle = idle_around(f, k, entry);
         if (t->any && (idle < t->idle || (idle == t->idle && k <= t->token))) continue;
         if (idle >= least) continue;
         best = k;
         least = idle;
     }
-    s->spent += (f->packing.n_tokens + 1) * arn_filling_step(f);
-    arn_ask_after(s->packer->ask, (uint64_t)(f->packing.n_tokens + 1) * s->packer->words);
+    s->spent += (f->packing.n_tokens + 1) * look_effort(f);
+    arn_poll_after(s->packer->poll, (uint64_t)(f->packing.n_tokens + 1) * s->packer->words);
     if (best < f->packing.n_tokens) *t = (tried){least, best, true, false};
     return best;
 }
@@ -87,14 +243,14 @@ static bool is_hopeful(const search *s, uint32_t n_tokens, uint64_t total) {
 /* Puts the entry where it has not been yet. */
 static bool advance(search *s, uint32_t entry) {
     tried *t = &s->tried[entry];
-    arn_filling *f = &s->filling;
+    filling *f = &s->filling;
     if (t->opened) return false;
     const uint32_t token = next_token(s, entry, t);
     if (token == f->packing.n_tokens) {
         t->opened = true;
         if (!is_hopeful(s, token + 1, f->packing.total + s->packer->size[entry])) return false;
     }
-    arn_filling_put(f, token, entry);
+    put(f, token, entry);
     return true;
 }
 
@@ -102,7 +258,7 @@ static bool advance(search *s, uint32_t entry) {
 static bool look_at_all(search *s) {
     const uint32_t n = s->packer->n;
     uint32_t entry = 0;
-    arn_filling_clear(&s->filling);
+    filling_clear(&s->filling);
     if (n == 0) return true;
     s->tried[0] = (tried){0, 0, false, false};
     while (goes_on(s)) {
@@ -110,11 +266,11 @@ static bool look_at_all(search *s) {
         if (hopeful && entry < n && advance(s, entry)) {
             entry++;
             if (entry < n) s->tried[entry] = (tried){0, 0, false, false};
-            if (entry == n) arn_packer_keep(s->packer, &s->filling, false, &s->spent, &s->unsure);
+            if (entry == n) keep_if_best(s->packer, &s->filling, false, &s->spent, &s->unsure);
             continue;
         }
         if (entry == 0) return true;
-        arn_filling_take(&s->filling, --entry);
+        take(&s->filling, --entry);
     }
     return s->packer->layout.total <= s->packer->bound;
 }
@@ -142,19 +298,19 @@ static void try_by_chance(search *s, uint32_t *order) {
     arn_packer *packer = s->packer;
     uint64_t state = s->meter->planning->options->seed;
     for (uint32_t i = 0; i < packer->n; i++) order[i] = i;
-    s->spent += arn_fill_in_order(&s->filling, order);
+    s->spent += fill_in_order(&s->filling, order);
     uint64_t total = s->filling.packing.total;
     while (packer->n > 1 && goes_on(s)) {
         const uint32_t from = (uint32_t)(arn_random_next(&state) % packer->n);
         const uint32_t to = (uint32_t)(arn_random_next(&state) % packer->n);
         move(order, from, to);
-        s->spent += arn_fill_in_order(&s->filling, order);
+        s->spent += fill_in_order(&s->filling, order);
         if (s->filling.packing.total > total) {
             move(order, to, from);
             continue;
         }
         total = s->filling.packing.total;
-        arn_packer_keep(packer, &s->filling, false, &s->spent, &s->unsure);
+        keep_if_best(packer, &s->filling, false, &s->spent, &s->unsure);
     }
 }
 
@@ -162,7 +318,7 @@ arenaut_status arn_packer_improve(arn_meter *meter, uint64_t effort, arn_packer 
     search s = {.packer = packer, .meter = meter, .effort = effort / 2, .unsure = ARENAUT_UNPLACED};
     s.tried = arn_region_allocate(&packer->region, packer->n, sizeof *s.tried);
     uint32_t *order = arn_region_allocate(&packer->region, packer->n, sizeof *order);
-    if (!s.tried || !order || !arn_filling_make(packer, &s.filling)) {
+    if (!s.tried || !order || !filling_make(packer, &s.filling)) {
         return arn_no_memory(meter->planning->err);
     }
     if (look_at_all(&s)) {

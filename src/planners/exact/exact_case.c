@@ -1,11 +1,138 @@
-/* relations: makes the groups of a case, spreads fixed offsets over them, looks in every group
- * for two buffers that cannot be as far apart as they are, and cuts lifetimes. Comparing the
- * buffers of a group is quadratic in its size, which is why there is a limit. */
-#include "planners/exact/relations.h"
+/* Cases: questions about two buffers, the groups of buffers that move together, and the lifetimes
+ * that the relations of a case leave. */
+#include "planners/exact/exact_case.h"
 
+#include "core/checked.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"
-#include "planners/exact/exact_groups.h"
+#include "ir/pair_relations.h"
+
+/* ---- two buffers ---- */
+
+/* Questions that the model, the search and the proofs have in common, answered from the problem
+ * itself, without a model: a few per packing. The data of the inner loop is in the model
+ * (exact_model.h). */
+
+arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
+                                 const uint32_t *pool_of, uint32_t pool) {
+    arn_exact_case c = {*in, pair};
+    c.in.pool = pool;
+    c.in.pool_of = pool_of;
+    c.in.progress = NULL;
+    return c;
+}
+
+/* The base of `b` if both are in the pool, else ARENAUT_NONE. */
+static uint32_t base_of(const arn_exact_input *in, uint32_t b) {
+    const uint32_t base = arenaut_problem_same_base(in->problem, b);
+    if (base == ARENAUT_NONE || !arn_exact_in_pool(in, b)) return ARENAUT_NONE;
+    return arn_exact_in_pool(in, base) ? base : ARENAUT_NONE;
+}
+
+uint32_t arn_exact_heir_of(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    if (arenaut_problem_same_base(p, a) == b) return a;
+    return arenaut_problem_same_base(p, b) == a ? b : ARENAUT_NONE;
+}
+
+bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir) {
+    const uint32_t base = base_of(in, heir);
+    return base != ARENAUT_NONE && arn_exact_conflict(in->problem, heir, base);
+}
+
+bool arn_exact_conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    return arn_alive_together(p, a, b) || arn_have_edge(p, a, b);
+}
+
+static bool lies_inside(const arenaut_problem *p, uint32_t slice, uint32_t host) {
+    uint32_t at = arenaut_problem_inside(p, slice);
+    while (at != ARENAUT_NONE && at != host) at = arenaut_problem_inside(p, at);
+    return at != ARENAUT_NONE;
+}
+
+bool arn_exact_must_be_apart(const arenaut_problem *p, uint32_t a, uint32_t b,
+                             const uint64_t *place) {
+    if (place[a] == place[b] && arn_exact_heir_of(p, a, b) != ARENAUT_NONE) return false;
+    return arn_exact_conflict(p, a, b) && !lies_inside(p, a, b) && !lies_inside(p, b, a);
+}
+
+uint32_t arn_exact_only_pool(const arenaut_problem *p, uint32_t b) {
+    const uint64_t pools = arenaut_problem_pools(p, b);
+    return pools & (pools - 1) ? ARENAUT_NONE : arn_lowest_bit(pools);
+}
+
+/* ---- joining ---- */
+
+/* A group is a ring of buffers with a root that all of them name (union by size), so that two
+ * groups are told apart at once, gone through in order, and joined at the cost of the smaller one.
+ * Both the relations of a case and the first case (cases.c) are made of these. */
+
+bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_exact_groups *g) {
+    const uint32_t n = in->problem->n_buffers;
+    g->in = in;
+    g->root = arn_region_allocate(region, n, sizeof *g->root);
+    g->next = arn_region_allocate(region, n, sizeof *g->next);
+    g->size = arn_region_allocate(region, n, sizeof *g->size);
+    g->at = arn_region_allocate(region, n, sizeof *g->at);
+    if (!g->root || !g->next || !g->size || !g->at) return false;
+    if (!arn_hosts_find(in->problem, region, &g->hosts)) return false;
+    for (uint32_t b = 0; b < n; b++) {
+        g->next[b] = g->root[b] = b;
+        g->size[b] = 1;
+        g->at[b] = 0;
+    }
+    for (uint32_t b = 0; b < n && g->hosts.root; b++) {
+        const uint32_t root = g->hosts.root[b];
+        if (root == b || !arn_exact_in_pool(in, b)) continue;
+        g->root[b] = root;
+        g->at[b] = g->hosts.delta[b];
+        g->next[b] = g->next[root];
+        g->next[root] = b;
+        g->size[root]++;
+    }
+    return true;
+}
+
+/* Moves the group of `b` up by so many bytes, modulo 2^64, and gives it another root. */
+static void move(arn_exact_groups *g, uint32_t b, uint64_t by, uint32_t root) {
+    uint32_t i = b;
+    do {
+        g->at[i] += by;
+        g->root[i] = root;
+        i = g->next[i];
+    } while (i != b);
+}
+
+bool arn_exact_join(arn_exact_groups *g, uint32_t heir) {
+    const uint32_t base = g->in->problem->same_base[heir];
+    const uint32_t a = g->root[heir], b = g->root[base];
+    if (a == b) return g->at[heir] == g->at[base];
+    const uint64_t up = g->at[base] - g->at[heir];
+    const bool heir_moves = g->size[a] <= g->size[b];
+    arn_poll_after(g->in->poll, heir_moves ? g->size[a] : g->size[b]);
+    if (heir_moves) move(g, heir, up, b);
+    else move(g, base, 0 - up, a);
+    g->size[heir_moves ? b : a] = g->size[a] + g->size[b];
+    const uint32_t after = g->next[heir];
+    g->next[heir] = g->next[base];
+    g->next[base] = after;
+    return true;
+}
+
+bool arn_exact_may_keep(const arn_exact_groups *g, uint32_t a, uint32_t b, int64_t distance) {
+    const arenaut_problem *p = g->in->problem;
+    /* Powers of two: each divides the distance to a buffer with a larger one. */
+    const uint64_t align = arn_min_u64(arenaut_problem_align(p, a), arenaut_problem_align(p, b));
+    if ((uint64_t)distance & (align - 1)) return false;
+    if (!arn_exact_share_bytes(p, a, b, distance) || arn_hosts_nested(&g->hosts, a, b)) return true;
+    if (distance == 0 && arn_exact_heir_of(p, a, b) != ARENAUT_NONE) return true;
+    return !arn_exact_conflict(p, a, b);
+}
+
+/* ---- relations ---- */
+
+/* The groups of a case are made, fixed offsets spread over them, every group searched for two
+ * buffers that cannot be as far apart as they are, and lifetimes cut. Comparing the buffers of a
+ * group is quadratic in its size, which is why there is a limit. */
 
 /* No more pairs of buffers in groups than this. */
 enum { MOST_COMPARED = 1 << 22 };
@@ -24,9 +151,9 @@ typedef struct work {
 /* Joins what is assumed to be joined. */
 static bool find_groups(work *w) {
     if (!arn_exact_groups_make(w->in, &w->scratch, &w->groups)) return false;
-    for (uint32_t b = 0; b < w->p->n_buffers && !arn_ask_ended(w->in->ask); b++) {
+    for (uint32_t b = 0; b < w->p->n_buffers && !arn_poll_ended(w->in->poll); b++) {
         if (arn_exact_assumed(w->assumed, b) != ARN_EXACT_JOINED) continue;
-        if (arn_exact_base_of(w->in, b) == ARENAUT_NONE) continue;
+        if (base_of(w->in, b) == ARENAUT_NONE) continue;
         if (!arn_exact_join(&w->groups, b)) w->found->contradictory = true;
     }
     return true;
@@ -104,7 +231,7 @@ static bool find_contradictions(work *w) {
         compared += i - first;
         r->too_large = compared > MOST_COMPARED;
         const uint64_t lives = arenaut_problem_lifetime_count(w->p, order[i]);
-        if (!arn_ask_after(w->in->ask, (i - first) * lives)) break;
+        if (!arn_poll_after(w->in->poll, (i - first) * lives)) break;
         for (uint32_t k = first; k < i && !r->contradictory; k++) {
             r->contradictory = contradict(w, order[i], order[k]);
         }
@@ -152,7 +279,7 @@ static bool cut_lives(life_list *list, uint32_t start, const arenaut_interval *c
 }
 
 static bool cut_by(const work *w, life_list *list, uint32_t start, uint32_t by) {
-    if (!arn_ask_after(w->in->ask, list->n - start + 1)) return true;
+    if (!arn_poll_after(w->in->poll, list->n - start + 1)) return true;
     return cut_lives(list, start, arenaut_problem_lifetimes(w->p, by),
                      arenaut_problem_lifetime_count(w->p, by));
 }
@@ -175,7 +302,7 @@ static bool list_heirs(work *w, heirs *h) {
     if (!h->first || !h->next) return false;
     for (uint32_t b = 0; b < w->p->n_buffers; b++) h->first[b] = ARENAUT_NONE;
     for (uint32_t b = 0; b < w->p->n_buffers; b++) {
-        const uint32_t base = arn_exact_base_of(w->in, b);
+        const uint32_t base = base_of(w->in, b);
         if (base == ARENAUT_NONE) continue;
         h->next[b] = h->first[base];
         h->first[base] = b;
@@ -185,7 +312,7 @@ static bool list_heirs(work *w, heirs *h) {
 
 /* Appends the lifetimes of `b`, cut by every host, by its base and by its heirs. */
 static bool add_lives(const work *w, life_list *list, const heirs *h, uint32_t b) {
-    const uint32_t start = list->n, base = arn_exact_base_of(w->in, b);
+    const uint32_t start = list->n, base = base_of(w->in, b);
     const arenaut_interval *life = arenaut_problem_lifetimes(w->p, b);
     bool done = true;
     for (uint32_t k = 0; k < arenaut_problem_lifetime_count(w->p, b) && done; k++) {
@@ -194,7 +321,7 @@ static bool add_lives(const work *w, life_list *list, const heirs *h, uint32_t b
     uint32_t host = w->groups.hosts.host ? w->groups.hosts.host[b] : ARENAUT_NONE;
     for (; host != ARENAUT_NONE && done; host = w->groups.hosts.host[host]) {
         done = cut_by(w, list, start, host);
-        if (arn_ask_ended(w->in->ask)) break;
+        if (arn_poll_ended(w->in->poll)) break;
     }
     if (done && base != ARENAUT_NONE && covers(w, b, base, b)) done = cut_by(w, list, start, base);
     for (uint32_t k = h->first[b]; k != ARENAUT_NONE && done; k = h->next[k]) {

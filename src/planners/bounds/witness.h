@@ -1,8 +1,19 @@
-/* Buffers whose places are given, and that overlap there although they may not. */
-#ifndef ARN_PLANNERS_BOUNDS_COLLISIONS_H
-#define ARN_PLANNERS_BOUNDS_COLLISIONS_H
+/* Witnesses of infeasibility: simple reasons why there is no plan, and collisions of given places.
+ */
+#ifndef ARN_PLANNERS_BOUNDS_WITNESS_H
+#define ARN_PLANNERS_BOUNDS_WITNESS_H
+
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
 
 #include "planners/bounds/hosts.h"
+
+/* Looks for a simple reason why there is no plan: a buffer larger than each of its pools,
+ * fixed buffers that overlap, more bytes alive at one step than its pools have. Fills in
+ * the witness and sets *found; its buffers are allocated with `allocator`. That nothing was
+ * found does not mean that there is a plan. */
+arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                arenaut_witness *witness, bool *found, arenaut_error *err);
 
 /* Where a buffer lies. Those in different spaces have nothing to do with each other: a space is
  * a pool, or a host that its slices lie in wherever that lies itself. Of a host and what lies in

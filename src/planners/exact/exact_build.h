@@ -1,12 +1,10 @@
-/* A model under construction, and what the steps of building it ask of two buffers.
- *
- * The model is built in this order: relations, items and groups (model_make.c), cliques
- * (cliques.c), neighbours (neighbours.c), walls (walls.c), bounds (model_make.c). */
-#ifndef ARN_EXACT_MODEL_BUILD_H
-#define ARN_EXACT_MODEL_BUILD_H
+/* A model under construction: the steps of building it (exact_model.c, exact_sections.c), and their
+ * questions about two buffers. */
+#ifndef ARN_PLANNERS_EXACT_EXACT_BUILD_H
+#define ARN_PLANNERS_EXACT_EXACT_BUILD_H
 
 #include "planners/exact/exact_model.h"
-#include "planners/exact/relations.h"
+#include "planners/exact/exact_case.h"
 
 typedef struct arn_exact_build {
     const arn_exact_input *in;
@@ -28,16 +26,6 @@ static inline const arenaut_interval *arn_exact_lives(const arn_exact_build *x, 
     return x->relations.life + x->relations.life_start[b];
 }
 
-/* Where a buffer must lie, in bytes, itself or with its group; ARENAUT_UNPLACED: anywhere. */
-static inline uint64_t arn_exact_fixed_offset(const arn_exact_build *x, uint32_t b) {
-    if (!x->relations.root) return arenaut_problem_fixed_offset(x->in->problem, b);
-    return x->relations.fixed[b];
-}
-
-static inline bool arn_exact_same_group(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    return x->relations.root && x->relations.root[a] == x->relations.root[b];
-}
-
 /* Whether what is left of the lifetimes of two buffers has a step in common. O(lifetimes). */
 bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b);
 
@@ -46,10 +34,23 @@ bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b);
 bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Whether two buffers are in each other's way in this case. False, whatever is true, once the
- * input's `ask` has ended: nothing of the model is used then. O(lifetimes + log edges). */
+ * input's `poll` has ended: nothing of the model is used then. O(lifetimes + log edges). */
 bool arn_exact_in_the_way(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Returns REFUSED, with the reason: lists would have more than ARN_EXACT_MOST_PAIRS entries. */
 arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err);
+
+/* Fills in the model's cliques, spans and members, and whether it is plain or can be cut in
+ * this respect. Needs the items. STOPPED if the input's `poll` ended; REFUSED: too large;
+ * NO_MEMORY. */
+arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err);
+
+/* Lists each item's neighbours: those that share a clique with it, and no group. Needs the
+ * cliques and groups. STOPPED if the input's `poll` ended; REFUSED: too large; NO_MEMORY. */
+arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err);
+
+/* Finds for each item the last one before it that is exactly alike: exchanging the two changes
+ * nothing. Needs the walls. False if there is no memory. */
+bool arn_exact_find_alike(arn_exact_build *x);
 
 #endif

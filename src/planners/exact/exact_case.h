@@ -1,0 +1,148 @@
+/* A case: one pool of a problem, and what is assumed of its same-base pairs; and what that
+ * means for any two buffers.
+ *
+ * A *pair* is a buffer with same_base, the *heir*, and its *base*, where both are in the pool
+ * and would be in each other's way without their relation. It may be *joined*: the heir starts
+ * where its base does; or *apart*: the two are like any other buffers; or *open*: nothing is
+ * assumed. An open pair is not kept apart at all, which leaves out a constraint: what is
+ * impossible then is impossible, but a packing must be looked at (open_pairs.h). */
+#ifndef ARN_PLANNERS_EXACT_EXACT_CASE_H
+#define ARN_PLANNERS_EXACT_EXACT_CASE_H
+
+#include "core/memory.h"
+#include "planners/bounds/hosts.h"
+#include "planners/exact/exact.h"
+
+typedef enum arn_exact_pair { ARN_EXACT_OPEN, ARN_EXACT_JOINED, ARN_EXACT_APART } arn_exact_pair;
+
+typedef struct arn_exact_case {
+    arn_exact_input in;  /* of one pool: pool_of is given if there are several */
+    const uint8_t *pair; /* per heir: arn_exact_pair; NULL: all pairs are open */
+} arn_exact_case;
+
+/* The case of pool `pool` of the input's problem: with these assumptions, these pools of the
+ * buffers (as in arn_exact_input) and no progress reported. Arrays are borrowed. */
+arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
+                                 const uint32_t *pool_of, uint32_t pool);
+
+/* What is assumed of `heir` and its base. */
+static inline arn_exact_pair arn_exact_assumed(const arn_exact_case *c, uint32_t heir) {
+    return c->pair ? (arn_exact_pair)c->pair[heir] : ARN_EXACT_OPEN;
+}
+
+/* Whether buffer `b` is to be placed in the input's pool. */
+static inline bool arn_exact_in_pool(const arn_exact_input *in, uint32_t b) {
+    if (!arenaut_problem_needs_memory(in->problem, b)) return false;
+    return !in->pool_of || in->pool_of[b] == in->pool;
+}
+
+/* Which of two buffers has the other one as its base; ARENAUT_NONE if neither. */
+uint32_t arn_exact_heir_of(const arenaut_problem *problem, uint32_t a, uint32_t b);
+
+/* Whether `heir` and its base are a pair. O(lifetimes + log edges). */
+bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir);
+
+/* The smaller of a pair, which the other one covers where they lie at one place; of equals, the
+ * one with the higher number. */
+static inline uint32_t arn_exact_smaller(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    if (p->size[a] != p->size[b]) return p->size[a] < p->size[b] ? a : b;
+    return a > b ? a : b;
+}
+
+/* Whether lifetimes or an edge put two buffers into each other's way, relations aside.
+ * O(lifetimes + log edges). */
+bool arn_exact_conflict(const arenaut_problem *problem, uint32_t a, uint32_t b);
+
+/* Whether two buffers in the pool share a byte if `a` lies `distance` bytes above `b`. */
+static inline bool arn_exact_share_bytes(const arenaut_problem *p, uint32_t a, uint32_t b,
+                                         int64_t distance) {
+    return distance < (int64_t)p->size[b] && distance > -(int64_t)p->size[a];
+}
+
+/* Whether two buffers in the pool that share a byte at their places must not: they conflict,
+ * neither lies inside the other, and no same-base relation allows the place. */
+bool arn_exact_must_be_apart(const arenaut_problem *problem, uint32_t a, uint32_t b,
+                             const uint64_t *place);
+
+/* Whether two buffers in the pool share a byte at their places and must not. Cheap for those
+ * that share none. */
+static inline bool arn_exact_collide(const arenaut_problem *p, uint32_t a, uint32_t b,
+                                     const uint64_t *place) {
+    return arn_exact_share_bytes(p, a, b, (int64_t)(place[a] - place[b])) &&
+           arn_exact_must_be_apart(p, a, b, place);
+}
+
+/* The one pool that buffer `b` may lie in; ARENAUT_NONE if it has a choice. */
+uint32_t arn_exact_only_pool(const arenaut_problem *problem, uint32_t b);
+
+/* ---- groups ---- */
+
+/* Groups: buffers of one pool that keep their distance, and so move together.
+ *
+ * A slice is in a group with its host. Joining a pair makes one group of two: the heir's group
+ * is moved until the heir starts where its base does. Here s is a slice of h, t one of k, and t
+ * is joined to its base s:
+ *
+ *      h [==============]                        h [==============]
+ *            s [=====]           join t                s [=====]
+ *                                ------>               t [===]
+ *   k [=========]                                  k [=========]
+ *       t [===]
+ *
+ * Then k lies so many bytes above h, and no other place of the group changes that: if h and k
+ * overlap and are alive together, the assumption contradicts the problem. */
+
+typedef struct arn_exact_groups {
+    const arn_exact_input *in;
+    arn_hosts hosts;
+    uint32_t *root; /* per buffer: some buffer of its group, the same for all that are in it */
+    uint32_t *next; /* the group's next buffer; after the last one comes the first again */
+    uint32_t *size; /* at the root: how many there are */
+    uint64_t *at;   /* bytes from an address that the group has in common, modulo 2^64 */
+} arn_exact_groups;
+
+/* Puts each slice into the group of its host, and every other buffer into one of its own.
+ * Arrays are the region's. False if there is no memory. O(buffers). */
+bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_exact_groups *groups);
+
+/* Joins `heir` to its base. False if that contradicts what was joined before: they are of one
+ * group already, and at a distance. O(the smaller group). */
+bool arn_exact_join(arn_exact_groups *groups, uint32_t heir);
+
+/* Whether `a` may lie `distance` bytes above `b` for good: alignments agree with that, and the
+ * two share no byte that they must not share. Any pair is allowed to be joined. */
+bool arn_exact_may_keep(const arn_exact_groups *groups, uint32_t a, uint32_t b, int64_t distance);
+
+/* ---- relations ---- */
+
+/* What the relations of a case make of its buffers: groups that move together, and lifetimes
+ * that are cut where another buffer covers them.
+ *
+ * A slice is in the group of its host, and a joined pair in one group. What a buffer covers
+ * counts once: where a slice's host is alive the slice's own life says nothing new, and of a
+ * pair that is not apart the smaller one is left out while the larger one is alive:
+ *
+ *     step     0 1 2 3 4 5 6 7
+ *     host       [=======]                  host       [=======]
+ *     slice    [===========]      becomes   slice    [=]       [=]
+ *
+ * For an open pair this leaves out a constraint. The rules are those of arenaut/certificate.h. */
+
+typedef struct arn_exact_relations {
+    uint32_t *root;  /* per buffer: equal for all of a group; NULL: the problem has no relations,
+                      * and so are all others */
+    int64_t *delta;  /* per buffer: bytes from the group's lowest one */
+    uint64_t *fixed; /* per buffer: where it must lie; ARENAUT_UNPLACED: anywhere */
+    /* Per buffer, what is left of its lifetimes: life[life_start[b] .. life_start[b + 1]). */
+    uint32_t *life_start;
+    arenaut_interval *life;
+    bool contradictory; /* what is assumed contradicts itself or the problem: there is no plan */
+    bool too_large;     /* groups are too large to look at: nothing else here means anything */
+} arn_exact_relations;
+
+/* Arrays are the region's. False if there is no memory. Where the input's `poll` has ended, what
+ * was found is incomplete. O(n log n + pairs of buffers in one group). */
+bool arn_exact_find_relations(const arn_exact_case *assumed, arn_region *region,
+                              arn_exact_relations *relations);
+
+#endif
