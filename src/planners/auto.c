@@ -1,7 +1,6 @@
-/* auto: the best of everything. First what the planners of the table do, which settles most
- * problems at once; then exact search; and where that cannot be had, exact search of the
- * moments that decide, more orders, and local search, until the bound or the effort is
- * reached. */
+/* auto: a portfolio of all planners. First the heuristics of the table, which settle most problems
+ * at once; then exact search; and if a problem is too large for that, exact search of the hot zone,
+ * more orders, and local search, until the bound or the effort is reached. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/exact.h"
@@ -14,20 +13,20 @@ static bool is_done(const arn_meter *meter) {
     return impossible || arn_meter_at_goal(meter) || arn_meter_was_stopped(meter);
 }
 
-/* Of many buffers, a little of both searches comes before much of the exact one: what is easy
- * for one of them may keep the other busy. */
+/* Of many buffers, a little of both searches comes before much of the exact one: a problem that is
+ * easy for one of them may keep the other busy. */
 enum { MANY_BUFFERS = 600, FIRST_EXACT = 1 << 16, FIRST_CLIMBS = 1 << 20 };
 
 typedef struct plan_search {
     arn_lanes *lanes;
-    arn_climbs *climbs;
-    uint64_t pairs; /* see portfolio.h */
+    arn_hill_climbs *climbs;
+    uint64_t pairs; /* see search/search.h */
     uint64_t share; /* of the effort, for local search */
 } plan_search;
 
 static arenaut_status climb_for(plan_search *s, uint64_t effort) {
-    if (!arn_climbs_can_move(s->lanes->meter->planning->problem, effort)) return ARENAUT_OK;
-    return arn_climbs_run(s->climbs, s->lanes, effort, NULL, NULL);
+    if (!arn_hill_climbs_can_move(s->lanes->meter->planning->problem, effort)) return ARENAUT_OK;
+    return arn_hill_climbs_run(s->climbs, s->lanes, effort, NULL, NULL);
 }
 
 static bool can_search_exactly(const plan_search *s) {
@@ -62,8 +61,8 @@ static arenaut_status search_a_little(plan_search *s) {
     return climb_for(s, arn_min_u64(FIRST_CLIMBS, s->share));
 }
 
-/* Exact search has the effort for itself: what the table's rows have spent is little. Local
- * search comes beside it. *refused: it cannot be had. */
+/* Exact search has the effort for itself: the table's rows have spent little. Local search runs
+ * beside it. *refused: the problem is too large. */
 static arenaut_status search_exactly(plan_search *s, bool *refused) {
     const arn_meter *meter = s->lanes->meter;
     const arenaut_problem *p = meter->planning->problem;
@@ -77,14 +76,14 @@ static arenaut_status search_exactly(plan_search *s, bool *refused) {
         st = search_a_little(s);
     }
     if (st != ARENAUT_OK || is_done(meter)) return st;
-    st = arn_climbs_run(s->climbs, s->lanes, s->share, arn_exact_in_lane, &task);
+    st = arn_hill_climbs_run(s->climbs, s->lanes, s->share, arn_exact_in_lane, &task);
     *refused = task.refused;
     return st;
 }
 
-/* In rounds of twice the effort each: exact search of the moments that decide, in the first
- * round more orders, and local search. The rounds do not depend on the effort, which only
- * says where they end, so that more of it finds at least as much. */
+/* In rounds of twice the effort each: exact search of the moments that decide, in the first round
+ * more orders, and local search. The rounds do not depend on the effort, which only ends them, so
+ * that more of it finds at least as much. */
 enum { FIRST_ROUND = 1 << 20 };
 
 static arenaut_status search_in_rounds(plan_search *s) {
@@ -107,16 +106,16 @@ static arenaut_status search(arn_lanes *lanes, uint64_t pairs) {
     const uint64_t share = arn_local_search_share(lanes->meter->planning->options->effort);
     plan_search s = {lanes, NULL, pairs, share};
     bool refused = false;
-    arenaut_status st = arn_climbs_new(lanes, &s.climbs);
+    arenaut_status st = arn_hill_climbs_new(lanes, &s.climbs);
     if (st == ARENAUT_OK) st = search_exactly(&s, &refused);
     if (st == ARENAUT_OK && refused && !is_done(lanes->meter)) st = search_in_rounds(&s);
-    arn_climbs_free(s.climbs);
+    arn_hill_climbs_free(s.climbs);
     return st;
 }
 
-/* Where memory comes in whole tokens there is nothing to place: what the rows of the table do that
- * know of such. The first leaves nothing to gain, mostly; the others take next to no time, and
- * have an answer also where the first was stopped, or has too many buffers to look at. */
+/* If memory comes in whole tokens there is nothing to place: the attempts of the rows that handle
+ * tokens. The first leaves nothing to gain, mostly; the others take next to no time, and have an
+ * answer also if the first was stopped, or has too many buffers to look at. */
 static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *row[ARN_PLANNERS];
     const uint32_t n = arn_rows_to_try(ARN_TRY_TOKENS, row);
@@ -128,8 +127,8 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
     return arn_meter_finish(meter);
 }
 
-/* Whole tokens are seldom better than places of one's own, but where pools are small, and the
- * effort was too little for the search, they may be. */
+/* Whole tokens are seldom better than places of one's own, but if pools are small, and the effort
+ * was too little for the search, they may be. */
 static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *row[ARN_PLANNERS];
     const uint32_t n = arn_rows_to_try(ARN_TRY_POOLS, row);
@@ -143,7 +142,7 @@ static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *mete
     return ARENAUT_OK;
 }
 
-/* Where buffers may overlap, only the rows that know separations are of use. */
+/* If buffers may overlap, only the rows that handle separations are of use. */
 static arenaut_status plan_overlaps(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *row[ARN_PLANNERS];
     const uint32_t n = arn_rows_to_try(ARN_TRY_OVERLAP, row);
@@ -188,7 +187,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     if (self != &arn_auto_of_tokens) st = try_with_pools(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
-    /* What lies where is compared pair by pair. */
+    /* Places are compared pair by pair. */
     const bool few = pairs <= ARN_EXACT_MOST_PAIRS && planning->problem->n_buffers <= MANY_BUFFERS;
     return st == ARENAUT_OK && few ? arn_exact_keep_earlier(planning) : st;
 }

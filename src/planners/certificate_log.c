@@ -1,5 +1,5 @@
-/* certificate_log: a growing list of lines, 16 bytes each, up to a limit. What turns out not to be
- * part of the proof, such as a tree that gave up, is cut off at the end again. */
+/* Certificate log: a growing list of lines, 16 bytes each, up to a limit. Lines that turn out not
+ * to be part of the proof, such as those of an abandoned tree, are cut off at the end again. */
 #include "planners/certificate_log.h"
 
 #include "core/fail.h"
@@ -30,7 +30,7 @@ bool arn_certificate_log_keep(arn_certificate_log *log, uint32_t line, uint64_t 
     return true;
 }
 
-static bool splits_sides(uint32_t rule) {
+static bool is_decision(uint32_t rule) {
     return rule == ARENAUT_PROOF_ABOVE || rule == ARENAUT_PROOF_LEVEL || rule == ARENAUT_PROOF_HIGH;
 }
 
@@ -50,7 +50,7 @@ arenaut_status arn_certificate_log_finish(arn_certificate_log *log, const arenau
     certificate->allocator = arn_allocator_or_default(log->allocator);
     for (uint32_t i = 0; i < log->n; i++) {
         arenaut_proof_line *line = &log->line[i];
-        certificate->n_branches += is_branch(line->rule) || splits_sides(line->rule);
+        certificate->n_branches += is_branch(line->rule) || is_decision(line->rule);
         if (is_branch(line->rule)) line->value = 0;
     }
     log->line = NULL;

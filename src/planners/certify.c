@@ -1,8 +1,9 @@
-/* Writes down why no plan can be better than a given one, for others to check.
+/* Certificates of lower bounds: proofs that no plan can be better than a given one, for others to
+ * check.
  *
  * Reasons that need no search come first, since almost every bound is one of them and they are
  * found for problems of any size in O(n log n); then an exact search that is logged
- * (exact/prove.c); where buffers may overlap, overlap/overlap_proof.c. What a line means is in
+ * (exact/prove.c); if buffers may overlap, overlap/overlap_proof.c. The meaning of a line is in
  * include/arenaut/certificate.h; check_certificate.c follows it with code of its own. */
 #include <arenaut/certificate.h>
 #include <arenaut/planner.h>
@@ -27,7 +28,7 @@ static void add(const reasons *r, arenaut_proof_rule rule, uint32_t item, uint64
     arn_certificate_log_add(r->log, rule, item, value);
 }
 
-/* What of a pool is not reserved, up to a limit. */
+/* The bytes of a pool that are not reserved, up to a limit. */
 static uint64_t free_below(const arenaut_problem *p, uint32_t pool, uint64_t limit) {
     uint64_t free_bytes = limit;
     for (uint32_t i = 0; i < p->n_reserved; i++) {
@@ -97,7 +98,7 @@ static bool in_one_pool(const reasons *r) {
     return needs_more(r, 0, limit);
 }
 
-/* All that is alive at one step, in whatever pools. */
+/* The load at one step, over all pools. */
 static bool by_load_of_all(const reasons *r) {
     const uint32_t n = r->p->n_pools;
     const uint64_t every = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
@@ -115,7 +116,7 @@ static bool by_load_of_all(const reasons *r) {
     return true;
 }
 
-/* One pool by itself cannot hold what may lie nowhere else. */
+/* One pool by itself cannot hold the buffers that may lie nowhere else. */
 static bool in_some_pool(const reasons *r) {
     for (uint32_t k = 0; k < r->p->n_pools; k++) {
         const uint32_t start = r->log->n;
@@ -126,7 +127,7 @@ static bool in_some_pool(const reasons *r) {
     return false;
 }
 
-/* What each pool needs by itself, added up. */
+/* The sum of the bounds of the pools. */
 static bool in_all_pools(const reasons *r, const uint64_t *per_pool) {
     const uint32_t start = r->log->n;
     uint64_t sum = 0;

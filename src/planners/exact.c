@@ -1,6 +1,6 @@
-/* exact: finds the smallest arena and proves that there is none smaller, or does what it can
- * within the effort. For hundreds to a few thousand buffers in one pool; where pools are to be
- * chosen, or pairs may be joined or not, for fewer. */
+/* exact: branch and bound. Finds the smallest arena and proves that there is none smaller, or the
+ * best plan within the effort. For hundreds to a few thousand buffers in one pool; if pools are to
+ * be chosen, or pairs may be joined or not, for fewer. */
 #include "planners/exact/exact.h"
 
 #include "core/checked.h"
@@ -8,7 +8,7 @@
 #include "planners/run/planner_rows.h"
 
 typedef struct running {
-    arn_exact_notice last; /* what the caller was told last */
+    arn_exact_notice last; /* the last progress reported to the caller */
     arn_exact_output out;  /* of the search under way */
 } running;
 

@@ -1,7 +1,6 @@
-/* exact_lane: lets the exact search improve the plan of a lane (run/lanes.h), and the lane's meter
- * hear of everything that it finds: plans, bounds and effort. Either the whole problem is
- * searched, or one pool of a plan that there is already. The row of the same search is in
- * exact.c. */
+/* exact_lane: adapts the exact search to a lane (run/lanes.h): it improves the lane's plan, and its
+ * plans, bounds and effort go to the lane's meter. Either the whole problem is searched, or one
+ * pool of a plan that there is already. The row of the same search is in exact.c. */
 #include "planners/exact_lane.h"
 
 #include "core/fail.h"
@@ -12,7 +11,7 @@ typedef struct lane_search {
     arenaut_planning *planning;
     arn_meter *meter;
     uint32_t pool;               /* as in arn_exact_task */
-    uint64_t *offset;            /* per buffer: what the search found, */
+    uint64_t *offset;            /* per buffer: the search's result, */
     uint32_t *pool_of;           /* and in which pool; NULL: there is only one to look at */
     uint64_t others;             /* the arenas of the pools that are not searched */
     const arn_exact_output *out; /* of the search under way */
@@ -25,7 +24,7 @@ static void take_arena(lane_search *s, uint64_t arena) {
     const arenaut_problem *p = s->planning->problem;
     arenaut_plan *plan = s->planning->plan;
     if (arena == ARENAUT_UNPLACED) return;
-    /* Within its pool a buffer spills what it did before. */
+    /* Within its pool a buffer spills as much as before. */
     const uint64_t spill = is_whole(s) ? s->out->spill : s->meter->best.spill;
     const arn_cost cost = {spill, arena + s->others};
     if (!arn_meter_improves(s->meter, cost)) return;

@@ -6,8 +6,8 @@
 #include "planners/run/lanes.h"
 
 typedef struct arn_exact_task {
-    uint32_t pool; /* improves the best plan in this pool; ARENAUT_NONE: looks for a plan as the
-                    * row `exact` does, and so finds what that finds */
+    uint32_t pool; /* improves the best plan in this pool; ARENAUT_NONE: looks for a plan as the row
+                      `exact` does, and so finds the same */
     uint64_t effort;
     bool refused; /* set if it is too large */
 } arn_exact_task;

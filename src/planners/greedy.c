@@ -1,5 +1,5 @@
 /* The plain planners: each places all groups once, in one order, into one kind of gap. They differ
- * by data only, which placing/pass.c interprets and search/portfolio.c varies; O(n) placements of
+ * by data only, which placing/trial.c interprets and search/portfolio.c varies; O(n) placements of
  * O(spans alive) each. Replicas of runtimes
  * that work alike are in runtimes/one_pass.c. */
 #include "planners/placing/trial.h"
@@ -16,7 +16,7 @@ const arenaut_planner arn_planner_greedy_by_size = {
     .attempt = &(const arn_attempt){.when = ARN_TRY_ORDER, .turn = 2},
 };
 
-/* Better than the lowest gap where sizes vary much. */
+/* Better than the lowest gap if sizes vary much. */
 const arenaut_planner arn_planner_best_fit = {
     .name = "best-fit",
     .summary = "from large to small, each in the smallest gap that is large enough",
@@ -40,8 +40,8 @@ const arenaut_planner arn_planner_first_fit = {
     .attempt = &(const arn_attempt){.when = ARN_TRY_ORDER, .turn = 4},
 };
 
-/* At each step, those with the most bytes alive first, what is alive there and has no place yet.
- * Good where the peak decides. */
+/* Steps with the largest load first, and of each the live buffers that have no place yet. Good if
+ * the peak decides. */
 const arenaut_planner arn_planner_greedy_by_breadth = {
     .name = "greedy-by-breadth",
     .summary = "steps with the most bytes alive first, then by size, in the smallest gap",

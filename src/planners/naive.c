@@ -1,6 +1,6 @@
 /* naive: every buffer has memory of its own, one behind the other; only buffers that take over
- * their base's memory share it. What a program needs without planning, in O(n log n); `auto` falls
- * back to it when it is stopped before it has any plan. */
+ * their base's memory share it. The memory of a program without planning, in O(n log n); `auto`
+ * falls back to it when it is stopped before it has any plan. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/placing/buffer_groups.h"
@@ -90,7 +90,7 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
                                               &groups, planning->err);
     if (st != ARENAUT_OK) return st;
     arn_poll *poll = arn_meter_poll(meter);
-    poll->verdict = ARENAUT_GO_ON; /* an earlier no is asked for again if this takes long */
+    poll->verdict = ARENAUT_GO_ON; /* an earlier stop is polled again if this takes long */
     const arn_cost cost = pile_up(&groups, NULL, poll);
     arn_meter_spend(meter, groups.n);
     if (arn_meter_improves(meter, cost)) {

@@ -32,31 +32,31 @@
 typedef struct rounds {
     const arenaut_plan_options *options; /* the caller's */
     uint64_t spent;                      /* in the rounds before */
-    arn_cost best, bound;                /* that the caller has been told */
+    arn_cost best, bound;                /* that were reported to the caller */
     uint64_t of_all;                     /* no plan at all has a smaller total */
     arenaut_verdict verdict;
 } rounds;
 
-/* What the caller is told only gets better, although every round starts afresh. */
+/* The reported figures only get better, although every round starts afresh. */
 static arenaut_verdict pass_progress(void *context, const arenaut_progress *progress) {
     rounds *all = context;
-    arenaut_progress told = *progress;
+    arenaut_progress reported = *progress;
     if (!all->options->progress) return ARENAUT_GO_ON;
     const arn_cost best = {progress->spill, progress->best};
     const arn_cost bound = {progress->spill_bound, progress->bound};
     if (arn_costs_less(best, all->best)) all->best = best;
     if (arn_costs_less(all->bound, bound)) all->bound = bound;
-    told.spill = all->best.spill;
-    told.best = all->best.total;
-    told.spill_bound = all->bound.spill;
-    told.bound = all->bound.total;
-    told.effort += all->spent;
-    all->verdict = all->options->progress(all->options->progress_context, &told);
+    reported.spill = all->best.spill;
+    reported.best = all->best.total;
+    reported.spill_bound = all->bound.spill;
+    reported.bound = all->bound.total;
+    reported.effort += all->spent;
+    all->verdict = all->options->progress(all->options->progress_context, &reported);
     return all->verdict;
 }
 
-/* A plan that knows what is proven already. Where pools are chosen, what is known of totals may be
- * true only of plans that spill the least; a search begins with what is true of all. */
+/* A plan with the bounds proven already. If pools are chosen, a bound of totals may hold only for
+ * plans that spill the least; a search begins with the bounds that hold for all. */
 static arenaut_status new_plan(const arenaut_planning *planning, const arenaut_plan *before,
                                uint64_t of_all, arenaut_plan **out) {
     const bool chooses = arenaut_problem_chooses_pools(planning->problem);
@@ -72,7 +72,7 @@ static arenaut_status new_plan(const arenaut_planning *planning, const arenaut_p
     return ARENAUT_OK;
 }
 
-/* A round that was not cut short has found at least what those before it did. */
+/* A round that was not cut short has found at least as much as the rounds before it. */
 static bool is_better(const arenaut_plan *now, const arenaut_plan *best) {
     const bool is_whole = now->quality == ARENAUT_INFEASIBLE ||
                           now->stopped_by == ARENAUT_STOP_PROOF ||
@@ -81,7 +81,7 @@ static bool is_better(const arenaut_plan *now, const arenaut_plan *best) {
     return is_whole ? !arn_costs_less(so_far, found) : arn_costs_less(found, so_far);
 }
 
-/* Of two plans keeps the better one, with what either has proven. */
+/* Of two plans keeps the better one, with the bounds of either. */
 static void keep_better(arenaut_planning *planning, arenaut_plan *now) {
     arenaut_plan *best = planning->plan;
     const bool better = is_better(now, best);
@@ -170,8 +170,8 @@ static arenaut_status run_planner(const arenaut_planner *planner, arenaut_planni
 
 /* ---- the call ---- */
 
-/* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
- * quarter of a microsecond. */
+/* Calibrated on the hard instances of 200 to 500 buffers, on which a step takes about a quarter of
+ * a microsecond. */
 uint64_t arenaut_default_effort(void) { return 8000000; }
 
 static const char *feature_name(uint32_t bit) {
@@ -197,7 +197,7 @@ static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t l
                     planner->name, list);
 }
 
-/* What a planner imitates may have refused what it could well plan. */
+/* The original of a replica may have refused a problem that the replica could well plan. */
 static arenaut_status refuse_origin(const arenaut_planner *planner, uint32_t traits,
                                     arenaut_error *err) {
     const bool branches = traits & planner->refuses & ARENAUT_PROBLEM_BRANCHES;
@@ -214,7 +214,7 @@ static arenaut_status find_planner(const arenaut_plan_options *options,
                     "there is no planner '%s'; 'arenaut planners' lists them", name);
 }
 
-/* The problem as the planner sees it: the asked-for capacity is one of pool 0's. The rest of
+/* The problem as the planner sees it: the capacity in the options is one of pool 0's. The rest of
  * the arrays is shared. `pools` has room for all. */
 static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t capacity,
                                      arenaut_pool *pools) {
@@ -228,8 +228,8 @@ static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t ca
     return view;
 }
 
-/* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere
- * counts where it is. Without such a choice the bounds are what the planner has made of them. */
+/* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere counts in
+ * its own. Without such a choice the bounds are the planner's. */
 static arenaut_status bound_used_pools(arenaut_planning *planning) {
     const arenaut_problem *p = planning->problem;
     arenaut_plan *plan = planning->plan;
@@ -263,7 +263,7 @@ static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
     }
     /* Without a choice of pools each has the least arena that it can have. */
     const bool each = !arenaut_problem_chooses_pools(planning->problem);
-    /* What is known of plans that spill less says nothing of this one's arenas. */
+    /* Bounds for plans that spill less do not hold for this one's arenas. */
     if (plan->spill > plan->spill_bound) plan->total_bound = arn_min_u64(plan->total_bound, of_all);
     if (plan->spill == plan->spill_bound && plan->total == plan->total_bound) {
         plan->quality = ARENAUT_OPTIMAL;
@@ -273,7 +273,7 @@ static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
     return ARENAUT_OK;
 }
 
-/* Lists what is alive at the step, for people: see arenaut_witness. */
+/* Lists the live buffers at the step, for people: see arenaut_witness. */
 static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
     const arenaut_problem *p = planning->problem;
     arenaut_witness *w = &planning->plan->witness;
@@ -340,8 +340,7 @@ static void list_buffers(const arenaut_problem *p, const arenaut_witness *witnes
     }
 }
 
-/* Two buffers that stand in each other's way where they are fixed; else the listed ones need
- * more than there is. */
+/* Two buffers that collide at their fixed places; else the listed ones need more than there is. */
 static bool is_collision(const arenaut_problem *p, const arenaut_witness *witness) {
     if (witness->n_buffers != 2) return false;
     for (uint32_t i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Planning with a budget: what the rest of the library calls, instead of arenaut_plan_make. */
+/* Planning with a budget: the call for the rest of the library, instead of arenaut_plan_make. */
 #ifndef ARN_PLANNERS_PLAN_WITHIN_H
 #define ARN_PLANNERS_PLAN_WITHIN_H
 

@@ -1,5 +1,5 @@
-/* Lower bounds of the arenas: the largest load (load.h), raised where that is known to be too low;
- * and the features that a problem uses.
+/* Lower bounds of the arenas: the largest load (load.h), raised if that is known to be too low; and
+ * the features that a problem uses.
  *
  * A buffer that may lie in one pool only cannot end lower there than reserved ranges and its
  * alignment let it; two that an edge keeps apart need the sum of their sizes. O(pools × n +
@@ -104,7 +104,7 @@ static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint
     }
 }
 
-/* Where buffers may overlap partly, their sizes do not add up: overlap_bound.h says what does. */
+/* If buffers may overlap partly, their sizes do not add up: see overlap_bound.c. */
 static arenaut_status bound_overlaps(const arenaut_problem *p, const uint64_t *allowed,
                                      const arenaut_allocator *allocator, uint64_t *per_pool,
                                      uint64_t *total, int64_t *step, arenaut_error *err) {

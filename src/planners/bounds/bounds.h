@@ -1,4 +1,4 @@
-/* What no plan can beat, and why there may be none at all. */
+/* Lower bounds of the arenas of every plan. */
 #ifndef ARN_PLANNERS_BOUNDS_BOUNDS_H
 #define ARN_PLANNERS_BOUNDS_BOUNDS_H
 

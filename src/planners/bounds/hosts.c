@@ -1,5 +1,6 @@
-/* Follows "inside" relations from each slice outwards to the host that has memory, and numbers what
- * lies in a host in one stretch, so that "lies inside, directly or not" is a comparison. O(n).
+/* The forest of "inside" relations: follows them from each slice outwards to the host that has
+ * memory, and numbers the slices of a host in one stretch (a preorder of the forest), so that "lies
+ * inside, directly or not" is a comparison. O(n).
  *
  * A host without memory inside one that has some keeps its distance from it, so that its own slices
  * can add theirs; one that lies in nothing starts its slices' distances afresh. */
@@ -21,7 +22,7 @@ static void settle(const arenaut_problem *p, arn_hosts *hosts, uint32_t b) {
     hosts->delta[b] = hosts->delta[up] + p->inside_delta[b];
 }
 
-/* Counts what lies in each buffer (its family, itself included) from the innermost outwards, and
+/* Counts the slices of each buffer (its family, itself included) from the innermost outwards, and
  * hands out numbers from the outermost inwards. `order` has every buffer behind its host; `next` is
  * the first number that is still free in a buffer's family. */
 static void number_families(arn_hosts *hosts, const uint32_t *order, uint32_t n, uint32_t *next) {

@@ -1,4 +1,4 @@
-/* Which buffer each slice really lies in.
+/* Hosts: the buffer that each slice really lies in.
  *
  * A host that needs no memory lies nowhere, so its slices are held to the next host out,
  * and are free if there is none. */
@@ -15,8 +15,8 @@ typedef struct arn_hosts {
     uint32_t *root;  /* per buffer: the outermost host with memory; itself if it has none */
     uint32_t *host;  /* per buffer: the nearest host with memory; ARENAUT_NONE if none */
     uint64_t *delta; /* per buffer: bytes from the start of its root */
-    /* What lies in a buffer, directly or through others, has the numbers behind its own: buffer
-     * b is number[b], and those in it are up to number[b] + family[b], which is not one. */
+    /* The slices of a buffer, direct or not, have the numbers behind its own: buffer b is
+     * number[b], and those in it are up to number[b] + family[b], which is not one. */
     uint32_t *number, *family;
 } arn_hosts;
 

@@ -38,7 +38,7 @@ static void add_event(arn_load *load, int64_t first, int64_t end, uint64_t bytes
     load->event[load->n++] = fall;
 }
 
-/* Adds what is left of a slice's lifetimes outside those of its host. */
+/* Adds the parts of a slice's lifetimes outside those of its host. */
 static void add_slice(arn_load *load, uint32_t b, uint32_t host) {
     const arenaut_problem *p = load->problem;
     const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
@@ -94,7 +94,7 @@ static bool is_counted(const arenaut_problem *p, const arn_hosts *hosts, uint32_
     return !arn_alive_at(p, host, step);
 }
 
-/* A buffer that may lie on its base at `step`, and what that saves. */
+/* A buffer that may lie on its base at `step`, and the bytes saved. */
 typedef struct heir {
     uint32_t buffer, base;
     int64_t step;

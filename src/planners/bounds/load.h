@@ -1,4 +1,5 @@
-/* How many bytes are alive at each step: the base of every lower bound. */
+/* Load, the bytes alive at each step, on which every lower bound stands; and the free ranges of
+ * empty pools. */
 #ifndef ARN_PLANNERS_BOUNDS_LOAD_H
 #define ARN_PLANNERS_BOUNDS_LOAD_H
 
@@ -8,9 +9,9 @@
 
 #include "core/memory.h"
 
-/* One change of the load. A buffer counts from the start to the end of each lifetime,
- * except while a buffer that it lies inside is alive; a same-base pair counts the smaller
- * of the two only once at the step where they may share, which is a saving. */
+/* One change of the load. A buffer counts from the start to the end of each lifetime, except while
+ * a buffer that it lies inside is alive; a same-base pair counts the smaller of the two only once
+ * at the step at which they may share, which is a saving. */
 typedef struct arn_load_event {
     int64_t step;
     uint64_t bytes;
@@ -34,7 +35,7 @@ void arn_load_free(arn_load *load);
 /* The highest load among the buffers that may only be in the pools of `mask`. */
 typedef struct arn_load_peak {
     uint64_t bytes; /* as the sizes say */
-    uint64_t cells; /* with each size rounded up to what all offsets are multiples of */
+    uint64_t cells; /* with each size rounded up to the common divisor of all offsets */
     uint64_t waste; /* of the cells: the most that the topmost buffer may leave of its last one */
     int64_t step;   /* the first with that many bytes; 0 if nothing is ever alive */
     int64_t cells_step; /* likewise */
@@ -46,7 +47,7 @@ arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64
 
 /* ---- free ranges ---- */
 
-/* The free stretches of empty pools: what lies between reserved ranges. */
+/* The free ranges of empty pools lie between reserved ranges. */
 
 typedef struct arn_room {
     uint64_t first, end;  /* addresses; the last of a pool has no end, ARENAUT_UNLIMITED */
@@ -69,8 +70,8 @@ bool arn_rooms_make(arn_rooms *rooms, const arenaut_problem *problem,
 void arn_rooms_free(arn_rooms *rooms);
 
 /* The lowest address at which `buffer`, which has a size, can end in the pool while that is empty:
- * where its fixed offset puts it if it has one. ARENAUT_UNPLACED if that is above the pool's
- * capacity. O(log n), as are the others. */
+ * at its fixed offset if it has one. ARENAUT_UNPLACED if that is above the pool's capacity. O(log
+ * n), as are the others. */
 uint64_t arn_lowest_end(const arn_rooms *rooms, uint32_t buffer, uint32_t pool);
 
 /* The most bytes that one of the buffer's alignment finds in one piece below the capacity. */

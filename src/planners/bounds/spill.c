@@ -1,10 +1,11 @@
-/* The least that a plan must spill: a walk through time over all ways to divide what is alive.
+/* A lower bound of the spill: dynamic programming over time, with the divisions of live buffers
+ * among pools as states.
  *
- * At each step that something begins, each way branches into the pools that the group may need;
- * ways in which a pool overflows end, and of ways that divide alike the one that spills least
- * stays. When there are too many, the smallest group is forgotten, and spill_fraction.c makes up
- * for some of that. O(steps × states): dynamic programming over time. spill_groups.c says what a
- * group is. */
+ * At each step that something begins, each state branches into the pools that the group may need;
+ * states in which a pool overflows are dropped, and of states with equal divisions the one that
+ * spills least dominates. If there are too many, the smallest group is left out of the states
+ * (state-space relaxation: Christofides, Mingozzi, Toth 1981), and the fractional bound of
+ * spill_groups.c makes up for some of that. O(steps × states). */
 #include "planners/bounds/spill.h"
 
 #include <string.h>
@@ -20,40 +21,40 @@ typedef struct mark {
     uint32_t before, root, pool;
 } mark;
 
-/* Ways to divide what is alive. */
-typedef struct ways {
+/* States: divisions of the live groups among pools. */
+typedef struct states {
     uint32_t n;
     uint8_t *pool;   /* MOST_OPEN for each: the pools of the groups in the slots */
     uint64_t *load;  /* n_pools for each: bytes of these groups alive in each pool, now */
-    uint64_t *spill; /* beyond what cannot be avoided */
+    uint64_t *spill; /* beyond the unavoidable spill */
     uint32_t *trail; /* the last decision */
-} ways;
+} states;
 
-/* A walk. */
-typedef struct walk {
+/* One sweep over time. */
+typedef struct sweep {
     arn_spill *s;
     const arn_spill_question *q;
     uint64_t room[ARENAUT_MAX_POOLS]; /* free bytes of each pool; ARENAUT_UNLIMITED */
     uint64_t used[ARENAUT_MAX_POOLS]; /* of which groups without a choice use so many, now */
     uint64_t unavoidable;             /* spill */
-    uint32_t most_ways;
-    ways now, next;
-    uint32_t *table; /* for finding equal ways; most_table entries, a power of two */
+    uint32_t most_states;
+    states now, next;
+    uint32_t *table; /* for finding equal states; most_table entries, a power of two */
     uint32_t most_table;
     uint32_t open[MOST_OPEN]; /* the root in each slot; ARENAUT_NONE */
     mark *marks;
     uint32_t n_marks, marks_room;
-    bool forgot; /* some group */
+    bool relaxed; /* a group was left out */
     uint64_t work;
     arn_region region;
-} walk;
+} sweep;
 
-static uint64_t spill_of(const walk *w, uint32_t root, uint32_t pool) {
+static uint64_t spill_of(const sweep *w, uint32_t root, uint32_t pool) {
     return w->s->group[root].traffic * arenaut_problem_rank(w->s->problem, root, pool);
 }
 
 /* Gives those without a choice their pools. Returns the number of the others. */
-static uint32_t begin_groups(walk *w) {
+static uint32_t begin_groups(sweep *w) {
     arn_spill *s = w->s;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_roots; i++) {
@@ -69,10 +70,10 @@ static uint32_t begin_groups(walk *w) {
     return n;
 }
 
-/* ---- ways ---- */
+/* ---- states ---- */
 
-static bool allocate_ways(walk *w, ways *x) {
-    const size_t n = (size_t)w->most_ways + 1;
+static bool allocate_states(sweep *w, states *x) {
+    const size_t n = (size_t)w->most_states + 1;
     x->pool = arn_region_allocate(&w->region, n, MOST_OPEN);
     x->load = arn_region_allocate(&w->region, n, w->s->problem->n_pools * sizeof *x->load);
     x->spill = arn_region_allocate(&w->region, n, sizeof *x->spill);
@@ -80,7 +81,7 @@ static bool allocate_ways(walk *w, ways *x) {
     return x->pool && x->load && x->spill && x->trail;
 }
 
-static void copy_way(const walk *w, ways *to, uint32_t t, const ways *from, uint32_t f) {
+static void copy_state(const sweep *w, states *to, uint32_t t, const states *from, uint32_t f) {
     const size_t n_pools = w->s->problem->n_pools;
     memcpy(to->pool + (size_t)t * MOST_OPEN, from->pool + (size_t)f * MOST_OPEN, MOST_OPEN);
     memcpy(to->load + t * n_pools, from->load + f * n_pools, n_pools * sizeof *to->load);
@@ -88,7 +89,7 @@ static void copy_way(const walk *w, ways *to, uint32_t t, const ways *from, uint
     to->trail[t] = from->trail[f];
 }
 
-static bool fits(const walk *w, const ways *x, uint32_t i) {
+static bool fits(const sweep *w, const states *x, uint32_t i) {
     const uint32_t n_pools = w->s->problem->n_pools;
     for (uint32_t k = 0; k < n_pools; k++) {
         if (w->room[k] == ARENAUT_UNLIMITED) continue;
@@ -97,17 +98,17 @@ static bool fits(const walk *w, const ways *x, uint32_t i) {
     return true;
 }
 
-static void swap_ways(walk *w) {
-    const ways x = w->now;
+static void swap_states(sweep *w) {
+    const states x = w->now;
     w->now = w->next;
     w->next = x;
 }
 
-static void drop_those_that_do_not_fit(walk *w) {
+static void drop_overfull(sweep *w) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->now.n; i++) {
         if (!fits(w, &w->now, i)) continue;
-        if (kept != i) copy_way(w, &w->now, kept, &w->now, i);
+        if (kept != i) copy_state(w, &w->now, kept, &w->now, i);
         kept++;
     }
     w->work += w->now.n;
@@ -120,8 +121,8 @@ static uint32_t hash_of(const uint8_t *pool) {
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* Of ways that divide what is alive equally, the one that spills least is enough. */
-static void merge(walk *w) {
+/* Dominance: of states with equal divisions, the one that spills least is enough. */
+static void merge(sweep *w) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->most_table; i++) w->table[i] = ARENAUT_NONE;
     for (uint32_t i = 0; i < w->now.n; i++) {
@@ -133,18 +134,18 @@ static void merge(walk *w) {
         }
         if (w->table[at] == ARENAUT_NONE) {
             w->table[at] = kept;
-            if (kept != i) copy_way(w, &w->now, kept, &w->now, i);
+            if (kept != i) copy_state(w, &w->now, kept, &w->now, i);
             kept++;
         } else if (w->now.spill[i] < w->now.spill[w->table[at]]) {
-            copy_way(w, &w->now, w->table[at], &w->now, i);
+            copy_state(w, &w->now, w->table[at], &w->now, i);
         }
     }
     w->work += 4 * (uint64_t)w->now.n + w->most_table / 4;
     w->now.n = kept;
 }
 
-/* Its pool is no longer looked at, because the group is over or forgotten. */
-static void free_slot(walk *w, arn_spill_group *g) {
+/* Its pool no longer matters, because the group has ended or is left out. */
+static void free_slot(sweep *w, arn_spill_group *g) {
     const uint8_t slot = g->slot;
     for (uint32_t i = 0; i < w->now.n; i++)
         w->now.pool[(size_t)i * MOST_OPEN + slot] = ARN_SPILL_NO_SLOT;
@@ -152,7 +153,7 @@ static void free_slot(walk *w, arn_spill_group *g) {
     g->slot = ARN_SPILL_NO_SLOT;
 }
 
-static void forget(walk *w, uint32_t slot) {
+static void leave_out(sweep *w, uint32_t slot) {
     arn_spill_group *g = &w->s->group[w->open[slot]];
     const uint32_t n_pools = w->s->problem->n_pools;
     for (uint32_t i = 0; i < w->now.n; i++) {
@@ -160,17 +161,17 @@ static void forget(walk *w, uint32_t slot) {
     }
     free_slot(w, g);
     merge(w);
-    w->forgot = true;
+    w->relaxed = true;
 }
 
-/* ---- the walk ---- */
+/* ---- the sweep ---- */
 
-static bool can_take(const walk *w, uint32_t *slot) {
+static bool can_take(const sweep *w, uint32_t *slot) {
     for (*slot = 0; *slot < MOST_OPEN && w->open[*slot] != ARENAUT_NONE;) (*slot)++;
     return *slot < MOST_OPEN;
 }
 
-static uint32_t smallest_slot(const walk *w) {
+static uint32_t smallest_slot(const sweep *w) {
     const uint64_t *size = w->s->problem->size;
     uint32_t smallest = ARENAUT_NONE;
     for (uint32_t i = 0; i < MOST_OPEN; i++) {
@@ -180,35 +181,35 @@ static uint32_t smallest_slot(const walk *w) {
     return smallest;
 }
 
-/* Makes room for all that may become of the ways when the group comes. False if it is better
- * forgotten itself. */
-static bool make_room(walk *w, uint32_t root, uint32_t n_choices, uint32_t *slot) {
+/* Makes room for all successors of the states when the group begins. False if it is better left out
+ * itself. */
+static bool make_room(sweep *w, uint32_t root, uint32_t n_choices, uint32_t *slot) {
     const uint64_t *size = w->s->problem->size;
-    while ((uint64_t)w->now.n * n_choices > w->most_ways || !can_take(w, slot)) {
+    while ((uint64_t)w->now.n * n_choices > w->most_states || !can_take(w, slot)) {
         const uint32_t smallest = smallest_slot(w);
         if (smallest == ARENAUT_NONE || size[root] <= size[w->open[smallest]]) {
-            w->forgot = true;
+            w->relaxed = true;
             return false;
         }
-        forget(w, smallest);
+        leave_out(w, smallest);
     }
     return true;
 }
 
-static bool add_mark(walk *w, uint32_t way, uint32_t root, uint32_t pool) {
+static bool add_mark(sweep *w, uint32_t state, uint32_t root, uint32_t pool) {
     if (!w->q->choice) return true;
     if (!arn_grow(w->s->allocator, (void **)&w->marks, &w->marks_room, (uint64_t)w->n_marks + 1,
                   sizeof *w->marks)) {
         return false;
     }
-    w->marks[w->n_marks] = (mark){w->next.trail[way], root, pool};
-    w->next.trail[way] = w->n_marks++;
+    w->marks[w->n_marks] = (mark){w->next.trail[state], root, pool};
+    w->next.trail[state] = w->n_marks++;
     return true;
 }
 
-/* Each way goes on with the group in each of its pools, where it begins with `bytes`. `early`:
- * whatever else happens at this step, loads do not get lower. */
-static bool branch(walk *w, uint32_t root, uint32_t slot, uint64_t bytes, bool early) {
+/* Branches each state on the group's pools; the group begins with `bytes`. `early`: whatever else
+ * happens at this step, loads do not get lower. */
+static bool branch(sweep *w, uint32_t root, uint32_t slot, uint64_t bytes, bool early) {
     arn_spill_group *g = &w->s->group[root];
     const uint32_t n_pools = w->s->problem->n_pools;
     const uint64_t least = spill_of(w, root, arn_lowest_bit(g->pools));
@@ -219,7 +220,7 @@ static bool branch(walk *w, uint32_t root, uint32_t slot, uint64_t bytes, bool e
             const uint32_t at = w->next.n;
             const uint64_t more = spill_of(w, root, k) - least;
             if (w->unavoidable + w->now.spill[i] + more > w->q->most) continue;
-            copy_way(w, &w->next, at, &w->now, i);
+            copy_state(w, &w->next, at, &w->now, i);
             w->next.pool[(size_t)at * MOST_OPEN + slot] = (uint8_t)k;
             w->next.load[(size_t)at * n_pools + k] += bytes;
             w->next.spill[at] += more;
@@ -229,24 +230,25 @@ static bool branch(walk *w, uint32_t root, uint32_t slot, uint64_t bytes, bool e
         }
     }
     w->work += (uint64_t)w->now.n * n_pools;
-    swap_ways(w);
+    swap_states(w);
     g->slot = (uint8_t)slot;
     g->alive = bytes;
     w->open[slot] = root;
     return true;
 }
 
-/* The pool of the group in a way; ARENAUT_NONE if it is forgotten. */
-static uint32_t pool_in(const walk *w, uint32_t way, const arn_spill_group *g) {
-    return g->slot == ARN_SPILL_NO_SLOT ? g->pool : w->now.pool[(size_t)way * MOST_OPEN + g->slot];
+/* The pool of the group in a state; ARENAUT_NONE if it is left out. */
+static uint32_t pool_in(const sweep *w, uint32_t state, const arn_spill_group *g) {
+    return g->slot == ARN_SPILL_NO_SLOT ? g->pool
+                                        : w->now.pool[(size_t)state * MOST_OPEN + g->slot];
 }
 
-static void apply_change(walk *w, const arn_load_event *e) {
+static void apply_change(sweep *w, const arn_load_event *e) {
     const arn_spill *s = w->s;
     const uint32_t n_pools = s->problem->n_pools;
     arn_spill_group *g = &s->group[arn_spill_root(s, e->buffer)];
     const uint64_t change = e->falls ? 0 - e->bytes : e->bytes;
-    if (g->slot == ARN_SPILL_NO_SLOT && g->pool == ARENAUT_NONE) return; /* forgotten */
+    if (g->slot == ARN_SPILL_NO_SLOT && g->pool == ARENAUT_NONE) return; /* left out */
     g->alive += change;
     if (g->slot == ARN_SPILL_NO_SLOT) {
         w->used[g->pool] += change;
@@ -258,8 +260,8 @@ static void apply_change(walk *w, const arn_load_event *e) {
     w->work += w->now.n;
 }
 
-/* Where the two are not both in the ways, what they share counts as the ways' own. */
-static void apply_saving(walk *w, const arn_load_event *e) {
+/* If the two are not both in the states, their shared bytes count as the states' own. */
+static void apply_saving(sweep *w, const arn_load_event *e) {
     const arn_spill *s = w->s;
     const uint32_t n_pools = s->problem->n_pools;
     const arn_spill_group *a = &s->group[arn_spill_root(s, e->buffer)];
@@ -273,8 +275,8 @@ static void apply_saving(walk *w, const arn_load_event *e) {
     w->work += w->now.n;
 }
 
-/* What ends at the step, savings of the step before among it. */
-static void end_what_ends(walk *w, uint32_t first, uint32_t end) {
+/* The events that end at the step, savings of the step before among them. */
+static void end_what_ends(sweep *w, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         const arn_load_event *e = arn_spill_event(w->s, i);
         if (e->saving && !e->falls) apply_saving(w, e);
@@ -282,7 +284,7 @@ static void end_what_ends(walk *w, uint32_t first, uint32_t end) {
     }
 }
 
-static bool has_savings(const walk *w, uint32_t first, uint32_t end) {
+static bool has_savings(const sweep *w, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         if (arn_spill_event(w->s, i)->saving && arn_spill_event(w->s, i)->falls) return true;
     }
@@ -290,7 +292,7 @@ static bool has_savings(const walk *w, uint32_t first, uint32_t end) {
 }
 
 /* New groups with a choice, and their first bytes. All else that begins comes after. */
-static bool choose_for_new(walk *w, uint32_t first, uint32_t end) {
+static bool choose_for_new(sweep *w, uint32_t first, uint32_t end) {
     const bool early = !has_savings(w, first, end);
     for (uint32_t i = first; i < end && w->now.n > 0; i++) {
         const uint32_t root = arn_spill_root(w->s, arn_spill_event(w->s, i)->buffer);
@@ -304,7 +306,7 @@ static bool choose_for_new(walk *w, uint32_t first, uint32_t end) {
     return true;
 }
 
-static void begin_what_begins(walk *w, uint32_t first, uint32_t end) {
+static void begin_what_begins(sweep *w, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         const arn_load_event *e = arn_spill_event(w->s, i);
         if (e->saving && e->falls) apply_saving(w, e);
@@ -314,7 +316,7 @@ static void begin_what_begins(walk *w, uint32_t first, uint32_t end) {
     }
 }
 
-static void close_groups(walk *w, uint32_t first, uint32_t end) {
+static void close_groups(sweep *w, uint32_t first, uint32_t end) {
     bool closed = false;
     for (uint32_t i = first; i < end; i++) {
         const arn_load_event *e = arn_spill_event(w->s, i);
@@ -330,7 +332,7 @@ static void close_groups(walk *w, uint32_t first, uint32_t end) {
     if (closed) merge(w);
 }
 
-static bool walk_through(walk *w, arn_spill_answer *answer) {
+static bool sweep_all(sweep *w, arn_spill_answer *answer) {
     const arn_spill *s = w->s;
     for (uint32_t i = 0; i < s->load.n && w->now.n > 0;) {
         const uint32_t first = i;
@@ -340,7 +342,7 @@ static bool walk_through(walk *w, arn_spill_answer *answer) {
         end_what_ends(w, first, i);
         if (!choose_for_new(w, first, i)) return false;
         begin_what_begins(w, first, i);
-        drop_those_that_do_not_fit(w);
+        drop_overfull(w);
         close_groups(w, first, i);
         w->work += i - first;
         answer->ended = !arn_poll_after(w->q->poll, w->work - before);
@@ -349,11 +351,11 @@ static bool walk_through(walk *w, arn_spill_answer *answer) {
     return true;
 }
 
-static void take_choice(const walk *w, uint32_t way) {
+static void take_choice(const sweep *w, uint32_t state) {
     const arn_spill *s = w->s;
     uint32_t *choice = w->q->choice;
     if (!choice) return;
-    for (uint32_t at = w->now.trail[way]; at != ARENAUT_NONE; at = w->marks[at].before) {
+    for (uint32_t at = w->now.trail[state]; at != ARENAUT_NONE; at = w->marks[at].before) {
         choice[w->marks[at].root] = w->marks[at].pool;
     }
     for (uint32_t b = 0; b < s->problem->n_buffers; b++) {
@@ -362,13 +364,13 @@ static void take_choice(const walk *w, uint32_t way) {
     }
 }
 
-static bool begin_ways(walk *w, uint32_t n_choosing) {
+static bool begin_states(sweep *w, uint32_t n_choosing) {
     const uint32_t most = MOST_TRAIL / (n_choosing + 1) + 8;
-    w->most_ways = (uint32_t)arn_min_u64(w->q->states, most);
-    if (n_choosing == 0) w->most_ways = 1;
-    for (w->most_table = 4; w->most_table < 2 * w->most_ways;) w->most_table *= 2;
+    w->most_states = (uint32_t)arn_min_u64(w->q->states, most);
+    if (n_choosing == 0) w->most_states = 1;
+    for (w->most_table = 4; w->most_table < 2 * w->most_states;) w->most_table *= 2;
     w->table = arn_region_allocate(&w->region, w->most_table, sizeof *w->table);
-    if (!w->table || !allocate_ways(w, &w->now) || !allocate_ways(w, &w->next)) return false;
+    if (!w->table || !allocate_states(w, &w->now) || !allocate_states(w, &w->next)) return false;
     for (uint32_t i = 0; i < MOST_OPEN; i++) w->open[i] = ARENAUT_NONE;
     memset(w->now.pool, ARN_SPILL_NO_SLOT, MOST_OPEN);
     memset(w->now.load, 0, w->s->problem->n_pools * sizeof *w->now.load);
@@ -380,7 +382,7 @@ static bool begin_ways(walk *w, uint32_t n_choosing) {
 
 arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
                                arn_spill_answer *answer, arenaut_error *err) {
-    walk w = {.s = s, .q = question};
+    sweep w = {.s = s, .q = question};
     bool room = true;
     *answer = (arn_spill_answer){.least = ARENAUT_UNPLACED, .dead_end = INT64_MIN};
     arn_region_init(&w.region, s->allocator);
@@ -390,9 +392,9 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     if (answer->ended) answer->least = 0;
     if (!answer->ended && arn_spill_narrow(s, question->pool_of, w.room, &w.work)) {
         const uint32_t n_choosing = begin_groups(&w);
-        room = begin_ways(&w, n_choosing);
+        room = begin_states(&w, n_choosing);
         if (w.unavoidable > question->most) w.now.n = 0;
-        if (room) room = walk_through(&w, answer);
+        if (room) room = sweep_all(&w, answer);
         for (uint32_t i = 0; i < w.now.n && room && !answer->ended; i++) {
             const uint64_t spill = w.unavoidable + w.now.spill[i];
             if (spill >= answer->least) continue;
@@ -400,7 +402,7 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
             take_choice(&w, i);
         }
         if (answer->ended) answer->least = 0;
-        if (room && !answer->ended && w.forgot && answer->least != ARENAUT_UNPLACED) {
+        if (room && !answer->ended && w.relaxed && answer->least != ARENAUT_UNPLACED) {
             uint64_t shared = w.unavoidable;
             room = arn_spill_fraction(s, w.room, &w.region, &shared, &w.work);
             if (room)

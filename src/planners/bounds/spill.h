@@ -1,10 +1,10 @@
-/* What plans must spill at the least (see arenaut_pool in problem.h), whatever the offsets: pools
- * are chosen such that at each step what is alive in a pool is no more than it has.
+/* A lower bound of every plan's spill (see arenaut_pool in problem.h), whatever the offsets: pools
+ * are chosen such that at each step the live bytes in a pool are within its capacity.
  *
- * One walk through time keeps all ways to divide what is alive among the pools, each with the
- * least that it has cost so far. Where these get too many the smallest of the buffers is
- * forgotten: it takes no room from then on, so that the answer stays a lower bound. Then bytes
- * are divided, too, as if buffers could be cut: of the two bounds the better one counts. */
+ * Dynamic programming over time keeps all divisions of the live buffers among the pools, each with
+ * its least cost so far. If there are too many, the smallest of the buffers is left out: it takes
+ * no room from then on, so that the answer stays a lower bound. Then bytes are divided, too, as if
+ * buffers could be cut: of the two bounds the better one counts. */
 #ifndef ARN_PLANNERS_BOUNDS_SPILL_H
 #define ARN_PLANNERS_BOUNDS_SPILL_H
 
@@ -15,15 +15,15 @@ typedef struct arn_spill_question {
     const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
     uint64_t most;           /* plans that spill more do not matter; ARENAUT_UNPLACED: no limit */
     uint32_t sixteenths;     /* of the capacities that may be used: 16 for a bound */
-    uint32_t states;         /* ways that are kept at a time, about */
-    uint32_t *choice;        /* per buffer: its pool in one of the best ways, ARENAUT_NONE where
-                              * that was forgotten; may be NULL */
-    arn_poll *poll;          /* asked on the way whether to go on; may be NULL */
+    uint32_t states;         /* states that are kept at a time, about */
+    uint32_t *choice; /* per buffer: its pool in one of the best states, ARENAUT_NONE if that was
+                         left out; may be NULL */
+    arn_poll *poll;   /* may be NULL */
 } arn_spill_question;
 
 typedef struct arn_spill_answer {
     uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
-    int64_t dead_end; /* then, the step at which the last way ended */
+    int64_t dead_end; /* then, the step at which the last state was dropped */
     uint64_t effort;  /* that this took */
     bool ended;       /* `poll` said stop: nothing is known, `least` is 0 */
 } arn_spill_answer;

@@ -176,12 +176,12 @@ typedef struct shares {
     uint32_t threshold;          /* pools below it are the fast ones, */
     uint64_t room;               /* and have so many bytes */
     uint32_t n;                  /* groups that may leave */
-    uint32_t *rank;              /* per buffer, of their roots; ARENAUT_NONE for those that stay */
+    uint32_t *rank;              /* per buffer, of their roots; ARENAUT_NONE: it stays */
     uint64_t *price;             /* per rank, of a byte; ascending */
-    uint64_t *bytes, *cost;      /* per rank, of what is alive: sums, as Fenwick trees */
+    uint64_t *bytes, *cost;      /* per rank, of the live groups: sums, as binary indexed trees */
     uint64_t alive, stay, saved; /* bytes: may leave; may not; may be shared by pairs */
     uint64_t *best;              /* per event, of all steps before its own together */
-    uint32_t *order, *scratch;   /* roots of those that may leave, by their first events */
+    uint32_t *order, *scratch;   /* roots of the groups that may leave, by their first events */
     uint64_t *key;               /* per buffer */
 } shares;
 
@@ -239,7 +239,7 @@ static void change_shares(shares *x, const arn_load_event *e) {
     }
 }
 
-/* The least that `bytes` of what is alive cost: the cheapest ranks, and a part of one more. */
+/* The least cost of `bytes` live bytes: the cheapest ranks, and a part of one more. */
 static uint64_t least_cost(const shares *x, uint64_t bytes) {
     uint64_t cost = 0;
     uint32_t at = 0, step = 1;
@@ -290,8 +290,8 @@ static bool make_shares(shares *x) {
            x->key;
 }
 
-/* In a pool further on, a buffer has left all those before it, so that what is paid for leaving
- * them adds up. */
+/* In a pool further on, a buffer has left all the pools before it, so that the costs of leaving
+ * them add up. */
 bool arn_spill_fraction(const arn_spill *s, const uint64_t *room, arn_region *region,
                         uint64_t *least, uint64_t *work) {
     shares x = {.s = s, .region = region};

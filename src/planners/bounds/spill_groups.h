@@ -1,5 +1,5 @@
-/* What the parts of the spill bound share: the groups of a problem and the events of its load. For
- * spill.c and spill_fraction.c; others need only arn_spill_new and arn_spill_free. */
+/* The groups of the spill bound and the events of its load, for spill.c and spill_groups.c; others
+ * need only arn_spill_new and arn_spill_free. */
 #ifndef ARN_PLANNERS_BOUNDS_SPILL_GROUPS_H
 #define ARN_PLANNERS_BOUNDS_SPILL_GROUPS_H
 
@@ -15,13 +15,13 @@ typedef struct arn_spill_group {
     uint64_t traffic;     /* size × uses of all members */
     uint64_t bytes;       /* their sizes */
     uint32_t first, last; /* its first and last events, as places in the order of time */
-    uint32_t start;       /* where the events of its first step begin */
-    uint64_t own_pools;   /* those that it fits into */
-    /* In the walk under way: */
+    uint32_t start;       /* the first event of its first step */
+    uint64_t own_pools;   /* the pools that it fits into */
+    /* In the sweep under way: */
     uint64_t pools;
     uint64_t alive; /* bytes, now */
-    uint8_t slot;   /* where ways say its pool; ARN_SPILL_NO_SLOT: see `pool` */
-    uint32_t pool;  /* where there is no choice; ARENAUT_NONE: forgotten */
+    uint8_t slot;   /* the place of its pool in states; ARN_SPILL_NO_SLOT: see `pool` */
+    uint32_t pool;  /* if there is no choice; ARENAUT_NONE: left out */
 } arn_spill_group;
 
 enum { ARN_SPILL_NO_SLOT = 0xFF };
@@ -56,14 +56,14 @@ static inline const arn_load_event *arn_spill_event(const arn_spill *s, uint32_t
 void arn_spill_room(const arenaut_problem *problem, uint32_t sixteenths,
                     uint64_t room[ARENAUT_MAX_POOLS]);
 
-/* Sets each group's `pools`: of those that it fits into and that `pool_of` gives (per buffer;
- * ARENAUT_NONE: open; may be NULL), all but the ones slower than a pool into which it fits whatever
- * else may lie there. False if some group has no pool at all. Adds the operations that it took to
- * *work; O(pools × n). */
+/* Sets each group's `pools`: of the pools that it fits into and that `pool_of` gives (per buffer;
+ * ARENAUT_NONE: open; may be NULL), all but the ones dominated by a faster pool into which it fits
+ * whatever else may lie there. False if some group has no pool at all. Adds the operations that it
+ * took to *work; O(pools × n). */
 bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *room, uint64_t *work);
 
-/* What must be spilled beyond the fastest of each group's pools if buffers could be cut: adds it to
- * *least, the operations to *work. False if there is no memory. */
+/* Adds the least spill beyond the fastest of each group's pools, as if buffers could be cut, to
+ * *least, and the operations to *work. False if there is no memory. */
 bool arn_spill_fraction(const arn_spill *s, const uint64_t *room, arn_region *region,
                         uint64_t *least, uint64_t *work);
 

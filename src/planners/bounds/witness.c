@@ -19,12 +19,12 @@
 
 /* A sweep over time finds buffers at given places that overlap unlawfully.
  *
- * A buffer that comes alive is not compared with all live ones one by one, but by counts: of those
- * whose bytes it shares, so many are nested with it and so many are partners of a same-base pair in
- * the same place. If there are more than these, one of them collides with it, or reaches into it by
- * a separation, and only then are they looked at one by one. Counting is by binary indexed trees
- * (Fenwick 1994), O(n log n) in all, and n more for each buffer that others reach into. The checker
- * has code of its own for this (check/overlaps.c). */
+ * A buffer that comes alive is not compared with all live ones one by one, but by counts: of the
+ * buffers whose bytes it shares, so many are nested with it and so many are partners of a same-base
+ * pair in the same place. If there are more than these, one of them collides with it, or reaches
+ * into it by a separation, and only then are they looked at one by one. Counting is by binary
+ * indexed trees (Fenwick 1994), O(n log n) in all, and n more for each buffer that others reach
+ * into. The checker has code of its own for this (check/overlaps.c). */
 
 /* Sums over [0, end) of numbers that change: a binary indexed tree. Values may wrap around below
  * zero on the way. */
@@ -62,8 +62,8 @@ typedef struct walk {
     const arn_given_place *place;
     uint32_t n;
     uint32_t *at; /* per buffer: its place; ARENAUT_NONE */
-    /* Per place: where it stands among all by space and first byte, or by space and end; and how
-     * many there begin before its end, and end at or before its first byte. */
+    /* Per place: its rank among all by space and first byte, or by space and end; and how many
+     * there begin before its end, and end at or before its first byte. */
     uint32_t *by_first, *first_rank, *end_rank, *begin_below, *end_below;
     sums firsts, ends; /* of those alive */
     sums nested;       /* likewise, by number in the families */
@@ -74,7 +74,7 @@ typedef struct walk {
     uint32_t n_lives, *births, *deaths; /* by first step, and by end */
 } walk;
 
-/* ---- what may share ---- */
+/* ---- lawful sharing ---- */
 
 static bool are_nested(const walk *w, uint32_t a, uint32_t b) {
     return arn_hosts_nested(w->hosts, a, b);
@@ -89,7 +89,7 @@ static bool shares_place(const walk *w, uint32_t heir) {
     return x->space == y->space && x->first == y->first;
 }
 
-/* Whether a separation lets `upper` lie where it does, as far above `lower`. */
+/* Whether a separation lets `upper` lie so far above `lower`. */
 static bool is_separated(const walk *w, const arn_given_place *upper,
                          const arn_given_place *lower) {
     const arenaut_separation *s = arn_find_separation(w->problem, upper->buffer, lower->buffer);
@@ -215,7 +215,7 @@ static bool prepare(walk *w, arn_region *region) {
 
 /* ---- the walk ---- */
 
-/* What comes alive, or ends with `sign` UINT32_MAX, which is -1. */
+/* A place comes alive, or ends with `sign` UINT32_MAX, which is -1. */
 static void count_in(walk *w, uint32_t i, uint32_t sign) {
     const uint32_t b = w->place[i].buffer;
     w->alive[i] = !w->alive[i];
@@ -239,7 +239,7 @@ static uint32_t living_nested(const walk *w, uint32_t b) {
 static uint32_t living_partners(const walk *w, uint32_t b) {
     const uint32_t base = arenaut_problem_same_base(w->problem, b);
     if (!shares_place(w, b) || !w->alive[w->at[base]]) return w->heirs[b];
-    /* Where each is the other's base, that one has been counted. */
+    /* If each is the other's base, that one has been counted. */
     return w->heirs[b] + (arenaut_problem_same_base(w->problem, base) != b);
 }
 
@@ -332,7 +332,7 @@ static uint64_t overlapping_bytes(uint64_t a, uint64_t a_end, uint64_t b, uint64
     return first < end ? end - first : 0;
 }
 
-/* The first reserved range of the pool that ends above `address`, or where it would be. */
+/* The index of the first reserved range of the pool that ends above `address`. */
 static uint32_t first_reserved(const arenaut_problem *p, uint32_t pool, uint64_t address) {
     uint32_t low = 0, high = p->n_reserved;
     while (low < high) {
@@ -401,7 +401,7 @@ static void add_place(const arenaut_problem *p, arn_given_place *places, uint32_
     places[(*n)++] = place;
 }
 
-/* Buffers whose place is given, by their own offset or by their host's. */
+/* Buffers at given places, by their own offset or by their host's. */
 static arenaut_status find_pinned_collision(search *s, arn_region *region, const arn_hosts *hosts) {
     const arenaut_problem *p = s->problem;
     if (!p->fixed_offset) return ARENAUT_OK;
@@ -443,7 +443,7 @@ static arenaut_status find_conflicting_slices(search *s, arn_region *region,
 
 /* ---- more bytes alive than there are ---- */
 
-/* What each pool has that is not reserved; ARENAUT_UNLIMITED. */
+/* The bytes of each pool that are not reserved; ARENAUT_UNLIMITED. */
 static void find_free_bytes(const arenaut_problem *p, uint64_t *free_bytes) {
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const uint64_t capacity = p->pool[k].capacity;
@@ -486,8 +486,8 @@ static uint32_t *count_living(search *s, const arn_hosts *hosts, int64_t step) {
     return living;
 }
 
-/* Lists the buffers of an overload, without slices whose host is listed, and sums up what
- * they need at the least: a same-base pair that is listed counts its larger half. */
+/* Lists the buffers of an overload, without slices whose host is listed, and sums up a lower bound
+ * of their bytes: a same-base pair that is listed counts its larger half. */
 static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_t mask,
                                       int64_t step, uint64_t capacity) {
     const arenaut_problem *p = s->problem;
@@ -505,7 +505,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
             !arn_alive_at(p, b, step)) {
             continue;
         }
-        /* The bytes of what lies in something that is alive are counted there. */
+        /* The bytes of a slice of a live host are counted there. */
         if (living && living[hosts->number[b]] > 1) continue;
         const uint32_t base = arenaut_problem_same_base(p, b);
         const bool may_save = base != ARENAUT_NONE && arenaut_problem_needs_memory(p, base) &&
@@ -525,7 +525,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
 
 enum { MOST_MASKS = 2 * ARENAUT_MAX_POOLS };
 
-/* The sets of pools worth a look: all, each alone, and those that buffers name. */
+/* The sets of pools worth a look: all, each alone, and the sets that buffers name. */
 static uint32_t collect_masks(const arenaut_problem *p, uint64_t *masks) {
     uint32_t n = 0;
     masks[n++] = p->n_pools >= 64 ? UINT64_MAX : (UINT64_C(1) << p->n_pools) - 1;
@@ -572,7 +572,7 @@ arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_al
     st = arn_hosts_find(problem, &region, &hosts) ? ARENAUT_OK : arn_no_memory(err);
     if (st == ARENAUT_OK) st = find_pinned_collision(&s, &region, &hosts);
     if (st == ARENAUT_OK && !*found) st = find_conflicting_slices(&s, &region, &hosts);
-    /* What is alive together needs its sum only where nothing may overlap. */
+    /* Live buffers need the sum of their sizes only if nothing may overlap. */
     const bool summed = problem->n_separations == 0;
     if (st == ARENAUT_OK && !*found && summed) st = find_overload(&s, &hosts);
     arn_region_free(&region);

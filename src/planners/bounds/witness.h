@@ -15,9 +15,9 @@
 arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
                                 arenaut_witness *witness, bool *found, arenaut_error *err);
 
-/* Where a buffer lies. Those in different spaces have nothing to do with each other: a space is
- * a pool, or a host that its slices lie in wherever that lies itself. Of a host and what lies in
- * it, both lie where `inside` says if both are listed. */
+/* The place of a buffer. Places in different spaces never collide: a space is a pool, or a host for
+ * its slices, wherever that lies itself. A host and its slices lie as `inside` says if both are
+ * listed. */
 typedef struct arn_given_place {
     uint32_t buffer, space;
     uint64_t first, end;

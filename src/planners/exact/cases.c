@@ -44,7 +44,7 @@ static inline bool chooses_pools(const arn_exact_input *in) {
 /* No more buffers than this are compared with each other, all joins together. */
 enum { MOST_LOOKS = 1 << 22, LOOK_OPERATIONS = 16 };
 
-/* A fixed buffer settles where its group lies, so that group is left alone. */
+/* A fixed buffer settles the place of its group, so that group is left alone. */
 static bool has_fixed(const arn_exact_groups *g, uint32_t member) {
     uint32_t i = member;
     do {
@@ -79,10 +79,9 @@ static bool larger_saving(const void *context, uint32_t a, uint32_t b) {
     return saving(context, a) > saving(context, b);
 }
 
-/* Writes arn_exact_pair per buffer, with no pair left open: every pair that saves memory is
- * joined if those joined before it allow that, the largest savings first, and else apart. Where
- * there are very many, only the first ones are tried. `scratch` may be freed afterwards. False
- * if there is no memory. */
+/* Writes arn_exact_pair per buffer, with no pair left open: every pair that saves memory is joined
+ * if earlier joins allow that, the largest savings first, and else apart. If there are very many,
+ * only the first ones are tried. `scratch` may be freed afterwards. False if there is no memory. */
 static bool first_case(const arn_exact_input *in, arn_region *scratch, uint8_t *pair) {
     const arenaut_problem *p = in->problem;
     uint32_t n = 0, looks = 0;
@@ -123,7 +122,8 @@ typedef struct assumption {
     uint32_t buffer; /* the heir, or the group's root; ARENAUT_NONE: nothing is assumed */
     uint32_t pool;   /* ARENAUT_NONE: it is about a pair */
     uint8_t pair;
-    /* None of the case's plans spills less, nor has a smaller total, whatever it spills. */
+    /* Lower bounds: none of the case's plans spills less, nor has a smaller total, whatever it
+     * spills. */
     arn_cost bound;
 } assumption;
 
@@ -137,15 +137,15 @@ typedef struct cases {
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work */
     uint8_t *first;    /* likewise, in the case of first_case.h; NULL: done */
-    uint32_t *pool_of; /* likewise, where pools are chosen; else the input's */
+    uint32_t *pool_of; /* likewise, if pools are chosen; else the input's */
     uint64_t *offset;  /* likewise */
     uint32_t *choice;  /* likewise: pools that spill as little as the loads allow */
-    arn_spill *spill;  /* where pools are chosen */
+    arn_spill *spill;  /* if pools are chosen */
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
     uint64_t limit;           /* the effort for a case, this round */
     arn_cost bound;           /* of all that is not done yet, when it was last looked for */
-    uint64_t waits;           /* effort since then */
+    uint64_t since_bound;     /* effort since then */
     arenaut_verdict verdict;
     bool fits; /* a plan was found, and that is enough */
 } cases;
@@ -163,7 +163,7 @@ static bool add_case(cases *x, arn_id_list *list, assumption what) {
     return !list || add_id(x, list, x->n_all - 1);
 }
 
-/* ---- what is assumed in a case ---- */
+/* ---- assumptions of a case ---- */
 
 static uint32_t root_of(const cases *x, uint32_t b) { return x->hosts.root ? x->hosts.root[b] : b; }
 
@@ -183,8 +183,9 @@ static void assume_all(cases *x, uint32_t id) {
         x->pool_of[b] = x->pool_of[root_of(x, b)];
 }
 
-/* Most pairs are better joined, so that to be apart has to wait for its turn: otherwise the
- * search would long be busy with what differs only in the last of many pairs. */
+/* Branches on a pair. Most pairs are better joined, so that the case in which it is apart waits for
+ * the next round: otherwise the search would long be busy with cases that differ only in the last
+ * of many pairs. */
 static bool split_pair(cases *x, uint32_t id, uint32_t heir, arn_cost bound) {
     const assumption apart = {id, heir, ARENAUT_NONE, ARN_EXACT_APART, bound};
     const assumption joined = {id, heir, ARENAUT_NONE, ARN_EXACT_JOINED, bound};
@@ -222,7 +223,7 @@ static void raise_total(cases *x, uint32_t id, uint64_t total) {
     x->all[id].bound.total = arn_max_u64(x->all[id].bound.total, total);
 }
 
-/* Tells the caller how the search stands, of all cases together; the answer may stop it. */
+/* Reports the progress of all cases together; the verdict may stop the search. */
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
                                      uint64_t effort) {
     cases *x = context;
@@ -241,8 +242,8 @@ static arn_exact_case case_of(const cases *x, uint32_t pool) {
     return arn_exact_case_of(x->in, x->pair, pool_of, pool);
 }
 
-/* Takes over a stop that the input's `poll` was told of. What is under way is then not done: it
- * goes back to what is left to do. */
+/* Takes over a stop of the input's `poll`. The case at work is then not done: it goes back to the
+ * open ones. */
 static void take_stop(cases *x) {
     if (arn_poll_ended(x->in->poll)) x->verdict = x->in->poll->verdict;
 }
@@ -297,8 +298,7 @@ static arenaut_status do_one_pool(cases *x, uint32_t id) {
 
 /* ---- a case of all pools ---- */
 
-/* What each pool needs at least, and so all together; *possible is false if one of them cannot
- * have that. */
+/* Lower bounds of each pool, and so of their sum; *possible is false if some pool is infeasible. */
 static arenaut_status bound_pools(cases *x, uint32_t id, uint64_t *bound, bool *possible) {
     *possible = true;
     for (uint32_t k = 0; k < x->in->problem->n_pools && *possible; k++) {
@@ -312,14 +312,14 @@ static arenaut_status bound_pools(cases *x, uint32_t id, uint64_t *bound, bool *
     return ARENAUT_OK;
 }
 
-/* The least arena of each pool, all groups having theirs. Stops where a pair must be split. */
+/* The least arena of each pool, with all groups assigned. Stops at a pair to branch on. */
 static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_t *arena,
                                  uint32_t *open_pair, bool *possible) {
     const uint32_t n_pools = x->in->problem->n_pools;
     *open_pair = ARENAUT_NONE;
     for (uint32_t k = 0; k < n_pools; k++) {
         const uint64_t others = arn_exact_sum_bounds(x->in->problem, bound) - bound[k];
-        /* Where less is spilled than in the best plan, any plan is a better one. */
+        /* If less is spilled than in the best plan, any plan is a better one. */
         const uint64_t most =
             x->all[id].bound.spill < x->out->spill ? ARENAUT_UNPLACED : x->out->arena;
         const uint64_t room = most == ARENAUT_UNPLACED ? most : most > others ? most - others : 0;
@@ -362,7 +362,7 @@ static void take_pools(cases *x, uint64_t spill, const uint64_t *arena) {
     pass_progress(x, total, 0, 0);
 }
 
-/* All groups have their pools. */
+/* The case with all groups assigned to pools. */
 static arenaut_status do_filled_pools(cases *x, uint32_t id) {
     uint64_t bound[ARENAUT_MAX_POOLS], arena[ARENAUT_MAX_POOLS];
     uint32_t open_pair;
@@ -381,8 +381,8 @@ static arenaut_status do_filled_pools(cases *x, uint32_t id) {
     return add_id(x, &x->later, id) ? st : arn_no_memory(x->err);
 }
 
-/* What all plans of the case spill at the least, and how; *possible is false if there is nothing
- * better than the best plan among them. */
+/* A lower bound of the spill of the case's plans, and a choice of pools for it; *possible is false
+ * if the case is pruned, as none of its plans can be better than the best. */
 static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
     const arn_spill_question question = {.pool_of = x->pool_of,
                                          .most = x->out->spill,
@@ -414,7 +414,7 @@ static void fill_choice(cases *x) {
     }
 }
 
-/* All groups having their pools, what is spilled is known. */
+/* With all groups assigned, the spill is known. */
 static void settle_spill(cases *x, uint32_t id) {
     const arenaut_problem *p = x->in->problem;
     uint64_t spill = 0;
@@ -443,14 +443,14 @@ static arenaut_status do_pools(cases *x, uint32_t id) {
 
 static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a : b; }
 
-/* Counts what is elementary and no effort, so that somebody is asked in time. */
+/* Polls the stop callback during work that is not charged as effort. */
 static void count(cases *x, uint64_t operations) {
     if (!arn_poll_after(x->in->poll, operations)) take_stop(x);
 }
 
 static void find_bound(cases *x) {
     arn_cost bound = best_of(x);
-    x->waits = 0;
+    x->since_bound = 0;
     count(x, (uint64_t)x->stack.n + x->later.n);
     for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.ids[k]].bound);
     for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.ids[k]].bound);
@@ -475,15 +475,15 @@ static arenaut_status do_round(cases *x) {
         if (st != ARENAUT_OK) return st;
         if (x->out->effort == before) x->out->effort++; /* so that every loop ends */
         count(x, x->in->problem->n_buffers);
-        x->waits += x->out->effort - before;
+        x->since_bound += x->out->effort - before;
         /* A bound found earlier holds as well: looking through all cases after each is quadratic.
          */
-        if (x->waits >= (uint64_t)x->stack.n + x->later.n) find_bound(x);
+        if (x->since_bound >= (uint64_t)x->stack.n + x->later.n) find_bound(x);
     }
     return ARENAUT_OK;
 }
 
-/* What was left for later is what is to do now, the first one on top. */
+/* The cases of the next round become those of this one, the first on top. */
 static void begin_round(cases *x) {
     const arn_id_list again = x->later;
     x->later = x->stack;
@@ -497,7 +497,7 @@ static void begin_round(cases *x) {
     if (x->limit <= UINT64_MAX / 2) x->limit *= 2;
 }
 
-/* A case in which nothing is open: it has no part in what is proven, but plans come of it. */
+/* A case in which no pair is open: it adds nothing to the proof, but finds plans. */
 static arenaut_status do_closed_case(cases *x, uint64_t limit, arenaut_stop *why) {
     arn_exact_output found = {.offset = x->out->offset};
     const uint64_t usual = x->limit;

@@ -1,11 +1,10 @@
 /* Branch and bound for dynamic storage allocation: minimises the arena of one pool, or of all
  * together, or proves that nothing smaller exists, or that nothing fits. docs/exact.md explains it.
  *
- * It is anytime: it starts from a plan if there is one, improves it whenever it can, and
- * stops at the bound, when its budget is spent, or when the caller's callback says so. It is
- * deterministic: effort is counted, there is no clock, and random choices come from the seed.
- * More effort only goes on where less stopped, so it never ends with a larger arena or a lower
- * bound. */
+ * It is anytime: it starts from a plan if there is one, improves it whenever it can, and stops at
+ * the bound, when its budget is spent, or when the caller's callback says so. It is deterministic:
+ * effort is counted, there is no clock, and random choices come from the seed. A larger budget
+ * continues the search of a smaller one, so it never ends with a larger arena or a lower bound. */
 #ifndef ARN_PLANNERS_EXACT_EXACT_H
 #define ARN_PLANNERS_EXACT_EXACT_H
 
@@ -32,8 +31,8 @@ enum {
  * depend on it. */
 enum { ARN_EXACT_OPERATIONS_PER_EFFORT = 128 };
 
-/* It refuses problems for which a list would have more entries than this, first of all that of all
- * pairs of buffers in each other's way: about 80 MB with all of the search's memory. */
+/* It refuses problems for which a list would have more entries than this, first of all the edges of
+ * the interference graph: about 80 MB with all of the search's memory. */
 enum { ARN_EXACT_MOST_PAIRS = 2000000 };
 
 /* Called whenever a few thousand of effort are spent, and at every improvement of `best` or
@@ -46,17 +45,17 @@ typedef struct arn_exact_input {
     uint32_t pool;           /* the pool to search */
     const uint32_t *pool_of; /* per buffer, as in a plan; NULL: all buffers are in the only pool
                               * or, if there are several, in whichever is best */
-    uint64_t arena;          /* of the best plan known; ARENAUT_UNPLACED: none. Only smaller
-                              * arenas are looked for. None where pools are to be chosen */
-    uint64_t bound;          /* no smaller arena exists; 0 if nothing is known */
-    uint64_t spill_bound;    /* likewise, where pools are chosen: no plan spills less */
-    uint64_t enough;         /* stop at an arena this small; 0: minimise */
-    uint64_t effort;         /* no more than this is spent, but for a first plan */
+    uint64_t arena;       /* of the best plan known; ARENAUT_UNPLACED: none. Only smaller arenas are
+                             looked for. None if pools are to be chosen */
+    uint64_t bound;       /* no smaller arena exists; 0 if nothing is known */
+    uint64_t spill_bound; /* likewise, if pools are chosen: no plan spills less */
+    uint64_t enough;      /* stop at an arena this small; 0: minimise */
+    uint64_t effort;      /* no more than this is spent, but for a first plan */
     uint64_t seed;
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
-    arn_poll *poll; /* asked where no progress is reported, see ask.h; filled in by the calls that
-                     * take one */
+    arn_poll *poll; /* polled while no progress is reported, see poll.h; filled in by the calls that
+                       take one */
     const arenaut_allocator *allocator;
 } arn_exact_input;
 
@@ -69,8 +68,8 @@ typedef struct arn_exact_output {
     uint64_t arena; /* rounded up to the pool's alignment; the input's if not improved */
     uint64_t bound; /* proven for the given assignment of buffers to pools;
                      * ARENAUT_UNPLACED if nothing fits. Of several pools both are sums */
-    /* Where pools are chosen, what the plan spills, and what every plan spills at the least:
-     * `bound` is of plans that spill no more than that. 0 elsewhere. */
+    /* If pools are chosen, the plan's spill, and a lower bound of every plan's: `bound` is of plans
+     * that spill no more than that. 0 otherwise. */
     uint64_t spill, spill_bound;
     /* Of a search of one case (exact_search.h): the heir of a pair to branch on, which ended the
      * search. Else ARENAUT_NONE. */
@@ -79,11 +78,11 @@ typedef struct arn_exact_output {
     uint64_t effort, nodes; /* spent, and of all trees */
 } arn_exact_output;
 
-/* Searches in->pool, or all pools where in->pool_of is NULL and there are several. Of *out only
- * `offset` and `pool_of` are read, the rest is written. OK, whether or not something was found;
- * REFUSED, with the reason, for a problem that is too large: the search keeps the list of all
- * conflicts and of what is alive at each moment, and will not take more than about 80 MB for
- * them; NO_MEMORY. `poll` stops it, and is asked where no progress is reported. */
+/* Runs the search over in->pool, or over all pools if in->pool_of is NULL and there are several. Of
+ * *out only `offset` and `pool_of` are read, the rest is written. OK, whether or not a plan was
+ * found; REFUSED, with the reason, for a problem that is too large: the search keeps the
+ * interference graph and the members of each clique, and will not take more than about 80 MB for
+ * them; NO_MEMORY. `poll` stops it, and is polled while no progress is reported. */
 arenaut_status arn_exact_run(const arn_exact_input *in, arn_poll *poll, arn_exact_output *out,
                              arenaut_error *err);
 
@@ -91,20 +90,21 @@ arenaut_status arn_exact_run(const arn_exact_input *in, arn_poll *poll, arn_exac
  * and neither progress nor `poll`. */
 arn_exact_input arn_exact_input_of(const arenaut_planning *planning);
 
-/* What the caller of a planning was told last, to be told again where nothing new is known. */
+/* The last progress that was reported to a planning's caller, to be repeated while there is none.
+ */
 typedef struct arn_exact_notice {
     const arenaut_plan_options *options;
     arenaut_progress progress;
 } arn_exact_notice;
 
-/* An arn_poll's `put`; `context` is an arn_exact_notice. */
+/* The callback of an arn_poll; `context` is an arn_exact_notice. */
 arenaut_verdict arn_exact_notify(void *context);
 
 /* Adds to the log a proof that no plan has a total below `bound`, or that there is no plan at all
  * if that is ARENAUT_UNPLACED. Of `in` it reads the problem, the effort, the seed and the
- * allocator. The search is the one that finds plans, but steered at what is impossible, and
- * written down. STOPPED: the effort was spent, or `poll` said so; REFUSED: too large, or the bound
- * is too high; NO_MEMORY. Other than OK, the log has lines that prove nothing. */
+ * allocator. The search is the one that finds plans, but steered at infeasible capacities, and
+ * logged. STOPPED: the budget was spent, or `poll` ended; REFUSED: too large, or the bound is too
+ * high; NO_MEMORY. Other than OK, the log has lines that prove nothing. */
 arenaut_status arn_exact_prove(const arn_exact_input *in, arn_poll *poll, uint64_t bound,
                                arn_certificate_log *log, arenaut_error *err);
 

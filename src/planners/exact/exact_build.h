@@ -16,7 +16,7 @@ typedef struct arn_exact_build {
     int64_t highest_wall; /* where the highest wall ends, in units */
 } arn_exact_build;
 
-/* What is left of a buffer's lifetimes where nothing covers it, and how many there are. */
+/* The lifetimes of a buffer while nothing covers it, and their number. */
 static inline uint32_t arn_exact_life_count(const arn_exact_build *x, uint32_t b) {
     if (!x->relations.root) return arenaut_problem_lifetime_count(x->in->problem, b);
     return x->relations.life_start[b + 1] - x->relations.life_start[b];
@@ -26,15 +26,15 @@ static inline const arenaut_interval *arn_exact_lives(const arn_exact_build *x, 
     return x->relations.life + x->relations.life_start[b];
 }
 
-/* Whether what is left of the lifetimes of two buffers has a step in common. O(lifetimes). */
+/* Whether the remaining lifetimes of two buffers have a step in common. O(lifetimes). */
 bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Whether an extra edge between two buffers keeps them apart: not within a group, nor within an
  * open pair. O(1). */
 bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b);
 
-/* Whether two buffers are in each other's way in this case. False, whatever is true, once the
- * input's `poll` has ended: nothing of the model is used then. O(lifetimes + log edges). */
+/* Whether two buffers interfere in this case. False, whatever is true, once the input's `poll` has
+ * ended: nothing of the model is used then. O(lifetimes + log edges). */
 bool arn_exact_in_the_way(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Returns REFUSED, with the reason: lists would have more than ARN_EXACT_MOST_PAIRS entries. */
@@ -45,8 +45,9 @@ arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err)
  * NO_MEMORY. */
 arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err);
 
-/* Lists each item's neighbours: those that share a clique with it, and no group. Needs the
- * cliques and groups. STOPPED if the input's `poll` ended; REFUSED: too large; NO_MEMORY. */
+/* Lists each item's neighbours in the interference graph: the items that share a clique with it,
+ * and no group. Needs the cliques and groups. STOPPED if the input's `poll` ended; REFUSED: too
+ * large; NO_MEMORY. */
 arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err);
 
 /* Finds for each item the last one before it that is exactly alike: exchanging the two changes

@@ -148,7 +148,7 @@ typedef struct work {
 
 /* ---- groups ---- */
 
-/* Joins what is assumed to be joined. */
+/* Joins the pairs that are assumed to be joined. */
 static bool find_groups(work *w) {
     if (!arn_exact_groups_make(w->in, &w->scratch, &w->groups)) return false;
     for (uint32_t b = 0; b < w->p->n_buffers && !arn_poll_ended(w->in->poll); b++) {
@@ -201,7 +201,7 @@ static bool find_fixed(work *w) {
 
 /* ---- contradictions ---- */
 
-/* Whether two of one group cannot be as far apart as they are. A pair that is assumed to be
+/* Whether two buffers of one group cannot be as far apart as they are. A pair that is assumed to be
  * apart must not lie at one place, which relations would allow. */
 static bool contradict(const work *w, uint32_t a, uint32_t b) {
     const int64_t distance = w->found->delta[a] - w->found->delta[b];
@@ -257,9 +257,8 @@ static bool add_life(life_list *list, int64_t first, int64_t end) {
     return true;
 }
 
-/* Cuts what overlaps one of the covers out of the lifetimes from `start` on. What is left is
- * written behind them, as there may be more of it, and then moved over them. Both lists are
- * sorted. */
+/* Cuts the covers out of the lifetimes from `start` on. The rest is written behind them, as it may
+ * have more parts, and then moved over them. Both lists are sorted. */
 static bool cut_lives(life_list *list, uint32_t start, const arenaut_interval *cover, uint32_t n) {
     const uint32_t end = list->n;
     for (uint32_t i = start, k = 0; i < end; i++) {

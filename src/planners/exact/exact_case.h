@@ -1,11 +1,11 @@
-/* A case: one pool of a problem, and what is assumed of its same-base pairs; and what that
- * means for any two buffers.
+/* A case, the node of the outer branch and bound: one pool of a problem, with assumptions about its
+ * same-base pairs, and their consequences for any two buffers.
  *
- * A *pair* is a buffer with same_base, the *heir*, and its *base*, where both are in the pool
- * and would be in each other's way without their relation. It may be *joined*: the heir starts
- * where its base does; or *apart*: the two are like any other buffers; or *open*: nothing is
- * assumed. An open pair is not kept apart at all, which leaves out a constraint: what is
- * impossible then is impossible, but a packing must be looked at (open_pairs.h). */
+ * A *pair* is a buffer with same_base, the *heir*, and its *base*, if both are in the pool and
+ * would interfere without their relation. It may be *joined*: the heir starts where its base does;
+ * or *apart*: the two are like any other buffers; or *open*: nothing is assumed. An open pair is
+ * not kept apart at all, a relaxation: a capacity infeasible then is infeasible, but a packing must
+ * be checked (exact_search.h). */
 #ifndef ARN_PLANNERS_EXACT_EXACT_CASE_H
 #define ARN_PLANNERS_EXACT_EXACT_CASE_H
 
@@ -25,7 +25,7 @@ typedef struct arn_exact_case {
 arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
                                  const uint32_t *pool_of, uint32_t pool);
 
-/* What is assumed of `heir` and its base. */
+/* The assumption about `heir` and its base. */
 static inline arn_exact_pair arn_exact_assumed(const arn_exact_case *c, uint32_t heir) {
     return c->pair ? (arn_exact_pair)c->pair[heir] : ARN_EXACT_OPEN;
 }
@@ -42,15 +42,15 @@ uint32_t arn_exact_heir_of(const arenaut_problem *problem, uint32_t a, uint32_t 
 /* Whether `heir` and its base are a pair. O(lifetimes + log edges). */
 bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir);
 
-/* The smaller of a pair, which the other one covers where they lie at one place; of equals, the
- * one with the higher number. */
+/* The smaller of a pair, which the other one covers if they lie at one place; of equals, the one
+ * with the higher number. */
 static inline uint32_t arn_exact_smaller(const arenaut_problem *p, uint32_t a, uint32_t b) {
     if (p->size[a] != p->size[b]) return p->size[a] < p->size[b] ? a : b;
     return a > b ? a : b;
 }
 
-/* Whether lifetimes or an edge put two buffers into each other's way, relations aside.
- * O(lifetimes + log edges). */
+/* Whether two buffers interfere by their lifetimes or an edge, relations aside. O(lifetimes + log
+ * edges). */
 bool arn_exact_conflict(const arenaut_problem *problem, uint32_t a, uint32_t b);
 
 /* Whether two buffers in the pool share a byte if `a` lies `distance` bytes above `b`. */
@@ -105,8 +105,8 @@ typedef struct arn_exact_groups {
  * Arrays are the region's. False if there is no memory. O(buffers). */
 bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_exact_groups *groups);
 
-/* Joins `heir` to its base. False if that contradicts what was joined before: they are of one
- * group already, and at a distance. O(the smaller group). */
+/* Joins `heir` to its base. False if that contradicts earlier joins: they are of one group already,
+ * and at a distance. O(the smaller group). */
 bool arn_exact_join(arn_exact_groups *groups, uint32_t heir);
 
 /* Whether `a` may lie `distance` bytes above `b` for good: alignments agree with that, and the
@@ -115,33 +115,33 @@ bool arn_exact_may_keep(const arn_exact_groups *groups, uint32_t a, uint32_t b, 
 
 /* ---- relations ---- */
 
-/* What the relations of a case make of its buffers: groups that move together, and lifetimes
- * that are cut where another buffer covers them.
+/* The relations of a case applied to its buffers: groups that move together, and lifetimes that are
+ * cut while another buffer covers them.
  *
- * A slice is in the group of its host, and a joined pair in one group. What a buffer covers
- * counts once: where a slice's host is alive the slice's own life says nothing new, and of a
- * pair that is not apart the smaller one is left out while the larger one is alive:
+ * A slice is in the group of its host, and a joined pair in one group. Covered bytes count once:
+ * while a slice's host is alive the slice's own life adds nothing, and of a pair that is not apart
+ * the smaller one is left out while the larger one is alive:
  *
  *     step     0 1 2 3 4 5 6 7
  *     host       [=======]                  host       [=======]
  *     slice    [===========]      becomes   slice    [=]       [=]
  *
- * For an open pair this leaves out a constraint. The rules are those of arenaut/certificate.h. */
+ * For an open pair this is a relaxation. The rules are those of arenaut/certificate.h. */
 
 typedef struct arn_exact_relations {
     uint32_t *root;  /* per buffer: equal for all of a group; NULL: the problem has no relations,
                       * and so are all others */
     int64_t *delta;  /* per buffer: bytes from the group's lowest one */
-    uint64_t *fixed; /* per buffer: where it must lie; ARENAUT_UNPLACED: anywhere */
-    /* Per buffer, what is left of its lifetimes: life[life_start[b] .. life_start[b + 1]). */
+    uint64_t *fixed; /* per buffer: its only place; ARENAUT_UNPLACED: anywhere */
+    /* Per buffer, the rest of its lifetimes: life[life_start[b] .. life_start[b + 1]). */
     uint32_t *life_start;
     arenaut_interval *life;
-    bool contradictory; /* what is assumed contradicts itself or the problem: there is no plan */
+    bool contradictory; /* the assumptions contradict each other or the problem: there is no plan */
     bool too_large;     /* groups are too large to look at: nothing else here means anything */
 } arn_exact_relations;
 
-/* Arrays are the region's. False if there is no memory. Where the input's `poll` has ended, what
- * was found is incomplete. O(n log n + pairs of buffers in one group). */
+/* Arrays are the region's. False if there is no memory. If the input's `poll` has ended, the result
+ * is incomplete. O(n log n + pairs of buffers in one group). */
 bool arn_exact_find_relations(const arn_exact_case *assumed, arn_region *region,
                               arn_exact_relations *relations);
 

@@ -19,7 +19,7 @@
 /* Like the questions about two buffers in exact_case.h, but about the lifetimes and edges that
  * relations have left. */
 
-/* Where a buffer must lie, in bytes, itself or with its group; ARENAUT_UNPLACED: anywhere. */
+/* The only place of a buffer, in bytes, by itself or with its group; ARENAUT_UNPLACED: anywhere. */
 static uint64_t fixed_offset(const arn_exact_build *x, uint32_t b) {
     if (!x->relations.root) return arenaut_problem_fixed_offset(x->in->problem, b);
     return x->relations.fixed[b];
@@ -79,7 +79,7 @@ static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
     return a.first < b.end && b.first < a.end;
 }
 
-/* Finds fixed buffers that cannot lie where they must. */
+/* Finds fixed buffers that cannot lie at their offsets. */
 static void find_clashes(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t i = 0; i < x->model->n_fixed; i++) {
@@ -155,15 +155,15 @@ static bool add_wall(wall_lists *lists, arn_exact_wall wall) {
     return true;
 }
 
-/* Whether wall `w` stands in the way of item `i`. */
+/* Whether wall `w` interferes with item `i`. */
 static bool stands_before_item(const arn_exact_build *x, uint32_t w, uint32_t i) {
     const arn_exact_model *m = x->model;
     return w >= m->n_fixed || arn_exact_in_the_way(x, m->buffer[i], m->fixed[w]);
 }
 
-/* Whether wall `w` stands in clique `c`: all of its members must keep clear of it. Where the
- * clique is a moment, the fixed buffers alive then are such walls, as they are in the way of
- * every member; and there may be more, which the clique's bound can use just as well. */
+/* Whether wall `w` stands in clique `c`: all of its members must keep clear of it. If the clique is
+ * a moment, the fixed buffers alive then are such walls, as they interfere with every member; and
+ * there may be more, which the clique's bound can use just as well. */
 static bool stands_in_clique(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
@@ -361,8 +361,8 @@ static bool find_bounds(arn_exact_build *x) {
     for (uint32_t i = 0; i < m->n; i++) {
         const int64_t end = arn_exact_snap_group(m, i, 0) + m->size[i];
         if (end > m->bound) m->bound = end;
-        /* Stacked one on the other, each item wastes no more than its alignment and, in a
-         * group, what lies below it there. */
+        /* Stacked one on the other, each item wastes no more than its alignment and, in a group,
+         * the bytes below it there. */
         m->upper_bound = arn_exact_align_up(m->upper_bound, m->align[i]) + m->size[i];
         if (m->tied) m->upper_bound += m->delta[i] + m->align[i];
     }

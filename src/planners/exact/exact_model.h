@@ -1,11 +1,12 @@
-/* What the exact search works on: one pool's buffers as items in small units.
+/* The model of the exact search: one pool's buffers as items in small units, with the interval
+ * graph of their lifetimes.
  *
- * An *item* is a buffer that is to be placed. Time is cut into *cliques*: moments at which a set
- * of items is alive together, and that no other moment's set contains. Two more items in
- * conflict, because of an extra edge, are a clique of their own. So two items conflict exactly
- * if some clique has both, and in a clique sizes add up. Below, time goes to the right; the
- * moments where only a, or only c, is alive are no cliques, as the one beside them has all that
- * they have:
+ * An *item* is a buffer that is to be placed. Time is cut into *cliques*, or sections: moments at
+ * which a set of items is alive together, and that no other moment's set contains (the maximal
+ * cliques of an interval graph). Two more items in conflict, because of an extra edge, are a clique
+ * of their own. So two items interfere exactly if some clique has both, and in a clique sizes add
+ * up. Below, time goes to the right; the moments at which only a, or only c, is alive are no
+ * cliques, as the one beside them has all their members:
  *
  *     time     0     2     4     6     8    10         clique  members   spans of items
  *     a        [=================]                       0     a b       a [0, 2)
@@ -43,7 +44,7 @@ typedef struct arn_exact_wall {
 
 typedef struct arn_exact_model {
     const arenaut_problem *problem;
-    arn_poll *poll; /* the input's: NULL, or told of all work that is not counted as effort */
+    arn_poll *poll; /* the input's: NULL, or counts all work that is not charged as effort */
     arn_region region;
     uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
 
@@ -53,10 +54,10 @@ typedef struct arn_exact_model {
     uint32_t *span_start;  /* item i owns span[span_start[i] .. span_start[i + 1]) */
     arn_exact_span *span;
     uint32_t *neighbour_start, *neighbour; /* the items it conflicts with, in order */
-    uint32_t *wall_start;                  /* what it must keep clear of, disjoint, in order */
+    uint32_t *wall_start;                  /* the walls of each item, disjoint, in order */
     arn_exact_wall *wall;
     /* Items of a group keep their distance. Item i is in group[i], delta[i] above its start, and
-     * group g has group_item[group_start[g] .. group_start[g + 1]). Only where `tied`. */
+     * group g has group_item[group_start[g] .. group_start[g + 1]). Only if `tied`. */
     uint32_t *group, *group_start, *group_item;
     int64_t *delta;
     uint32_t *alike; /* the last item before it that is exactly alike; ARENAUT_NONE */
@@ -66,7 +67,7 @@ typedef struct arn_exact_model {
     int64_t *origin;               /* the step of a moment, the conflict of an edge */
     uint32_t *member_start, *member;
     int64_t *load;               /* the sum of its members' sizes */
-    uint32_t *clique_wall_start; /* what is taken while it is alive, disjoint, in order */
+    uint32_t *clique_wall_start; /* the walls of each clique, disjoint, in order */
     arn_exact_wall *clique_wall;
 
     bool tied;  /* some group has several items */
@@ -80,17 +81,17 @@ typedef struct arn_exact_model {
 
     int64_t bound;       /* no arena is smaller */
     int64_t upper_bound; /* everything fits below, if anything does */
-    bool clash;          /* what cannot move overlaps: there is no plan */
+    bool clash;          /* fixed buffers overlap: there is no plan */
 } arn_exact_model;
 
-/* Frees what model_make.h's arn_exact_model_make has made. */
+/* Frees a model that arn_exact_model_make has made. */
 void arn_exact_model_free(arn_exact_model *model);
 
 static inline int64_t arn_exact_align_up(int64_t at, int64_t align) {
     return (at + align - 1) & ~(align - 1);
 }
 
-/* The lowest address from `at` on where item `i` meets its alignment and no wall. */
+/* The lowest address from `at` on at which item `i` meets its alignment and no wall. */
 static inline int64_t arn_exact_snap(const arn_exact_model *m, uint32_t i, int64_t at) {
     if (m->plain) return at;
     at = arn_exact_align_up(at, m->align[i]);
@@ -101,12 +102,12 @@ static inline int64_t arn_exact_snap(const arn_exact_model *m, uint32_t i, int64
     return at;
 }
 
-/* The lowest address from `at` on for item `item` where it and all others of its group meet
+/* The lowest address from `at` on for item `item` at which it and all others of its group meet
  * their alignments and no wall. O(walls of the group) per wall that is met. */
 int64_t arn_exact_snap_group(const arn_exact_model *model, uint32_t item, int64_t at);
 
-/* The lowest address such that `amount` units between `floor` and it are free of walls in
- * clique `c`: what is alive there and must lie above `floor` cannot end lower. */
+/* The lowest address such that `amount` units between `floor` and it are free of walls in clique
+ * `c`: members that must lie above `floor` cannot end lower. */
 static inline int64_t arn_exact_need(const arn_exact_model *m, uint32_t c, int64_t floor,
                                      int64_t amount) {
     int64_t end = floor + amount;

@@ -79,8 +79,8 @@ bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
     return true;
 }
 
-/* Writes where the packing puts each buffer of the pool, in bytes, into place[buffer]. Returns
- * where the highest of them ends, in units. O(buffers). */
+/* Writes the place of each buffer of the pool in the packing, in bytes, into place[buffer]. Returns
+ * the end of the highest of them, in units. O(buffers). */
 static int64_t write_places(const arn_exact_state *s, uint64_t *place) {
     const arn_exact_model *m = s->model;
     int64_t top = m->highest_fixed;
@@ -118,7 +118,7 @@ uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_state *stat
     for (uint32_t k = 0; k < pairs->n_covered; k++) {
         const uint32_t b = pairs->covered[k], other = run_into(pairs, b);
         if (other != ARENAUT_NONE) return open_pair_of(pairs, b, other);
-        /* Not all was looked at: then the packing does not count as right. */
+        /* Not everything was checked: then the packing does not count as right. */
         if (arn_poll_ended(pairs->in->poll)) return pairs->open[0];
     }
     return ARENAUT_NONE;
@@ -158,7 +158,7 @@ typedef struct search {
     int64_t target;    /* the highest capacity worth looking at; proven when low > target */
     arenaut_verdict verdict;
     bool out_of_effort;
-    bool in_first_run;  /* which makes a plan, whatever it takes */
+    bool in_first_run;  /* which makes a plan, whatever its effort */
     uint64_t idle_work; /* work done between runs */
     arn_exact_pairs pairs;
 
@@ -214,7 +214,7 @@ static bool go_on(void *context) {
 
 /* ---- one run ---- */
 
-/* Takes the packing as the best plan. False if it does not keep an open pair. */
+/* Takes the packing as the best plan. False if it violates an open pair. */
 static bool keep_packing(search *x) {
     x->out->open_pair = arn_exact_open_pair(&x->pairs, &x->tree.state);
     x->idle_work += (uint64_t)x->pairs.n_covered * x->in->problem->n_buffers;
@@ -231,9 +231,9 @@ static uint32_t draw(search *x, uint32_t limit) {
     return (uint32_t)((arn_random_next(&x->random) >> 32) % limit);
 }
 
-/* Each instance has its own styles that work; on average, weighted choice is best. What has
- * led to a packing before may do so again. So half of the styles are drawn blindly, and half
- * are those of recent successes, with their orders disturbed a little. */
+/* Each instance has its own styles that work; on average, weighted choice is best. A style that has
+ * led to a packing before may do so again. So half of the styles are drawn blindly, and half are
+ * recent successes, with their orders disturbed a little. */
 static void draw_style(search *x) {
     static const uint32_t noises[NOISES] = {0, 4, 9, 24};
     arn_exact_tree *t = &x->tree;

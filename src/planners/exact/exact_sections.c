@@ -320,10 +320,10 @@ static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
     return true;
 }
 
-/* Whether exchanging the two changes nothing. Items with the same spans have the same
- * neighbours, as the clique of an edge is a span of its two ends only. Alignments are compared
- * in bytes, although in units they may read as 1: the checker of a proof knows of no units, and
- * would not accept the exchange where one of the two may lie at an odd address. */
+/* Whether exchanging the two changes nothing. Items with the same spans have the same neighbours,
+ * as the clique of an edge is a span of its two ends only. Alignments are compared in bytes,
+ * although in units they may read as 1: the checker of a proof knows of no units, and would not
+ * accept the exchange if one of the two may lie at an odd address. */
 static bool may_exchange(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const arn_exact_model *m = x->model;
     const arenaut_problem *p = x->in->problem;

@@ -17,8 +17,8 @@ static uint64_t scramble(uint64_t x) {
     return x ^ (x >> 32);
 }
 
-/* What an unplaced item adds to the digest of its first clique. Sums of these tell apart
- * which items are unplaced and where each may begin. */
+/* The term of an unplaced item in the digest of its first clique. Sums of these differ by the items
+ * that are unplaced and by their lowest places (compare Zobrist hashing, 1970). */
 static uint64_t digest_of(const arn_exact_state *s, uint32_t i, int64_t lowest) {
     return scramble(s->code[i] + (uint64_t)lowest * UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -35,8 +35,8 @@ bool arn_exact_has_room(const arn_exact_state *s) {
 
 /* ---- floors ---- */
 
-/* Finds the floor of clique `c` again after all members that lay at it were raised. False if
- * what is left does not fit above it. */
+/* Finds the floor of clique `c` again after all members that lay at it were raised. False if the
+ * unplaced members do not fit above it. */
 static bool find_floor(arn_exact_state *s, uint32_t c) {
     const arn_exact_model *m = s->model;
     const uint32_t *member = m->member + m->member_start[c];
@@ -57,8 +57,8 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
 }
 
-/* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns
- * whether the move still fits, and notes where it does not. */
+/* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns whether
+ * the move still fits, and notes the clique in which it does not. */
 static bool find_floors(arn_exact_state *s, bool fits) {
     s->item_failed = !fits;
     for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
@@ -114,8 +114,8 @@ static int64_t past_placed(const arn_exact_state *s, uint32_t i, int64_t at) {
     return at;
 }
 
-/* The lowest place from `at` on for an item with its group that is clear of walls and of what is
- * placed; some place above the capacity if there is none below. */
+/* The lowest place from `at` on for an item with its group that is clear of walls and of placed
+ * items; some place above the capacity if there is none below. */
 static int64_t settle(arn_exact_state *s, uint32_t item, int64_t at) {
     const arn_exact_model *m = s->model;
     if (!m->tied) return arn_exact_snap(m, item, at);
@@ -152,7 +152,7 @@ static bool raise_group(arn_exact_state *s, uint32_t item, int64_t lowest) {
 
 /* ---- moves ---- */
 
-/* Takes `i` out of what is left to place (sign 1), or puts it back (sign -1). */
+/* Takes `i` out of the unplaced items (sign 1), or puts it back (sign -1). */
 static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     const arn_exact_model *m = s->model;
     const int64_t size = sign * m->size[i];
@@ -166,12 +166,12 @@ static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     s->n_unplaced -= (uint32_t)sign;
 }
 
-/* Where unplaced items may lie below placed ones, a digest must know where these are. */
+/* If unplaced items may lie below placed ones, a digest depends on the places of these. */
 static uint64_t digest_of_placed(const arn_exact_state *s, uint32_t item) {
     return s->model->tied ? ~digest_of(s, item, s->offset[item]) : 0;
 }
 
-/* Places one item, and raises the neighbours that it is in the way of. */
+/* Places one item, and raises the neighbours that it displaces. */
 static bool place_item(arn_exact_state *s, uint32_t item) {
     const arn_exact_model *m = s->model;
     const int64_t at = s->lowest[item], top = at + m->size[item];
@@ -253,8 +253,8 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->crossing = arn_region_allocate(region, c, sizeof *s->crossing);
     s->digest = arn_region_allocate(region, c + 1, sizeof *s->digest);
     s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
-    /* An item is raised once per placed neighbour at most, and by rejections; floors change
-     * less often. A run for which this is not enough gives up. */
+    /* An item is raised once per placed neighbour at most, and by rejections; floors change less
+     * often. A run that needs more room is abandoned. */
     s->trail_room =
         s->model->neighbour_start[n] + s->model->member_start[c] + 16 * (uint32_t)(n + c) + 1024;
     /* An item of a group is raised for each of the group, and when one of them is. */
@@ -331,9 +331,9 @@ static uint32_t list_candidates(arn_exact_state *s, uint32_t clique) {
 
 /* ---- items by themselves ---- */
 
-/* Where item `i` may lie if it rests on an unplaced neighbour that is no candidate;
- * ARN_EXACT_PLACED if there is none. Sets *blocked if some unplaced neighbour may be in the way
- * of lying at `floor`. */
+/* The lowest place of item `i` if it rests on an unplaced neighbour that is no candidate;
+ * ARN_EXACT_PLACED if there is none. Sets *blocked if some unplaced neighbour may block its place
+ * at `floor`. */
 static int64_t next_rest(arn_exact_state *s, uint32_t i, int64_t floor, bool *blocked) {
     const arn_exact_model *m = s->model;
     int64_t rest = ARN_EXACT_PLACED;
@@ -385,8 +385,8 @@ static bool rest_on_candidates(arn_exact_state *s, uint32_t n, int64_t lowest) {
     return true;
 }
 
-/* Writes where each of the n candidates may lie next, into `next`. False if one of them has no
- * place, or nothing is in the way of its lying at the floor. */
+/* Writes the next place of each of the n candidates into `next`. False if one of them has no place,
+ * or nothing blocks its place at the floor. */
 static bool find_rests(arn_exact_state *s, uint32_t n, int64_t floor) {
     int64_t lowest = ARN_EXACT_PLACED;
     bool blocked;
@@ -403,15 +403,15 @@ static bool find_rests(arn_exact_state *s, uint32_t n, int64_t floor) {
 
 /* ---- groups ---- */
 
-/* On what a candidate may rest with its group. Places are those of the candidate, although
- * another item of its group may be the one that rests. The rule is that of
+/* The supports on which a candidate may rest with its group. Places are those of the candidate,
+ * although another item of its group may be the one that rests. The rule is that of
  * arenaut/certificate.h. */
 typedef struct rest {
     int64_t outside; /* the lowest end of a neighbour that is no candidate, or PLACED */
     int64_t any;     /* of any neighbour */
     int64_t rise;    /* how much higher it lies at least if it rests on another candidate */
     bool above;      /* resting on another candidate means lying higher than that */
-    bool blocked;    /* something may be in its way at the floor */
+    bool blocked;    /* something may block its place at the floor */
 } rest;
 
 /* Whether an item, or one of its group, is a candidate. */
@@ -459,15 +459,15 @@ static rest find_group_rest(arn_exact_state *s, uint32_t candidate) {
     return r;
 }
 
-/* The lowest place from `at` on, but above where it may lie now, for a candidate's group. */
+/* The lowest place from `at` on, but above its present lowest, for a candidate's group. */
 static int64_t settle_above(arn_exact_state *s, uint32_t candidate, int64_t at) {
     const int64_t above = s->lowest[candidate] + 1;
     return settle(s, candidate, at < above ? above : at);
 }
 
-/* Writes into `offset` where each candidate may lie that rests on what is none, and into *lowest
- * where the lowest of their groups starts then. Sets *above if resting on another candidate
- * means lying higher, for all of them. False if nothing is in the way of one of them. */
+/* Writes into `offset` the place of each candidate that rests on an item that is none, and into
+ * *lowest the start of the lowest of their groups then. Sets *above if resting on another candidate
+ * means lying higher, for all of them. False if nothing blocks one of them. */
 static bool rest_outside(arn_exact_state *s, uint32_t n, int64_t *lowest, bool *above) {
     const arn_exact_model *m = s->model;
     *lowest = ARN_EXACT_PLACED;
@@ -485,8 +485,8 @@ static bool rest_outside(arn_exact_state *s, uint32_t n, int64_t *lowest, bool *
     return true;
 }
 
-/* Lowers where candidate `i` may lie if it may rest on another candidate, all of whose groups
- * start at `lowest` or higher. */
+/* Lowers the next place of candidate `i` if it may rest on another candidate; the groups of all of
+ * these start at `lowest` or higher. */
 static void rest_inside(arn_exact_state *s, uint32_t i, const rest *r, int64_t lowest) {
     if (r->rise == ARN_EXACT_PLACED) return; /* it may not */
     const int64_t at = lowest + r->rise + s->model->delta[i];
@@ -495,7 +495,7 @@ static void rest_inside(arn_exact_state *s, uint32_t i, const rest *r, int64_t l
     if (next < s->offset[i]) s->offset[i] = next;
 }
 
-/* As find_rests; candidates are compared by where their groups start. */
+/* As find_rests; candidates are compared by the starts of their groups. */
 static bool find_group_rests(arn_exact_state *s, uint32_t n) {
     const arn_exact_model *m = s->model;
     int64_t lowest;

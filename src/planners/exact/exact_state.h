@@ -1,10 +1,10 @@
-/* A partial packing, grown from below and taken back again.
+/* A partial packing with its propagation, grown from below and undone by a trail.
  *
- * For every item that is not placed yet, `lowest` is an address below which it cannot lie
- * any more: the placed items that it conflicts with end there or lower, and it is a place
- * that the item itself may take. The *floor* of a clique is the lowest `lowest` among its
- * unplaced members: all of them must fit above it, so floor + load <= capacity, or this
- * packing leads nowhere. Here p is placed; of a, b, c nothing is yet:
+ * For every unplaced item, `lowest` is an address below which it cannot lie any more: the placed
+ * items that interfere with it end there or lower, and it is a place that the item itself may take.
+ * The *floor* of a clique is the lowest `lowest` among its unplaced members: all of them must fit
+ * above it, so floor + load <= capacity, or this packing is pruned. Here p is placed; of a, b, c
+ * nothing is yet:
  *
  *     capacity - - - - - - - - - - - - - - - -    lowest: a 2, b 2, c 0
  *
@@ -13,15 +13,15 @@
  *     0       [=====p=====][===== c? ========]      1       p b        2      b
  *              clique 0, 1      clique 2            2       b c        0      b + c
  *
- * There are two moves. *Place* puts an item at its lowest address, and raises the neighbours
- * that could have lain there. *Reject* (below) says that in a given clique no item lies at
- * the floor, which raises the members that could. Every change is noted in the *trail* with
- * what was there before, and moves are undone by taking back what is behind a mark:
+ * There are two moves. *Place* puts an item at its lowest address, and raises the neighbours that
+ * could have lain there. *Reject* (below) says that in a given clique no item lies at the floor,
+ * which raises the members that could. Every change is noted in the *trail* with the value before,
+ * and moves are undone by taking back the changes behind a mark:
  *
  *     trail   | unplaced p | lowest a: 0 | lowest b: 0 | floor 0: 0 | floor 1: 0 |
  *             ^ before p was placed                 before clique 2 is rejected ^
  *
- * Where items are tied into groups, a move is about the group: all of it is placed, raised and
+ * If items are tied into groups, a move is about the group: all of it is placed, raised and
  * rejected together. Then an item may be unplaced below a placed one, since other items of its
  * group lie elsewhere, and its `lowest` keeps clear of that one all the same. */
 #ifndef ARN_PLANNERS_EXACT_EXACT_STATE_H
@@ -49,14 +49,14 @@ typedef struct arn_exact_state {
     uint32_t *hull_first, *hull_end; /* per item: its first clique, and the one after its last */
     uint64_t *code;                  /* per item, random */
     uint32_t n_unplaced;
-    uint64_t wasted; /* how much all floors together have risen beyond what was placed; may
-                      * wrap around, only differences mean something */
+    uint64_t wasted; /* the sum by which all floors have risen beyond the sizes placed; may wrap
+                        around, only differences mean something */
 
     arn_exact_change *trail;
     uint32_t n_trail, trail_room;
     uint32_t *dirty; /* cliques that have lost all members at their floor */
     uint32_t n_dirty;
-    /* Scratch for reject: the members at the floor, and where each could lie next. Between moves
+    /* Scratch for reject: the members at the floor, and the next place of each. Between moves
      * `next` is 0; PLACED marks a candidate. */
     uint32_t *candidate;
     int64_t *next;
@@ -76,7 +76,7 @@ arenaut_status arn_exact_state_init(arn_exact_state *state, const arn_exact_mode
  * must have been checked before. O(neighbours, and cliques of those that are raised). */
 bool arn_exact_place(arn_exact_state *state, uint32_t item);
 
-/* Takes back all changes behind the first `n_trail` of the trail. O(what making them took). */
+/* Takes back all changes behind the first `n_trail` of the trail. As costly as making them was. */
 void arn_exact_undo(arn_exact_state *state, uint32_t n_trail);
 
 /* Whether the trail has room for one more move, however large. */
@@ -95,7 +95,7 @@ bool arn_exact_has_room(const arn_exact_state *state);
  *     1            +---+         b, at 4 or higher. So a, which can rest on c only, lies at
  *     0   [ a ][ c ]  the floor  4 + size(c) or higher.
  *
- * tree.h says why nothing is lost by that. */
+ * tree.h proves that nothing is lost by that. */
 
 /* Raises every candidate of `clique`, with its group, to the least place that it may take then.
  * False if the packing cannot be completed within the capacity any more; the caller then undoes

@@ -1,6 +1,6 @@
-/* hints: keeps buffers where a plan from before had them, as far as that costs nothing. Holds many
- * of them fixed and searches for a plan that is as good; halves their number where there is
- * none. Each search is one of exact_run.h, with a share of the effort. */
+/* Stable plans: among equally good plans, one in which buffers keep their places from an earlier
+ * plan (hints). Many hints are held fixed while the exact search looks for a plan that is as good;
+ * their number is halved if there is none. Each search has a share of the effort. */
 #include "planners/exact/exact.h"
 
 #include "core/checked.h"
@@ -10,14 +10,14 @@
 #include "planners/exact/exact_case.h"
 
 /* One part in so many of the options' effort may go into this, on top; and one search may have one
- * part in so many of what is left. */
+ * part in so many of the rest. */
 enum { HINTS_SHARE = 8, TRY_SHARE = 4 };
 
 typedef struct hints {
     const arn_exact_input *in;
     arenaut_error *err;
     arn_region region;
-    uint64_t *place;  /* per buffer: where it is held; ARENAUT_UNPLACED */
+    uint64_t *place;  /* per buffer: the place at which it is held; ARENAUT_UNPLACED */
     uint64_t *offset; /* per buffer: a plan with those held */
     uint32_t *pool_of;
     uint32_t *listed, n; /* buffers to hold, the largest first */
@@ -97,8 +97,8 @@ static void hold(hints *x, uint32_t first, uint32_t end, bool held) {
     }
 }
 
-/* Holds as many as possible at a time on top of those that could be held before, and half as
- * many when that fails. */
+/* Holds as many as possible at a time on top of the hints held before, and half as many when that
+ * fails. */
 static arenaut_status keep(hints *x, uint64_t *offset) {
     uint32_t done = 0, at_once = x->n;
     hold(x, 0, x->n, false);
@@ -120,9 +120,9 @@ static arenaut_status keep(hints *x, uint64_t *offset) {
 }
 
 /* Rearranges one pool's plan, which is in `offset` and has an arena of in->arena, so that more
- * buffers lie where their hints say, the largest first, without a larger arena. Tries to keep
- * all hints that agree with each other, and fewer at a time when that fails, within in->effort;
- * adds the effort to *spent. */
+ * buffers lie at their hints, the largest first, without a larger arena. Tries to keep all hints
+ * that agree with each other, and fewer at a time when that fails, within in->effort; adds the
+ * effort to *spent. */
 static arenaut_status keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *spent,
                                  arenaut_error *err) {
     const uint32_t n = in->problem->n_buffers;

@@ -1,7 +1,7 @@
-/* prove: goes through cases as the search does, but in the order of a proof, and for a bound that
- * is given. In every case one pool is shown to need more than it may have, or all pools
- * together. A pool is shown to need more by a tree (tree.h) that finds nothing; it is run again,
- * in other styles and for longer, until it is through. */
+/* Proofs of lower bounds by exhausted search trees: goes through cases as the search does, but in
+ * the order of a proof, and for a given bound. In every case one pool is shown to need more than it
+ * may have, or all pools together. A pool is shown to need more by a tree (tree.h) that finds
+ * nothing; it is run again, in other styles and for longer, until it is through. */
 #include "planners/exact/exact.h"
 
 #include "core/checked.h"
@@ -108,7 +108,7 @@ static arenaut_status begin(attempt *a, const arn_exact_case *c) {
     return st;
 }
 
-/* As prove_pool, whose model is made. */
+/* As prove_pool, with its model made. */
 static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_t limit,
                                     uint32_t *open_pair) {
     proof *x = a->x;
@@ -202,8 +202,8 @@ static arenaut_status searched_bound(proof *x, uint32_t pool, uint64_t limit, ui
                                      bool *full, uint32_t *open_pair) {
     arn_exact_case c = case_of(x, pool);
     const uint64_t align = x->in->problem->pool[pool].align;
-    /* What ends at the limit has an arena that is rounded up, also where the limit is a capacity
-     * that is no multiple of the alignment. */
+    /* A plan that ends at the limit has an arena that is rounded up, also if the limit is a
+     * capacity that is no multiple of the alignment. */
     c.in.arena =
         limit > ARENAUT_SIZE_MAX - align ? ARENAUT_UNPLACED : arn_aligned(limit, align) + align;
     c.in.bound = *bound;

@@ -45,8 +45,7 @@ static int64_t highest_load(const arn_exact_model *m, uint32_t i) {
     return load;
 }
 
-/* Loads differ little between items, and so they are weighted; what is added decides among
- * equals. */
+/* Loads differ little between items, and so they are weighted; the other terms break ties. */
 static int64_t key_of(const arn_exact_model *m, uint32_t order, uint32_t i) {
     const int64_t size = log64(m->size[i]), width = log64(m->width[i]);
     switch (order) {
@@ -161,9 +160,9 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
     arn_certificate_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
 }
 
-/* Items of which no life is left, since others cover them, are in the way of no other. The proof
- * leaves them out from the beginning: else they would be left out in some parts only, and what
- * was proven with them is not the same without. */
+/* Items without a remaining lifetime, since others cover them, interfere with no other. The proof
+ * leaves them out from the beginning: else they would be left out in some parts only, and a state
+ * proven with them is not the same without. */
 static void log_start(arn_exact_tree *t) {
     const arn_exact_model *m = t->state.model;
     if (!t->log || !m->cuts || m->n_moments == 0) return;
@@ -175,8 +174,8 @@ static void log_start(arn_exact_tree *t) {
     }
 }
 
-/* What follows is about the cliques from `first` to `end` only; of them, the borders that are
- * none of the whole stretch's. */
+/* The lines that follow are about the cliques from `first` to `end` only. A border that is also one
+ * of the whole stretch is not logged. */
 static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first, uint32_t end) {
     const arn_exact_model *m = t->state.model;
     if (!t->log) return;
@@ -310,8 +309,8 @@ static void next_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
     if (node->n) node->last = t->rank[node->option[node->n - 1]];
 }
 
-/* Tries every option of the batch for one move, drops those that fail at once, and puts
- * those that waste little first. */
+/* Tries every option of the batch for one move, drops the failing ones, and puts the least wasteful
+ * first. */
 static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
     arn_exact_state *s = &t->state;
     int64_t waste[ARN_EXACT_BATCH];
@@ -461,7 +460,7 @@ static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
     return FAIL;
 }
 
-/* Whether nothing is lost already; the log is told what is. */
+/* Whether the root may be feasible; if not, logs why. */
 static bool root_fits(arn_exact_tree *t) {
     const arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
@@ -512,7 +511,8 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     const arn_exact_tree empty = {.node_room = 4 * model->n + 1024};
     *t = empty;
     t->n_no_goods = NO_GOODS_PER_ITEM;
-    while (t->n_no_goods < MOST_NO_GOODS && t->n_no_goods < NO_GOODS_PER_ITEM * (uint64_t)model->n) {
+    while (t->n_no_goods < MOST_NO_GOODS &&
+           t->n_no_goods < NO_GOODS_PER_ITEM * (uint64_t)model->n) {
         t->n_no_goods *= 2;
     }
     const arenaut_status st = arn_exact_state_init(&t->state, model, region, err);
@@ -536,6 +536,7 @@ arenaut_status arn_exact_tree_log(arn_exact_tree *t, arn_certificate_log *log, a
                                   arenaut_error *err) {
     t->log = log;
     t->no_good_line = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good_line);
-    t->no_good_serial = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good_serial);
+    t->no_good_serial =
+        arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good_serial);
     return t->no_good_line && t->no_good_serial ? ARENAUT_OK : arn_no_memory(err);
 }

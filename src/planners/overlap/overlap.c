@@ -1,12 +1,13 @@
-/* overlap: places buffers of which some may overlap others partly, as separations allow.
+/* overlap: constraint-based search for buffers of which some may overlap others partly, as
+ * separations allow.
  *
- * Overlap moves downwards only: a result lies below the operand that it is written over, so that
- * a chain of ops sinks to the start of the arena and then has to jump up. An order in which
- * buffers are put at the lowest place that is free, as other planners do, cannot foresee that.
- * Here a height is given, and the search of overlap_search.h finds places below it or proves
- * that there are none; heights are tried from the lower bound on and then by halving what is
- * left between that and the best plan. Each pool is solved by itself; where buffers may choose
- * between pools, `auto` chooses for them as if they could not overlap. */
+ * Overlap moves downwards only: a result lies below the operand that it is written over, so that a
+ * chain of ops sinks to the start of the arena and then has to jump up. An order in which buffers
+ * are put at the lowest place that is free, as other planners do, cannot foresee that. Here a
+ * height is given, and the search of overlap_search.h finds places below it or proves that there
+ * are none; heights are tried from the lower bound on and then by bisection between that and the
+ * best plan. Each pool is solved by itself; if buffers may choose between pools, `auto` chooses for
+ * them as if they could not overlap. */
 #include <arenaut/planner.h>
 
 #include <string.h>
@@ -60,7 +61,7 @@ static uint64_t height_of(const arn_overlap_model *x, const uint64_t *place) {
 
 static bool spend(void *context, uint64_t steps) { return arn_meter_spend(context, steps); }
 
-/* Looks for a placement below `height`, and remembers what comes of it. */
+/* Looks for a placement below `height`, and records the result. */
 static arenaut_status try_height(layers *s, uint32_t k, uint64_t height, uint64_t effort,
                                  arn_overlap_answer *answer) {
     layer *l = &s->layer[k];
@@ -165,13 +166,12 @@ static arenaut_status begin_layer(layers *s, uint32_t k, uint64_t effort) {
     if (l->bound < ample) st = try_height(s, k, l->bound, effort / 8, &answer);
     if (st != ARENAUT_OK || l->height != ARENAUT_UNPLACED) return st;
     st = try_height(s, k, ample, effort, &answer);
-    l->impossible =
-        answer == ARN_OVERLAP_NONE; /* fixed ones are in each other's way, or too much */
+    l->impossible = answer == ARN_OVERLAP_NONE; /* fixed ones collide, or are too many */
     return st;
 }
 
-/* Halves what lies between the bound and the best; where a height cannot be decided, only those
- * above it are tried from then on. */
+/* Bisection between the bound and the best; if a height cannot be decided, only heights above it
+ * are tried from then on. */
 static arenaut_status improve_layer(layers *s, uint32_t k, uint64_t effort) {
     layer *l = &s->layer[k];
     uint64_t open = l->bound;
@@ -214,8 +214,8 @@ static arenaut_status solve(layers *s) {
     return ARENAUT_OK;
 }
 
-/* What is best for buffers that may not overlap is a beginning for those that may: the rest of
- * the table knows no separations, and leaves them unused. */
+/* The best plan without overlaps is a start for one with them: the other rows of the table know no
+ * separations, and leave them unused. */
 static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
     arenaut_problem apart = *planning->problem;
     arenaut_plan_options options = *planning->options;
@@ -238,7 +238,7 @@ static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
     return st == ARENAUT_REFUSED || st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
 }
 
-/* The problem with every buffer in the pool where the plan has it. */
+/* The problem with every buffer in its pool of the plan. */
 static bool keep_pools(layers *s, arenaut_problem *narrowed) {
     const arenaut_plan *plan = s->planning->plan;
     uint64_t *pools = arn_allocate(s->planning->allocator, plan->n_buffers, sizeof *pools);
@@ -263,7 +263,7 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
     arn_meter_allow(meter, planning->options->effort);
     if (planning->problem->n_separations) {
-        /* The search improves what is small enough for it. */
+        /* The search improves pools that are small enough for it. */
         const bool large = planning->problem->n_buffers > MOST_FOR_AUTO;
         st = arn_overlap_orders(planning, meter, large ? planning->options->effort : 0);
     }

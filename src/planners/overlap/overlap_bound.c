@@ -1,7 +1,8 @@
-/* The bound: at each step the living buffers fall into clusters between which no relation lets
- * anything overlap, so that what the clusters cover adds up. A cluster covers at least
+/* A lower bound by clusters: at each step the live buffers fall into clusters between which no
+ * relation lets anything overlap, so that the bytes covered by the clusters add up. A cluster
+ * covers at least
  *
- *   - what any of its buffers cover that must all lie apart from each other, and
+ *   - the sum of any of its buffers that must all lie apart from each other, and
  *   - two separated buffers at the least that a permitted placement of them covers, together
  *     with buffers that must lie apart from both and from each other.
  *
@@ -27,8 +28,8 @@ typedef struct bound {
     uint32_t *alive, n_alive;           /* lifetimes; then, as `member`, their buffers */
     uint32_t *member;  /* the living, cluster by cluster, in each the largest first */
     uint32_t *cluster; /* per buffer: a buffer that stands for its cluster */
-    /* The set that is being built: what is in it, what may share with that, and whose root is
-     * taken. A mark counts if it is the number of the set. */
+    /* The set that is being built: its members, the buffers that may share with these, and the
+     * roots taken. A mark counts if it is the number of the set. */
     uint32_t set, *taken, *blocked, *root_taken;
     uint32_t *pair_start, *pair; /* per buffer: its separations, each once for either */
     bool *upper, *lower;         /* per buffer: in a separation with another that is alive */
@@ -38,7 +39,7 @@ typedef struct bound {
     uint64_t work_left; /* a bound is valid wherever the search for a better one ends */
     arn_hosts hosts;
     uint32_t *work;
-    bool *left; /* NULL, or what the bound leaves out */
+    bool *left; /* NULL, or the buffers that the bound leaves out */
 } bound;
 
 static bool counts(const bound *x, uint32_t b) {
@@ -74,8 +75,8 @@ static void make_clusters(bound *x) {
         x->upper[b] = x->lower[b] = false;
         x->first_in[root_of(x, b)] = ARENAUT_NONE;
     }
-    /* What lies in one host is one cluster; the host need not be alive itself, so the first of
-     * the living stands for it. */
+    /* The slices of one host are one cluster; the host need not be alive itself, so the first live
+     * one stands for it. */
     for (uint32_t i = 0; i < x->n_alive; i++) {
         uint32_t *first = &x->first_in[root_of(x, x->member[i])];
         if (*first != ARENAUT_NONE) join(x, x->member[i], *first);
@@ -120,7 +121,8 @@ static uint64_t take(bound *x, uint32_t b) {
     return x->problem->size[b];
 }
 
-/* Takes what it can of a cluster, the largest first; only those that `wanted` marks, if given. */
+/* Takes as many of a cluster as it can, the largest first; only buffers that `wanted` marks, if
+ * given. */
 static uint64_t take_all(bound *x, stretch cluster, const bool *wanted) {
     uint64_t sum = 0;
     for (uint32_t i = cluster.first; i < cluster.end && x->work_left > 0; i++) {
@@ -130,7 +132,7 @@ static uint64_t take_all(bound *x, stretch cluster, const bool *wanted) {
     return sum;
 }
 
-/* A way to choose buffers of a cluster: two separated ones first, or those that are marked. */
+/* A way to choose buffers of a cluster: two separated ones first, or the marked ones. */
 typedef struct choice {
     const arenaut_separation *pair;
     const bool *first;
@@ -144,7 +146,7 @@ static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s
     return arn_max_u64(lower, raised + upper);
 }
 
-/* What the chosen ones cover at the least. They are marked as taken. */
+/* A lower bound of the bytes that the chosen ones cover. They are marked as taken. */
 static uint64_t chosen_bytes(bound *x, stretch cluster, choice how) {
     uint64_t sum = 0;
     x->set++;
@@ -187,7 +189,7 @@ static uint64_t cluster_bytes(bound *x, stretch cluster, choice *best) {
     return most;
 }
 
-/* Marks in `left` what the best choice of a cluster leaves out. */
+/* Marks in `left` the buffers that the best choice of a cluster leaves out. */
 static void leave_out(bound *x, stretch cluster, choice best) {
     if (!x->left) return;
     chosen_bytes(x, cluster, best);
@@ -249,7 +251,7 @@ static void find_highest(bound *x, uint64_t *bytes, int64_t *step) {
     }
 }
 
-/* What is needed at one step. */
+/* The bytes needed at one step. */
 static uint64_t bytes_at(bound *x, int64_t step) {
     const arenaut_problem *p = x->problem;
     for (uint32_t i = 0; i < x->n_births; i++) {

@@ -104,9 +104,9 @@ static placing *placing_new(const arn_groups *groups, const arenaut_allocator *a
 
 static bool placing_out_of_memory(const placing *x) { return x->out_of_memory; }
 
-/* ---- what is forbidden ---- */
+/* ---- forbidden ranges ---- */
 
-/* Where the group at hand lies if its start is `start`; what ends below 0 forbids nothing. */
+/* Forbids the group at hand a range of offsets; a range that ends below 0 forbids nothing. */
 static void forbid(placing *x, int64_t from, int64_t to) {
     if (to <= 0 || from >= to) return;
     if (!arn_grow(&x->allocator, (void **)&x->forbidden, &x->forbidden_room,
@@ -122,7 +122,8 @@ static uint64_t place_of(const placing *x, uint32_t buffer) {
     return x->offset[x->groups->owner[buffer]] + x->groups->delta[buffer];
 }
 
-/* How far above the start of `lower` the other one starts at least, so as not to be in its way. */
+/* The least distance of the other one above the start of `lower` at which the two do not collide.
+ */
 static int64_t least_above(const arenaut_problem *p, uint32_t upper, uint32_t lower) {
     const int64_t apart = (int64_t)p->size[lower], below = -(int64_t)p->size[upper];
     const arenaut_separation *s = arn_find_separation(p, upper, lower);
@@ -197,7 +198,7 @@ static bool gather(placing *x, const arn_group *group, uint32_t pool, uint64_t *
 
 /* ---- placing ---- */
 
-/* The lowest offset between what is forbidden. */
+/* The lowest offset between the forbidden ranges. */
 static uint64_t lowest_free(const placing *x, uint64_t align) {
     uint64_t at = 0;
     for (uint32_t i = 0; i < x->n_forbidden; i++) {
@@ -221,8 +222,8 @@ static void put(placing *x, uint32_t id, uint32_t pool, uint64_t offset) {
 }
 
 /* Puts the group at the lowest offset that is free, in the first of its pools that has one: one
- * that is fixed, at its own. False if there is none, or no memory. Looks only at what is alive at
- * about the same time, or for very long; *looked counts them. */
+ * that is fixed, at its own. False if there is none, or no memory. Looks only at pieces that are
+ * alive at about the same time, or for very long; *looked counts them. */
 static bool place_group(placing *x, uint32_t id, uint64_t *looked) {
     const arn_group *group = &x->groups->group[id];
     for (uint32_t k = 0; k < x->problem->n_pools; k++) {
@@ -240,9 +241,9 @@ static bool place_group(placing *x, uint32_t id, uint64_t *looked) {
     return false;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* Of what is placed: where, what it costs, and how that is written into a plan. */
+/* Of the placed groups: the end of one, the cost of all, and their places as a plan. */
 static uint64_t placing_end(const placing *x, uint32_t id) {
     return x->offset[id] + x->groups->group[id].extent;
 }
@@ -279,7 +280,7 @@ typedef struct ordering {
     uint32_t *order;
     arn_cost best; /* of best_order; there may be plans from elsewhere that are better */
     uint32_t *best_order;
-    uint32_t *top, n_top; /* where in that order those are that end at the top */
+    uint32_t *top, n_top; /* positions in that order of the groups that end at the top */
     uint32_t n_fixed;     /* these come first in every order */
     uint64_t random;
 } ordering;
@@ -356,8 +357,8 @@ static bool lower(const void *context, uint32_t a, uint32_t b) {
     return key[a] < key[b];
 }
 
-/* From below, as the plan lies that there is: no group ends higher than there, and what may overlap
- * sinks. */
+/* The order of the present plan from below: no group ends higher than there, and groups that may
+ * overlap sink. */
 static arenaut_status try_order_of_plan(ordering *x) {
     const arenaut_plan *plan = x->meter->planning->plan;
     const uint32_t n = x->groups.n;

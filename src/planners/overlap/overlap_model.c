@@ -1,5 +1,5 @@
-/* Building the model of the overlap search: groups by following the inside relations up, pairs
- * by a sweep over the lifetimes and from the conflict edges, and for each pair the union of what
+/* The model of the overlap search: groups by following the inside relations up, pairs by a sweep
+ * over the lifetimes and from the conflict edges, and for each pair the union of the distances that
  * its buffers forbid each other. */
 #include "planners/overlap/overlap_model.h"
 
@@ -79,7 +79,7 @@ static void make_groups(maker *m) {
     }
 }
 
-/* In (-size(a), size(b)), less what the relations allow. */
+/* In (-size(a), size(b)), less the distances that relations allow. */
 arn_overlap_forbidden arn_overlap_forbid(const arenaut_problem *p, uint32_t a, uint32_t b) {
     arn_overlap_forbidden f = {.first = 1 - (int64_t)p->size[a], .last = (int64_t)p->size[b] - 1};
     const arenaut_separation *above = arn_find_separation(p, a, b),
@@ -149,7 +149,7 @@ static bool order_births(maker *m, birth_order *o) {
     return true;
 }
 
-/* Each birth meets what is alive then; buffers that meet at several times forbid the same. */
+/* Each birth meets the live buffers; buffers that meet at several times forbid the same. */
 static bool meet_over_time(maker *m) {
     const arenaut_problem *p = m->problem;
     birth_order o = {0};
@@ -205,7 +205,7 @@ static bool ban_before(const void *context, uint32_t a, uint32_t b) {
     return x->h != y->h ? x->h < y->h : x->ban.first < y->ban.first;
 }
 
-/* Gathers the ranges of each pair; those that overlap or touch become one. */
+/* Gathers the ranges of each pair; ranges that overlap or touch become one. */
 static bool gather_pairs(maker *m) {
     arn_overlap_model *x = m->model;
     const size_t n = m->n_found;

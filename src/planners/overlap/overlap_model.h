@@ -1,5 +1,6 @@
-/* What the overlap search works on: the buffers of one pool as points on a line, and for each
- * two that are in use together the distances that they may not have.
+/* The constraint model of the overlap search: the buffers of one pool as points on a line, and for
+ * each pair in use together the distances that it may not have (a disjunctive temporal problem:
+ * Stergiou, Koubarakis 2000).
  *
  * A group is a buffer with all that lies inside it; its place is the offset of its outermost
  * buffer. Of two groups g < h in use together, delta = place(g) - place(h), and `ban` lists the
@@ -9,8 +10,8 @@
  *     ----------------------[==============]-----------------------> delta
  *                          first         last
  *
- * A separation moves one of the ends inwards, a same-base relation leaves a hole of one delta,
- * and several members leave several ranges. Reserved ranges are groups whose place is fixed. */
+ * A separation moves one of the ends inwards, a same-base relation leaves a hole of one delta, and
+ * several members leave several ranges. Reserved ranges are groups at fixed places. */
 #ifndef ARN_PLANNERS_OVERLAP_MODEL_H
 #define ARN_PLANNERS_OVERLAP_MODEL_H
 
@@ -35,16 +36,16 @@ typedef struct arn_overlap_model {
     uint32_t n_pairs, n_bans;
     arn_overlap_pair *pair;
     arn_overlap_ban *ban;
-    uint32_t *touch_start; /* per group, where its pairs begin in `touch`; n + 1 */
+    uint32_t *touch_start; /* per group, its first pair in `touch`; n + 1 */
     uint32_t *touch;       /* pairs, each once for either group */
     uint32_t *group;       /* per buffer: its group; ARENAUT_NONE: it is not placed here */
     uint64_t *inner;       /* per buffer: bytes from the group's place */
-    bool impossible;       /* two buffers of one group are in each other's way */
+    bool impossible;       /* two buffers of one group collide */
     arn_region memory;     /* of all these */
 } arn_overlap_model;
 
-/* Where two buffers in use together may not lie: offset(a) - offset(b) in [first, last], but for 0
- * if there is a hole. */
+/* The forbidden distances of two buffers in use together: offset(a) - offset(b) in [first, last],
+ * but for 0 if there is a hole. */
 typedef struct arn_overlap_forbidden {
     int64_t first, last;
     bool has_hole;
@@ -54,7 +55,7 @@ arn_overlap_forbidden arn_overlap_forbid(const arenaut_problem *problem, uint32_
 
 enum { ARN_OVERLAP_MOST_PAIRS = 1 << 20 };
 
-/* The buffers whose one pool is `pool`. *too_many, with an empty model, where more than
+/* The buffers whose one pool is `pool`. *too_many, with an empty model, if more than
  * ARN_OVERLAP_MOST_PAIRS are in use together. Free it in any case. O(pairs + n log n). */
 arenaut_status arn_overlap_model_make(const arenaut_problem *problem, uint32_t pool,
                                       const arenaut_allocator *allocator, arn_overlap_model *model,

@@ -1,8 +1,8 @@
-/* overlap_proof: one pool is shown to need more than it may have: by one step, of which the buffers
- * that it does without are named (overlap_bound.h), or by a search below that height that finds
- * nothing (overlap_search.h), each of its decisions being a line. Of several pools each is shown to
- * need its bound; that there is no plan at all is shown of one pool, or of one buffer in each of
- * its pools, as what the planner says rests on no more than that. */
+/* Proofs of lower bounds with overlaps: one pool is shown to need more than it may have, by one
+ * step, with the buffers that it does without named (overlap_bound.c), or by a search below that
+ * height that finds nothing (overlap_search.h), each of its decisions being a line. Of several
+ * pools each is shown to need its bound; that there is no plan at all is shown of one pool, or of
+ * one buffer in each of its pools, as the planner's claim rests on no more than that. */
 #include "planners/overlap/overlap.h"
 
 #include "core/checked.h"
@@ -48,9 +48,9 @@ static void close(void *context) {
     arn_certificate_log_add(s->x->log, ARENAUT_PROOF_DEAD, 0, 0);
 }
 
-/* Whether groups of two buffers differ by `delta` exactly where the first is just above the other,
+/* Whether groups of two buffers differ by `delta` exactly when the first is just above the other,
  * or level with it. A ban ends at one of these for some members of its groups. */
-static bool is_side(const scribe *s, uint32_t a, uint32_t b, int64_t delta, bool level) {
+static bool is_literal(const scribe *s, uint32_t a, uint32_t b, int64_t delta, bool level) {
     const arn_overlap_forbidden f = arn_overlap_forbid(&s->x->problem, a, b);
     const int64_t buffers = delta + (int64_t)s->model.inner[a] - (int64_t)s->model.inner[b];
     if (f.first > f.last) return false;
@@ -61,8 +61,8 @@ static void split_pair(const scribe *s, const arn_overlap_pair *pair, int64_t de
     for (uint32_t i = s->member_start[pair->g]; i < s->member_start[pair->g + 1]; i++) {
         for (uint32_t k = s->member_start[pair->h]; k < s->member_start[pair->h + 1]; k++) {
             const uint32_t a = s->member[i], b = s->member[k];
-            const bool level = is_side(s, a, b, delta, true);
-            if (!level && !is_side(s, a, b, delta, false)) continue;
+            const bool level = is_literal(s, a, b, delta, true);
+            if (!level && !is_literal(s, a, b, delta, false)) continue;
             arn_certificate_log_add(s->x->log, level ? ARENAUT_PROOF_LEVEL : ARENAUT_PROOF_ABOVE, a,
                                     b);
             return;
@@ -70,7 +70,7 @@ static void split_pair(const scribe *s, const arn_overlap_pair *pair, int64_t de
     }
 }
 
-/* The host of a group is its first member, and lies where the group does. */
+/* The host of a group is its first member, and lies at the group's place. */
 static void split(void *context, uint32_t at, int64_t delta) {
     const scribe *s = context;
     const arn_overlap_pair *pair = &s->model.pair[at];
@@ -94,7 +94,7 @@ static bool list_members(scribe *s, arn_region *region) {
         if (m->group[b] != ARENAUT_NONE) start[m->group[b] + 2]++;
     }
     for (uint32_t g = 2; g < m->n + 2; g++) start[g] += start[g - 1];
-    for (uint32_t turn = 0; turn < 2; turn++) { /* what lies at the start of a group comes first */
+    for (uint32_t turn = 0; turn < 2; turn++) { /* the member at the start of a group comes first */
         for (uint32_t b = 0; b < n; b++) {
             if (m->group[b] == ARENAUT_NONE || (m->inner[b] > 0) != turn) continue;
             s->member[start[m->group[b] + 1]++] = b;
@@ -216,7 +216,7 @@ static arenaut_status show_sum(proof *x, bool *shown) {
     return st;
 }
 
-/* That some pool cannot hold what must lie there. */
+/* Some pool cannot hold the buffers that have no other. */
 static arenaut_status show_some_pool(proof *x, bool *shown) {
     const uint32_t start = x->log->n;
     *shown = false;

@@ -1,6 +1,6 @@
-/* The search: propagation with a worklist of groups, a trail of what it moved, and a stack of
- * decisions instead of recursion. One step of effort is eight looks at a
- * pair. */
+/* Backtracking search with propagation of bounds (a worklist as in AC-3: Mackworth 1977): a
+ * worklist of groups, a trail of the bounds that were moved, and a stack of decisions instead of
+ * recursion. One step of effort is eight looks at a pair. */
 #include "planners/overlap/overlap_search.h"
 
 #include "core/fail.h"
@@ -22,9 +22,9 @@ typedef struct moved {
 typedef struct decision {
     uint32_t trail; /* its length before */
     uint32_t pair;
-    int64_t first, last; /* the ban on whose sides the delta may lie */
+    int64_t first, last; /* the ban above or below which the delta may lie */
     bool low_first;
-    bool turned; /* the other side is being tried */
+    bool turned; /* the other direction is being tried */
 } decision;
 
 typedef struct search {
@@ -32,7 +32,7 @@ typedef struct search {
     const arn_overlap_host *host;
     uint64_t looks, spent;
     range *range;    /* of the n groups' places, then of the pairs' deltas */
-    uint32_t *queue; /* groups whose ranges were moved; a ring of n + 1 */
+    uint32_t *queue; /* the worklist: groups with ranges that were moved; a ring of n + 1 */
     uint32_t head, tail;
     bool *queued;
     moved *trail;
@@ -102,7 +102,7 @@ static void leave_bans(const arn_overlap_model *x, const arn_overlap_pair *pair,
     }
 }
 
-/* What the places of two groups say of their delta, and the other way round. */
+/* Propagation from the places of two groups to their delta, and back. */
 static bool look_at(search *s, uint32_t i) {
     const arn_overlap_model *x = s->x;
     const arn_overlap_pair *pair = &x->pair[i];
@@ -125,8 +125,8 @@ static bool may_go_on(search *s) {
     return !s->stopped && !s->no_memory;
 }
 
-/* False if something has no place any more, or the search is over: see s->stopped. Places may creep
- * up byte by byte where they push each other round, so this asks as it goes. */
+/* False if some group has no place any more, or the search is over: see s->stopped. Places may
+ * creep up byte by byte if they push each other round in a circle, so this polls as it goes. */
 static bool propagate(search *s) {
     bool fine = true;
     while (fine && s->head != s->tail) {
@@ -154,12 +154,12 @@ static const arn_overlap_ban *open_ban(const search *s, uint32_t i) {
     return NULL;
 }
 
-/* How far a pair's delta can still move on the narrower side of a ban, and on the wider one. */
+/* The slack of a pair's delta in the narrower direction of a ban, and in the wider one. */
 static bool is_tighter(uint64_t narrow, uint64_t wide, uint64_t than_narrow, uint64_t than_wide) {
     return narrow != than_narrow ? narrow < than_narrow : wide < than_wide;
 }
 
-/* Chooses what to decide next; false if nothing is open. */
+/* Chooses the next pair to decide; false if none is open. */
 static bool choose(const search *s, decision *d) {
     uint64_t best_narrow = UINT64_MAX, best_wide = UINT64_MAX;
     for (uint32_t i = 0; i < s->x->n_pairs; i++) {
@@ -195,8 +195,8 @@ static void undo(search *s, uint32_t trail) {
     }
 }
 
-/* Goes back to the last decision of which the other side is untried, and turns to that; false if
- * there is none. */
+/* Backtracks to the last decision with an untried direction, and takes that; false if there is
+ * none. */
 static bool turn_back(search *s) {
     while (s->n_stack > 0) {
         decision *d = &s->stack[s->n_stack - 1];

@@ -1,13 +1,14 @@
-/* Places the groups of a model below a given height, or shows that it cannot be done.
+/* Constraint search (backtracking with propagation): places the groups of a model below a given
+ * height, or proves that it cannot be done.
  *
- * Each group has a range of places that are still possible, each pair a range of deltas. What
- * one rules out moves the other, until nothing moves; then a pair of which it is open on which
- * side of a ban its delta lies is decided one way, and later the other. Once no pair is open,
- * every group at the lowest place of its range is a plan: all that is left are differences that
- * must be at least so large, and the least solution of such meets them all.
+ * Each group has a range of places that are still possible, each pair a range of deltas. Bounds are
+ * propagated between the two until nothing moves; then a pair with a delta that may lie above or
+ * below a ban is decided one way, and later the other. Once no pair is open, every group at the
+ * lowest place of its range is a plan: only difference constraints are left, and their least
+ * solution meets them all.
  *
- * The pair that has least room to be put off is decided first (C. C. Cheng, S. F. Smith,
- * "Generating feasible schedules under complex metric constraints", AAAI 1994). */
+ * The pair with the least slack is decided first (C. C. Cheng, S. F. Smith, "Generating feasible
+ * schedules under complex metric constraints", AAAI 1994). */
 #ifndef ARN_PLANNERS_OVERLAP_SEARCH_H
 #define ARN_PLANNERS_OVERLAP_SEARCH_H
 
@@ -21,15 +22,15 @@ typedef enum arn_overlap_answer {
     ARN_OVERLAP_STOPPED, /* nothing is known */
 } arn_overlap_answer;
 
-/* Who has a search run: what it may spend, and who is told what it rules out. */
+/* The caller's effort budget and proof callbacks. */
 typedef struct arn_overlap_host {
     const arenaut_allocator *allocator;
     uint64_t effort;
     /* Counts `steps` of effort; false: stop. */
     bool (*spend)(void *context, uint64_t steps);
-    /* NULL, or what is told of a search that finds nothing, in the order of a proof: that a pair's
-     * delta is at least so much, and later that it is less, or, once for each of the two unless it
-     * is split again, that nothing is left. */
+    /* NULL, or the callbacks of a proof, in its order: a pair's delta is at least so much, and
+     * later it is less (`split`); or, once for each of the two unless it is split again, nothing is
+     * left (`close`). */
     void (*split)(void *context, uint32_t pair, int64_t delta);
     void (*close)(void *context);
     void *context;

@@ -1,7 +1,7 @@
-/* Makes groups of the buffers of a problem: hosts with their slices, and, with ARN_COLLAPSE, chains
- * of buffers that each take over their base's memory. Chains are grown in the order of time, and
- * only by buffers without other relations, so that a group stays rigid. O(n log n + edges).
- * Planners place these groups; placing.c keeps the relations between them. */
+/* Groups of the buffers of a problem: hosts with their slices, and, with ARN_COLLAPSE, chains of
+ * buffers that each take over their base's memory. Chains are grown in the order of time, and only
+ * by buffers without other relations, so that a group stays rigid. O(n log n + edges). Planners
+ * place these groups; placing.c keeps the relations between them. */
 #include "planners/placing/buffer_groups.h"
 
 #include "core/checked.h"
@@ -22,7 +22,7 @@ static int64_t end_step(const arenaut_problem *p, uint32_t b) {
 
 /* ---- relations as lists ---- */
 
-/* Turns counts in start[1 .. n] into the places where each list begins. */
+/* Turns counts in start[1 .. n] into the start of each list. */
 static void counts_to_starts(uint32_t *start, uint32_t n) {
     for (uint32_t b = 0; b < n; b++) start[b + 1] += start[b];
 }
@@ -106,7 +106,7 @@ typedef struct chain {
     int64_t others_end; /* when all members but the last are gone */
 } chain;
 
-/* Buffers with any other relation are left alone: what moves with them is settled elsewhere. */
+/* Buffers with any other relation are left alone: their groups are settled elsewhere. */
 static bool is_unrelated(const arn_groups *groups, const arn_hosts *hosts, const bool *is_host,
                          uint32_t b) {
     const arenaut_problem *p = groups->problem;

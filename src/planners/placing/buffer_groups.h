@@ -1,9 +1,9 @@
-/* Groups: what planners really place.
+/* Groups: the rigid bodies that planners place.
  *
- * A group is a buffer, or several that keep their distance from each other: a host with its
- * slices, and, where wanted, a chain of buffers that each take over their base's memory. It
- * is a rigid set of pieces, each alive for a while and covering some bytes. Placing the group
- * at an offset places all its buffers. */
+ * A group is a buffer, or several that keep their distance from each other: a host with its slices,
+ * and, if wanted, a chain of buffers that each take over their base's memory. It is a rigid set of
+ * pieces, each alive for a while and covering some bytes. Placing the group at an offset places all
+ * its buffers. */
 #ifndef ARN_PLANNERS_PLACING_BUFFER_GROUPS_H
 #define ARN_PLANNERS_PLACING_BUFFER_GROUPS_H
 
@@ -37,7 +37,7 @@ typedef struct arn_groups {
     uint32_t *member; /* buffers, group by group */
     uint32_t *owner;  /* per buffer: its group; ARENAUT_NONE if it needs no memory */
     uint64_t *delta;  /* per buffer: bytes from its group's start */
-    /* The heirs of b, which are the buffers whose base it is: heir[heir_start[b] .. heir_start[b +
+    /* The heirs of b, the buffers that have it as their base: heir[heir_start[b] .. heir_start[b +
      * 1]). NULL: none. */
     uint32_t *heir_start, *heir;
     /* The buffers that an edge keeps apart from b, likewise. */
@@ -45,7 +45,7 @@ typedef struct arn_groups {
     arn_region region;
 } arn_groups;
 
-/* What the group spills in `pool`. Its members have the same pools to choose from. */
+/* The spill of the group in `pool`. Its members have the same pools to choose from. */
 static inline uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group,
                                        uint32_t pool) {
     return group->traffic *

@@ -25,7 +25,7 @@ static void find_loads(const arn_groups *groups, arn_timeline *t) {
 static int64_t first_step(const arn_group *group) { return group->first; }
 static int64_t end_step(const arn_group *group) { return group->end; }
 
-/* All groups in the order of what `step_of` says. */
+/* All groups in the order of `step_of`. */
 static uint32_t *sorted_steps(const arn_groups *groups, int64_t (*step_of)(const arn_group *),
                               arn_region *region) {
     uint64_t *key = arn_region_allocate(region, groups->n, sizeof *key);
@@ -106,8 +106,8 @@ static uint32_t highest_section(const arn_orders *orders, uint32_t group) {
     return node - orders->n_leaves;
 }
 
-/* Groups alive together with one are those that start before its end, less those that end
- * before its start. The number of ends is counted from the other side. */
+/* The groups alive together with one: the number that start before its end, less the number that
+ * end before its start, which is counted from the other end of the order. */
 static void count_starts(arn_orders *orders) {
     const arn_timeline *t = orders->timeline;
     uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;

@@ -1,5 +1,6 @@
-/* The time axis of some groups, cut where one of them starts or ends: section k is the time
- * between cut k and cut k + 1. Groups count as alive from their first step to their last. */
+/* Sections of the time axis, cut whenever a group starts or ends; and priority orders of groups:
+ * section k is the time between cut k and cut k + 1. Groups count as alive from their first step to
+ * their last. */
 #ifndef ARN_PLANNERS_PLACING_ORDERS_H
 #define ARN_PLANNERS_PLACING_ORDERS_H
 
@@ -8,7 +9,7 @@
 typedef struct arn_timeline {
     uint32_t n_sections;
     uint32_t *first, *end; /* per group: its sections, [first, end) */
-    uint64_t *load;        /* per section: the sum of the extents of what is alive */
+    uint64_t *load;        /* per section: the sum of the extents of the live groups */
 } arn_timeline;
 
 /* False if there is no memory. O(n log n). */

@@ -1,9 +1,10 @@
-/* Places groups one by one among the spans of what is placed that are alive together with them.
+/* First fit, best fit and their variants: places groups one by one among the placed spans that are
+ * alive together with them.
  *
- * In the usual case (one piece, no relations) gaps are chosen during one walk over these spans, by
+ * In the usual case (one piece, no relations) gaps are chosen during one sweep over these spans, by
  * address. Otherwise each span, edge and relation forbids a range of offsets; these are sorted, and
  * gaps chosen between them. A placement costs O(spans alive together) and a little more: spans.h
- * says which are not looked at. Where all are alive together and leave gaps a pass is quadratic;
+ * says which are skipped. If all are alive together and leave gaps a pass is quadratic;
  * skyline_engine.c is the faster way for plain problems. */
 #include "planners/placing/placing.h"
 
@@ -22,7 +23,7 @@ typedef struct forbidden {
 /* A list of spans on the way from low to high. */
 typedef struct walk {
     uint32_t chunk, at; /* the span that comes next; no chunk: all are passed */
-    uint64_t low;       /* where it begins, or below */
+    uint64_t low;       /* its first byte, or below */
 } walk;
 
 struct arn_placing {
@@ -33,15 +34,15 @@ struct arn_placing {
     arn_spans spans;
     walk *walks;                     /* room for one per band */
     uint64_t top[ARENAUT_MAX_POOLS]; /* each pool's highest used address */
-    uint64_t spill;                  /* of what is placed */
+    uint64_t spill;                  /* of the placed groups */
     uint32_t *pool;                  /* per group; ARENAUT_NONE: not placed */
     uint64_t *offset;                /* per group */
-    /* What stands in the way of the group at hand. */
+    /* The placed spans that interfere with the group at hand. */
     forbidden *forbidden;
     uint32_t *order; /* room for twice as many */
     uint32_t n_forbidden, forbidden_room, order_room;
     uint64_t hint_limit; /* hints above this are not worth keeping, and could overflow */
-    uint64_t scanned;    /* spans looked at since arn_placing_effort was last asked */
+    uint64_t scanned;    /* spans looked at since the last call of arn_placing_effort */
     arn_poll *poll;
     bool out_of_memory;
 };
@@ -133,7 +134,7 @@ bool arn_placing_out_of_memory(const arn_placing *placing) { return placing->out
 typedef struct chooser {
     arn_fit fit;
     uint64_t extent, align;
-    uint64_t front; /* nothing in the way below this has not been passed */
+    uint64_t front; /* all interfering spans below this have been passed */
     uint64_t best, best_slack;
 } chooser;
 
@@ -164,7 +165,7 @@ static uint64_t chosen(const chooser *c) {
     return c->best != ARENAUT_UNPLACED ? c->best : arn_aligned(c->front, c->align);
 }
 
-/* ---- the usual case: one piece, and whatever is alive with it is in the way ---- */
+/* ---- the usual case: one piece, which interferes with all that is alive with it ---- */
 
 static void settle(walk *heap, uint32_t n, uint32_t at) {
     const walk moving = heap[at];
@@ -196,7 +197,7 @@ static bool is_solid(const arn_chunk *c, const arn_group *group) {
     return c->gap < group->extent && c->last_first < group->end && c->least_end > group->first;
 }
 
-/* Passes what is alive with the group and begins no higher than `until`. */
+/* Passes the spans alive with the group that begin no higher than `until`. */
 static bool pass_spans(arn_placing *placing, const arn_group *group, walk *w, uint64_t until,
                        chooser *c) {
     for (; w->chunk != ARENAUT_NONE; w->chunk = placing->spans.chunk[w->chunk].next, w->at = 0) {
@@ -254,7 +255,7 @@ static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_
     placing->forbidden[placing->n_forbidden++] = f;
 }
 
-/* Those of one list, but for what forbids nothing from `below` on. */
+/* The spans of one list, but for the ones that forbid nothing from `below` on. */
 static void gather_list(arn_placing *placing, const arn_piece *piece, uint32_t list,
                         uint64_t below) {
     const arn_spans *spans = &placing->spans;
@@ -353,15 +354,15 @@ static bool is_partner(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
 }
 
-/* Whether buffer `other`, whose bytes the group would cover in part at `offset`, is a partner of
- * its member `mine` there, or stands in the way. */
+/* Whether buffer `other`, with bytes that the group would cover at `offset`, interferes there, or
+ * is a partner of the group's member `mine`. */
 static bool may_cover(const arn_placing *placing, uint64_t offset, uint32_t mine, uint32_t other,
                       bool share) {
     return share && other != ARENAUT_NONE && is_partner(placing->problem, mine, other) &&
            place_of(placing, other) == offset + placing->groups->delta[mine];
 }
 
-/* Among the spans of one list; adds those that were looked at. */
+/* Among the spans of one list; adds the number that were looked at. */
 static bool may_lie_among(const arn_placing *placing, const arn_piece *piece, uint32_t list,
                           uint64_t offset, bool share, uint64_t *looked) {
     const uint64_t low = offset + piece->low, high = offset + piece->high;
@@ -416,7 +417,7 @@ static bool edges_allow(const arn_placing *placing, const arn_group *group, uint
     return true;
 }
 
-/* Whether the group may lie at `offset`, where it may share with same-base partners. */
+/* Whether the group may lie at `offset`, possibly on same-base partners. */
 static bool is_allowed(arn_placing *placing, const arn_group *group, uint32_t pool, uint64_t offset,
                        bool share) {
     for (uint32_t i = 0; i < group->n_pieces; i++) {
@@ -437,7 +438,7 @@ static void try_partner(arn_placing *placing, const arn_group *group, uint32_t m
     if (is_allowed(placing, group, pool, offset, true)) *lowest = offset;
 }
 
-/* The lowest offset at which a member lies where its base, or an heir, already lies. */
+/* The lowest offset at which a member lies on its base, or on an heir, that is placed already. */
 static uint64_t find_shared(arn_placing *placing, const arn_group *group, uint32_t pool) {
     const arn_groups *groups = placing->groups;
     uint64_t lowest = ARENAUT_UNPLACED;
@@ -469,9 +470,9 @@ static bool wants_hint(const arn_placing *placing, const arn_group *group, arn_r
            !(group->hint & (group->align - 1));
 }
 
-/* From where on gaps are to be looked for. What is placed only takes room away, so first fit
- * finds nothing below what it found before: not so of shared places, of hints, and of the places
- * in other pools. */
+/* The lowest address of gaps to be considered. Placed groups only take room away, so first fit
+ * finds nothing below its earlier find: not so of shared places, of hints, and of the places in
+ * other pools. */
 static uint64_t first_gap(const arn_placing *placing, const arn_group *group, arn_rules rules,
                           uint64_t found) {
     const bool one_pool = (group->pools & (group->pools - 1)) == 0;

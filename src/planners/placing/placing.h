@@ -1,9 +1,9 @@
-/* Placing: the kernel that the order-based planners share.
+/* First fit and best fit over an order: the kernel of the list-based planners.
  *
- * What is placed lies in lists sorted by address, one per pool and band of time. To place a group,
- * those spans are passed from low to high that are alive together with it, and the group goes into
- * a gap between them, or on top; no pairs are stored. Most of what is not alive then is not looked
- * at, nor what leaves no gaps (spans.h).
+ * Placed spans lie in lists sorted by address, one per pool and band of time. To place a group, the
+ * spans that are alive together with it are passed from low to high, and the group goes into a gap
+ * between them, or on top; no pairs are stored. Most spans that are not alive then are skipped, as
+ * are stretches without gaps (spans.h).
  *
  * All constraints of a problem are kept: alignment, several lifetimes, pools and their
  * capacities, fixed offsets, same-base and inside relations, conflict edges, reserved
@@ -26,7 +26,7 @@ typedef enum arn_fit {
 typedef struct arn_rules {
     arn_fit fit;
     bool share;        /* use same-base relations */
-    bool keep_hints;   /* a group goes where it was before if it can */
+    bool keep_hints;   /* a group goes to its earlier place if it can */
     bool least_growth; /* of several pools take the one that grows least, not the first */
 } arn_rules;
 
@@ -36,13 +36,13 @@ typedef struct arn_placing arn_placing;
 arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *allocator);
 void arn_placing_free(arn_placing *placing);
 
-/* Takes all groups away again. `poll` is asked from now on: a False below may be because it said
- * no. It may be NULL. */
+/* Takes all groups away again. `poll` is polled from now on: a False below may be because it ended.
+ * It may be NULL. */
 void arn_placing_clear(arn_placing *placing, arn_poll *poll);
 
-/* Where `group` would go. False if it fits in none of its pools. A fixed group goes to its
- * offset without a look: overlaps of fixed groups are found elsewhere. `found` is what this was
- * for the group before, when less was placed, or 0: first fit then need not look for gaps below. */
+/* Finds the place of `group`. False if it fits in none of its pools. A fixed group goes to its
+ * offset without a look: overlaps of fixed groups are found elsewhere. `found` is the earlier
+ * answer for the group, when less was placed, or 0: first fit then need not look for gaps below. */
 bool arn_placing_find(arn_placing *placing, uint32_t group, arn_rules rules, uint64_t found,
                       uint32_t *pool, uint64_t *offset);
 void arn_placing_put(arn_placing *placing, uint32_t group, uint32_t pool, uint64_t offset);
@@ -56,11 +56,11 @@ bool arn_placing_out_of_memory(const arn_placing *placing);
 /* Of a group that has been placed. */
 uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group);
 
-/* The effort since this was last asked: one, and one more for
- * every few hundred spans that were looked at. */
+/* The effort since the last call: one, and one more for every few hundred spans that were looked
+ * at. */
 uint64_t arn_placing_effort(arn_placing *placing);
 
-/* What it costs as it is now: its spill, and the sum of the arenas. */
+/* The cost as it is now: the spill, and the sum of the arenas. */
 arn_cost arn_placing_cost(const arn_placing *placing);
 
 /* Writes the places of all groups as places of buffers; the rest is left alone. */

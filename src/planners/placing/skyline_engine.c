@@ -1,4 +1,5 @@
-/* Fills the lowest plateau with the best group that lives within it, as the header tells.
+/* Skyline placement: fills the lowest plateau with the best group that lives within it, as the
+ * header describes.
  *
  * Plateaus are linked to their neighbours in time and kept in a heap by height; the groups lie in a
  * tree of boxes over (start, end), in which the best rank within a plateau is looked up. The idea
@@ -197,7 +198,7 @@ static void heap_set(arn_skyline *s, uint32_t at, uint32_t id) {
     s->plateaus[id].at = at;
 }
 
-/* Moves the plateau at this place up or down to where it belongs. */
+/* Moves the plateau at this place of the heap up or down. */
 static void heap_settle(arn_skyline *s, uint32_t at) {
     const uint32_t id = s->heap[at];
     while (at > 0 && is_lower(s, id, s->heap[(at - 1) / 2])) {

@@ -1,4 +1,5 @@
-/* Bands of time, and the placed spans of a pool in lists per band, as the header tells. */
+/* Interval trees over time (bands), and the placed spans of a pool in lists per band, as the header
+ * describes. */
 #include "planners/placing/spans.h"
 
 #include <string.h>
@@ -35,8 +36,8 @@ static arn_band hull(const division *d, uint32_t from, uint32_t n) {
     return band;
 }
 
-/* Moves what ends before the step to the front of ends [from, from + n), then what begins after it,
- * and leaves the rest in the band. */
+/* Moves the pieces that end before the step to the front of ends [from, from + n), then the ones
+ * that begin after it, and leaves the rest in the band. */
 static void part(division *d, uint32_t band, uint32_t from, uint32_t n, int64_t step,
                  uint32_t *n_before, uint32_t *n_after) {
     *n_before = *n_after = 0;

@@ -1,10 +1,10 @@
-/* Bands of time: which of the pieces of a problem may be alive during some steps.
+/* Interval trees over time, whose nodes are called bands; and lists of placed spans per band.
  *
- * A centred interval tree: what is alive at a node's step stays in its band, what ends before that
- * step or begins after it goes below, until so few are left that they are as soon looked through.
- * What is alive during a few steps lies in the bands on the way down to them; most others need no
- * look. All that is in a band but the lowest is alive together, so that where few are alive at any
- * time bands are small. */
+ * A centred interval tree (Edelsbrunner 1980): pieces alive at a node's step stay in its band,
+ * pieces that end before that step or begin after it go below, until so few are left that a scan is
+ * as fast. The pieces alive during a few steps lie in the bands on the path down to them; most
+ * others need no look. The pieces of a band but the lowest are all alive together, so that if few
+ * are alive at any time bands are small. */
 #ifndef ARN_PLANNERS_PLACING_SPANS_H
 #define ARN_PLANNERS_PLACING_SPANS_H
 
@@ -31,16 +31,16 @@ uint32_t arn_bands_meet(const arn_bands *bands, int64_t first, int64_t end);
 
 /* ---- spans ---- */
 
-/* Spans: what is placed, each some bytes during some steps, in lists that are sorted by address:
- * one per pool and band of time (bands.h).
+/* Spans: placed pieces, each some bytes during some steps, in lists that are sorted by address: one
+ * per pool and band of time.
  *
  * Lists are cut into chunks that know their hull in time, their highest address, and the largest
  * gap within, so that most of them are stepped over, or passed as if they were one span. */
 
 enum { ARN_CHUNK = 64 };
 
-/* Spans next to each other in the order of addresses. Split in two when full, so each but
- * the first of a list holds at least half of what it could. */
+/* Spans next to each other in the order of addresses. Split in two when full, so each but the first
+ * of a list is at least half full. */
 typedef struct arn_chunk {
     uint32_t n, next;
     int64_t first, end;            /* no span is alive outside */
@@ -69,13 +69,14 @@ typedef struct arn_spans {
 bool arn_spans_make(const arn_groups *groups, arn_region *region, arn_spans *spans);
 void arn_spans_clear(arn_spans *spans);
 
-/* A list: of a pool, and of the band of a piece, or for what has none, the first. */
+/* The list of a pool and of a piece's band; spans without a band go to the first. */
 static inline uint32_t arn_spans_list(const arn_spans *spans, uint32_t pool, uint32_t band) {
     return pool * spans->bands.n + band;
 }
 
 /* Adds a span to a list. `near`: a chunk of it that does not begin above the span, or ARENAUT_NONE.
- * Returns where the span went, and adds the chunks that were stepped over on the way there. */
+ * Returns the chunk of the span, and adds the number of chunks that were stepped over on the way
+ * there. */
 uint32_t arn_spans_add(arn_spans *spans, uint32_t list, uint32_t near, const arn_span *span,
                        uint64_t *stepped);
 

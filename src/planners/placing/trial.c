@@ -1,5 +1,6 @@
 /* One trial: all groups placed in an order, or by the skyline, and kept if that is the best plan so
- * far; and the planners that are one such pass. A trial gives up as soon as it cannot be better.
+ * far; and the planners that are one such pass. A trial is abandoned as soon as it cannot be
+ * better.
  *
  * Orders go through placing.c. The skyline goes through skyline_engine.c if the problem is plain
  * enough, O(n log n); otherwise through a heap of groups by the lowest place that each might have,
@@ -33,7 +34,7 @@ arenaut_status arn_workspace_open(arn_workspace *space, const arenaut_planning *
 
 arenaut_status arn_workspace_fork(arn_workspace *fork, const arn_workspace *whole,
                                   const arenaut_allocator *allocator, arenaut_error *err) {
-    /* Only what never changes: another lane may be at work on `whole`. */
+    /* Only parts that never change: another lane may be at work on `whole`. */
     const arn_workspace copy = {.whole = whole,
                                 .groups = whole->groups,
                                 .timeline = whole->timeline,
@@ -74,9 +75,9 @@ static bool is_worth_it(const arn_workspace *space, arn_meter *meter, arn_cost l
     return arn_meter_wants_plan(meter) && !arn_costs_less(limit, arn_placing_cost(space->placing));
 }
 
-/* Both place all groups by space->order and set *cost to what that costs; they give up
- * and set it to ARN_NO_PLAN when something does not fit, or the cost would pass
- * `limit`. NO_MEMORY, or OK whatever comes of it. */
+/* Both place all groups by space->order and set *cost to the cost of that; they stop early and set
+ * it to ARN_NO_PLAN when something does not fit, or the cost would pass `limit`. NO_MEMORY, or OK
+ * whatever the result. */
 static arenaut_status place_in_order(arn_workspace *space, arn_meter *meter, arn_rules rules,
                                      arn_cost limit, arn_cost *cost) {
     *cost = ARN_NO_PLAN;
@@ -120,7 +121,7 @@ uint64_t arn_effort_per_placement(uint64_t n_groups) {
     return bits < 7 ? 2 : bits * 2 / 5;
 }
 
-/* What would be cut short before it is done is not begun. */
+/* A trial that would be cut short before it is done is not begun. */
 static bool can_pay(arn_meter *meter, uint64_t effort) {
     const uint64_t left = meter->limit > meter->spent ? meter->limit - meter->spent : 0;
     if (!arn_meter_has_plan(meter) || effort < left) return true;
@@ -161,8 +162,8 @@ static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *me
     return ARENAUT_OK;
 }
 
-/* A group waiting for its turn: it cannot lie lower than this. What is placed only takes
- * room away, so the lowest place of a group never sinks. */
+/* A group waiting for its turn: it cannot lie lower than this. Placed groups only take room away,
+ * so the lowest place of a group never sinks. */
 typedef struct waiting {
     uint64_t lowest;
     uint32_t rank;
@@ -185,8 +186,9 @@ static void sift_down(waiting *heap, uint32_t n, uint32_t at) {
     heap[at] = moving;
 }
 
-/* The same idea for every kind of problem: the group at the top of the heap is asked where it
- * would go now, and placed if that is where the heap thought. */
+/* The same idea for every kind of problem, by lazy evaluation (as in the accelerated greedy
+ * algorithm: Minoux 1978): the place of the group at the top of the heap is computed anew, and the
+ * group placed if that has not risen. */
 static arenaut_status place_lowest_first(arn_workspace *space, arn_meter *meter, arn_rules rules,
                                          arn_cost limit, waiting *heap, arn_cost *cost) {
     arn_placing *placing = space->placing;

@@ -10,12 +10,12 @@
 /* Groups and all that is needed to order and place them. */
 typedef struct arn_workspace {
     const struct arn_workspace *whole; /* the one that owns the groups; NULL: itself */
-    arn_region region;                 /* of what is its own */
+    arn_region region;                 /* of its own parts */
     arn_groups groups;
     arn_timeline timeline;
     arn_orders orders;
     uint32_t *order;      /* room for all groups */
-    uint64_t *offset;     /* per group: where the plain skyline put it */
+    uint64_t *offset;     /* per group: its place by the plain skyline */
     arn_placing *placing; /* made when first needed, as is the next */
     arn_skyline *skyline;
     bool by_skyline; /* the last trial left its places in `offset`, not in `placing` */
@@ -38,23 +38,21 @@ arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_
  * groups, eight for a million, most of which are not in the cache. */
 uint64_t arn_effort_per_placement(uint64_t n_groups);
 
-/* Where the last trial put a group. */
+/* The place of a group in the last trial. */
 uint64_t arn_workspace_offset(const arn_workspace *space, uint32_t group);
 
-/* Makes what was placed last the plan. */
+/* Makes the last trial the plan. */
 void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost);
 
 /* The same, kept if it makes the best plan so far. */
 arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules rules);
 
-/* ---- passes ---- */
-
-/* Passes: planners that place everything once, in one order. */
+/* ---- passes: planners that place everything once, in one order ---- */
 
 /* The `data` of such a row of the table. */
 typedef struct arn_pass {
-    const char *letters; /* of the order, "" for that of the numbers; the setting "order", where the
-                          * row has it, replaces it */
+    const char *letters; /* of the order, "" for that of the numbers; the setting "order", if the
+                            row has it, replaces it */
     unsigned how;        /* as for arn_groups_make */
     bool by_skyline;     /* fills the lowest place first (arn_try_skyline) */
     arn_rules rules;

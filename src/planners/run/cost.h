@@ -1,5 +1,5 @@
-/* What a plan costs: what it spills into slower pools first (see arenaut_pool in problem.h), then
- * the sum of its arenas. */
+/* The cost of a plan, compared lexicographically: its spill into slower pools first (see
+ * arenaut_pool in problem.h), then the sum of its arenas. */
 #ifndef ARN_PLANNERS_RUN_COST_H
 #define ARN_PLANNERS_RUN_COST_H
 

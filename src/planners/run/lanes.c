@@ -1,9 +1,9 @@
-/* Runs tasks in lanes, each with a plan and a meter of its own, and takes their results over in the
- * order of the tasks.
+/* A deterministic parallel portfolio: runs tasks in lanes, each with a plan and a meter of its own,
+ * and takes their results over in the order of the tasks.
  *
  * Tasks that come after one that reached the goal, or after the effort was spent, are cut short or
  * thrown away, so that the outcome is that of running them one after the other. Only the calling
- * thread talks to the caller: other threads note what they have found and wake it
+ * thread calls the caller's callback: other threads note their results and wake it
  * (core/parallel.h). */
 #include "planners/run/lanes.h"
 
@@ -21,7 +21,8 @@ static bool is_wanted(const arn_lanes *lanes, const arn_lane *lane) {
     return lanes->verdict == ARENAUT_GO_ON && lane->task <= lanes->last;
 }
 
-/* Asks the caller; only ever on its own thread. What it is told only gets better. */
+/* Polls the caller's callback; only ever on its own thread. The reported figures only get better.
+ */
 static void poll(arn_lanes *lanes, const char *planner) {
     const arenaut_plan_options *options = lanes->meter->planning->options;
     if (!options->progress) return;
@@ -46,7 +47,7 @@ static void note(arenaut_progress *seen, const arenaut_progress *progress) {
     seen->effort = arn_max_u64(seen->effort, progress->effort);
 }
 
-/* What a lane's meter calls for progress. */
+/* The progress callback of a lane's meter. */
 static arenaut_verdict on_progress(void *context, const arenaut_progress *progress) {
     arn_lane *lane = context;
     arn_lanes *lanes = lane->lanes;
@@ -213,7 +214,7 @@ static arenaut_status run_wave(arn_lanes *lanes, uint32_t n, bool within_effort)
     if (st != ARENAUT_OK) return st;
     arn_threads_run(&lanes->threads, lanes->n, n, run_in_lane, watch, lanes);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        /* When the caller has had enough, whatever was found still counts. */
+        /* After a stop, the results so far still count. */
         if (lanes->verdict == ARENAUT_GO_ON && is_over(lanes, within_effort)) break;
         st = take_over(lanes, &lanes->lane[i], within_effort);
     }

@@ -1,11 +1,11 @@
-/* Lanes: attempts that are made side by side, with the outcome of making them one after the
- * other.
+/* Lanes of a deterministic parallel portfolio: attempts in parallel, with the outcome of making
+ * them one after the other.
  *
- * A batch of tasks starts from what is known when it begins: each looks for something better
- * than the best plan of that moment, in a lane that has a plan and a meter of its own. Then
- * the lanes' results are taken over in the order of the tasks, as if each had begun when the
- * one before it ended: what comes after the effort is spent, or after the goal is reached,
- * does not count. So the number of lanes changes how long it takes, and nothing else. */
+ * A batch of tasks starts from the state at its begin: each looks for something better than the
+ * best plan of that moment, in a lane that has a plan and a meter of its own. Then the lanes'
+ * results are taken over in the order of the tasks, as if each had begun when the one before it
+ * ended: results after the effort is spent, or after the goal is reached, do not count. So the
+ * number of lanes changes how long it takes, and nothing else. */
 #ifndef ARN_PLANNERS_RUN_LANES_H
 #define ARN_PLANNERS_RUN_LANES_H
 
@@ -20,7 +20,7 @@ typedef struct arn_lane {
     uint32_t index; /* of the lane */
     /* Of the task at hand. */
     uint32_t task;
-    uint64_t started; /* what the meter stood at */
+    uint64_t started; /* the meter's reading then */
     arenaut_status status;
     /* Private to lanes.c. */
     struct arn_lanes *lanes;
@@ -44,13 +44,13 @@ typedef struct arn_lanes {
     uint32_t first_task;   /* in lane 0 */
     arn_cost best, goal;   /* when the batch began */
     uint32_t last;         /* the last task whose outcome may still count */
-    arenaut_progress seen; /* the best of what any lane has ever told */
+    arenaut_progress seen; /* the best figures that any lane has ever reported */
     uint64_t next_report;
     arenaut_verdict verdict;
 } arn_lanes;
 
-/* As many lanes as the options allow threads, one if the problem is small. What is allocated
- * with lanes->allocator must be freed before they are closed. */
+/* As many lanes as the options allow threads, one if the problem is small. Memory from
+ * lanes->allocator must be freed before they are closed. */
 void arn_lanes_open(arn_lanes *lanes, arn_meter *meter);
 void arn_lanes_close(arn_lanes *lanes);
 
@@ -59,8 +59,8 @@ void arn_lanes_close(arn_lanes *lanes);
  * finds all that a smaller one finds. No more than lanes->n lanes are used. */
 arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task, void *context);
 
-/* The same for tasks that have an effort of their own to stop at: what they find counts
- * whatever the others spend. */
+/* The same for tasks that have an effort of their own to stop at: their results count whatever the
+ * others spend. */
 arenaut_status arn_lanes_search(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
                                 void *context);
 

@@ -1,6 +1,6 @@
-/* Counts the effort of a search, keeps the cost of its best plan, and stops it: when the effort is
- * spent, when the goal is reached, or when the caller says so. All in O(1); the caller is told at
- * most every ARN_REPORT_EVERY. */
+/* The effort budget of a search: counts the effort, keeps the cost of the best plan, and stops the
+ * search when the budget is spent, when the goal is reached, or when the caller's callback says so.
+ * All in O(1); progress is reported at most every ARN_REPORT_EVERY. */
 #include "planners/run/meter.h"
 
 #include "core/fail.h"
@@ -15,7 +15,7 @@ arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
     return meter;
 }
 
-/* Fitting into a capacity is all that is asked, and the capacity is in the problem. */
+/* The goal is to fit into a capacity, and the capacity is in the problem. */
 void arn_meter_raise_goal(arn_meter *meter) {
     const arenaut_plan *plan = meter->planning->plan;
     meter->goal = meter->planning->options->capacity

@@ -1,5 +1,5 @@
-/* The meter of a search: counts its effort, remembers the best plan, asks the caller whether
- * to go on, and says when there is nothing left to gain. */
+/* The meter of a search: its effort budget, the cost of its best plan (the incumbent of branch and
+ * bound), polls of the stop callback, and the goal at which there is nothing left to gain. */
 #ifndef ARN_PLANNERS_RUN_METER_H
 #define ARN_PLANNERS_RUN_METER_H
 
@@ -27,21 +27,21 @@ typedef struct arn_meter {
 
 arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
 
-/* Counts `effort`. False when the search is over. A planner that has no plan yet may finish
- * what it is at if only the effort is spent. */
+/* Charges `effort`. False when the search is over. A planner that has no plan yet may finish its
+ * attempt if only the budget is spent. */
 bool arn_meter_spend(arn_meter *meter, uint64_t effort);
 
-/* For work that is no search step: asks the caller just as the meter does, and stops the meter
- * if it is told to. Serves as long as the meter stays where it is. */
+/* Polls the stop callback during work that is not charged as effort, and stops the meter if that
+ * says so. Valid as long as the meter is not moved. */
 arn_poll *arn_meter_poll(arn_meter *meter);
 
-/* Whether the caller said stop: then nothing is finished that was begun. */
+/* Whether the stop callback ended the search: then nothing that was begun is finished. */
 bool arn_meter_was_stopped(const arn_meter *meter);
 
-/* Where the work stands, as a callback is told. */
+/* The progress that is reported to a callback. */
 arenaut_progress arn_meter_progress(const arn_meter *meter);
 
-/* Whether to begin, or go on with, what may become the first plan or a better one. */
+/* Whether to begin, or go on with, an attempt that may become the first plan or a better one. */
 bool arn_meter_wants_plan(const arn_meter *meter);
 
 /* Allows at least so much effort more, even if the effort was spent. Undoes no other stop. */
@@ -57,7 +57,7 @@ bool arn_meter_goes_on(const arn_meter *meter);
 bool arn_meter_has_plan(const arn_meter *meter);
 bool arn_meter_at_goal(const arn_meter *meter);
 
-/* Takes over what is now known of the bounds. */
+/* Takes over the present bounds of the plan. */
 void arn_meter_raise_goal(arn_meter *meter);
 
 /* Whether a plan of this cost is worth keeping. */

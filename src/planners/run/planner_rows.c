@@ -1,8 +1,8 @@
 /* The rows of the table that `auto` tries, the attempt of a row, and the settings of a planner.
  *
- * The table is short, so it is gone through each time, and sorted by insertion. What an attempt
- * does is up to its row; the order of trials stands in search/portfolio.c and auto.c. Of several
- * values for one setting the last counts. */
+ * The table is short, so it is gone through each time, and sorted by insertion. An attempt is up to
+ * its row; the order of trials stands in search/portfolio.c and auto.c. Of several values for one
+ * setting the last counts. */
 #include "planners/run/planner_rows.h"
 
 #include <string.h>

@@ -57,7 +57,7 @@ static arenaut_status read_reserve(const arenaut_planning *planning, const arena
 /* ExecuTorch gives a value one pool before it plans; of several allowed, the fastest. */
 static uint32_t pool_of(const arn_group *group) { return arn_lowest_bit(group->pools); }
 
-/* Where the first group without a fixed offset may lie in each pool: above the reserve, the
+/* The lowest place of the first group without a fixed offset in each pool: above the reserve, the
  * ranges that the problem reserves and the groups that are fixed. */
 static void find_floors(const arn_groups *groups, uint64_t reserve,
                         uint64_t floor[ARENAUT_MAX_POOLS]) {
@@ -184,7 +184,7 @@ static bool shelf_init(shelf *s, arn_workspace *space) {
     return s->object && s->in && s->previous && s->at && s->apart_from;
 }
 
-/* Marks those that an edge of the problem keeps apart from `group` although their lifetimes do
+/* Marks the groups that an edge of the problem keeps apart from `group` although their lifetimes do
  * not. */
 static void mark_edges(shelf *s, uint32_t group) {
     const arn_groups *groups = s->groups;
@@ -203,7 +203,7 @@ static bool meet(const shelf *s, uint32_t other, uint32_t group) {
     return (x->first < y->end && y->first < x->end) || s->apart_from[other] == group;
 }
 
-/* Where the groups in the object that are alive with `group` end; 0 if there are none. */
+/* The end of the groups in the object that are alive with `group`; 0 if there are none. */
 static uint64_t end_of_neighbours(shelf *s, const object *o, uint32_t group) {
     const arn_group *new = &s->groups->group[group];
     uint64_t end = 0;

@@ -1,10 +1,10 @@
 /* Replicas of runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO, ggml,
- * XNNPACK and what IREE compiles. They are data for placing/pass.c, as are the rows of greedy.c,
- * but know no gaps in lives and no hints, and fewer features: what a runtime does not know it is
- * not given.
+ * XNNPACK and IREE's compiler. They are data for placing/trial.c, as are the rows of greedy.c, but
+ * know no gaps in lives and no hints, and fewer features: those that a runtime does not have are
+ * withheld.
  *
- * Where the first three of UNKNOWN are not in use, what they do is among the first trials of
- * `auto` already. Runtimes with more to them have files of their own. */
+ * If the first three of UNKNOWN are not in use, their plans are among the first trials of `auto`
+ * already. Runtimes with more to them have files of their own. */
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
@@ -19,9 +19,9 @@ enum {
  * and each goes into the smallest gap between those alive then, the lowest of equals, or
  * behind all of them. One block of that size serves the runs that follow.
  *
- * The first stage hands a tensor's memory on to a later one of the same shape. Shapes are
- * not in a problem, so this is not done here; what is known of it are the results written
- * over an op's input: the input lives on for them, and has no gaps in its life.
+ * The first stage hands a tensor's memory on to a later one of the same shape. Shapes are not in a
+ * problem, so this is not done here; only the results written over an op's input are known: the
+ * input lives on for them, and has no gaps in its life.
  *
  * The runtime rounds sizes up to 64 bytes. The same comes of a problem that asks for that
  * alignment, since gaps then begin and end at multiples of it. */
@@ -36,11 +36,11 @@ const arenaut_planner arn_planner_onnxruntime = {
 
 /* OpenVINO's memory solver.
  *
- * Boxes go from large to small; each begins at offset 0 and is lifted above whatever it
- * meets until it meets nothing, which is the lowest gap. The original leaves the order of
- * equal sizes to its sort; here the first number comes first, as in a stable one.
+ * Boxes go from large to small; each begins at offset 0 and is lifted above any box that it meets
+ * until it meets none, which is the lowest gap. The original leaves the order of equal sizes to its
+ * sort; here the first number comes first, as in a stable one.
  *
- * What shares memory has become one box before, as large as the largest and alive from the
+ * Buffers that share memory have become one box before, as large as the largest and alive from the
  * first step of any to the last of all. */
 const arenaut_planner arn_planner_openvino = {
     .name = "openvino",
@@ -53,14 +53,14 @@ const arenaut_planner arn_planner_openvino = {
 
 /* ggml: the allocator that llama.cpp and others plan their graphs with.
  *
- * It walks the graph and keeps a list of free blocks, sorted by address; what is freed joins
- * the free blocks next to it, so that these are just the gaps between what is alive. A
- * tensor goes into the smallest block that is large enough, the highest of equals. The last
- * block, which has no end, is used only if there is no other. The result of an op that may
- * work in place takes its operand's memory instead, and what is left over of that is freed.
+ * It walks the graph and keeps a list of free blocks, sorted by address; a freed block is coalesced
+ * with the free blocks next to it, so that these are just the gaps between live tensors. A tensor
+ * goes into the smallest block that is large enough, the highest of equals. The last block, which
+ * has no end, is used only if there is no other. The result of an op that may work in place takes
+ * its operand's memory instead, and the rest of that is freed.
  *
- * One chunk of memory without a size limit, which is what most of its back ends have. The
- * original rounds sizes up to the alignment; see ONNX Runtime for why this is not done. */
+ * One chunk of memory without a size limit, as most of its back ends have. The original rounds
+ * sizes up to the alignment; see ONNX Runtime for why this is not done. */
 const arenaut_planner arn_planner_ggml = {
     .name = "ggml",
     .summary = "ggml's graph allocator: in order of time, smallest free block",

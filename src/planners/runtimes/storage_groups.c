@@ -1,15 +1,16 @@
-/* storage-groups: what PyTorch's Static Runtime does (assignStorageToManagedTensors).
+/* storage-groups: a replica of the planner of PyTorch's Static Runtime
+ * (assignStorageToManagedTensors).
  *
  * In the order in which values come alive, each takes over the group that became free last, or
  * opens one; a group becomes free when its value has been used for the last time. Sizes play no
  * part: a group is as large as its largest member, and groups lie end to end. Lives have no gaps,
  * and nothing is known of results that may be written over operands.
  *
- * What a graph is given, what it keeps and what it returns is not the planner's to manage there:
- * each of these has memory of its own here. A device is a pool, with groups of its own.
+ * Inputs, constants and outputs of a graph are not managed by the planner there: each of these has
+ * memory of its own here. A device is a pool, with groups of its own.
  *
- * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages
- * whose sizes are known only when they have run; it stands alone, so that a test holds the two
+ * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages with
+ * sizes that are known only when they have run; it stands alone, so that a test holds the two
  * against each other. */
 #include "core/fail.h"
 #include "core/memory.h"

@@ -1,10 +1,10 @@
-/* tflite-arena: what LiteRT (TensorFlow Lite) does when it allocates its tensors.
+/* tflite-arena: a replica of the arena planner of LiteRT (TensorFlow Lite).
  *
- * Tensors that live for the whole run come first, by number; then the others from large to
- * small, equal ones in the order in which they come alive. Each goes into the smallest gap,
- * where the gap that was best so far is measured without the bytes lost to alignment, and
- * so counts as larger than it was. A tensor that shares its input's memory is not placed:
- * the input lives on for it, and has no gaps in its life. */
+ * Tensors that live for the whole run come first, by number; then the others from large to small,
+ * equal ones in the order in which they come alive. Each goes into the smallest gap, but the gap
+ * that was best so far is measured without the bytes lost to alignment, and so counts as larger
+ * than it was. A tensor that shares its input's memory is not placed: the input lives on for it,
+ * and has no gaps in its life. */
 #include "core/sort.h"
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"

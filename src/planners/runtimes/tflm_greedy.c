@@ -1,11 +1,10 @@
-/* tflm-greedy: what TensorFlow Lite for Microcontrollers does by itself when it starts.
+/* tflm-greedy: a replica of GreedyMemoryPlanner of TensorFlow Lite for Microcontrollers.
  *
- * Buffers with an offline offset are placed first, in the order of their numbers; then the
- * others from large to small, equal ones from the last number to the first. Each goes into
- * the lowest gap between placed buffers whose lifetimes meet its own: only those with an offline
- * offset lie over one another, where they are told to. A lifetime is from the
- * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
- * touches) is thought to be alive at one common step. */
+ * Buffers with an offline offset are placed first, in the order of their numbers; then the others
+ * from large to small, equal ones from the last number to the first. Each goes into the lowest gap
+ * between placed buffers whose lifetimes meet its own: only buffers with an offline offset lie over
+ * one another, if their offsets do. A lifetime is from the first use to the last, without gaps, and
+ * a tensor that ends before step 0 (no op touches it) counts as alive at one common step. */
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 

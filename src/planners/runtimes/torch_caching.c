@@ -47,7 +47,7 @@ typedef struct caching {
     uint32_t n_free;
     uint32_t last[SHELVES];         /* the block at the end of an expandable shelf */
     uint64_t reserved[SHELVES];     /* bytes */
-    uint64_t at[ARENAUT_MAX_POOLS]; /* where the next segment of a pool begins */
+    uint64_t at[ARENAUT_MAX_POOLS]; /* the start of the next segment of a pool */
 } caching;
 
 #define KIB(n) (UINT64_C(1024) * (n))
@@ -303,7 +303,7 @@ static arenaut_status serve(replay *r, bool expandable, const arenaut_allocator 
 
 /* ---- the plan ---- */
 
-/* The shelves of a pool lie one behind the other where they are expandable. */
+/* The shelves of a pool lie one behind the other if they are expandable. */
 static uint64_t place_of(const replay *r, uint32_t b) {
     const uint32_t shelf = r->shelf[b];
     return r->offset[b] +

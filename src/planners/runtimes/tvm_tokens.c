@@ -1,4 +1,4 @@
-/* tvm-tokens: what TVM's Relay did with a graph (GraphPlanMemory).
+/* tvm-tokens: a replica of the graph planner of TVM's Relay (GraphPlanMemory).
  *
  * Values ask for tokens in the order in which they are made. A request looks among the free
  * tokens of its device, first upward from its size to so many times that (match_range), then
@@ -8,8 +8,8 @@
  * let go in the order in which it names them (the problem's column `release`). Arguments and state
  * have tokens that are never free.
  *
- * A device is a pool here. The original knew the arguments' tokens as well; of those only the
- * ones that are planned count. */
+ * A device is a pool here. The original knew the arguments' tokens as well; of these only the
+ * planned ones count. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
-/* Assigns pools before places: which group goes to which pool matters more than where it lies in
- * it.
+/* Two-phase planning with a choice of pools: groups are assigned to pools first and placed second,
+ * as the pool of a group matters more than its place in it.
  *
- * Pools are chosen such that at each step what is alive in a pool is no more than it has: as little
- * as possible is spilled (bounds/spill.h), or the groups with the most uses for the shortest lives
- * get the fast pools. Then groups are placed in several orders, and one that finds no room in its
- * pool goes to the next slower one. As packings are rarely free of gaps, this is also done with
- * less than each pool has. The first ways are tried whatever the effort, like the rows of the
- * table. */
+ * Pools are chosen such that at each step the live bytes in a pool are within its capacity: as
+ * little as possible is spilled (the dynamic program of bounds/spill.h), or the groups with the
+ * most uses for the shortest lives get the fast pools. Then groups are placed in several orders,
+ * and one that finds no room in its pool goes to the next slower one. As packings are rarely free
+ * of gaps, this is also done with less than each pool has. The first ways are tried whatever the
+ * effort, like the rows of the table. */
 #include "planners/search/search.h"
 
 #include "core/checked.h"
@@ -142,7 +142,7 @@ static bool assign_by_use(arn_workspace *space, uint32_t sixteenths, uint32_t *p
     return true;
 }
 
-/* ---- by what is spilled ---- */
+/* ---- by the least spill ---- */
 
 static arenaut_status assign_by_loads(arn_workspace *space, uint32_t sixteenths, arn_lane *lane,
                                       uint32_t *pool, bool *found) {
@@ -171,7 +171,7 @@ static arenaut_status assign_by_loads(arn_workspace *space, uint32_t sixteenths,
 
 /* ---- trials ---- */
 
-/* Its pool and slower ones. Where a pool is forgotten all stay open. */
+/* Its pool and slower ones. If its pool was left out all stay open. */
 static void narrow(arn_workspace *space, const uint32_t *pool) {
     for (uint32_t i = 0; i < space->groups.n; i++) {
         if (pool[i] == ARENAUT_NONE) continue;

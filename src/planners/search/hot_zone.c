@@ -1,9 +1,9 @@
-/* Exact search for the part of a large problem that decides its arena.
+/* Decomposition by time: exact search for the part of a large problem that decides its arena.
  *
- * A problem that is too large for exact search is mostly easy; what makes it hard are the few
- * moments at which almost the whole arena is alive. The buffers alive then are placed by exact
- * search, as a problem of their own, and the others around them, where there is room to spare.
- * Zones of several sizes are tried, each with its own effort. */
+ * A problem that is too large for exact search is mostly easy; the hard part are the few moments at
+ * which almost the whole arena is alive. The buffers alive then are placed by exact search, as a
+ * problem of their own, and the others around them, with room to spare. Zones of several sizes are
+ * tried, each with its own effort. */
 #include "planners/search/search.h"
 
 #include "core/fail.h"
@@ -100,7 +100,7 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
     return arn_fail(z->planning->err, st, why.at, "%s", why.msg);
 }
 
-/* Puts the part where the exact search put it, and the rest around it in this order. */
+/* Fixes the part at the places of the exact search, and places the rest around it in this order. */
 static arenaut_status place_around(zone *z, const char *letters) {
     const arn_groups *groups = &z->space.groups;
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
@@ -168,7 +168,7 @@ static uint32_t highest_section(const arn_timeline *t) {
     return highest;
 }
 
-/* Whether exact search would refuse what is alive at that section, even by itself. */
+/* Whether exact search would refuse the groups alive at that section, even by themselves. */
 static bool is_crowded(const arn_timeline *t, uint32_t n_groups, uint32_t section) {
     uint64_t alive = 0;
     for (uint32_t i = 0; i < n_groups; i++) alive += t->first[i] <= section && section < t->end[i];

@@ -1,11 +1,11 @@
-/* local-search: changes the order in which the skyline is filled, a little at a time.
+/* local-search: late acceptance hill climbing (Burke, Bykov 2017) over the order in which the
+ * skyline is filled.
  *
- * One group is moved to another place in the order; mostly one that ends at the top of the
- * arena, and mostly to the front. The new order is kept if its arena is not larger than the
- * one before, or than the one some dozens of tries ago (late acceptance), so that the search
- * can leave a dead end without a temperature to be tuned. After long failure it goes back
- * to the best order. Several such climbs are made, from different orders; the seed decides
- * all. */
+ * One group is moved to another place in the order; mostly one that ends at the top of the arena,
+ * and mostly to the front. The new order is kept if its arena is not larger than the one before, or
+ * than the one some dozens of tries ago, so that the search can leave a local optimum without a
+ * temperature to be tuned. After long failure it goes back to the best order. Several such climbs
+ * are made, from different orders; the seed decides all. */
 #include "planners/search/search.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct climb {
     bool is_open, has_start;
 } climb;
 
-struct arn_climbs {
+struct arn_hill_climbs {
     arn_workspace whole;
     climb climb[CLIMBS];
     uint32_t n;
@@ -65,7 +65,7 @@ static uint64_t end_of(const climb *c, uint32_t group) {
     return arn_workspace_offset(&c->space, group) + c->space.groups.group[group].extent;
 }
 
-/* Pools are not told apart: the highest end of all is as good a place to start as any. */
+/* Pools are not distinguished: the highest end of all is as good a place to start as any. */
 static void find_top(climb *c) {
     uint64_t highest = 0;
     for (uint32_t i = 0; i < c->space.groups.n; i++) {
@@ -171,7 +171,7 @@ static arenaut_status open_climb(climb *c, const arn_workspace *whole,
 }
 
 static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) {
-    arn_climbs *climbs = context;
+    arn_hill_climbs *climbs = context;
     if (climbs->extra && task == 0) return climbs->extra(climbs->context, task, lane);
     climb *c = &climbs->climb[climbs->extra ? task - 1 : task];
     arenaut_status st = ARENAUT_OK;
@@ -194,20 +194,20 @@ static uint64_t count_groups(const arenaut_problem *p) {
     return n;
 }
 
-bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t effort) {
+bool arn_hill_climbs_can_move(const arenaut_problem *problem, uint64_t effort) {
     const uint64_t n = count_groups(problem);
     return n <= MOST_FOR_SEVERAL || effort > n * arn_effort_per_placement(n);
 }
 
-arenaut_status arn_climbs_new(arn_lanes *lanes, arn_climbs **out) {
-    arn_climbs *climbs = arn_allocate_zeroed(lanes->allocator, 1, sizeof *climbs);
+arenaut_status arn_hill_climbs_new(arn_lanes *lanes, arn_hill_climbs **out) {
+    arn_hill_climbs *climbs = arn_allocate_zeroed(lanes->allocator, 1, sizeof *climbs);
     if (!climbs) return arn_no_memory(lanes->meter->planning->err);
     climbs->allocator = lanes->allocator;
     *out = climbs;
     return ARENAUT_OK;
 }
 
-static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
+static arenaut_status open_whole(arn_hill_climbs *climbs, const arn_lanes *lanes) {
     static const char *const starts[CLIMBS] = {"TWA", "TAW", "WAT", "Z"};
     arenaut_planning planning = *lanes->meter->planning;
     planning.allocator = lanes->allocator;
@@ -224,7 +224,7 @@ static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
     return ARENAUT_OK;
 }
 
-void arn_climbs_free(arn_climbs *climbs) {
+void arn_hill_climbs_free(arn_hill_climbs *climbs) {
     if (!climbs) return;
     for (uint32_t k = 0; k < climbs->n; k++) {
         if (climbs->climb[k].is_open) arn_workspace_close(&climbs->climb[k].space);
@@ -233,15 +233,15 @@ void arn_climbs_free(arn_climbs *climbs) {
     arn_release(climbs->allocator, climbs);
 }
 
-arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t effort,
-                              arn_lane_task extra, void *context) {
+arenaut_status arn_hill_climbs_run(arn_hill_climbs *climbs, arn_lanes *lanes, uint64_t effort,
+                                   arn_lane_task extra, void *context) {
     arenaut_status st = climbs->n ? ARENAUT_OK : open_whole(climbs, lanes);
     if (st != ARENAUT_OK) return st;
     climbs->extra = extra;
     climbs->context = context;
     for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = effort / climbs->n;
     if (!arn_meter_has_plan(lanes->meter) && !extra) {
-        /* One will make a plan whatever it takes; the others need not. */
+        /* One makes a plan whatever its effort; the others need not. */
         st = arn_lanes_search(lanes, 1, run_in_lane, climbs);
         if (st != ARENAUT_OK) return st;
     }
@@ -253,15 +253,15 @@ static arenaut_status local_search_run(const arenaut_planner *self, arenaut_plan
     if (st != ARENAUT_OK) return st;
     arn_meter meter = arn_meter_start(planning, self->name);
     arn_lanes lanes;
-    arn_climbs *climbs = NULL;
+    arn_hill_climbs *climbs = NULL;
     arn_lanes_open(&lanes, &meter);
-    st = arn_climbs_new(&lanes, &climbs);
+    st = arn_hill_climbs_new(&lanes, &climbs);
     if (st == ARENAUT_OK) {
         const uint64_t effort = arn_local_search_share(planning->options->effort);
-        st = arn_climbs_run(climbs, &lanes, effort, NULL, NULL);
+        st = arn_hill_climbs_run(climbs, &lanes, effort, NULL, NULL);
         arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);
     }
-    arn_climbs_free(climbs);
+    arn_hill_climbs_free(climbs);
     arn_lanes_close(&lanes);
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }

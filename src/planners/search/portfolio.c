@@ -1,7 +1,7 @@
-/* Makes trials: the rows of the table that are one pass, variants of them in other orders, and the
- * planners of runtimes. Most problems end at the first few. A trial is a pass over groups that all
- * trials of a style share, O(n log n) by the skyline and O(pairs alive together) otherwise. What
- * comes after these is in auto.c. */
+/* The portfolio of heuristics, as trials: the rows of the table that are one pass, variants of them
+ * in other orders, and the planners of runtimes. Most problems end at the first few. A trial is a
+ * pass over groups that all trials of a style share, O(n log n) by the skyline and O(pairs alive
+ * together) otherwise. The searches after these are in auto.c. */
 #include "planners/search/search.h"
 
 #include "planners/placing/trial.h"
@@ -10,10 +10,10 @@
 /* The order and fit of a row of the table, or its fit in another order. */
 typedef struct trial {
     const arenaut_planner *row;
-    const char *letters; /* NULL: exactly what the row does by default; never left out */
+    const char *letters; /* NULL: the row's own order; never left out */
 } trial;
 
-/* The most promising first. F tells groups apart only where there are pools to choose from. */
+/* The most promising first. F matters only if there are pools to choose from. */
 static const trial variants[] = {
     {&arn_planner_skyline, "TAW"},   {&arn_planner_skyline, "WAT"},
     {&arn_planner_skyline, "Z"},     {&arn_planner_skyline, "Z-"},
@@ -28,8 +28,8 @@ static const trial variants[] = {
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
-/* Ways of dealing with relations, hints and spare pools; which of them differ depends on
- * what the problem has. The first is what the rows of the table do. */
+/* Ways of dealing with relations, hints and spare pools; which of them differ depends on the
+ * problem's features. The first is that of the rows of the table. */
 typedef struct style {
     unsigned how;
     bool share, keep_hints, least_growth;
@@ -46,8 +46,8 @@ static const style styles[] = {
 };
 enum { N_STYLES = sizeof styles / sizeof *styles };
 
-/* Trials that look at each pair of buffers alive together come behind those that do not where
- * there are many pairs, and at the very end where they would take more than a second each. */
+/* Trials that look at each pair of buffers alive together come behind the others if there are many
+ * pairs, and at the very end if they would take more than a second each. */
 #define MANY_PAIRS UINT64_C(2000000)
 #define MOST_PAIRS UINT64_C(500000000)
 
@@ -100,8 +100,8 @@ static arenaut_status make_trial_in_lane(void *context, uint32_t task, arn_lane 
     return arn_pass_vary(t.row, t.letters, rules, space, &lane->meter);
 }
 
-/* The first two trials by themselves: most problems end there, and what they find lets the
- * others give up early. */
+/* The first two trials by themselves: most problems end there, and their plans let the others be
+ * pruned early. */
 enum { BATCH = 4, BY_THEMSELVES = 2 };
 
 static arenaut_status make_series(series *s, arn_lanes *lanes) {
@@ -202,8 +202,8 @@ arenaut_status arn_portfolio_rows(arn_lanes *lanes, uint64_t *pairs) {
 /* One unit of effort pays for some hundred pairs. */
 enum { PAIRS_PER_EFFORT = 1024 };
 
-/* What was left out for its many pairs. If there is no hope that the effort pays for even one
- * such trial, it counts as spent: a larger effort must not find less for having tried. */
+/* The trials that were left out for their many pairs. If there is no hope that the effort pays for
+ * even one such trial, it counts as spent: a larger effort must not find less for having tried. */
 static arenaut_status make_late_rows(series *s, uint64_t pairs, arn_lanes *lanes) {
     arn_meter *meter = lanes->meter;
     if (!arn_meter_goes_on(meter)) return ARENAUT_OK;

@@ -21,7 +21,7 @@
  * once, and `auto` places those, with a small effort of its own. */
 
 /* Effort that placing may take, besides a little for each token. It does not depend on the effort,
- * so that more effort goes on from where less ended. */
+ * so that a larger effort continues the search of a smaller one. */
 enum { PLACING = 1 << 12, EFFORT_PER_TOKEN = 16 };
 
 static void measure_tokens(arn_packer *packer, const arn_packing *packing) {
@@ -40,7 +40,7 @@ static void measure_tokens(arn_packer *packer, const arn_packing *packing) {
     }
 }
 
-/* The token whose rounding adds most: on top of the others that costs nothing. */
+/* The token with the largest rounding: on top of the others that costs nothing. */
 static uint32_t most_wasteful(const arn_packer *packer, uint32_t n_tokens, uint64_t *waste) {
     uint32_t found = 0;
     *waste = 0;
@@ -101,8 +101,8 @@ static bool has_choice(const arn_layout *l, uint32_t n_tokens) {
     return choice;
 }
 
-/* Where tokens have a choice of pools, the best plan need not be the one with the least sum of
- * arenas, and is not taken for that. */
+/* If tokens have a choice of pools, the best plan need not be the one with the least sum of arenas,
+ * and is not claimed to be. */
 static void take_places(arn_packer *packer, uint32_t n_tokens, const arenaut_plan *plan) {
     arn_layout *l = &packer->next;
     if (plan->quality == ARENAUT_INFEASIBLE) {
@@ -237,8 +237,8 @@ static void keep(const pools *s, arn_meter *meter) {
     arn_meter_improved(meter, cost);
 }
 
-/* What is proven of a problem whose memory comes in tokens holds for no other: elsewhere
- * buffers could share parts of a token. */
+/* A bound for a problem with memory in tokens holds for no other: elsewhere buffers could share
+ * parts of a token. */
 static void take_bounds(const pools *s, arn_meter *meter) {
     const arenaut_problem *p = s->planning->problem;
     arenaut_plan *plan = s->planning->plan;
@@ -277,8 +277,8 @@ static arenaut_status make_all_pools(arenaut_planning *planning, arn_meter *mete
     return st;
 }
 
-/* Where it may be that nothing need be spilled, all buffers in their fastest pools: of plans like
- * that, this finds the one that needs the least. That there may be none says nothing of others. */
+/* If possibly nothing need be spilled, all buffers in their fastest pools: of such plans, this
+ * finds the smallest. That there may be none proves nothing about others. */
 static arenaut_status share_fastest_pools(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_problem *p = planning->problem;
     if (!arenaut_problem_chooses_pools(p) || planning->plan->spill_bound > 0) return ARENAUT_OK;

@@ -1,6 +1,6 @@
-/* Gathers the buffers of some pools as entries, from large to small, with what decides how they can
- * be packed into tokens: which of them conflict, where each fits, and how large the tokens must be
- * at the least. O(n²) in entries, which is why there is a limit to them. */
+/* The buffers of some pools as entries, from large to small, with the data of packing them into
+ * tokens: the interference matrix, the pools of each, and lower bounds of the token sizes. O(n²) in
+ * entries, which is why there is a limit to them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -83,8 +83,8 @@ static bool crowd_make(arn_packer *packer, const uint32_t *entry_of, crowd *c) {
     return true;
 }
 
-/* The most are alive just after some buffer has come alive. Those that are alive then, in order
- * of size, need tokens no smaller than themselves. */
+/* The most are alive just after some buffer has come alive. The live ones then, in order of size,
+ * need tokens no smaller than themselves. */
 static bool find_floors(arn_packer *packer, const uint32_t *entry_of) {
     const arenaut_problem *p = packer->problem;
     crowd c;

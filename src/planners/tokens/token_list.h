@@ -1,5 +1,5 @@
-/* Tokens: blocks of memory that each hold one buffer at a time, each from its start. What
- * planners come to that give buffers whole blocks rather than places. */
+/* Tokens: blocks of memory that each hold one buffer at a time, each from its start. The result of
+ * planners that give buffers whole blocks rather than places. */
 #ifndef ARN_PLANNERS_TOKENS_TOKEN_LIST_H
 #define ARN_PLANNERS_TOKENS_TOKEN_LIST_H
 
@@ -10,8 +10,8 @@ typedef struct arn_token_list {
     uint32_t *of;    /* per buffer; ARENAUT_NONE if it needs no memory */
     uint32_t *pool;  /* per token */
     uint64_t *size;  /* per token: its largest buffer's */
-    uint64_t *align; /* per token: the largest that a buffer asks for */
-    uint64_t *start; /* per token: where it was kept last */
+    uint64_t *align; /* per token: the size of its largest buffer */
+    uint64_t *start; /* per token: the place at which it was kept last */
 } arn_token_list;
 
 /* Room for a token for each buffer, and none yet. False if there is no memory. */

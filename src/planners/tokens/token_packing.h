@@ -2,9 +2,9 @@
  * take over the other's memory (same-base), so that the tokens' arenas add up to as little as can
  * be.
  *
- * Entries are the buffers, from large to small: an entry that opens a token then sets its size,
- * and those that join it later are no larger. Which pool a token lies in is decided last: till
- * then it may lie in every pool that all of its buffers may use. */
+ * Entries are the buffers, from large to small: an entry that opens a token then sets its size, and
+ * later entries are no larger. Which pool a token lies in is decided last: till then it may lie in
+ * every pool that all of its buffers may use. */
 #ifndef ARN_PLANNERS_TOKENS_TOKEN_PACKING_H
 #define ARN_PLANNERS_TOKENS_TOKEN_PACKING_H
 
@@ -21,14 +21,15 @@ typedef struct arn_packing {
     uint64_t total;  /* of the tokens' sizes */
 } arn_packing;
 
-/* Where the tokens of a packing lie. */
+/* The places of the tokens of a packing. */
 typedef struct arn_layout {
-    uint64_t *size, *align; /* per token: what its buffers ask for, in bytes, not rounded */
-    uint64_t *pools;        /* per token: bit k: all of its buffers may lie in pool k */
-    uint32_t *pool;         /* per token */
-    uint64_t *start;        /* per token */
-    uint64_t total;         /* of the arenas; ARENAUT_UNPLACED: the tokens do not fit */
-    bool least;             /* these tokens need no less; or cannot fit, if they do not */
+    uint64_t *size,
+        *align;      /* per token: the size and alignment of its buffers, in bytes, not rounded */
+    uint64_t *pools; /* per token: bit k: all of its buffers may lie in pool k */
+    uint32_t *pool;  /* per token */
+    uint64_t *start; /* per token */
+    uint64_t total;  /* of the arenas; ARENAUT_UNPLACED: the tokens do not fit */
+    bool least;      /* these tokens need no less; or cannot fit, if they do not */
 } arn_layout;
 
 typedef struct arn_packer {
@@ -50,7 +51,7 @@ typedef struct arn_packer {
     uint64_t bound;        /* proven: the arenas add up to no less, ... */
     bool impossible;       /* ... or the entries do not fit at all */
     bool out_of_memory;
-    arn_poll *poll; /* asked in all that takes long */
+    arn_poll *poll; /* polled in all that takes long */
     arn_packing best;
     arn_layout layout; /* of the best; its total is ARENAUT_UNPLACED while there is none */
     arn_layout next;   /* of the packing that is being tried */
@@ -60,23 +61,23 @@ typedef struct arn_packer {
 /* Whether there are few enough buffers for this. */
 bool arn_packer_suit(const arenaut_problem *problem);
 
-/* Gathers what needs memory in `pools` and may lie in no other. NO_MEMORY, or REFUSED past
- * ARN_PACKER_MOST. */
+/* Gathers the buffers that need memory in `pools` and may lie in no other. NO_MEMORY, or REFUSED
+ * past ARN_PACKER_MOST. */
 arenaut_status arn_packer_make(arn_meter *meter, uint64_t pools, arn_packer *packer);
 void arn_packer_free(arn_packer *packer);
 
-/* What the arenas of tokens of `total` bytes add up to at the least. */
+/* A lower bound of the arenas of tokens of `total` bytes. */
 uint64_t arn_packer_bound(const arn_packer *packer, uint64_t total);
 
 /* Lays the tokens of a packing into the pools: packer->next says where. `at_once`: without a
- * search, if they fit at all without one. Returns the effort that took; where there was no
- * memory, packer->out_of_memory is set. */
+ * search, if they fit at all without one. Returns the effort of that; if there was no memory,
+ * packer->out_of_memory is set. */
 uint64_t arn_packer_lay(arn_packer *packer, const arn_packing *packing, bool at_once);
 
 /* A first packing. */
 arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer);
-/* Looks for better ones until there are none, or `effort` is spent: by search through all
- * packings, then by chance. The caller is asked through the meter. */
+/* Looks for better ones until there are none, or `effort` is spent: by branch and bound over all
+ * packings, then by local search. The stop callback is polled through the meter. */
 arenaut_status arn_packer_improve(arn_meter *meter, uint64_t effort, arn_packer *packer);
 
 #endif

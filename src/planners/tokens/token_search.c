@@ -21,12 +21,12 @@ typedef struct filling {
     const arn_packer *packer;
     arn_packing packing;
     uint64_t *size;    /* per token */
-    uint64_t *pools;   /* per token: where it may lie */
-    uint64_t *before;  /* per entry: where its token might lie without it */
+    uint64_t *pools;   /* per token: its possible pools */
+    uint64_t *before;  /* per entry: the possible pools of its token without it */
     uint64_t *members; /* `words` for each token */
 } filling;
 
-/* What looking at one token costs, as effort: it grows with the words to compare. */
+/* The effort of looking at one token: it grows with the words to compare. */
 static uint64_t look_effort(const filling *f) { return 1 + f->packer->words / 4; }
 
 /* Room for as many tokens as entries. False if there is no memory. */
@@ -64,7 +64,8 @@ static bool has_room(const filling *f, uint32_t token, uint32_t entry) {
 static uint64_t idle_around(const filling *f, uint32_t token, uint32_t entry) {
     const arn_packer *packer = f->packer;
     const uint64_t *members = members_of(f, token);
-    const uint64_t open = UINT64_C(1) << 32; /* nothing on that side: fits worse than any gap */
+    const uint64_t open = UINT64_C(1)
+                          << 32; /* nothing in that direction: fits worse than any gap */
     uint64_t before = open, after = open;
     for (uint32_t w = 0; w < packer->words; w++) {
         for (uint64_t bits = members[w]; bits; bits &= bits - 1) {
@@ -142,8 +143,8 @@ static uint64_t fill_in_order(filling *f, const uint32_t *order) {
     return looked_at + packer->n;
 }
 
-/* Makes the filling the best if it is. Adds the effort it took to *spent. If some way of laying
- * it might be better than the one that was found, lowers *unsure to what that could come to. */
+/* Makes the filling the best if it is. Adds the effort it took to *spent. If some way of laying it
+ * might be better than the one that was found, lowers *unsure to a bound of that. */
 static void keep_if_best(arn_packer *packer, const filling *f, bool at_once, uint64_t *spent,
                          uint64_t *unsure) {
     const uint64_t bound = arn_packer_bound(packer, f->packing.total);
@@ -187,7 +188,7 @@ arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer) {
 
 /* ---- all packings ---- */
 
-/* What has been tried for an entry: tokens in the order of (idle, number), then a new one. */
+/* The last choice tried for an entry: tokens in the order of (idle, number), then a new one. */
 typedef struct tried {
     uint64_t idle;
     uint32_t token;
@@ -232,15 +233,15 @@ static uint32_t next_token(search *s, uint32_t entry, tried *t) {
     return best;
 }
 
-/* Whether what has begun can still become better than the best: the tokens that are open cost
- * what they cost, and those that are missing at least their floors. */
+/* Pruning: whether the partial packing can still become better than the best. The open tokens count
+ * with their sizes, and the missing ones with their floors. */
 static bool is_hopeful(const search *s, uint32_t n_tokens, uint64_t total) {
     const arn_packer *packer = s->packer;
     const uint64_t missing = n_tokens < packer->n_floors ? packer->floors[n_tokens] : 0;
     return arn_packer_bound(packer, total + missing) < packer->layout.total;
 }
 
-/* Puts the entry where it has not been yet. */
+/* Puts the entry into the next token that was not tried yet. */
 static bool advance(search *s, uint32_t entry) {
     tried *t = &s->tried[entry];
     filling *f = &s->filling;
@@ -275,7 +276,7 @@ static bool look_at_all(search *s) {
     return s->packer->layout.total <= s->packer->bound;
 }
 
-/* What looking at all has shown. */
+/* The result of the complete search. */
 static void conclude(search *s) {
     arn_packer *packer = s->packer;
     const uint64_t least = arn_min_u64(packer->layout.total, s->unsure);
@@ -292,8 +293,8 @@ static void move(uint32_t *order, uint32_t from, uint32_t to) {
     order[to] = entry;
 }
 
-/* From the order by size, or what has become of it, one entry at a time elsewhere. What is no
- * worse is kept, so that it wanders. */
+/* Local search from the order by size: one entry at a time is moved elsewhere, and the new order is
+ * kept if it is no worse, so that the search wanders over plateaus. */
 static void try_by_chance(search *s, uint32_t *order) {
     arn_packer *packer = s->packer;
     uint64_t state = s->meter->planning->options->seed;
