@@ -37,7 +37,7 @@ static void take_arena(lane_search *s, uint64_t arena) {
     arn_meter_improved(s->meter, cost);
 }
 
-/* A bound on one of several pools says nothing about the total. */
+/* A bound on one of several pools is none of the total. */
 static void take_bound(lane_search *s, uint64_t bound) {
     arenaut_plan *plan = s->planning->plan;
     const arn_cost before = {plan->spill_bound, plan->total_bound};

@@ -98,7 +98,7 @@ static bool first_case(const arn_exact_input *in, arn_region *scratch, uint8_t *
         if (g.root[heir] == g.root[base] || has_fixed(&g, heir) || has_fixed(&g, base)) continue;
         if (may_join(&g, heir, base, &looks)) arn_exact_join(&g, heir);
     }
-    /* Joining others may have put a buffer where its base is. */
+    /* Other joins may have put a buffer at its base. */
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t heir = order[k], base = p->same_base[heir];
         const bool joined = g.root[heir] == g.root[base] && g.at[heir] == g.at[base];

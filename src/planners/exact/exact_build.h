@@ -13,7 +13,7 @@ typedef struct arn_exact_build {
     arn_region scratch; /* freed when the model is built */
     arn_exact_relations relations;
     uint32_t *item;       /* per buffer of the problem; ARENAUT_NONE if it is none */
-    int64_t highest_wall; /* where the highest wall ends, in units */
+    int64_t highest_wall; /* end of the highest wall, in units */
 } arn_exact_build;
 
 /* The lifetimes of a buffer while nothing covers it, and their number. */

@@ -77,7 +77,7 @@ typedef struct arn_exact_model {
     uint32_t n_fixed, *fixed; /* buffers that have their offset already, */
     uint64_t *fixed_at;       /* in bytes */
     uint32_t largest_group;   /* in items; 1 if not tied */
-    int64_t highest_fixed;    /* where the highest of them ends */
+    int64_t highest_fixed;    /* end of the highest of them */
 
     int64_t bound;       /* no arena is smaller */
     int64_t upper_bound; /* everything fits below, if anything does */

@@ -153,7 +153,7 @@ typedef struct search {
     success successes[RECENT];
     uint32_t n_successes;
     uint64_t random;
-    uint64_t best_end; /* where the best plan ends, before its arena is rounded up */
+    uint64_t best_end; /* the end of the best plan, before its arena is rounded up */
     int64_t low;       /* nothing fits below a lower capacity than this */
     int64_t target;    /* the highest capacity worth looking at; proven when low > target */
     arenaut_verdict verdict;

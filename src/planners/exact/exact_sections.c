@@ -100,7 +100,7 @@ static bool keep_maximal_moments(arn_exact_build *x, moments *t) {
 
 /* ---- extra edges ---- */
 
-/* Whether an edge says something new about two items. */
+/* Whether an edge adds an interference between two items. */
 static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
     return x->item[e.a] != ARENAUT_NONE && x->item[e.b] != ARENAUT_NONE &&
            arn_exact_edge_holds(x, e.a, e.b) && !arn_exact_lives_meet(x, e.a, e.b);
@@ -322,8 +322,8 @@ static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
 
 /* Whether exchanging the two changes nothing. Items with the same spans have the same neighbours,
  * as the clique of an edge is a span of its two ends only. Alignments are compared in bytes,
- * although in units they may read as 1: the checker of a proof knows of no units, and would not
- * accept the exchange if one of the two may lie at an odd address. */
+ * although in units they may read as 1: the checker of a proof has no units, and would not accept
+ * the exchange if one of the two may lie at an odd address. */
 static bool may_exchange(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const arn_exact_model *m = x->model;
     const arenaut_problem *p = x->in->problem;

@@ -14,9 +14,9 @@
  *              clique 0, 1      clique 2            2       b c        0      b + c
  *
  * There are two moves. *Place* puts an item at its lowest address, and raises the neighbours that
- * could have lain there. *Reject* (below) says that in a given clique no item lies at the floor,
- * which raises the members that could. Every change is noted in the *trail* with the value before,
- * and moves are undone by taking back the changes behind a mark:
+ * could have lain there. *Reject* (below) rules out that an item lies at the floor of a given
+ * clique, which raises the members that could. Every change is noted in the *trail* with the value
+ * before, and moves are undone by taking back the changes behind a mark:
  *
  *     trail   | unplaced p | lowest a: 0 | lowest b: 0 | floor 0: 0 | floor 1: 0 |
  *             ^ before p was placed                 before clique 2 is rejected ^

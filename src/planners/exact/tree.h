@@ -35,10 +35,10 @@
  *    blocks h, below the wall, ends no higher than the wall, and the first place above that end is
  *    the same.) Reject raises u to the least of these, and x remains in P of that child.
  *
- * With walls, gaps, alignment and edges nothing changes, as P(X), `lowest` and the argument know
- * only which items are neighbours. Since P(X) depends on nothing but the unplaced items and their
- * `lowest`, so does failure: a state that failed is a no-good, remembered in a transposition table
- * by a digest of just these, and fails again at once, however it was reached.
+ * With walls, gaps, alignment and edges nothing changes, as P(X), `lowest` and the argument depend
+ * only on which items are neighbours. Since P(X) depends on nothing but the unplaced items and
+ * their `lowest`, so does failure: a state that failed is a no-good, remembered in a transposition
+ * table by a digest of just these, and fails again at once, however it was reached.
  *
  * Of items that are exactly alike only the first may be placed, since exchanging them changes
  * nothing (symmetry breaking by dominance). If no unplaced item reaches across the border between

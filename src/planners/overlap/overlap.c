@@ -214,8 +214,8 @@ static arenaut_status solve(layers *s) {
     return ARENAUT_OK;
 }
 
-/* The best plan without overlaps is a start for one with them: the other rows of the table know no
- * separations, and leave them unused. */
+/* The best plan without overlaps is a start for one with them: the other rows of the table leave
+ * separations unused. */
 static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
     arenaut_problem apart = *planning->problem;
     arenaut_plan_options options = *planning->options;

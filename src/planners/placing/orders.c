@@ -1,8 +1,8 @@
 /* Sections of time, and orders of groups by the keys that a name lists.
  *
- * Time is cut where a group starts or ends, at most twice per group; orders and the skyline count
- * in these sections. An order is one stable sort for each key from the last to the first. Keys
- * about groups alive together come from sums over sections and a tree of maxima: O(n log n) to
+ * Time is cut whenever a group starts or ends, at most twice per group; orders and the skyline
+ * count in these sections. An order is one stable sort for each key from the last to the first.
+ * Keys about groups alive together come from sums over sections and a tree of maxima: O(n log n) to
  * make, O(log n) a group. */
 #include "planners/placing/orders.h"
 

@@ -1,5 +1,5 @@
-/* Sections of the time axis, cut whenever a group starts or ends; and priority orders of groups:
- * section k is the time between cut k and cut k + 1. Groups count as alive from their first step to
+/* Sections of the time axis, cut whenever a group starts or ends; and priority orders of groups.
+ * Section k is the time between cut k and cut k + 1. Groups count as alive from their first step to
  * their last. */
 #ifndef ARN_PLANNERS_PLACING_ORDERS_H
 #define ARN_PLANNERS_PLACING_ORDERS_H

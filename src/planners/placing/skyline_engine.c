@@ -4,7 +4,7 @@
  * Plateaus are linked to their neighbours in time and kept in a heap by height; the groups lie in a
  * tree of boxes over (start, end), in which the best rank within a plateau is looked up. The idea
  * is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004). trial.c uses it
- * where nothing is fixed, reserved or kept apart by edges. */
+ * if nothing is fixed, reserved or kept apart by edges. */
 #include "planners/placing/skyline_engine.h"
 
 #include "core/checked.h"

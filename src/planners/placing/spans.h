@@ -34,8 +34,8 @@ uint32_t arn_bands_meet(const arn_bands *bands, int64_t first, int64_t end);
 /* Spans: placed pieces, each some bytes during some steps, in lists that are sorted by address: one
  * per pool and band of time.
  *
- * Lists are cut into chunks that know their hull in time, their highest address, and the largest
- * gap within, so that most of them are stepped over, or passed as if they were one span. */
+ * Lists are cut into chunks with their hull in time, their highest address, and the largest gap
+ * within, so that most of them are stepped over, or passed as if they were one span. */
 
 enum { ARN_CHUNK = 64 };
 

@@ -1,10 +1,10 @@
 /* Polls of the caller's stop callback from the middle of long work.
  *
- * Effort is counted where work is done that a search decides on. Much else takes time too,
- * and some of it is quadratic or worse: gathering the spans that interfere with a group, building
- * a model, comparing pairs. All such loops count their elementary operations here, and every
- * so many of them the callback is polled. Nothing depends on how often that is but the moment of
- * the stop, so that plans for a given effort stay the same.
+ * Effort is charged for the work that a search decides on. Much else takes time too, and some of it
+ * is quadratic or worse: gathering the spans that interfere with a group, building a model,
+ * comparing pairs. All such loops count their elementary operations here, and every so many of them
+ * the callback is polled. Nothing depends on how often that is but the moment of the stop, so that
+ * plans for a given effort stay the same.
  *
  * Once the answer was no it stays no. Whatever was being worked out is then incomplete, and
  * must not be used: neither as a plan nor as a proof. */

@@ -1,6 +1,6 @@
 /* Replicas of runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO, ggml,
  * XNNPACK and IREE's compiler. They are data for placing/trial.c, as are the rows of greedy.c, but
- * know no gaps in lives and no hints, and fewer features: those that a runtime does not have are
+ * without gaps in lives and hints, and with fewer features: those that a runtime does not have are
  * withheld.
  *
  * If the first three of UNKNOWN are not in use, their plans are among the first trials of `auto`
@@ -23,8 +23,8 @@ enum {
  * problem, so this is not done here; only the results written over an op's input are known: the
  * input lives on for them, and has no gaps in its life.
  *
- * The runtime rounds sizes up to 64 bytes. The same comes of a problem that asks for that
- * alignment, since gaps then begin and end at multiples of it. */
+ * The runtime rounds sizes up to 64 bytes. A problem with that alignment has the same result, since
+ * gaps then begin and end at multiples of it. */
 const arenaut_planner arn_planner_onnxruntime = {
     .name = "onnxruntime",
     .summary = "ONNX Runtime's memory pattern: in order of time, smallest gap",
@@ -92,8 +92,8 @@ const arenaut_planner arn_planner_xnnpack = {
  * Slices come in the order in which the compiler lists them, which is that of the ops that make
  * them. Each goes into the smallest gap between those placed before that are alive with it, the
  * lowest of equals, or behind all of them. Sizes are rounded up as offsets are; see ONNX Runtime
- * for why this is not done. A slab's length is rounded up too, as a pool that asks for it is.
- * Slabs do not know of each other, so each may be a pool. */
+ * for why this is not done. A slab's length is rounded up too, as a pool that asks for it is. Slabs
+ * are independent, so each may be a pool. */
 const arenaut_planner arn_planner_iree = {
     .name = "iree",
     .summary = "IREE's slabs: in order of the program, smallest gap",

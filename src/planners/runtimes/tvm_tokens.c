@@ -8,7 +8,7 @@
  * let go in the order in which it names them (the problem's column `release`). Arguments and state
  * have tokens that are never free.
  *
- * A device is a pool here. The original knew the arguments' tokens as well; of these only the
+ * A device is a pool here. The original had the arguments' tokens as well; of these only the
  * planned ones count. */
 #include <inttypes.h>
 #include <string.h>

@@ -75,8 +75,8 @@ static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t boun
     return arn_meter_goes_on(z->meter) ? ARENAUT_GO_ON : ARENAUT_INTERRUPTED;
 }
 
-/* Places the part in less than the best arena. *solved says whether that worked; it does not
- * if the part is too large. */
+/* Places the part in less than the best arena. *solved: whether that worked; it does not if the
+ * part is too large. */
 static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t effort,
                                  bool *solved) {
     const arn_exact_input in = {
