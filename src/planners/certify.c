@@ -197,8 +197,8 @@ static arenaut_status certify(const arenaut_problem *problem, const arenaut_plan
     if (st != ARENAUT_OK) return st;
     if (bound != ARENAUT_UNPLACED && arenaut_problem_chooses_pools(problem)) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "no certificate covers a choice of pools: what plans spill at the least, "
-                        "and their total then, rest on the search");
+                        "no certificate covers a choice of pools: the least spill, "
+                        "and the least total with it, rest on the search");
     }
     arn_certificate_log log = {.allocator = allocator};
     st = write_proof(problem, plan, bound, budget, &log, err);

@@ -193,7 +193,7 @@ static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t l
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", feature_name(bit));
     }
     return arn_fail(err, ARENAUT_REFUSED, 0,
-                    "planner '%s' does not handle what this problem uses: %s; 'auto' handles all",
+                    "planner '%s' does not handle features of this problem: %s; 'auto' handles all",
                     planner->name, list);
 }
 

@@ -466,7 +466,7 @@ TEST(planners_of_offsets_refuse_whole_tokens) {
     arenaut_problem *p = problem_of(boxes, 1);
     p->traits = ARENAUT_PROBLEM_TOKENS;
     assert_refused(p, "best-fit", NULL, ARENAUT_REFUSED,
-                   "planner 'best-fit' does not handle what this problem uses: memory in whole "
+                   "planner 'best-fit' does not handle features of this problem: memory in whole "
                    "tokens; 'auto' handles all");
     arenaut_plan_free(plan_with(p, "naive", NULL));
     arenaut_problem_free(p);

@@ -122,8 +122,8 @@ typedef struct assumption {
     uint32_t buffer; /* the heir, or the group's root; ARENAUT_NONE: nothing is assumed */
     uint32_t pool;   /* ARENAUT_NONE: it is about a pair */
     uint8_t pair;
-    /* Lower bounds: none of the case's plans spills less, nor has a smaller total, whatever it
-     * spills. */
+    /* Lower bounds: none of the case's plans spills less, nor has a smaller total, with any spill.
+     */
     arn_cost bound;
 } assumption;
 
@@ -183,7 +183,7 @@ static void assume_all(cases *x, uint32_t id) {
         x->pool_of[b] = x->pool_of[root_of(x, b)];
 }
 
-/* Branches on a pair. Most pairs are better joined, so that the case in which it is apart waits for
+/* Branches on a pair. Most pairs are better joined, so that the case in which it is apart comes in
  * the next round: otherwise the search would long be busy with cases that differ only in the last
  * of many pairs. */
 static bool split_pair(cases *x, uint32_t id, uint32_t heir, arn_cost bound) {

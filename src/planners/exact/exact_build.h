@@ -35,7 +35,7 @@ bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Whether two buffers interfere in this case. False, whatever is true, once the input's `poll` has
  * ended: nothing of the model is used then. O(lifetimes + log edges). */
-bool arn_exact_in_the_way(const arn_exact_build *x, uint32_t a, uint32_t b);
+bool arn_exact_interfere(const arn_exact_build *x, uint32_t a, uint32_t b);
 
 /* Returns REFUSED, with the reason: lists would have more than ARN_EXACT_MOST_PAIRS entries. */
 arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err);

@@ -109,8 +109,8 @@ bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_ex
  * and at a distance. O(the smaller group). */
 bool arn_exact_join(arn_exact_groups *groups, uint32_t heir);
 
-/* Whether `a` may lie `distance` bytes above `b` for good: alignments agree with that, and the
- * two share no byte that they must not share. Any pair is allowed to be joined. */
+/* Whether `a` may stay `distance` bytes above `b`: alignments agree with that, and the two share no
+ * byte that they must not share. Any pair is allowed to be joined. */
 bool arn_exact_may_keep(const arn_exact_groups *groups, uint32_t a, uint32_t b, int64_t distance);
 
 /* ---- relations ---- */

@@ -41,7 +41,7 @@ bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
     return heir == ARENAUT_NONE || arn_exact_assumed(x->assumed, heir) == ARN_EXACT_APART;
 }
 
-bool arn_exact_in_the_way(const arn_exact_build *x, uint32_t a, uint32_t b) {
+bool arn_exact_interfere(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const uint64_t lives = (uint64_t)arn_exact_life_count(x, a) + arn_exact_life_count(x, b);
     if (!arn_poll_after(x->in->poll, lives) || same_group(x, a, b)) return false;
     return arn_exact_lives_meet(x, a, b) ||
@@ -89,7 +89,7 @@ static void find_clashes(arn_exact_build *x) {
         if (wall.end > x->model->highest_fixed) x->model->highest_fixed = wall.end;
         for (uint32_t k = 0; k < i; k++) {
             if (walls_meet(wall, fixed_wall(x, x->model->fixed[k])) &&
-                arn_exact_in_the_way(x, x->model->fixed[i], x->model->fixed[k])) {
+                arn_exact_interfere(x, x->model->fixed[i], x->model->fixed[k])) {
                 x->model->clash = true;
             }
         }
@@ -158,7 +158,7 @@ static bool add_wall(wall_lists *lists, arn_exact_wall wall) {
 /* Whether wall `w` interferes with item `i`. */
 static bool stands_before_item(const arn_exact_build *x, uint32_t w, uint32_t i) {
     const arn_exact_model *m = x->model;
-    return w >= m->n_fixed || arn_exact_in_the_way(x, m->buffer[i], m->fixed[w]);
+    return w >= m->n_fixed || arn_exact_interfere(x, m->buffer[i], m->fixed[w]);
 }
 
 /* Whether wall `w` stands in clique `c`: all of its members must keep clear of it. If the clique is
@@ -168,7 +168,7 @@ static bool stands_in_clique(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        if (!arn_exact_in_the_way(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
+        if (!arn_exact_interfere(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
     }
     return true;
 }

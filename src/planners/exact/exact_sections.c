@@ -312,8 +312,8 @@ static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const arn_exact_model *m = x->model;
     if (x->in->problem->n_conflicts == 0) return true;
     for (uint32_t k = 0; k < m->n_fixed; k++) {
-        if (arn_exact_in_the_way(x, m->buffer[a], m->fixed[k]) !=
-            arn_exact_in_the_way(x, m->buffer[b], m->fixed[k])) {
+        if (arn_exact_interfere(x, m->buffer[a], m->fixed[k]) !=
+            arn_exact_interfere(x, m->buffer[b], m->fixed[k])) {
             return false;
         }
     }

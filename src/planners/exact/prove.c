@@ -1,7 +1,7 @@
 /* Proofs of lower bounds by exhausted search trees: goes through cases as the search does, but in
  * the order of a proof, and for a given bound. In every case one pool is shown to need more than it
  * may have, or all pools together. A pool is shown to need more by a tree (tree.h) that finds
- * nothing; it is run again, in other styles and for longer, until it is through. */
+ * nothing; it is repeated, in other styles and for longer, until it is through. */
 #include "planners/exact/exact.h"
 
 #include "core/checked.h"

@@ -283,7 +283,7 @@ static const arn_attempt attempt = {.when = ARN_TRY_OVERLAP, .make = make};
 
 const arenaut_planner arn_planner_overlap = {
     .name = "overlap",
-    .summary = "buffers may overlap as far as ops allow; proves what is the least",
+    .summary = "buffers may overlap as far as ops allow; proves the least arena",
     .handles = ARENAUT_FEATURE_ALL | ARENAUT_FEATURE_SEPARATIONS,
     .run = arn_row_run,
     .attempt = &attempt,

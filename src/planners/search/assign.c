@@ -5,8 +5,8 @@
  * little as possible is spilled (the dynamic program of bounds/spill.h), or the groups with the
  * most uses for the shortest lives get the fast pools. Then groups are placed in several orders,
  * and one that finds no room in its pool goes to the next slower one. As packings are rarely free
- * of gaps, this is also done with less than each pool has. The first ways are tried whatever the
- * effort, like the rows of the table. */
+ * of gaps, this is also done with less than each pool has. The first variants are tried whatever
+ * the effort, like the rows of the table. */
 #include "planners/search/search.h"
 
 #include "core/checked.h"
@@ -16,14 +16,14 @@
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
-typedef struct way {
+typedef struct variant {
     bool by_loads;
     uint32_t sixteenths; /* of each capacity */
-} way;
+} variant;
 
-static const way ways[] = {{true, 16}, {false, 15}, {false, 16}, {true, 15},
-                           {true, 14}, {false, 14}, {false, 12}, {true, 12}};
-enum { N_WAYS = sizeof ways / sizeof *ways, N_FREE_WAYS = 2 };
+static const variant variants[] = {{true, 16}, {false, 15}, {false, 16}, {true, 15},
+                                   {true, 14}, {false, 14}, {false, 12}, {true, 12}};
+enum { N_VARIANTS = sizeof variants / sizeof *variants, N_FREE_VARIANTS = 2 };
 
 typedef struct order {
     const arenaut_planner *row;
@@ -41,7 +41,7 @@ enum { N_ORDERS = sizeof orders / sizeof *orders, MOST_PAIRS = 2000000 };
 typedef struct assigning {
     arn_workspace whole;
     uint64_t pairs;
-    const way *ways; /* of the batch under way */
+    const variant *variants; /* of the batch under variant */
 } assigning;
 
 /* ---- loads over time ---- */
@@ -198,7 +198,7 @@ static bool copy_groups(arn_workspace *space) {
     return own != NULL;
 }
 
-static arenaut_status assign(const assigning *a, const way *w, arn_workspace *space,
+static arenaut_status assign(const assigning *a, const variant *w, arn_workspace *space,
                              arn_lane *lane) {
     bool found = true;
     uint32_t *pool = arn_region_allocate(&space->region, space->groups.n, sizeof *pool);
@@ -219,7 +219,7 @@ static arenaut_status assign_in_lane(void *context, uint32_t task, arn_lane *lan
     arenaut_status st =
         arn_workspace_fork(&space, &a->whole, lane->planning.allocator, lane->planning.err);
     if (st != ARENAUT_OK) return st;
-    st = assign(a, &a->ways[task], &space, lane);
+    st = assign(a, &a->variants[task], &space, lane);
     arn_workspace_close(&space);
     return st;
 }
@@ -233,13 +233,13 @@ arenaut_status arn_assign_pools(arn_lanes *lanes, uint64_t pairs) {
     if (st != ARENAUT_OK) return st;
     arn_meter *meter = lanes->meter;
     const uint64_t limit = meter->limit;
-    a.ways = ways;
+    a.variants = variants;
     arn_meter_allow(meter, UINT64_MAX);
-    st = arn_lanes_try(lanes, N_FREE_WAYS, assign_in_lane, &a);
+    st = arn_lanes_try(lanes, N_FREE_VARIANTS, assign_in_lane, &a);
     meter->limit = limit;
     if (st == ARENAUT_OK && arn_meter_spend(meter, 0)) {
-        a.ways += N_FREE_WAYS;
-        st = arn_lanes_try(lanes, N_WAYS - N_FREE_WAYS, assign_in_lane, &a);
+        a.variants += N_FREE_VARIANTS;
+        st = arn_lanes_try(lanes, N_VARIANTS - N_FREE_VARIANTS, assign_in_lane, &a);
     }
     arn_workspace_close(&a.whole);
     return st;

@@ -255,7 +255,7 @@ static bool advance(search *s, uint32_t entry) {
     return true;
 }
 
-/* Depth first. True if all packings have been looked at, or left out for good reason. */
+/* Depth first. True if all packings have been tried, or pruned. */
 static bool look_at_all(search *s) {
     const uint32_t n = s->packer->n;
     uint32_t entry = 0;
