@@ -33,6 +33,7 @@ from executorch.exir.tensor import TensorSpec
 from torch.utils._pytree import tree_leaves
 
 import arenaut
+from arenaut.executorch_program import replan
 from arenaut.executorch_state import refuse_wrong_write_back
 
 #: Search steps, for each graph: far more than networks need, and less time than ExecuTorch's own.
@@ -284,7 +285,9 @@ class MemoryPlanningPass(TheirPass):
     def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None) -> Any:
         """Plans a method, unless what ExecuTorch has made of its state differs from the graph (InputError)."""
         refuse_wrong_write_back(graph_module, graph_signature)
-        return super().run(graph_module, graph_signature)
+        planned_by_graph = super().run(graph_module, graph_signature)
+        replan(graph_module, graph_signature, effort=self.effort, align=self.alignment)
+        return planned_by_graph
 
     def algorithm(self, alignment, specs, graph_module, graph_signature=None, extra_padding=0):
         return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, self.target,

@@ -587,8 +587,12 @@ class ModelPlan(Plan):
         if not of_model or not self._is_program:
             data = documents.emit(kind, self._result())
         else:
-            data = took(lambda sink: self._pipeline.call(C.arenaut_pipeline_write, force, sink))
+            data = self._in_model(force)
         documents.write_file(path, data)
+
+    def _in_model(self, force=False):
+        """The bytes of the model with the plan inside."""
+        return took(lambda sink: self._pipeline.call(C.arenaut_pipeline_write, force, sink))
 
     def __reduce__(self):
         return remade, (self.model, self.options, self.offsets, self.pools, self.status,

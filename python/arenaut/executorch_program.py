@@ -1,0 +1,171 @@
+"""A method of ExecuTorch's export as the program that its file will hold: emitted, planned and replayed.
+
+ExecuTorch's own emitter makes the instructions and values out of the graph; only the bytes of weights and of
+delegates are left out, which no plan depends on. What plans and checks this is the same pipeline as that of
+`arenaut plan` and `arenaut check`; the places go back to the graph's specs."""
+
+from __future__ import annotations
+
+import copy
+import re
+from contextlib import contextmanager
+from itertools import zip_longest
+from types import SimpleNamespace
+
+import torch
+from executorch.exir._serialize._program import PTEFile, serialize_pte_binary
+from executorch.exir.emit._emitter import _EmitterState, _ProgramState, _TopLevelEmitter
+from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
+from executorch.exir.schema import BackendDelegateInlineData, Buffer, EValue, ExtraTensorInfo, Program, SubsegmentOffsets
+from executorch.exir.tensor import TensorSpec, make_tensor_value
+from executorch.exir.version import EXECUTORCH_SCHEMA_VERSION
+from torch.export.graph_signature import ExportGraphSignature, OutputKind
+
+import arenaut
+
+DATA = 1  # the number of all constants' bytes, which are empty
+
+
+class EmitterWithoutWeights(_TopLevelEmitter):
+    def _tensor_spec_to_evalue(self, spec, constant_tag=None):
+        if not spec.const:
+            return super()._tensor_spec_to_evalue(spec, constant_tag)
+        planned = spec.mem_id is not None and spec.mem_offset is not None
+        return EValue(make_tensor_value(DATA, self._get_allocation_info(spec) if planned else None, spec))
+
+
+class Weights:
+    """All weights there may be, without their values."""
+
+    def __contains__(self, name):
+        return name is not None
+
+    def __getitem__(self, name):
+        return None
+
+
+class Emitted:
+    """A method as a program, with the places that its specs have now.
+
+    Attributes:
+        model (arenaut.Model): of the file.
+        specs (dict): the TensorSpec of each value that has one, by the value's number.
+    """
+
+    def __init__(self, graph_module, signature):
+        signature = signature or ExportGraphSignature(input_specs=[], output_specs=[])
+        exported = SimpleNamespace(graph_signature=signature, state_dict=Weights(), constants={},
+                                   call_spec=SimpleNamespace(in_spec=None, out_spec=None))
+        state = _EmitterState(values=[], operators=[], delegates=[], operator_cache={}, emit_stacktrace=False,
+                              emit_mutable_buffer_names=True)
+        shared = _ProgramState()
+        emitter = EmitterWithoutWeights("forward", exported, without_mutations(graph_module, signature), shared, state)
+        emitter.given_mutable_buffer_warning = True  # the emitter of the file gives it
+        with kept(emitter.graph_module) as inputs_of_bodies:
+            emitter.run()
+        self.plan, self.graph_module = emitter.plan(), graph_module
+        self.specs = {value: spec for spec, value in state.spec2id_dict.items()}
+        for number, value in enumerate(state.values):
+            if (spec := inputs_of_bodies.get(id(getattr(value.val, "extra_tensor_info", None)))) is not None:
+                self.specs[number], value.val.extra_tensor_info = spec, None
+        delegates = [BackendDelegateInlineData(data=b"") for _ in shared.backend_delegate_data]
+        program = Program(version=EXECUTORCH_SCHEMA_VERSION, execution_plan=[self.plan],
+                          constant_buffer=[Buffer(b"")] * (DATA + len(shared.constant_buffer)), backend_delegate_data=delegates, segments=[],
+                          constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]), mutable_data_segments=None)
+        data = bytes(serialize_pte_binary(PTEFile(program=program, mutable_data=None, named_data=None)))
+        self.model = arenaut.Model.parse(data, "the exported program.pte")
+
+    def move(self, plan):
+        """Gives the specs the places of a plan, and the graph the sizes of its memories."""
+        written = arenaut.Model.parse(plan._in_model(), self.model.path).program
+        places = {tensor.get("file_index", k): tensor["given"] for k, tensor in enumerate(written["tensors"])
+                  if "given" in tensor}
+        # A view lies where its operand does, and an operand is in the file whose places count.
+        for number in sorted(places, key=lambda number: not isinstance(self.specs[number], _ViewSpec)):
+            spec, place = self.specs[number], places[number]
+            spec.mem_id, spec.mem_offset = place["pool"] + 1, place["offset"]
+        result = plan._pipeline.record.result
+        self.graph_module.meta["non_const_buffer_sizes"][1:] = [
+            result.memories[k].planned for k in range(result.n_memories)]
+
+    def check(self, **options):
+        """Replays the program: RejectedError, with names of operators and nodes, where a byte is not in place."""
+        try:
+            self.model.check(**options)
+        except arenaut.RejectedError as error:
+            raise arenaut.RejectedError(self.named(str(error), error.finding), error.status, finding=error.finding)
+
+    def named(self, message, finding):
+        """The message with the operator and with the nodes that the values come from."""
+        nodes = {}
+        for module in self.graph_module.modules():
+            for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+                specs = node.meta.get("spec")
+                for spec in specs if isinstance(specs, (list, tuple)) else [specs]:
+                    nodes.setdefault(id(spec), node.name)
+        return re.sub(r"'v(\d+)'", lambda at: f"'{nodes.get(id(self.specs.get(int(at[1]))), at[0])}'", message)
+
+
+def without_mutations(graph_module, signature):
+    """A copy of the graph that returns what its user gets: the emitter wants states left out."""
+    copies = {}
+    made = copied(graph_module, copies)
+    given = next(node for node in reversed(graph_module.graph.nodes) if node.op == "output")
+    returned = torch.utils._pytree.tree_leaves(given.args)
+    kinds = [one.kind for one in signature.output_specs][:len(returned)]
+    result = made.graph.output(tuple(copies.get(one, one) for one, kind in zip_longest(returned, kinds)
+                                     if kind != OutputKind.BUFFER_MUTATION))
+    result.meta = copy.copy(given.meta)
+    return made
+
+
+def copied(graph_module, copies):
+    """A copy of a graph and of those below, in which the emitter may note its numbers; without the output."""
+    graph = torch.fx.Graph()
+    graph.graph_copy(graph_module.graph, copies)
+    made = torch.fx.GraphModule(graph_module, graph)
+    made.meta.update(graph_module.meta)
+    for name, below in graph_module.named_children():
+        if isinstance(below, torch.fx.GraphModule) and hasattr(made, name):
+            inner = {}
+            branch = copied(below, inner)
+            given = next(node for node in reversed(below.graph.nodes) if node.op == "output")
+            branch.graph.node_copy(given, inner.__getitem__)
+            setattr(made, name, branch)
+    return made
+
+
+@contextmanager
+def kept(graph_module):
+    """Keeps what the emitter changes in the specs of inputs. Inputs of loops' bodies it notes nowhere: until then
+    they have information of their own, by the identity of which the specs are given here."""
+    inputs = [(module, node.meta["spec"]) for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)
+              for node in module.graph.nodes
+              if node.op == "placeholder" and isinstance(node.meta.get("spec"), TensorSpec)]
+    before = [(spec, spec.const, copy.copy(spec.extra_tensor_info)) for _, spec in inputs]
+    marks = {}
+    for module, spec in inputs:
+        if module is not graph_module:
+            spec.extra_tensor_info = ExtraTensorInfo()
+            marks[id(spec.extra_tensor_info)] = spec
+    try:
+        yield marks
+    finally:
+        for spec, const, more in before:
+            spec.const, spec.extra_tensor_info = const, more
+
+
+def replan(graph_module, signature, **options):
+    """Plans a method as `arenaut plan` plans its file, where that is smaller or mends it, and replays what it is then.
+
+    Raises:
+        RejectedError: the program would read bytes that something else has written over.
+        InputError: it is wrong wherever its values lie.
+        UnsupportedError: it has instructions that are not known.
+    """
+    emitted = Emitted(graph_module, signature)
+    plan = emitted.model.plan(progress=False, **options)
+    if plan.outcome is None:
+        emitted.move(plan)
+        emitted = Emitted(graph_module, signature)
+    emitted.check(**{name: value for name, value in options.items() if name != "effort"})
