@@ -68,11 +68,14 @@ class Emitted:
         for number, value in enumerate(state.values):
             if (spec := inputs_of_bodies.get(id(getattr(value.val, "extra_tensor_info", None)))) is not None:
                 self.specs[number], value.val.extra_tensor_info = spec, None
+            elif isinstance(self.specs.get(number), _ViewSpec):
+                value.val.extra_tensor_info = None  # which is the state's: its name is not the view's
         delegates = [BackendDelegateInlineData(data=b"") for _ in shared.backend_delegate_data]
         program = Program(version=EXECUTORCH_SCHEMA_VERSION, execution_plan=[self.plan],
                           constant_buffer=[Buffer(b"")] * (DATA + len(shared.constant_buffer)), backend_delegate_data=delegates, segments=[],
                           constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]), mutable_data_segments=None)
-        data = bytes(serialize_pte_binary(PTEFile(program=program, mutable_data=None, named_data=None)))
+        first_values = [Buffer(b""), Buffer(b"\0")]
+        data = bytes(serialize_pte_binary(PTEFile(program=program, mutable_data=first_values)))
         self.model = arenaut.Model.parse(data, "the exported program.pte")
 
     def move(self, plan):

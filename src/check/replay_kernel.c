@@ -37,13 +37,22 @@ static bool is_updated(const arn_replay *r, uint32_t tensor) {
     return false;
 }
 
-/* An op that updates its input writes through that input's address, so an output has its
- * bytes only if it is that memory: by the program, or as a declared pair by the plan. */
-static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t tensor) {
-    bool skip;
-    if (op->kind != ARENAUT_OP_IN_PLACE || is_updated(r, tensor)) {
-        return arn_replay_write_apart(r, tensor);
+/* Whether an update's output is the operand that it updates: by the op's pairs, else the first
+ * is. Any other is a tensor of its own, which the op writes. */
+static bool returns_operand(const arenaut_op *op, uint32_t output) {
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].output == output) return true;
     }
+    return op->n_in_place == 0 && output == 0;
+}
+
+/* An op that updates its input writes through that input's address, so that output has its
+ * bytes only if it is that memory: by the program, or as a declared pair by the plan. */
+static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t output) {
+    const uint32_t tensor = op->outputs[output];
+    const bool updates = op->kind == ARENAUT_OP_IN_PLACE && returns_operand(op, output);
+    bool skip;
+    if (!updates || is_updated(r, tensor)) return arn_replay_write_apart(r, tensor);
     return arn_replay_touch(r, tensor, &skip);
 }
 
@@ -51,7 +60,7 @@ static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t
 static arenaut_status write_all(arn_replay *r, const arenaut_op *op) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < op->n_outputs && status == ARENAUT_OK; i++) {
-        if (op->outputs[i] != ARENAUT_NONE) status = write_output(r, op, op->outputs[i]);
+        if (op->outputs[i] != ARENAUT_NONE) status = write_output(r, op, i);
     }
     for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
         status = arn_replay_write_apart(r, op->scratch[i]);

@@ -2,6 +2,7 @@
  * given, which an explicit allocation in front of it stands for. What has no such form, or a
  * result of unknown size, goes on bringing its own. */
 #include "core/fail.h"
+#include "ir/own_result.h"
 #include "passes/program_edit.h"
 
 static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
@@ -11,20 +12,31 @@ static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
     return true;
 }
 
+/* Of the outputs that the op makes: an update's other results are its operands. */
 static arenaut_status put_allocation(arn_pass_edit *edit, const arenaut_op *op) {
-    const arenaut_op alloc = {.name = "alloc",
-                              .source = op->source,
-                              .kind = ARENAUT_OP_ALLOC,
-                              .method = op->method,
-                              .outputs = op->outputs,
-                              .n_outputs = op->n_outputs,
-                              .stream = op->stream};
-    return op->n_outputs > 0 ? arn_pass_edit_put(edit, &alloc) : ARENAUT_OK;
+    arenaut_program *p = edit->program;
+    uint32_t *outputs = arenaut_program_alloc(p, (op->n_outputs + 1) * sizeof *outputs);
+    if (!outputs) return arn_no_memory(edit->err);
+    arenaut_op alloc = {.name = "alloc",
+                        .source = op->source,
+                        .kind = ARENAUT_OP_ALLOC,
+                        .method = op->method,
+                        .outputs = outputs,
+                        .stream = op->stream};
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const bool named = op->kind == ARENAUT_OP_IN_PLACE && op->outputs[i] == ARENAUT_NONE;
+        if (!named && arn_makes_output(p, op, i)) outputs[alloc.n_outputs++] = op->outputs[i];
+    }
+    return alloc.n_outputs > 0 ? arn_pass_edit_put(edit, &alloc) : ARENAUT_OK;
 }
 
 static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {
     const arenaut_dialect *dialect = context;
     arenaut_op op = edit->program->ops[at];
+    if (op.kind == ARENAUT_OP_IN_PLACE) {
+        const arenaut_status st = put_allocation(edit, &op);
+        return st == ARENAUT_OK ? arn_pass_edit_put(edit, &op) : st;
+    }
     if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_pass_edit_put(edit, &op);
     const bool brings =
         (arn_pass_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);

@@ -9,6 +9,7 @@
 
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/own_result.h"
 
 static void fail_memory(arn_flow *flow) {
     if (flow->status == ARENAUT_OK) flow->status = arn_no_memory(flow->lower->err);
@@ -97,8 +98,10 @@ static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
         return;
     }
     /* What is updated was there before, and so was what a view is of. */
-    const bool makes = op->kind != ARENAUT_OP_IN_PLACE && op->kind != ARENAUT_OP_VIEW;
-    touch_all(flow, op->outputs, op->n_outputs, position, makes);
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        touch(flow, op->outputs[i], position, arn_makes_output(flow->lower->program, op, i));
+    }
 }
 
 static bool by_variable(const void *context, uint32_t a, uint32_t b) {

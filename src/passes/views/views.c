@@ -7,7 +7,6 @@
  * a view only where that makes no difference to any reader. */
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
@@ -24,36 +23,6 @@ typedef struct views {
 } views;
 
 /* ---- other names for memory ---- */
-
-static bool is_sized(const arenaut_tensor *t) {
-    for (uint32_t i = 0; i < t->rank; i++) {
-        if (t->dims[i] < 0) return false;
-    }
-    return !t->unsized;
-}
-
-/* Makes `to` a name for memory of `from`. Where in it, its file has said; sizes that vary are
- * fitted into it when they are known. False if it cannot lie there. */
-static bool alias(const views *v, uint32_t from, uint32_t to) {
-    arenaut_program *p = v->program;
-    uint64_t offset, end;
-    const uint32_t base = arenaut_program_storage(p, from, NULL);
-    const arenaut_tensor *storage = &p->tensors[base];
-    arenaut_tensor *tensor = &p->tensors[to];
-    if (to == base || tensor->view_of != ARENAUT_NONE) return tensor->view_of == base;
-    if (tensor->device.type != storage->device.type ||
-        tensor->device.index != storage->device.index ||
-        tensor->view_offset < storage->view_offset) {
-        return false;
-    }
-    offset = tensor->view_offset - storage->view_offset;
-    const bool sized = is_sized(tensor) && is_sized(storage);
-    if (sized && (!arn_add(offset, tensor->bytes, &end) || end > storage->bytes)) return false;
-    tensor->view_of = base;
-    tensor->view_offset = sized ? offset : arn_min_u64(offset, storage->bytes);
-    if (!sized) tensor->bytes = 0;
-    return true;
-}
 
 static bool trains(const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_attributes; i++) {
@@ -82,7 +51,8 @@ static arenaut_status make_view(const views *v, arenaut_op *op) {
     const uint32_t from = op->inputs[0];
     bool all = op->n_outputs > 0;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        all = all && op->outputs[i] != ARENAUT_NONE && alias(v, from, op->outputs[i]);
+        all = all && op->outputs[i] != ARENAUT_NONE &&
+              arn_pass_alias(v->program, from, op->outputs[i]);
     }
     if (!all) return ARENAUT_OK;
     const uint32_t base = arenaut_program_storage(v->program, from, NULL);
@@ -92,34 +62,8 @@ static arenaut_status make_view(const views *v, arenaut_op *op) {
     return op->inputs ? ARENAUT_OK : arn_no_memory(v->err);
 }
 
-/* What an update returns is what it has updated: by the op's pairs, else its first operand. */
-static arenaut_status name_updated(const views *v, const arenaut_op *op) {
-    const arenaut_in_place first = {0, 0};
-    const bool usual = op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0;
-    const arenaut_in_place *pairs = usual ? &first : op->in_place;
-    for (uint32_t i = 0; i < (usual ? 1 : op->n_in_place); i++) {
-        const uint32_t from = op->inputs[pairs[i].input], to = op->outputs[pairs[i].output];
-        if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
-        /* It is where its operand is, whatever its file says. */
-        arenaut_tensor *result = &v->program->tensors[to];
-        const arenaut_tensor *operand = &v->program->tensors[from];
-        if (result->view_of != ARENAUT_NONE) continue;
-        const uint32_t base = arenaut_program_storage(v->program, from, NULL);
-        const uint64_t own = base == from
-                                 ? operand->view_offset
-                                 : operand->view_offset + v->program->tensors[base].view_offset;
-        result->view_offset = own;
-        if (alias(v, from, to)) continue;
-        return arn_fail(v->err, ARENAUT_BAD_INPUT, 0,
-                        "op '%s' updates '%.60s', but its result '%.60s' does not fit there",
-                        op->name ? op->name : "", operand->name ? operand->name : "",
-                        result->name ? result->name : "");
-    }
-    return ARENAUT_OK;
-}
-
 static arenaut_status visit_op(const views *v, arenaut_op *op) {
-    if (op->kind == ARENAUT_OP_IN_PLACE) return name_updated(v, op);
+    if (op->kind == ARENAUT_OP_IN_PLACE) return arn_pass_name_updated(v->program, op, v->err);
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
         return ARENAUT_OK;
     }

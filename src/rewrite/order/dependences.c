@@ -13,6 +13,7 @@
 #include <arenaut/dialect.h>
 
 #include "core/sort.h"
+#include "ir/own_result.h"
 
 static bool is_builtin(const char *name) {
     for (; *name; name++) {
@@ -359,9 +360,9 @@ static void note_storages(finder *f, const uint32_t *tensors, uint32_t n, bool c
 
 /* A second definition ends one lifetime and begins another, on any path. */
 static void note_results(finder *f, const arenaut_op *op) {
-    const bool makes = op->kind != ARENAUT_OP_IN_PLACE && op->kind != ARENAUT_OP_VIEW;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
+        const bool makes = arn_makes_output(f->program, op, i);
         const bool again = f->seen[f->storage[op->outputs[i]]] == f->method;
         note_storages(f, &op->outputs[i], 1, op->kind == ARENAUT_OP_MOVE || (makes && again));
     }

@@ -8,6 +8,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/own_result.h"
 
 typedef struct builder {
     arn_schedule_context *context;
@@ -275,10 +276,10 @@ static bool find_lifetime(const builder *b, uint32_t buffer, arenaut_interval *l
 }
 
 static bool makes(const builder *b, const arenaut_op *op, uint32_t buffer) {
-    const bool writes = op->kind != ARENAUT_OP_IN_PLACE && op->kind != ARENAUT_OP_VIEW;
     bool any = false;
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        any = any || (writes && buffer_of(b, op->outputs[i]) == buffer);
+    for (uint32_t i = 0; i < op->n_outputs && !any; i++) {
+        any = op->outputs[i] != ARENAUT_NONE && buffer_of(b, op->outputs[i]) == buffer &&
+              arn_makes_output(b->program, op, i);
     }
     for (uint32_t i = 0; i < op->n_scratch; i++) {
         any = any || buffer_of(b, op->scratch[i]) == buffer;
