@@ -160,6 +160,28 @@ class Custom(nn.Module):
         return y * 3
 
 
+@torch.library.custom_op("tests::two", mutates_args=("a", "c"))
+def two(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    a.add_(b)
+    c.mul_(2)
+    return b * 3
+
+
+two.register_fake(lambda a, b, c: torch.empty_like(b))
+
+
+class Returning(nn.Module):
+    """An operator that updates a value and a state, and returns a tensor of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.ones(4, 4))
+
+    def forward(self, x):
+        h = x * 2
+        return h + two(h, x, self.state), self.state + 0
+
+
 class Waiting(nn.Module):
     """What cheap operators make of one value waits below a wide layer: a view, one of several results."""
 
@@ -207,6 +229,7 @@ def programs():
     yield "gradients", joint(Trained(), (torch.randn(4, 8), torch.randn(4, 4)))
     yield "waiting", export(Waiting(), (torch.randn(4, 4),))
     yield "custom_functional", export(Custom(), (x,)).run_decompositions({})
+    yield "custom_returns", export(Returning(), (torch.randn(4, 4),)).run_decompositions({})
 
 
 def strip(data, name):

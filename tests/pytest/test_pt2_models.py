@@ -8,7 +8,7 @@ import pytest
 from conftest import DATA, corpus_params
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
-MODELS = ["apart", "branches", "cache", "cache_functional", "chain", "count", "custom_functional", "decode",
+MODELS = ["apart", "branches", "cache", "cache_functional", "chain", "count", "custom_functional", "custom_returns", "decode",
           "gradients", "norm", "norm_functional", "sizes", "waiting"]
 
 

@@ -86,7 +86,7 @@ def test_sizes_are_computed_before_they_are_used(arenaut, arenaut_json, tmp_path
 
 
 @pytest.mark.parametrize("name", ["cache", "chain", "gradients", "norm", "norm_functional",
-                                  "custom_functional"])
+                                  "custom_functional", "custom_returns"])
 def test_shipped_graphs_keep_their_meaning(arenaut, tmp_path, name):
     output = tmp_path / f"{name}.pt2"
     arenaut("plan", DATA / "pt2" / f"{name}.pt2", "--reorder", "on", "-o", output)

@@ -73,15 +73,15 @@ TEST(selections_add_and_leave_out) {
     static const struct {
         const char *selection, *expected;
     } cases[] = {
-        {NULL, "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
-        {"", "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
-        {"inplace", "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {NULL, "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
+        {"", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
+        {"inplace", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place inplace "},
         {"inplace,scratch",
-         "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
-        {"-scratch", "tuples user upper-bounds recover-aliases alloc-in-place "},
-        {"-recover-aliases", "tuples user upper-bounds scratch alloc-in-place "},
-        {"inplace,-scratch", "tuples user upper-bounds recover-aliases alloc-in-place inplace "},
-        {"inplace,-inplace", "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
+         "tuples user updates upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {"-scratch", "tuples user updates upper-bounds recover-aliases alloc-in-place "},
+        {"-recover-aliases", "tuples user updates upper-bounds scratch alloc-in-place "},
+        {"inplace,-scratch", "tuples user updates upper-bounds recover-aliases alloc-in-place inplace "},
+        {"inplace,-inplace", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
     };
     const arenaut_pass_options options = micro();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -325,6 +325,20 @@ TEST(wrapped_updates_are_undone) {
                 own_arena("custom_functional", NULL));
 }
 
+TEST(a_wrapped_update_may_return_a_tensor_as_well) {
+    arenaut_pipeline *round = open_own("custom_returns", NULL);
+    const arenaut_program *p = round->document.program;
+    const arenaut_op *op = op_named(p, "tests::two");
+    assert_non_null(op);
+    assert_int_equal(op->kind, ARENAUT_OP_IN_PLACE);
+    assert_int_equal(op->n_outputs, 3);
+    assert_string_equal(storage_of(p, "getitem_1"), "mul");
+    assert_string_equal(storage_of(p, "getitem"), "getitem");
+    arenaut_pipeline_free(round);
+    assert_int_equal(own_arena("custom_returns", NULL), 256);
+    assert_int_equal(own_arena("custom_returns", "-undo-functionalization"), 384);
+}
+
 TEST(gradients_are_results) {
     arenaut_pipeline *round = open_own("gradients", NULL);
     assert_int_equal(round->document.program->methods[0].n_outputs, 5);
@@ -593,7 +607,8 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
 }
 
 TEST(running_out_of_memory_is_survived) {
-    static const char *const names[] = {"custom_functional", "sizes", "branches", "norm"};
+    static const char *const names[] = {"custom_functional", "custom_returns", "sizes", "branches",
+                                        "norm"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[300];
         snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);

@@ -435,6 +435,32 @@ TEST(an_update_placed_apart_from_its_input_is_rejected) {
     close_scene(&s);
 }
 
+/* The pairs say which results are operands; the others are tensors of their own, which lie apart
+ * from all that the op reads. */
+TEST(an_update_writes_results_of_its_own) {
+    scene s;
+    open_scene(&s);
+    begin_method(s.p, "main");
+    const uint32_t x = input(&s, "x"), a = value(&s, "a"), b = value(&s, "b"),
+                   own = value(&s, "own"), after = add_view(s.p, "after", a, 0, 16),
+                   y = output(&s, "y");
+    ADD_OP(s.p, IN(x), OUT(a, b));
+    ADD_OP(s.p, .name = "two", .kind = ARENAUT_OP_IN_PLACE, IN(a, b), OUT(own, after),
+           IN_PLACE(1, 0));
+    ADD_OP(s.p, IN(own, after), OUT(y));
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    put(&s, after, a, 0);
+    expect(&s, ARENAUT_RULE_NONE);
+    put(&s, own, b, 0);
+    expect(&s, ARENAUT_RULE_ARGUMENTS);
+    put(&s, own, a, 0);
+    expect(&s, ARENAUT_RULE_ARGUMENTS);
+    put(&s, own, x, 0);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
 /* ---- delegates ---- */
 
 TEST(a_delegates_arguments_must_be_apart) {

@@ -2,6 +2,8 @@
 #include "support/test.h"
 
 #include <arenaut/lowering.h>
+#include <arenaut/pipeline.h>
+#include <string.h>
 
 #include "support/programs.h"
 
@@ -85,4 +87,65 @@ TEST(preserved_inputs_are_written_by_nobody) {
     p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X));
     assert_said(p, false, "");
+}
+
+/* ---- what updates return ---- */
+
+#define FLOATS(name) "{\"name\":\"" name "\",\"dims\":[4],\"dtype\":\"float32\"}"
+
+/* Plans the ops, of tensors of 16 bytes, which checks and replays; the bytes that the plan takes.
+ */
+static uint64_t planned(const char *dialect, const char *ops) {
+    char text[2048];
+    arenaut_pipeline *round = NULL;
+    arenaut_error err = {0};
+    snprintf(text, sizeof text,
+             "{\"schema\":\"arenaut.program/1\",%s\"tensors\":[" FLOATS("x") "," FLOATS(
+                 "h") "," FLOATS("h2") "," FLOATS("r") "," FLOATS("y") "],"
+             "\"methods\":[{\"name\":\"m\",\"inputs\":[\"x\"],\"outputs\":[\"y\"],\"ops\":[%s]}]}",
+             dialect, ops);
+    const arenaut_status st = arenaut_pipeline_run(text, strlen(text), NULL, NULL, &round, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(st, ARENAUT_OK);
+    const uint64_t bytes = round->figures.planned;
+    assert_int_equal(round->plan->quality, ARENAUT_OPTIMAL);
+    arenaut_pipeline_free(round);
+    return bytes;
+}
+
+#define OP(name, kind, in, out, more)                                                             \
+    "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"inputs\":[" in "],\"outputs\":[" out "]" more \
+    "}"
+
+TEST(what_is_updated_is_returned_by_another_name) {
+    static const char ops[] = OP("f", "out", "\"x\"", "\"h\"", "") "," OP(
+        "relu_", "in_place", "\"h\"", "\"h2\"",
+        "%s") "," OP("g", "out", "\"h2\"", "\"r\"", "") "," OP("g", "out", "\"r\"", "\"y\"", "");
+    static const char *const pairs[] = {"", ",\"in_place\":[[0,0]]"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, ops, pairs[i]);
+        assert_int_equal(planned("", text), 32);
+    }
+}
+
+/* The op updates h, which is h2 then, and makes r: three at once. */
+TEST(an_update_may_make_a_tensor_as_well) {
+    static const char ops[] = OP("f", "%s", "\"x\"", "\"h\"", "") "," OP(
+        "my::two", "in_place", "\"x\",\"h\"", "\"r\",\"h2\"",
+        ",\"in_place\":[[1,1]]") "," OP("g", "%s", "\"h2\",\"r\"", "\"y\"", "");
+    char text[1024];
+    snprintf(text, sizeof text, ops, "out", "out");
+    assert_int_equal(planned("", text), 48);
+    snprintf(text, sizeof text, ops, "functional", "functional");
+    assert_int_equal(planned("\"dialect\":\"aten\",", text), 48);
+}
+
+/* Its own result lies where something has ended before: h is not kept for it. */
+TEST(what_an_update_makes_is_not_alive_before) {
+    static const char ops[] =
+        OP("f", "out", "\"x\"", "\"h\"", "") "," OP("g", "out", "\"h\"", "\"h2\"", "") "," OP(
+            "two_", "in_place", "\"h2\"", "\"h2\",\"r\"",
+            ",\"in_place\":[[0,0]]") "," OP("g", "out", "\"r\"", "\"y\"", "");
+    assert_int_equal(planned("", ops), 32);
 }
