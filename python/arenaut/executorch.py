@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import torch
 from executorch.exir import memory
@@ -278,15 +278,22 @@ class MemoryPlanningPass(TheirPass):
         RejectedError, InputError: from the export, as of `plan`.
     """
 
-    def __init__(self, target: Any = None, effort: int = EFFORT, **theirs: Any) -> None:
+    def __init__(self, target: Any = None, effort: int = EFFORT,
+                 inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
+                 **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
-        self.target, self.effort = target, effort
+        if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
+            raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
+        self.target, self.effort, self.reorder = target, effort, reorder
+        self.rights = {"inplace": True} if inplace else {"inplace": False}
+        if isinstance(inplace, Mapping):
+            self.rights["inplace_ops"] = dict(inplace)
 
     def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None) -> Any:
         """Plans a method, unless what ExecuTorch has made of its state differs from the graph (InputError)."""
         refuse_wrong_write_back(graph_module, graph_signature)
         planned_by_graph = super().run(graph_module, graph_signature)
-        replan(graph_module, graph_signature, effort=self.effort, align=self.alignment)
+        replan(graph_module, graph_signature, self.reorder, effort=self.effort, align=self.alignment, **self.rights)
         return planned_by_graph
 
     def algorithm(self, alignment, specs, graph_module, graph_signature=None, extra_padding=0):

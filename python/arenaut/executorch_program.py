@@ -13,10 +13,12 @@ from itertools import zip_longest
 from types import SimpleNamespace
 
 import torch
+from executorch.exir import memory
 from executorch.exir._serialize._program import PTEFile, serialize_pte_binary
 from executorch.exir.emit._emitter import _EmitterState, _ProgramState, _TopLevelEmitter
+from executorch.exir.memory_planning import get_node_tensor_specs
 from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
-from executorch.exir.schema import BackendDelegateInlineData, Buffer, EValue, ExtraTensorInfo, Program, SubsegmentOffsets
+from executorch.exir.schema import BackendDelegateInlineData, Buffer, EValue, ExtraTensorInfo, Program, SubsegmentOffsets, Tensor
 from executorch.exir.tensor import TensorSpec, make_tensor_value
 from executorch.exir.version import EXECUTORCH_SCHEMA_VERSION
 from torch.export.graph_signature import ExportGraphSignature, OutputKind
@@ -27,6 +29,18 @@ DATA = 1  # the number of all constants' bytes, which are empty
 
 
 class EmitterWithoutWeights(_TopLevelEmitter):
+    """Emits a method, with the node that each instruction comes from; constants have no bytes."""
+
+    def __init__(self, *given):
+        super().__init__("forward", *given)
+        self.given_mutable_buffer_warning = True  # the emitter of the file gives it
+        self.made_by = []
+
+    def run_node(self, n):
+        value = super().run_node(n)
+        self.made_by += [n] * (len(self.chain.instructions) - len(self.made_by))
+        return value
+
     def _tensor_spec_to_evalue(self, spec, constant_tag=None):
         if not spec.const:
             return super()._tensor_spec_to_evalue(spec, constant_tag)
@@ -49,64 +63,96 @@ class Emitted:
 
     Attributes:
         model (arenaut.Model): of the file.
-        specs (dict): the TensorSpec of each value that has one, by the value's number.
+        specs (dict): the TensorSpec of each value that has a place, by the value's number.
+        nodes (list): the graph's node of each instruction.
     """
 
     def __init__(self, graph_module, signature):
+        self.graph_module = graph_module
         signature = signature or ExportGraphSignature(input_specs=[], output_specs=[])
         exported = SimpleNamespace(graph_signature=signature, state_dict=Weights(), constants={},
                                    call_spec=SimpleNamespace(in_spec=None, out_spec=None))
         state = _EmitterState(values=[], operators=[], delegates=[], operator_cache={}, emit_stacktrace=False,
                               emit_mutable_buffer_names=True)
         shared = _ProgramState()
-        emitter = EmitterWithoutWeights("forward", exported, without_mutations(graph_module, signature), shared, state)
-        emitter.given_mutable_buffer_warning = True  # the emitter of the file gives it
-        with kept(emitter.graph_module) as inputs_of_bodies:
+        graph, copies = without_mutations(graph_module, signature)
+        emitter = EmitterWithoutWeights(exported, graph, shared, state)
+        with kept(graph) as inputs_of_bodies:
             emitter.run()
-        self.plan, self.graph_module = emitter.plan(), graph_module
         self.specs = {value: spec for spec, value in state.spec2id_dict.items()}
         for number, value in enumerate(state.values):
-            if (spec := inputs_of_bodies.get(id(getattr(value.val, "extra_tensor_info", None)))) is not None:
-                self.specs[number], value.val.extra_tensor_info = spec, None
-            elif isinstance(self.specs.get(number), _ViewSpec):
-                value.val.extra_tensor_info = None  # which is the state's: its name is not the view's
-        delegates = [BackendDelegateInlineData(data=b"") for _ in shared.backend_delegate_data]
-        program = Program(version=EXECUTORCH_SCHEMA_VERSION, execution_plan=[self.plan],
-                          constant_buffer=[Buffer(b"")] * (DATA + len(shared.constant_buffer)), backend_delegate_data=delegates, segments=[],
-                          constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]), mutable_data_segments=None)
-        first_values = [Buffer(b""), Buffer(b"\0")]
-        data = bytes(serialize_pte_binary(PTEFile(program=program, mutable_data=first_values)))
-        self.model = arenaut.Model.parse(data, "the exported program.pte")
+            if isinstance(value.val, Tensor):
+                if (spec := inputs_of_bodies.get(id(value.val.extra_tensor_info))) is not None:
+                    self.specs[number] = spec
+                value.val.extra_tensor_info = None  # names of states, which few files have
+        originals = {made: node for node, made in copies.items()}
+        self.nodes = [originals[node] for node in emitter.made_by]
+        self.model = arenaut.Model.parse(file_of(emitter.plan(), shared), "the exported program.pte")
 
     def move(self, plan):
-        """Gives the specs the places of a plan, and the graph the sizes of its memories."""
+        """Gives the nodes the order of a plan, the specs its places, and the graph the sizes of its memories."""
         written = arenaut.Model.parse(plan._in_model(), self.model.path).program
         places = {tensor.get("file_index", k): tensor["given"] for k, tensor in enumerate(written["tensors"])
                   if "given" in tensor}
-        # A view lies where its operand does, and an operand is in the file whose places count.
+        # A view lies where its operand does, and an operand is in the file whose place counts.
         for number in sorted(places, key=lambda number: not isinstance(self.specs[number], _ViewSpec)):
             spec, place = self.specs[number], places[number]
             spec.mem_id, spec.mem_offset = place["pool"] + 1, place["offset"]
         result = plan._pipeline.record.result
         self.graph_module.meta["non_const_buffer_sizes"][1:] = [
             result.memories[k].planned for k in range(result.n_memories)]
+        reorder(self.graph_module, self.in_order(plan))
+
+    def in_order(self, plan):
+        """The nodes of a plan's instructions, one after another; None if it takes those of a node apart."""
+        ops = plan.order.ops if plan.order and plan.order.ops else range(len(self.nodes))
+        nodes = list(dict.fromkeys(self.nodes[op] for op in ops))
+        whole = [op for node in nodes for op, of in enumerate(self.nodes) if of is node]
+        return nodes if whole == list(ops) else None
 
     def check(self, **options):
-        """Replays the program: RejectedError, with names of operators and nodes, where a byte is not in place."""
+        """Replays the program: RejectedError, with names of nodes, where a byte is not in place."""
         try:
             self.model.check(**options)
         except arenaut.RejectedError as error:
-            raise arenaut.RejectedError(self.named(str(error), error.finding), error.status, finding=error.finding)
+            names = {}
+            for spec, node in specs_and_nodes(self.graph_module):
+                names.setdefault(id(spec), node.name)
+            message = re.sub(r"'v(\d+)'", lambda at: f"'{names.get(id(self.specs.get(int(at[1]))), at[0])}'", str(error))
+            raise arenaut.RejectedError(message, error.status, finding=error.finding) from None
 
-    def named(self, message, finding):
-        """The message with the operator and with the nodes that the values come from."""
-        nodes = {}
-        for module in self.graph_module.modules():
-            for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-                specs = node.meta.get("spec")
-                for spec in specs if isinstance(specs, (list, tuple)) else [specs]:
-                    nodes.setdefault(id(spec), node.name)
-        return re.sub(r"'v(\d+)'", lambda at: f"'{nodes.get(id(self.specs.get(int(at[1]))), at[0])}'", message)
+
+def specs_and_nodes(graph_module):
+    """All specs, of the graphs below as well, with the nodes that compute them."""
+    for module in graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            for spec in get_node_tensor_specs(node) if node.op != "get_attr" and node.target is not memory.alloc else ():
+                yield spec, node
+
+
+def file_of(plan, shared):
+    """The bytes of a file that holds one method."""
+    program = Program(version=EXECUTORCH_SCHEMA_VERSION, execution_plan=[plan],
+                      constant_buffer=[Buffer(b"")] * (DATA + len(shared.constant_buffer)),
+                      backend_delegate_data=[BackendDelegateInlineData(data=b"") for _ in shared.backend_delegate_data],
+                      segments=[], constant_segment=SubsegmentOffsets(segment_index=0, offsets=[]),
+                      mutable_data_segments=None)
+    first_values = [Buffer(b""), Buffer(b"\0")]
+    return bytes(serialize_pte_binary(PTEFile(program=program, mutable_data=first_values)))
+
+
+def reorder(graph_module, nodes):
+    """Moves nodes into this order. Others, which make no instruction, go where they are needed first."""
+    output = graph_module.graph.output_node()
+    placed = {node for node in graph_module.graph.nodes if node.op == "placeholder"}
+    waiting = [*reversed(list(graph_module.graph.nodes)), *reversed(nodes)]
+    while waiting:
+        node = waiting[-1]
+        needed = [one for one in node.all_input_nodes if one not in placed]
+        waiting += needed
+        if not needed and waiting.pop() not in placed and node is not output:
+            placed.add(node)
+            output.prepend(node)
 
 
 def without_mutations(graph_module, signature):
@@ -119,7 +165,7 @@ def without_mutations(graph_module, signature):
     result = made.graph.output(tuple(copies.get(one, one) for one, kind in zip_longest(returned, kinds)
                                      if kind != OutputKind.BUFFER_MUTATION))
     result.meta = copy.copy(given.meta)
-    return made
+    return made, copies
 
 
 def copied(graph_module, copies):
@@ -158,7 +204,7 @@ def kept(graph_module):
             spec.const, spec.extra_tensor_info = const, more
 
 
-def replan(graph_module, signature, **options):
+def replan(graph_module, signature, reordered=False, **options):
     """Plans a method as `arenaut plan` plans its file, where that is smaller or mends it, and replays what it is then.
 
     Raises:
@@ -167,7 +213,9 @@ def replan(graph_module, signature, **options):
         UnsupportedError: it has instructions that are not known.
     """
     emitted = Emitted(graph_module, signature)
-    plan = emitted.model.plan(progress=False, **options)
+    plan = emitted.model.plan(progress=False, reorder=reordered, **options)
+    if emitted.in_order(plan) is None:
+        plan = emitted.model.plan(progress=False, **options)
     if plan.outcome is None:
         emitted.move(plan)
         emitted = Emitted(graph_module, signature)

@@ -75,13 +75,16 @@ TEST(selections_add_and_leave_out) {
     } cases[] = {
         {NULL, "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
         {"", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
-        {"inplace", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {"inplace",
+         "tuples user updates upper-bounds recover-aliases scratch alloc-in-place inplace "},
         {"inplace,scratch",
          "tuples user updates upper-bounds recover-aliases scratch alloc-in-place inplace "},
         {"-scratch", "tuples user updates upper-bounds recover-aliases alloc-in-place "},
         {"-recover-aliases", "tuples user updates upper-bounds scratch alloc-in-place "},
-        {"inplace,-scratch", "tuples user updates upper-bounds recover-aliases alloc-in-place inplace "},
-        {"inplace,-inplace", "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
+        {"inplace,-scratch",
+         "tuples user updates upper-bounds recover-aliases alloc-in-place inplace "},
+        {"inplace,-inplace",
+         "tuples user updates upper-bounds recover-aliases scratch alloc-in-place "},
     };
     const arenaut_pass_options options = micro();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
