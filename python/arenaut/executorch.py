@@ -33,7 +33,7 @@ from executorch.exir.tensor import TensorSpec
 from torch.utils._pytree import tree_leaves
 
 import arenaut
-from arenaut.executorch_program import replan
+from arenaut.executorch_program import Emitted, replan
 from arenaut.executorch_state import refuse_wrong_write_back
 
 #: Search steps, for each graph: far more than networks need, and less time than ExecuTorch's own.
@@ -285,6 +285,7 @@ class MemoryPlanningPass(TheirPass):
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
         self.target, self.effort, self.reorder = target, effort, reorder
+        self.methods = []
         self.rights = {"inplace": True} if inplace else {"inplace": False}
         if isinstance(inplace, Mapping):
             self.rights["inplace_ops"] = dict(inplace)
@@ -294,7 +295,15 @@ class MemoryPlanningPass(TheirPass):
         refuse_wrong_write_back(graph_module, graph_signature)
         planned_by_graph = super().run(graph_module, graph_signature)
         replan(graph_module, graph_signature, self.reorder, effort=self.effort, align=self.alignment, **self.rights)
+        self.methods.append((graph_module, graph_signature))
         return planned_by_graph
+
+    def run_multimethod(self) -> None:
+        """Gives state that methods share its places, and replays them once more with these."""
+        super().run_multimethod()
+        methods, self.methods = self.methods, []
+        for graph_module, signature in methods if self.share_mutable_buffers else ():
+            Emitted(graph_module, signature).check(**self.rights)
 
     def algorithm(self, alignment, specs, graph_module, graph_signature=None, extra_padding=0):
         return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, self.target,

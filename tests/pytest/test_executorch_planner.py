@@ -234,16 +234,17 @@ def test_never_larger_and_the_same_bytes_out(ours, make):
     assert pte_runtime.same_bits(outputs(ours_made, recipe), outputs(theirs, recipe))
 
 
-@pytest.mark.parametrize("make, exported, planned", [(scans, 448, 416), (loops_and_conditions, 1296, 640)],
+@pytest.mark.parametrize("make, planned", [(scans, 416), (loops_and_conditions, 640)],
                          ids=["scans", "loops_and_conditions"])
-def test_what_loops_build_begins_with_them(ours, make, exported, planned, tmp_path):
-    """In the file nothing says so. Its plan is right, and a better one is found."""
+def test_what_loops_build_begins_with_them(ours, make, planned, tmp_path):
+    """In the file nothing says so. The pass plans what the command does."""
     import arenaut
     recipe, _ = recipe_of(make)
     program, _ = lowered(make, ours.MemoryPlanningPass())
-    model = arenaut.Model.parse(bytes(program.buffer), "loops.pte")
-    model.check()
-    assert (total(program), model.plan().arena, model.plan(inplace=False).now) == (exported, planned, exported)
+    arenaut.Model.parse(bytes(program.buffer), "loops.pte").check()
+    alone, _ = lowered(make, with_algorithms(ours.plan))
+    model = arenaut.Model.parse(bytes(alone.buffer), "loops.pte")
+    assert total(program) == model.plan().arena == planned < total(alone)
     model.plan().save(tmp_path / "small.pte")
     arenaut.open(tmp_path / "small.pte").check()
     [(module, inputs)] = recipe.methods.values()

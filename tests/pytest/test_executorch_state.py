@@ -1,7 +1,9 @@
 """State and updates in place in programs that our pass of ExecuTorch's export makes: the stock runtime gives what
 PyTorch gives, or the export is refused, with the state's name."""
 
+import contextlib
 import copy
+import re
 import subprocess
 import warnings
 
@@ -11,7 +13,9 @@ from conftest import COMMAND
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import pte_runtime  # noqa: E402
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge  # noqa: E402
+from executorch.exir.dialects._ops import ops  # noqa: E402
 from executorch.exir.passes import MemoryPlanningPass as TheirPass  # noqa: E402
+from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass  # noqa: E402
 
 
 def delay(s, x):
@@ -123,6 +127,65 @@ def test_what_the_runtime_does_with_state_is_what_pytorch_does_or_refused(ours, 
     assert all(pte_runtime.same_bits(one, other) for one, other in zip(expected, got))
 
 
+def old_state_itself(s, x):
+    old = s.d0.clone()
+    s.d0.copy_(s.d0 * 2 + x)
+    return old, x * 3
+
+
+def delay_of_views(s, x):
+    y = s.d1 + 0
+    s.d1.copy_(s.d0.view(2, 2).clone().view(4))
+    s.d0.copy_(x.view(2, 2).clone().view(4))
+    return y
+
+
+def swap_of_views(s, x):
+    first, second = s.d0.view(2, 2).clone(), s.d1.view(2, 2).clone()
+    s.d0.copy_(second.view(4))
+    s.d1.copy_(first.view(4))
+    return s.d0 + s.d1 * 2 + x
+
+
+def without_clones(edge):
+    """The same, with operands in the place of their clones, as backends' passes leave them: a graph's values
+    never change, so that it means the same."""
+    program = edge.exported_program()
+    for node in program.graph.find_nodes(op="call_function", target=ops.edge.dim_order_ops._clone_dim_order.default):
+        node.replace_all_uses_with(node.args[0])
+        for output in program.graph_signature.output_specs:
+            if output.arg.name == node.name:
+                output.arg.name = node.args[0].name
+        program.graph.erase_node(node)
+    program.graph_module.recompile()
+    return edge
+
+
+@pytest.mark.parametrize("forward, seen", [(old_state_itself, False), (delay_of_views, True), (swap_of_views, True)],
+                         ids=lambda one: getattr(one, "__name__", ""))
+def test_state_that_is_read_behind_its_write_back_is_refused(ours, forward, seen):
+    """`check` of the file that ExecuTorch's own pass leads to sees it where views of the states show it."""
+    import arenaut
+    module = module_of(forward)
+    for k, state in enumerate(module.buffers()):
+        state.copy_(torch.arange(4.0) + 10 * k + 1)
+    edge = without_clones(to_edge(torch.export.export(module, (torch.ones(4),)),
+                                  compile_config=EdgeCompileConfig(_check_ir_validity=False)))
+
+    def made(planning):
+        config = ExecutorchBackendConfig(memory_planning_pass=planning,
+                                         passes=[InitializedMutableBufferPass(["d0", "d1"])])
+        return copy.deepcopy(edge).to_executorch(config).buffer
+
+    theirs = made(TheirPass())
+    found = zip(calls(module), calls(pte_runtime.Python(theirs).call))
+    assert not all(pte_runtime.same_bits(one, other) for one, other in found)
+    with pytest.raises(arenaut.RejectedError) if seen else contextlib.nullcontext():
+        arenaut.Model.parse(bytes(theirs), "wrong.pte").check()
+    with pytest.raises(arenaut.InputError, match="reads 'd0' behind copy_"):
+        made(ours.MemoryPlanningPass())
+
+
 class Scattered(torch.nn.Module):
     """An update in place of a value that is no state, read behind the computation of another value."""
 
@@ -167,6 +230,7 @@ def test_a_view_without_a_place_lies_where_its_operand_does(ours, monkeypatch, t
     """ExecuTorch binds views of results in place to a spec that has no place: at run time they take that of
     their operand, whose bytes others write. `check` said of such a file that every byte is in place."""
     monkeypatch.setattr(ours, "extend_lifetimes", extend_without_views)
+    monkeypatch.setattr(ours, "replan", lambda *_, **__: None)  # which would repair it
     torch.manual_seed(0)
     given = torch.randn(16, 4), torch.tensor([1, 3]), torch.randn(2, 4)
     edge = to_edge(torch.export.export(ScatteredTwice(), given),
@@ -192,3 +256,101 @@ def extend_without_views(graph_module):
                 if hasattr(spec, "lifetime"):
                     spec.lifetime = [step if first is None else min(first, step),
                                      step if last is None else max(last, step)]
+
+
+def in_branches(edge):
+    """The same with all index_put of branches in place. ExecuTorch's own pass looks at the outermost graph alone."""
+    for name, module in edge.exported_program().graph_module.named_modules():
+        for node in module.graph.find_nodes(op="call_function", target=ops.edge.aten.index_put.default) if name else ():
+            node.target = ops.edge.aten.index_put_.default
+    return edge
+
+
+class UpdatedInBranches(torch.nn.Module):
+    """Branches that update values of their own while others are computed, and results that are updated behind."""
+
+    def forward(self, x, p, i, v):
+        def branch(h):
+            k = torch.ops.aten.index_put(h * 3, [i], v)
+            return k * torch.cos(h) + torch.sin(h) + k
+        h = x * 2
+        y = torch.cond(p, branch, lambda h: torch.ops.aten.index_put(torch.sin(h), [i], v) + torch.cos(h), (h,))
+        z = torch.ops.aten.index_put(y, [i], v + 1)
+        return z + torch.cond(p, lambda t: t + 1, lambda t: t * 3, (x,)) * h
+
+
+def exported_in_branches(planning):
+    torch.manual_seed(0)
+    given = torch.randn(16, 4), torch.tensor(True), torch.tensor([1, 3]), torch.randn(2, 4)
+    edge = to_edge(torch.export.export(UpdatedInBranches(), given),
+                   compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    config = ExecutorchBackendConfig(memory_planning_pass=planning, run_reinplace_pass=True)
+    return given, in_branches(edge).to_executorch(config)
+
+
+def test_updates_in_branches_are_right(ours):
+    import arenaut
+    for planning in (ours.MemoryPlanningPass(), ours.MemoryPlanningPass(inplace="safe")):
+        (x, _, i, v), program = exported_in_branches(planning)
+        calls = [op.name for op in program.executorch_program.execution_plan[0].operators]
+        assert "aten::index_put_" in calls
+        runtime = pte_runtime.Python(bytes(program.buffer))
+        for flag in (torch.tensor(True), torch.tensor(False)):
+            [found] = runtime.call(x.clone(), flag, i, v)
+            assert torch.allclose(found, UpdatedInBranches()(x, flag, i, v), atol=1e-5)
+        arenaut.Model.parse(bytes(program.buffer), "branches.pte").check(inplace=True)
+
+
+def test_a_program_that_the_replay_does_not_accept_is_refused_by_name(ours, monkeypatch):
+    """With ExecuTorch's lifetimes, and no repair: the pass is the last to look."""
+    import arenaut
+    import arenaut.executorch_program as program
+    monkeypatch.setattr(ours, "extend_lifetimes", lambda _: None)
+    monkeypatch.setattr(program.Emitted, "move", lambda *_: None)
+    edge = to_edge(torch.export.export(Scattered(), SCATTERED), compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    config = ExecutorchBackendConfig(memory_planning_pass=ours.MemoryPlanningPass(), run_reinplace_pass=True)
+    with pytest.raises(arenaut.RejectedError) as refused:
+        edge.to_executorch(config)
+    print(refused.value)
+    assert re.search(r"'aten::\w+\.\w+' of method 'forward' reads 'aten_\w+', but bytes \[\d+, \d+\) .* hold 'aten_\w+'",
+                     str(refused.value))
+
+
+SCATTERED = torch.ones(16, 4), torch.tensor([1, 3]), torch.ones(2, 4)
+
+
+class Residual(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(4):
+            h = torch.clamp(torch.relu(x @ x) * 2, 0, 3)
+            x = torch.sigmoid(h + x) - h.transpose(0, 1)
+        return x
+
+
+class Gathered(torch.nn.Module):
+    def forward(self, x):
+        seen = [x * k for k in range(4)]
+        return torch.relu(torch.cat(seen, 1)), torch.relu(seen[1]) + seen[2].sum()
+
+
+@pytest.mark.parametrize("kind", [Residual, Gathered])
+def test_more_ops_in_place_are_planned_right(ours, kind):
+    """The stock wheel has no kernels for these, so that only `check` tells what is wrong."""
+    import arenaut
+    extra = {
+        ops.edge.aten.relu.default, ops.edge.aten.add.Tensor, ops.edge.aten.mul.Tensor, ops.edge.aten.sub.Tensor,
+        ops.edge.aten.sigmoid.default, ops.edge.aten.clamp.default}
+    edge = to_edge(torch.export.export(kind(), (torch.ones(16, 16),)),
+                   compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    wrong = {}
+    for planning in (TheirPass(), ours.MemoryPlanningPass()):
+        config = ExecutorchBackendConfig(memory_planning_pass=planning, reinplace_extra_ops=extra)
+        made = copy.deepcopy(edge).to_executorch(config)
+        names = {op.name for op in made.executorch_program.execution_plan[0].operators}
+        assert names & {"aten::relu_", "aten::mul_", "aten::add_", "aten::sigmoid_"}
+        try:
+            arenaut.Model.parse(bytes(made.buffer), "extra.pte").check()
+        except arenaut.RejectedError as error:
+            wrong[type(planning)] = str(error)
+    print(wrong)
+    assert list(wrong) == [TheirPass]
