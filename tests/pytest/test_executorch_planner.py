@@ -296,16 +296,148 @@ def test_the_table_of_networks(ours, monkeypatch, capsys):
     assert not bench.Row("wrong", 10, 9, 10, {}, True).fine and not bench.Row("wrong", 10, 9, 9, {}, False).fine
 
 
-def test_the_pass_costs_what_theirs_does(ours):
-    """bench/executorch_networks.py has the times. Here the two run in turns on a machine that may change its
+def test_the_export_costs_at_most_twice_as_much(ours):
+    """All of to_executorch, with planning and replay. The two run in turns on a machine that may change its
     speed at any moment, until half of the turns agree."""
     shares = []
-    for _ in range(15):
-        ours_took, theirs_took = (lowered(large, kind())[1] for kind in (ours.MemoryPlanningPass, TheirPass))
-        shares.append(ours_took / theirs_took)
-        if len(shares) >= 3 and statistics.median(shares) <= 1.5:
+    for _ in range(9):
+        spent = []
+        for kind in (ours.MemoryPlanningPass, TheirPass):
+            edge = copy.deepcopy(recipe_of(large)[1])
+            began = time.process_time()
+            edge.to_executorch(ExecutorchBackendConfig(memory_planning_pass=kind()))
+            spent.append(time.process_time() - began)
+        shares.append(spent[0] / spent[1])
+        if len(shares) >= 3 and statistics.median(shares) <= 2:
+            print(shares)
             return
-    pytest.fail(f"ours took {sorted(shares)} of the time of theirs")
+    pytest.fail(f"with ours the export took {sorted(shares)} of the time with theirs")
+
+
+def command_plans(arenaut, recipe, **flags):
+    """What the library plans of the file that ExecuTorch's own pass leads to."""
+    theirs, _ = lowered(recipe, TheirPass())
+    return arenaut.Model.parse(bytes(theirs.buffer), "theirs.pte").plan(**flags).planned
+
+
+class EarlyExit(nn.Module):
+    """A big branch and a small one."""
+
+    def forward(self, choose, x):
+        h = torch.relu(x @ x)
+        y = torch.cond(choose, lambda h: torch.tanh(torch.sin(h) * torch.cos(h) + h), lambda h: h * 2, (h,))
+        return torch.relu((y @ x + h) * 3) - y
+
+
+class Skipped(nn.Module):
+    """Layers that are skipped at run time, and a condition in a branch."""
+
+    def forward(self, choose, x):
+        for k in range(4):
+            x = torch.cond(choose[k], lambda x: torch.relu(x * 2) + torch.sin(x), lambda x: x * 1.0, (x,)) @ x
+        inner = (lambda x: torch.cond(choose[1], lambda x: x.sin() * x.cos(), lambda x: x + 1, (x,)) * 2)
+        return torch.cond(choose[0], inner, lambda x: x.exp(), (x,)) + x
+
+
+def early_exit():
+    return make_pte.Recipe({"forward": (EarlyExit(), (torch.tensor(True), make_pte.values((32, 32))))})
+
+
+def skipped():
+    return make_pte.Recipe({"forward": (Skipped(), (torch.tensor([True] * 4), make_pte.values((32, 32)) / 8))})
+
+
+@pytest.mark.parametrize("make, planned", [(early_exit, 20480), (skipped, 16400), (nested, 1040)],
+                         ids=["early_exit", "skipped", "nested"])
+def test_control_flow_is_planned_as_the_command_plans_it(ours, make, planned):
+    import arenaut
+    recipe, _ = recipe_of(make)
+    program, _ = lowered(make, ours.MemoryPlanningPass())
+    alone, _ = lowered(make, with_algorithms(ours.plan))
+    print(total(alone), total(program))
+    model = arenaut.Model.parse(bytes(program.buffer), f"{make.__name__}.pte")
+    model.check()
+    assert (total(program), model.plan().status) == (planned, "optimal") and total(program) < total(alone)
+    assert pte_runtime.same_bits(outputs(program, recipe), outputs(alone, recipe))
+
+
+class Residual(nn.Module):
+    """Elementwise ops between convolutions, and values that are added behind them."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(8, 8, 3, padding=1) for _ in range(4))
+
+    def forward(self, x):
+        for layer in self.layers:
+            h = torch.clamp(torch.relu(layer(x)) * 2, 0, 3)
+            x = nn.functional.hardswish(h + x)
+        return x
+
+
+def residual():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Residual()), (make_pte.values((1, 8, 12, 12)),))})
+
+
+class Chained(nn.Module):
+    """Elementwise ops that end the lives of their operands, and one that does not."""
+
+    def forward(self, x, y):
+        a = torch.sigmoid(torch.relu(x + y))
+        b = a * a + y
+        return torch.tanh(b * b.sum(1, keepdim=True) + b.transpose(0, 1)) * 2, b.to(torch.int32).to(torch.int64)
+
+
+class Late(nn.Module):
+    """Values that had better be computed behind those that need much."""
+
+    def forward(self, x):
+        wide = [(x * (k + 1)).repeat(1, 8) for k in range(3)]
+        return torch.cat([one.sum(1, keepdim=True) for one in wide], 1)
+
+
+def chained():
+    return make_pte.Recipe({"forward": (Chained(), (make_pte.values((16, 16)), make_pte.values((16, 16), 1)))})
+
+
+def late():
+    return make_pte.Recipe({"forward": (Late(), (make_pte.values((16, 16)),))})
+
+
+@pytest.mark.parametrize("options", [{"inplace": "safe"}, {"reorder": True}, {"inplace": "safe", "reorder": True}],
+                         ids=lambda one: "+".join(one))
+@pytest.mark.parametrize("make", [residual, chained, late, make_pte.kv_decoder, make_pte.dynamic_batch, make_pte.branches, dense,
+                                  make_pte.map_rows, early_exit, down], ids=lambda make: make.__name__)
+def test_in_place_and_in_another_order(ours, make, options):
+    """As small as the command makes the file, and the bits of a program in which all values lie apart."""
+    import arenaut
+    recipe, _ = recipe_of(make)
+    program, _ = lowered(make, ours.MemoryPlanningPass(**options))
+    flags = {name: True for name in options}
+    assert total(program) <= command_plans(arenaut, make, **flags)
+    arenaut.Model.parse(bytes(program.buffer), f"{make.__name__}.pte").check(inplace="inplace" in options)
+    without_reuse, _ = lowered(make, with_algorithms(naive))
+    print(total(lowered(make, ours.MemoryPlanningPass())[0]), total(program))
+    assert pte_runtime.same_bits(outputs(program, recipe), outputs(without_reuse, recipe))
+
+
+def test_what_in_place_and_another_order_save(ours):
+    def totals(make, **options):
+        return [total(lowered(make, ours.MemoryPlanningPass(**more))[0]) for more in ({}, options)]
+    assert totals(early_exit, inplace="safe") == [20480, 16384]
+    assert totals(residual, inplace="safe") == [13840, 9232]
+    assert totals(late, reorder=True) == [25600, 10304]
+    assert totals(make_pte.kv_decoder, reorder=True) == [25104, 21008]
+
+
+def test_kernels_of_ones_own_may_write_in_place(ours):
+    """An operator with the number of an operand counts beside those that are known; what is neither raises."""
+    import arenaut
+    safe, given = (total(lowered(residual, ours.MemoryPlanningPass(inplace=one))[0])
+                   for one in ("safe", {"aten::convolution.out": 0}))
+    assert given < safe == 9232
+    with pytest.raises(arenaut.InputError, match="inplace: 'all'; 'safe', or"):
+        ours.MemoryPlanningPass(inplace="all")
 
 
 def test_as_an_algorithm_among_others(ours):
