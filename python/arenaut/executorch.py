@@ -4,10 +4,13 @@
     program = to_edge(exported).to_executorch(
         ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass()))
 
+The pass emits each method as the file will hold it, plans that as `arenaut plan` does, and replays the
+program over the places that it then has: what the replay does not accept raises, as an ArenautError.
+
 `plan` is the algorithm by itself, for a MemoryPlanningAlgorithmSuite of ExecuTorch's. Every plan has
 been held against its buffers and their lifetimes: what ExecuTorch's verifier does not look at (storage
-inside other storage, control flow, arenas other than the first) raises here, as an ArenautError. The
-program itself is not replayed; `arenaut check` of the exported file does that.
+inside other storage, control flow, arenas other than the first) raises here. The program itself is not
+replayed then; `arenaut check` of the exported file does that.
 
 Control flow: ExecuTorch plans the graphs of branches and loop bodies first, and then keeps the bottom
 of the arena for all of them in turn, although a branch's results stay where the branch left them, for
@@ -270,12 +273,20 @@ class MemoryPlanningPass(TheirPass):
         target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first. Arenas that it does
             not name have only what another pass put there.
         effort: search steps for each graph.
+        inplace: "safe": results may be written over operands that nobody needs any more, where the stock
+            kernels are known to allow it; {"my::scale.out": 0}: operators with the number of an operand, for
+            kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
+            must be told of them.
+        reorder: True: ops may run in another order. The nodes of the graph are moved.
         theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
             alloc_mutable_buffers, share_mutable_buffers.
 
     Raises:
         NoPlanError: from the export; it says what does not fit into the banks.
-        RejectedError, InputError: from the export, as of `plan`.
+        RejectedError: from the export: an op would read what another has written over. It names the operator,
+            the values and the bytes.
+        InputError: from the export, as of `plan`; or the program would leave wrong values in its state.
+        UnsupportedError: from the export: the program has instructions that the replay does not know.
     """
 
     def __init__(self, target: Any = None, effort: int = EFFORT,

@@ -18,7 +18,8 @@ from executorch.exir._serialize._program import PTEFile, serialize_pte_binary
 from executorch.exir.emit._emitter import _EmitterState, _ProgramState, _TopLevelEmitter
 from executorch.exir.memory_planning import get_node_tensor_specs
 from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
-from executorch.exir.schema import BackendDelegateInlineData, Buffer, EValue, ExtraTensorInfo, Program, SubsegmentOffsets, Tensor
+from executorch.exir.schema import (BackendDelegateInlineData, Buffer, EValue, ExtraTensorInfo, Program,
+                                    SubsegmentOffsets, Tensor)
 from executorch.exir.tensor import TensorSpec, make_tensor_value
 from executorch.exir.version import EXECUTORCH_SCHEMA_VERSION
 from torch.export.graph_signature import ExportGraphSignature, OutputKind
@@ -117,8 +118,8 @@ class Emitted:
         except arenaut.RejectedError as error:
             names = {}
             for spec, node in specs_and_nodes(self.graph_module):
-                names.setdefault(id(spec), node.name)
-            message = re.sub(r"'v(\d+)'", lambda at: f"'{names.get(id(self.specs.get(int(at[1]))), at[0])}'", str(error))
+                names.setdefault(id(spec), f"'{node.name}'")
+            message = re.sub(r"'v(\d+)'", lambda at: names.get(id(self.specs.get(int(at[1]))), at[0]), str(error))
             raise arenaut.RejectedError(message, error.status, finding=error.finding) from None
 
 
@@ -126,8 +127,8 @@ def specs_and_nodes(graph_module):
     """All specs, of the graphs below as well, with the nodes that compute them."""
     for module in graph_module.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            for spec in get_node_tensor_specs(node) if node.op != "get_attr" and node.target is not memory.alloc else ():
-                yield spec, node
+            if node.op != "get_attr" and node.target is not memory.alloc:
+                yield from ((spec, node) for spec in get_node_tensor_specs(node))
 
 
 def file_of(plan, shared):
@@ -156,7 +157,8 @@ def reorder(graph_module, nodes):
 
 
 def without_mutations(graph_module, signature):
-    """A copy of the graph that returns what its user gets: the emitter wants states left out."""
+    """A copy of the graph that returns what its user gets, since the emitter wants states left out, and the copy
+    of each node."""
     copies = {}
     made = copied(graph_module, copies)
     given = next(node for node in reversed(graph_module.graph.nodes) if node.op == "output")
@@ -188,13 +190,13 @@ def copied(graph_module, copies):
 def kept(graph_module):
     """Keeps what the emitter changes in the specs of inputs. Inputs of loops' bodies it notes nowhere: until then
     they have information of their own, by the identity of which the specs are given here."""
-    inputs = [(module, node.meta["spec"]) for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)
-              for node in module.graph.nodes
-              if node.op == "placeholder" and isinstance(node.meta.get("spec"), TensorSpec)]
+    graphs = [module for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)]
+    inputs = [(graph, node.meta["spec"]) for graph in graphs for node in graph.graph.find_nodes(op="placeholder")
+              if isinstance(node.meta.get("spec"), TensorSpec)]
     before = [(spec, spec.const, copy.copy(spec.extra_tensor_info)) for _, spec in inputs]
     marks = {}
-    for module, spec in inputs:
-        if module is not graph_module:
+    for graph, spec in inputs:
+        if graph is not graph_module:
             spec.extra_tensor_info = ExtraTensorInfo()
             marks[id(spec.extra_tensor_info)] = spec
     try:
