@@ -121,7 +121,7 @@ static uint64_t lay_end_to_end(const arn_groups *groups, uint64_t *end, arenaut_
 static arenaut_status executorch_naive_run(const arenaut_planner *self,
                                            arenaut_planning *planning) {
     arn_groups groups;
-    uint64_t reserve, floor[ARENAUT_MAX_POOLS];
+    uint64_t reserve = 0, floor[ARENAUT_MAX_POOLS];
     arn_meter meter = arn_meter_start(planning, self->name);
     arenaut_status st = read_reserve(planning, self, &reserve);
     if (st == ARENAUT_OK) {
@@ -307,7 +307,7 @@ static arenaut_status fill(arn_workspace *space, uint64_t reserve, arn_meter *me
 static arenaut_status executorch_greedy_run(const arenaut_planner *self,
                                             arenaut_planning *planning) {
     arn_workspace space;
-    uint64_t reserve;
+    uint64_t reserve = 0;
     arn_meter meter = arn_meter_start(planning, self->name);
     arenaut_status st = read_reserve(planning, self, &reserve);
     if (st == ARENAUT_OK) st = arn_workspace_open(&space, planning, ARN_COLLAPSE | ARN_HULL);
