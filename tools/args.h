@@ -37,8 +37,9 @@ typedef struct tool_options {
 
     /* how it is planned */
     const char *planner;
-    uint64_t effort, time_ms, seed, threads, capacity, budget, max_memory, max_ops,
+    uint64_t effort, time_ms, seed, threads, capacity, budget, fit, max_memory, max_ops,
         max_macs; /* NOT_GIVEN: not given */
+    bool smallest;
 
     /* single verbs */
     bool svg, html, ascii, what_if, compare, open, replan;

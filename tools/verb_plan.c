@@ -570,6 +570,10 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     exit_code code = refuse_missing_output_flag(options);
     if (code != EXIT_FINE) return code;
+    if (options->fit != NOT_GIVEN || options->smallest) {
+        return complain(EXIT_INPUT, options->files.items[0],
+                        "--fit and --smallest try nothing for this format yet");
+    }
     if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
