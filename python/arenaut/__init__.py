@@ -27,10 +27,13 @@ MANY = ("Results", "Row", "plan_many", "sweep")
 
 
 def __getattr__(name):
-    """Of many.py, whose imports take as long as all else here."""
+    """Of many.py and typed.py, whose imports take as long as all else here."""
     if name in MANY:
         from arenaut import many
         return getattr(many, name)
+    if name == "typed":
+        from importlib import import_module
+        return import_module("arenaut.typed")
     raise AttributeError(f"module 'arenaut' has no attribute '{name}'")
 
 

@@ -4,10 +4,8 @@ found and what is allowed, and the attributes hold the same for programs."""
 from __future__ import annotations
 
 from arenaut import records
+from arenaut.deferred import typed
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from arenaut.typed import Finding, Witness
 
 
 class ArenautError(RuntimeError):
@@ -52,13 +50,13 @@ class RefusedError(ArenautError):
 class RejectedError(ArenautError):
     """The checker found a plan wrong: `finding` is its counter-example."""
 
-    finding: Finding = {}  # where it was no checker that found it
+    finding: typed.Finding = {}  # where it was no checker that found it
 
 
 class NoPlanError(ArenautError):
     """It is proven that no plan exists: `witness` says which buffers are too much at which step."""
 
-    witness: Witness = {}  # as of the checker's
+    witness: typed.Witness = {}  # as of the checker's
 
 
 class StoppedError(ArenautError):

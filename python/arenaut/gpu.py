@@ -24,16 +24,14 @@ import contextlib
 import ctypes
 import os
 from collections import namedtuple
+from collections.abc import Iterator
 
 from arenaut import records
+from arenaut.deferred import typed
 from arenaut.errors import ArenautError, error_of
 from arenaut.library import packaged, text_of
 from arenaut.tape import Counts
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 NAME = "libarenaut-gpu.so"
 ERROR = ctypes.POINTER(records.Error)
@@ -70,10 +68,10 @@ def path() -> str:
     return os.path.abspath(found)
 
 
-_library: Any = None
+_library: typed.Any = None
 
 
-def library() -> Any:
+def library() -> typed.Any:
     """Its functions."""
     global _library
     if _library is None:
@@ -92,7 +90,7 @@ def library() -> Any:
     return _library
 
 
-def call(name: str, *arguments: Any) -> None:
+def call(name: str, *arguments: typed.Any) -> None:
     error = records.Error()
     status = getattr(library(), f"arenaut_gpu_{name}")(*arguments, error)
     if status != records.OK:

@@ -6,46 +6,44 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import platform
 import select
 import signal
 import sys
 from collections import deque, namedtuple
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent import futures
+from typing import Any, NamedTuple
 
-from arenaut import arrays, documents, watch
+from arenaut import arrays, documents, records, watch
+from arenaut.deferred import typed
 from arenaut.errors import ArenautError, InputError
+from arenaut.model import ModelPlan
 from arenaut.model import open as open_model
 from arenaut.options import FILE, PLANNER, check_names
 from arenaut.planning import plan
 from arenaut.problem import Problem, separate
 from arenaut.records import VERSION
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
-    from typing_extensions import Unpack
-
-    from arenaut.typed import (DaskClient, Executor, ModelOptions, Path, Totals, Work, WorkerPool)
 
 
-class Row(namedtuple("Row", "name options now planned bound status seconds error key")):
+class Row(NamedTuple):
     """One planned input.
 
     Attributes:
-        name (str): its path, or its number among problems.
-        options (dict): those that are its own.
-        now (int): bytes that its runtime needs today; None if that is not known.
-        planned (int): bytes with our plan; None of what failed, as the next and `seconds`.
-        bound (int): bytes; no plan needs less.
-        status (str): "optimal", "feasible", or "failed".
-        seconds (float): how long planning took.
-        error (str): why it failed; None if it did not.
-        key (str): a hash of its bytes and all options; None where nobody asked for one.
+        name: its path, or its number among problems.
+        options: those that are its own.
+        now: bytes that its runtime needs today; None if that is not known.
+        planned: bytes with our plan; None of what failed, as the next and `seconds`.
+        bound: bytes; no plan needs less.
+        status: "optimal", "feasible", or "failed".
+        seconds: how long planning took.
+        error: why it failed; None if it did not.
+        key: a hash of its bytes and all options; None where nobody asked for one.
+        saved: the file that was written, where `save_to` asked for one.
+        outcome: why that is a copy of the model; None: it has the plan.
     """
 
-    __slots__ = ()
     name: str
     options: dict[str, Any]
     now: int | None
@@ -54,21 +52,27 @@ class Row(namedtuple("Row", "name options now planned bound status seconds error
     status: str
     seconds: float | None
     error: str | None
-    key: str | None
+    key: str | None = None
+    saved: str | None = None
+    outcome: str | None = None
 
 
-Job = namedtuple("Job", "name item own options key attempts")
+#: An input on its way to a worker; `save_as`: where its plan goes, None: nowhere.
+Job = namedtuple("Job", "name item own options key attempts save_as")
 
 
-def plan_many(work: Iterable[Work], executor: Executor | DaskClient | WorkerPool | None = None, *,
-              resume: Path | None = None, retries: int = 2, progress: bool | None = None,
-              **options: Unpack[ModelOptions]) -> Results:
+def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskClient | typed.WorkerPool | None = None, *,
+              save_to: typed.Path | None = None, resume: typed.Path | None = None, retries: int = 2,
+              progress: bool | None = None, **options: typed.Unpack[typed.ModelOptions]) -> Results:
     """Plans many models or problems. Rows come as they are done; those that failed are among them.
 
     Args:
         work: paths, Problems, or pairs of one and a dictionary of options of its own.
         executor: any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
-            (multiprocessing, ray.util.multiprocessing). None: a process for each processor.
+            (multiprocessing, ray.util.multiprocessing). None: a process for each processor. The workers open
+            the files, so that on other machines these must be under the same paths.
+        save_to: a folder in which the workers write each plan: a model with the plan inside, by its file's name,
+            or NAME.plan.json where the format holds none, or it is a problem's.
         resume: the path of a file to which finished rows go; what is in there is not done again.
         retries: how often what a worker was lost over is tried again; then it is a failed row.
         progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
@@ -76,19 +80,21 @@ def plan_many(work: Iterable[Work], executor: Executor | DaskClient | WorkerPool
         options: those of Model.plan, or of arenaut.plan for problems.
 
     Raises:
-        InputError: an item is neither a path nor a Problem, the executor is none, or `resume` is a file of
-            other things.
+        InputError: an item is neither a path nor a Problem, two would be saved under one name, the executor is
+            none, or `resume` is a file of other things.
         TypeError: there is no such option.
     """
     check_names(options, FILE + PLANNER)
     jobs = [job_of(number, one, options, resume is not None)
             for number, one in enumerate(separate("work", work))]
+    if save_to is not None:
+        jobs = with_places(jobs, os.path.abspath(os.fspath(save_to)))
     return Results(jobs, executor, resume, retries, progress)
 
 
-def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient | WorkerPool | None = None, *,
-          resume: Path | None = None, retries: int = 2, progress: bool | None = None,
-          **options: Unpack[ModelOptions]) -> Results:
+def sweep(path: typed.Path, over: Mapping[str, Any], executor: typed.Executor | typed.DaskClient | typed.WorkerPool | None = None, *,
+          resume: typed.Path | None = None, retries: int = 2, progress: bool | None = None,
+          **options: typed.Unpack[typed.ModelOptions]) -> Results:
     """Plans one model once for each combination of options.
 
     Args:
@@ -146,7 +152,21 @@ def job_of(number, one, options, hashed):
         name = os.fspath(item)
     else:
         arrays.refuse("work", number, item, "a path or a Problem, or a pair of one and options")
-    return Job(name, item, own, merged, key_of(item, merged) if hashed else None, 0)
+    return Job(name, item, own, merged, key_of(item, merged) if hashed else None, 0, None)
+
+
+def with_places(jobs, folder):
+    """The jobs with the files in which their plans go, each of its own."""
+    os.makedirs(folder, exist_ok=True)
+    seen = {}
+    for number, job in enumerate(jobs):
+        name = os.path.basename(job.name).replace(" ", "-") if isinstance(job.item, Problem) else os.path.basename(job.name)
+        if name in seen:
+            arrays.refuse("work", number, job.name, f"inputs of different names where save_to is given; work[{seen[name]}] "
+                          "has the same")
+        seen[name] = number
+        jobs[number] = job._replace(save_as=os.path.join(folder, name))
+    return jobs
 
 
 def key_of(item, options):
@@ -181,15 +201,36 @@ def plan_one(job):
         options = {name: value for name, value in job.options.items() if name != "progress"}
         made = (plan(job.item, **options, progress=False) if isinstance(job.item, Problem)
                 else open_model(job.item, **options).plan(progress=False))
+        return row_of(job, made, save(made, job.save_as) if job.save_as else (None, None))
+    except FileNotFoundError as error:
+        return failed(job, f"FileNotFoundError: {error} (looked for in {os.getcwd()} of {platform.node()})")
     except (ArenautError, OSError, TypeError) as error:
         return failed(job, f"{type(error).__name__}: {error}")
-    return row_of(job, made)
 
 
-def row_of(job, made):
+#: Outcomes with which a plan does not go into its model, whatever it needs.
+ELSEWHERE = (records.OUTCOME_NOT_OBEYED, records.OUTCOME_IO_ELSEWHERE, records.OUTCOME_POOLS)
+
+
+def save(made, path):
+    """Writes a plan, into its model where that can hold it, as the command does into a folder; the path of the file, and
+    why it is a copy of the model."""
+    outcome = made._outcome(False) if isinstance(made, ModelPlan) and made._is_program else records.OUTCOME_NOT_OBEYED
+    why = None
+    if outcome in ELSEWHERE:
+        path, data = f"{path}.plan.json", made.to_json().encode()
+    elif outcome == records.OUTCOME_WRITE:
+        data = made._in_model()
+    else:
+        data, why = made.model._files[0][1], made.outcome
+    documents.write_file(path, data)
+    return path, why
+
+
+def row_of(job, made, saved):
     now = getattr(made, "now", None)
     return Row(job.name, job.own, now, getattr(made, "planned", made.arena), made.bound, made.status,
-               made.seconds, None, job.key)
+               made.seconds, None, job.key, *saved)
 
 
 def failed(job, error):
@@ -233,7 +274,7 @@ class Results:
         return sorted(self, key=lambda row: order[row.name, repr(row.options)])
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> typed.Totals:
         """Sums over all rows; `now` counts only where it is known, with `planned_of_those` beside."""
         fine = [row for row in self if row.error is None]
         known = [row for row in fine if row.now is not None]
@@ -262,7 +303,7 @@ class Results:
         from arenaut import chart
         return chart.svg(self)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: typed.Path) -> None:
         """Writes the picture (.svg) or the table (.csv). All or nothing.
 
         Raises:
@@ -311,8 +352,9 @@ class Results:
         todo = deque()
         known = self._known()
         for job in self._jobs:
-            if job.key in known:
-                yield Row(job.name, job.own, *known[job.key], job.key)
+            row = known.get(job.key)
+            if row and (not job.save_as or is_file(row["saved"])):
+                yield Row(job.name, job.own, **row)
             else:
                 todo.append(job)
         bar, done = None, len(self._jobs) - len(todo)
@@ -341,7 +383,7 @@ class Results:
                                      "file for its rows alone", position=number)
                 try:
                     row = json.loads(line)
-                    known[row.pop("key")] = [row[name] for name in KEPT]
+                    known[row["key"]] = {name: row[name] for name in ("key", *KEPT)}
                 except (ValueError, KeyError):  # cut off
                     continue
         return known
@@ -359,7 +401,7 @@ class Results:
                 file.write(json.dumps(kept).encode() + b"\n")
 
 
-KEPT = ("now", "planned", "bound", "status", "seconds", "error")
+KEPT = ("now", "planned", "bound", "status", "seconds", "error", "saved", "outcome")
 #: How each line of a file of finished rows begins.
 KEY = b'{"key": "'
 

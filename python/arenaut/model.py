@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import namedtuple
+from collections.abc import Iterable, Mapping
 
 from arenaut import arrays, documents, records
+from arenaut.deferred import typed
 from arenaut.errors import InputError, RefusedError, RejectedError, error_of
 from arenaut.library import C, borrowed, check, text_of, took
 from arenaut.options import FILE, PLANNER, check_names, pipeline_options, time_limit
@@ -15,14 +17,6 @@ from arenaut.problem import Problem
 from arenaut.watch import Watch, now
 
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from typing_extensions import Unpack
-
-    from arenaut.typed import Column, ModelOptions, Path, Progress, Status
 
 
 class Pipeline:
@@ -153,7 +147,7 @@ class Size(namedtuple("Size", "now planned bound needed status reserve")):
     planned: int
     bound: int
     needed: int
-    status: Status
+    status: typed.Status
     reserve: int | None
 
 
@@ -180,9 +174,9 @@ class Trace(namedtuple("Trace", "events requests held asked most_asked reserved 
     events: int
     requests: int
     held: int
-    asked: Column
+    asked: typed.Column
     most_asked: int
-    reserved: Column | None
+    reserved: typed.Column | None
     most_reserved: int | None
     caching: int | None
     caching_expandable: int | None
@@ -253,8 +247,13 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins views 
     views: tuple[int, int] | None
     held: int
 
+    def __repr__(self) -> str:
+        """All but the numbers of the ops, of which there may be thousands."""
+        ops = None if self.ops is None else f"<{len(self.ops):,} ops>"
+        return "Order(" + ", ".join(f"{name}={value}" for name, value in {**self._asdict(), "ops": ops}.items()) + ")"
 
-def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
+
+def open(path: typed.Path | Iterable[typed.Path], **options: typed.Unpack[typed.ModelOptions]) -> Model:
     """Reads a model, or a bare problem.
 
     Args:
@@ -269,14 +268,15 @@ def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
         OSError: it cannot be read.
         TypeError: there is no such option.
     """
-    if isinstance(path, (bytes, bytearray, memoryview)) or not hasattr(path, "__iter__") and not is_path(path):
+    if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read") or \
+            not hasattr(path, "__iter__") and not is_path(path):
         arrays.refuse("path", None, path, "a path, or a list of paths; Model.parse takes bytes")
     paths = [path] if is_path(path) else list(path)
     if not paths:
         raise InputError("there is no file to read")
     files = []
     for position, one in enumerate(paths):
-        if not is_path(one):  # an open file's number would be closed as well
+        if not is_path(one):  # the number of an open file would be closed as well
             arrays.refuse("path", position, one, "paths; Model.parse takes bytes")
         with io_open(one, "rb") as file:
             files.append((os.fsdecode(one), file.read()))
@@ -299,7 +299,7 @@ class Model:
     notes: tuple[str, ...]
 
     def __init__(self, files: Iterable[tuple[str, bytes]],
-                 options: Mapping[str, Any] | None = None) -> None:
+                 options: Mapping[str, typed.Any] | None = None) -> None:
         if is_path(files):
             arrays.refuse("files", None, files, "pairs of a name and bytes; arenaut.open takes paths")
         self._files, self._options = list(files), dict(options or {})
@@ -310,7 +310,7 @@ class Model:
         self.notes = tuple(pipeline.notes)
 
     @classmethod
-    def parse(cls, data: bytes, name: str = "input", **options: Unpack[ModelOptions]) -> Model:
+    def parse(cls, data: bytes, name: str = "input", **options: typed.Unpack[typed.ModelOptions]) -> Model:
         """The same from bytes in memory."""
         return cls([(name, bytes(memoryview(data)))], options)
 
@@ -336,7 +336,7 @@ class Model:
         return Problem._copy(self._prepared({}).record.problem.contents)
 
     @property
-    def program(self) -> dict[str, Any] | None:
+    def program(self) -> dict[str, typed.Any] | None:
         """Methods, tensors and ops, as arenaut.program/1 has them (docs/formats.md); None for a bare
         problem."""
         pipeline = self._prepared({})
@@ -354,7 +354,7 @@ class Model:
         trace = record.document.trace
         return Trace._of(trace.contents, record.problem) if trace else None
 
-    def plan(self, *, progress: Progress = None, **options: Unpack[ModelOptions]) -> ModelPlan:
+    def plan(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> ModelPlan:
         """Plans the model's memory, and has the plan checked and the program replayed.
 
         Args:
@@ -394,19 +394,19 @@ class Model:
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
-    def size(self, *, progress: Progress = None, **options: Unpack[ModelOptions]) -> Size:
+    def size(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> Size:
         """How big the arena is today, and how big it must be; arguments as of plan."""
         made = self.plan(progress=progress, **options)
         whole = made.tensor_arena
         return Size(made.now, made.planned, made.minimum, made.needed, made.status,
                     whole.total if whole else None)
 
-    def explain(self, *, width: int = 80, progress: Progress = None,
-                **options: Unpack[ModelOptions]) -> documents.Text:
+    def explain(self, *, width: int = 80, progress: typed.Progress = None,
+                **options: typed.Unpack[typed.ModelOptions]) -> documents.Text:
         """Why the arena is as large as it is; arguments as of plan."""
         return self.plan(progress=progress, **options).explain(width)
 
-    def check(self, **options: Unpack[ModelOptions]) -> None:
+    def check(self, **options: typed.Unpack[typed.ModelOptions]) -> None:
         """Holds the plan in the file against the model.
 
         Args:
@@ -429,7 +429,7 @@ class Model:
         else:
             self._judge(records.Baseline())
 
-    def strip(self, path: Path) -> None:
+    def strip(self, path: typed.Path) -> None:
         """Writes the model without the plan that arenaut put into it. All or nothing.
 
         Raises:
@@ -460,6 +460,8 @@ class ModelPlan(Plan):
         needed (int): bytes: the smaller of the two.
         minimum (int): bytes; no plan needs less.
         scratch_unknown (bool): some kernels ask for memory that no file tells.
+        kernels (str): the kernel set of which the plan is right, where results lie over operands; with others
+            results may be wrong. None: whatever the kernels are.
         options (dict): those that it was made with.
     """
 
@@ -469,18 +471,20 @@ class ModelPlan(Plan):
     needed: int
     minimum: int
     scratch_unknown: bool
-    options: dict[str, Any]
+    kernels: str | None
+    options: dict[str, typed.Any]
 
     @classmethod
     def _made(cls, model, options, pipeline):
         record = pipeline.record
         made = cls._copy(Problem._copy(record.problem.contents), record.plan.contents,
                          pipeline.seconds)
-        figures = record.figures
+        figures, kernels = record.figures, C.arenaut_result_kernels(record.result)
         made._set(model=model, options=options, _pipeline=pipeline,
                   now=figures.now if record.baseline.plan else None, planned=figures.planned,
                   minimum=figures.bound, needed=figures.needed,
-                  scratch_unknown=record.result.scratch == records.SCRATCH_UNKNOWN)
+                  scratch_unknown=record.result.scratch == records.SCRATCH_UNKNOWN,
+                  kernels=text_of(kernels.contents.name) if kernels else None)
         return made
 
     @property
@@ -509,7 +513,8 @@ class ModelPlan(Plan):
     def __repr__(self) -> str:
         now = "" if self.now is None else f", today {self.now:,}"
         proof = "minimal" if self.status == "optimal" else f"at least {self.minimum:,} are needed"
-        return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{now}>"
+        given = f" with the kernels '{self.kernels}'" if self.kernels else ""
+        return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{given}{now}>"
 
     def _result(self):
         return self._pipeline.record.result
@@ -540,16 +545,16 @@ class ModelPlan(Plan):
             return None
         return Plan._copy(Problem._copy(baseline.problem.contents), baseline.plan.contents)
 
-    def _why_not(self, force):
+    def _outcome(self, force):
         outcome = ctypes.c_int()
         self._pipeline.call(C.arenaut_pipeline_outcome, True, force, outcome)
-        return None if outcome.value == records.OUTCOME_WRITE else \
-            text_of(C.arenaut_outcome_text(outcome.value))
+        return outcome.value
 
     @property
     def outcome(self) -> str | None:
         """None if the plan may be written into the model, else why not."""
-        return self._why_not(False) if self._is_program else None
+        outcome = self._outcome(False) if self._is_program else records.OUTCOME_WRITE
+        return None if outcome == records.OUTCOME_WRITE else text_of(C.arenaut_outcome_text(outcome))
 
     def check(self) -> None:
         """Holds the plan against its problem, and replays a program's ops over tensors that lie as the
@@ -569,7 +574,7 @@ class ModelPlan(Plan):
         if self._is_program:
             judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
 
-    def save(self, path: Path, *, force: bool = False) -> None:
+    def save(self, path: typed.Path, *, force: bool = False) -> None:
         """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
         .html, .h. All or nothing.
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 
 from arenaut import arrays, documents, records, show
+from arenaut.deferred import typed
 from arenaut.errors import RejectedError, error_of
 from arenaut.library import C, check, text_of
-from arenaut.options import planner_options, report_options, time_limit
+from arenaut.options import PLANNER, check_names, planner_options, report_options, time_limit
 from arenaut.problem import Problem, same_length
 from arenaut.watch import Watch
 
-TYPE_CHECKING = False  # as typing has it, which takes as long to import as half of this package
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from typing_extensions import Unpack
-
-    from arenaut.typed import (Column, Constraints, Numbers, OptionalNumbers, Path, Progress, ReportOptions,
-                               Status, StoppedBy)
 
 
-def plan(sizes: Numbers | Problem, first: Numbers | None = None, end: Numbers | None = None, *,
-         align: int | Numbers = 1, planner: str | None = None, effort: int | None = None,
+def plan(sizes: typed.Numbers | Problem, first: typed.Numbers | None = None, end: typed.Numbers | None = None, *,
+         align: int | typed.Numbers = 1, planner: str | None = None, effort: int | None = None,
          time: float | None = None, seed: int = 0, capacity: int | None = None, threads: int = 1,
-         settings: Mapping[str, object] | None = None, progress: Progress = None,
-         **constraints: Unpack[Constraints]) -> Plan:
+         settings: Mapping[str, object] | None = None, progress: typed.Progress = None,
+         **constraints: typed.Unpack[typed.Constraints]) -> Plan:
     """Places buffers in as little memory as can be, and has the plan checked.
 
     The same arguments give the same plan on every machine, but for `time`. Ctrl-C stops the search
@@ -68,6 +62,7 @@ def plan(sizes: Numbers | Problem, first: Numbers | None = None, end: Numbers | 
                       next(iter(constraints), None))
         problem = sizes
     else:
+        check_names(constraints, ("first", "end", "align", "progress", *PLANNER, *Problem._fill.__kwdefaults__))
         problem = Problem._unchecked(sizes, first, end, align=align, **constraints)
     watch = Watch(progress, time_limit(time))
     options, kept = planner_options(dict(planner=planner, effort=effort, time=time, seed=seed,
@@ -171,13 +166,13 @@ class Plan:
     bounds: tuple[int, ...]
     spill: int
     spill_bound: int
-    status: Status
-    stopped_by: StoppedBy
+    status: typed.Status
+    stopped_by: typed.StoppedBy
     planner: str
     effort: int
     seconds: float | None
 
-    def __init__(self, problem: Problem, offsets: Numbers, pools: OptionalNumbers | None = None) -> None:
+    def __init__(self, problem: Problem, offsets: typed.Numbers, pools: typed.OptionalNumbers | None = None) -> None:
         n = len(problem)
         where = arrays.column(offsets, "Q", "offsets")
         which = arrays.filled(0, n, "I") if pools is None else arrays.column(pools, "I", "pools", records.NONE, named=True)
@@ -197,12 +192,12 @@ class Plan:
                              "checks another")
 
     @property
-    def offsets(self) -> Column:
+    def offsets(self) -> typed.Column:
         """Bytes from the start of each buffer's pool, n numbers of 64 bits."""
         return arrays.read_only(self._offsets)
 
     @property
-    def pools(self) -> Column:
+    def pools(self) -> typed.Column:
         """Of each buffer the number of its pool; 2**32 - 1 for one that needs no memory."""
         return arrays.read_only(self._pools)
 
@@ -266,7 +261,7 @@ class Plan:
         """
         check_record(self.problem, self._record)
 
-    def report(self, name: str, **options: Unpack[ReportOptions]) -> documents.Text:
+    def report(self, name: str, **options: typed.Unpack[typed.ReportOptions]) -> documents.Text:
         """One of the command's reports as text.
 
         Args:
@@ -295,7 +290,7 @@ class Plan:
         """A row for each buffer, with its offset."""
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
-    def save(self, path: Path) -> None:
+    def save(self, path: typed.Path) -> None:
         """Writes what the file's name says: .json, .csv, .svg (the picture), .html (the
         page to search and zoom in), .h. All or nothing, and checked once more.
 
@@ -307,7 +302,7 @@ class Plan:
         self.check()
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
-    def view(self, path: Path | None = None) -> None:
+    def view(self, path: typed.Path | None = None) -> None:
         """The picture: written to `path` (.html, .svg), else shown in the notebook or the browser, else
         printed."""
         show.view(self, path)

@@ -6,19 +6,13 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections import namedtuple
+from collections.abc import Iterable
 
 from arenaut import arrays, documents, records
+from arenaut.deferred import typed
 from arenaut.errors import InputError
 from arenaut.library import C, check, text_of
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from typing_extensions import Unpack
-
-    from arenaut.planning import Plan
-    from arenaut.typed import Column, Kind, Numbers, OptionalNumbers, Path, PlannerOptions, Pools, Progress
 
 #: Of each column: the code of its elements, and what stands for "none".
 COLUMNS = {"size": ("Q", None), "align": ("Q", None), "pools": ("Q", None),
@@ -151,14 +145,14 @@ class Problem:
 
     __slots__ = ("_parts", "_record")
 
-    def __init__(self, sizes: Numbers, first: Numbers | None = None, end: Numbers | None = None, *,
-                 align: int | Numbers = 1,
+    def __init__(self, sizes: typed.Numbers, first: typed.Numbers | None = None, end: typed.Numbers | None = None, *,
+                 align: int | typed.Numbers = 1,
                  lifetimes: Iterable[Iterable[tuple[int, int]]] | None = None,
-                 pools: Pools | None = None, allowed: Iterable[Iterable[str] | None] | None = None,
-                 fixed: OptionalNumbers | None = None, hints: OptionalNumbers | None = None,
-                 same_base: OptionalNumbers | None = None, inside: OptionalNumbers | None = None,
-                 inside_delta: Numbers | None = None, kinds: Iterable[Kind | None] | None = None,
-                 uses: Numbers | None = None, names: Iterable[str | None] | None = None,
+                 pools: typed.Pools | None = None, allowed: Iterable[Iterable[str] | None] | None = None,
+                 fixed: typed.OptionalNumbers | None = None, hints: typed.OptionalNumbers | None = None,
+                 same_base: typed.OptionalNumbers | None = None, inside: typed.OptionalNumbers | None = None,
+                 inside_delta: typed.Numbers | None = None, kinds: Iterable[typed.Kind | None] | None = None,
+                 uses: typed.Numbers | None = None, names: Iterable[str | None] | None = None,
                  conflicts: Iterable[tuple[int, int]] = (),
                  separations: Iterable[tuple[int, int, int]] = (),
                  reserved: Iterable[tuple[int, int, int]] = (), tokens: bool = False) -> None:
@@ -264,12 +258,12 @@ class Problem:
         return arrays.filled(default, len(self), COLUMNS[name][0]) if values is None else values
 
     @property
-    def sizes(self) -> Column:
+    def sizes(self) -> typed.Column:
         """Bytes of each buffer."""
         return self._parts["size"]
 
     @property
-    def align(self) -> Column:
+    def align(self) -> typed.Column:
         """The alignment of each buffer."""
         return self._column("align", 1)
 
@@ -287,7 +281,7 @@ class Problem:
         return [name if name is not None else f"buffer{k}" for k, name in enumerate(given)]
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[typed.Kind]:
         """What each buffer holds."""
         words = class_words()
         return [words[k] for k in self._column("cls", 0)]
@@ -334,7 +328,7 @@ class Problem:
         check(C.arenaut_lower_bound, self._record, None, ctypes.byref(found), None)
         return found.value
 
-    def plan(self, *, progress: Progress = None, **options: Unpack[PlannerOptions]) -> Plan:
+    def plan(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.PlannerOptions]) -> typed.Plan:
         """The plan of this problem: arenaut.plan has the options."""
         from arenaut.planning import plan
         return plan(self, progress=progress, **options)
@@ -346,7 +340,7 @@ class Problem:
     def to_csv(self) -> str:
         return documents.write("csv", self).decode()
 
-    def save(self, path: Path) -> None:
+    def save(self, path: typed.Path) -> None:
         """Writes it as what the file's name says: .json or .csv. All or nothing."""
         name = documents.format_for(path)
         name = "problem-json" if name == "plan-json" else name  # both are .json

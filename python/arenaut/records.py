@@ -1227,6 +1227,7 @@ FUNCTIONS = {
     "arenaut_rule_name": ((c_int,), c_char_p),
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),
+    "arenaut_result_kernels": ((POINTER(Result),), POINTER(KernelSet)),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),
     "arenaut_format_at": ((c_size_t,), POINTER(Format)),

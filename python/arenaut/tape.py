@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import (POINTER, Structure, byref, c_bool, c_int64, c_size_t, c_uint,
                     c_uint32, c_uint64, c_void_p)
 
@@ -9,9 +10,6 @@ from arenaut import library
 from arenaut.library import check, declare
 from arenaut.records import Error as ErrorRecord
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ERROR = POINTER(ErrorRecord)
 ALIGNED, MALLOC = 1, 2
@@ -100,6 +98,7 @@ class Tape:
         check(tape_new, byref(options), hook_allocator(), byref(handle))
         self.handle, self.what = handle, what
         self.owned_arena = None
+        self.placed = False
 
     def __del__(self):
         if getattr(self, "handle", None):
@@ -109,6 +108,7 @@ class Tape:
 
     def record(self) -> None:
         check(tape_record, self.handle)
+        self.placed = False
         if hook_enter(self.handle, self.what) != library.OK:
             tape_end(self.handle, None)
             raise library.ArenautError("this thread records or plays a tape already", 2)
@@ -156,11 +156,14 @@ class Tape:
 
     def absorb(self, other: Tape) -> bool:
         """Takes over larger sizes of the same flow; False if `other` is another flow."""
-        return tape_absorb(self.handle, other.handle, None) == library.OK
+        taken = tape_absorb(self.handle, other.handle, None) == library.OK
+        self.placed = self.placed and not taken
+        return taken
 
     def place(self, offsets: Sequence[int], size: int) -> None:
         """Takes the places that somebody else has planned; they are checked."""
         check(tape_place, self.handle, (c_uint64 * len(offsets))(*offsets), size)
+        self.placed = True
 
     def bind(self, arena: int) -> None:
         check(hook_bind, self.handle, arena)
@@ -168,6 +171,7 @@ class Tape:
     def plan(self) -> int:
         """Plans the blocks alone and takes memory for them; the bytes of the arena."""
         check(tape_plan, self.handle, None)
+        self.placed = True
         align = c_uint64()
         size = tape_arena(self.handle, byref(align))
         self.owned_arena = hook_arena(size, align.value)
@@ -177,6 +181,13 @@ class Tape:
         return size
 
     def bound(self) -> int:
+        """Bytes that no plan of these blocks needs less of.
+
+        Raises:
+            ArenautError: there is no plan yet, which the bound comes with.
+        """
+        if not self.placed:
+            raise library.ArenautError("the tape has no plan yet, nor a bound: call plan() first", 2)
         return tape_bound(self.handle)
 
     def counts(self) -> Counts:

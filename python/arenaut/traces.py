@@ -14,13 +14,11 @@ import os
 import pickle
 import re
 import sys
+from collections.abc import Iterable, Mapping
 
+from arenaut.deferred import typed
 from arenaut.errors import InputError
 
-TYPE_CHECKING = False  # as typing has it
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
 
 COLUMNS = ("event", "time", "address", "size", "device", "stream", "tag")
 
@@ -45,7 +43,7 @@ TORCH_EVENTS = {"alloc": "alloc", "free_completed": "free", "segment_alloc": "re
                 "segment_map": "reserve", "segment_free": "release", "segment_unmap": "release"}
 
 
-def author_line(frames: Iterable[Mapping[str, Any]]) -> str | None:
+def author_line(frames: Iterable[Mapping[str, typed.Any]]) -> str | None:
     """The innermost line that is not PyTorch's own."""
     shown = [frame for frame in frames if frame.get("filename", "").endswith(".py")]
     own = [frame for frame in shown if f"{os.sep}torch{os.sep}" not in frame["filename"]]
@@ -97,7 +95,7 @@ class TorchDevice:
                            author_line(event.get("frames", ())) if kind == "alloc" else None)
 
 
-def from_torch(snapshot: Mapping[str, Any], device: int | None = None) -> str:
+def from_torch(snapshot: Mapping[str, typed.Any], device: int | None = None) -> str:
     """A trace from what torch.cuda.memory._snapshot() returns.
 
     Args:
@@ -134,7 +132,7 @@ class PlainUnpickler(pickle.Unpickler):
         raise InputError(f"the pickle holds a {module}.{name}; a snapshot has plain values only")
 
 
-def load_torch(data: bytes) -> Any:
+def load_torch(data: bytes) -> typed.Any:
     """The snapshot in the bytes of a pickle.
 
     Raises:

@@ -1,17 +1,26 @@
-"""What is handed in and what comes back, for those who check types. Nothing of the package imports this
-while it runs; programs may, to name what they pass on: `from arenaut.typed import Column`."""
+"""What is handed in and what comes back, for those who check types. The package reads this only where somebody
+looks at its annotations (deferred.py); programs may, to name what they pass on: `from arenaut.typed import Column`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypedDict, Union
+from typing import TYPE_CHECKING, Any as Any, Literal, Protocol, SupportsIndex, TypedDict
+
+from arenaut.planning import Plan as Plan
+from arenaut.problem import Pool, Problem
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Unpack as Unpack
+else:  # of Python 3.12 and 3.11; before, and without typing_extensions, something less exact that means the same
+    try:
+        from typing_extensions import Buffer, Unpack
+    except ImportError:
+        import collections.abc
+        import typing
 
-    from arenaut.planning import Plan
-    from arenaut.problem import Pool, Problem
+        Buffer = getattr(collections.abc, "Buffer", bytes | bytearray | memoryview)
+        Unpack = getattr(typing, "Unpack", typing.Union)
 
 
 class HasArray(Protocol):
@@ -46,13 +55,13 @@ class WorkerPool(Protocol):
     def apply_async(self, function: Callable[..., Any], arguments: Any = ..., /) -> Any: ...
 
 
-Path = Union[str, "os.PathLike[str]"]
+Path = str | os.PathLike[str]
 #: A column of whole numbers.
-Numbers = Union[Iterable[SupportsIndex], "Buffer", HasArray]
+Numbers = Iterable[SupportsIndex] | Buffer | HasArray
 #: The same with None where there is none.
-OptionalNumbers = Union[Iterable[SupportsIndex | None], "Buffer", HasArray]
+OptionalNumbers = Iterable[SupportsIndex | None] | Buffer | HasArray
 #: Pools, fastest first: of each a Pool, what makes one, or a name; or {name: capacity}.
-Pools = Iterable[Union["Pool", str, tuple[Any, ...]]] | Mapping[str, int | None]
+Pools = Iterable[Pool | str | tuple[Any, ...]] | Mapping[str, int | None]
 #: `progress(best, bound, seconds)`, which stops the search by returning False; or whether to show a line.
 Progress = Callable[[int | None, int, float], object] | bool | None
 Kind = Literal["intermediate", "input", "output", "state", "scratch", "constant"]
@@ -130,7 +139,7 @@ class ModelOptions(PlannerOptions, total=False):
 
 
 #: What plan_many plans: a path or a Problem, or a pair of one and options of its own.
-Work = Union[Path, "Problem", tuple[Union[Path, "Problem"], ModelOptions]]
+Work = Path | Problem | tuple[Path | Problem, ModelOptions]
 
 
 class Finding(TypedDict):

@@ -54,6 +54,16 @@ def test_eager_torch_is_played_back_without_a_difference():
     assert tape.arena == tape.bound()
 
 
+def test_there_is_no_bound_before_a_plan():
+    tape = Tape()
+    tape.record()
+    torch.empty(5000)
+    tape.end()
+    with pytest.raises(RuntimeError, match="no plan yet"):
+        tape.bound()
+    assert tape.plan() >= tape.bound() >= 0
+
+
 def test_the_same_flow_has_the_same_addresses():
     def work():
         a = torch.empty(5000)

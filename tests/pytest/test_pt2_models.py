@@ -2,10 +2,13 @@
 graph and is asked for every value's storage."""
 
 import json
+import re
+import subprocess
+import zipfile
 
 import pytest
 
-from conftest import DATA, corpus_params
+from conftest import COMMAND, DATA, corpus_params
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
 MODELS = ["apart", "branches", "cache", "cache_functional", "chain", "count", "custom_functional", "custom_returns", "decode",
@@ -65,3 +68,24 @@ def test_in_place_needs_no_fixed_batch(arenaut_json, path):
         document = arenaut_json("plan", path, "--inplace", "on", *batch)
         assert document["baseline"]["arena"] == 87146496
         assert document["result"]["arena"] == 58097664
+
+
+THEIRS = rb'\n  File \"/usr/lib/python3/site-packages/torch/fx/experimental/proxy_tensor.py\", line 1738, in wrapped'
+
+
+def sources_of(path):
+    done = subprocess.run([COMMAND, "export", path, "--as", "program"], capture_output=True, check=True)
+    return [op.get("source") for method in json.loads(done.stdout)["methods"] for op in method["ops"]]
+
+
+def test_the_source_of_an_op_is_the_last_line_outside_of_pytorch(tmp_path):
+    """Graphs of a forward and a backward pass are traced by PyTorch's own code, which ends all their stack traces."""
+    path, traced = DATA / "pt2" / "apart.pt2", tmp_path / "traced.pt2"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(traced, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.endswith("model.json"):
+                assert text.count(b'"stack_trace": "') > 2
+                text = re.sub(rb'("stack_trace": "(?:[^"\\]|\\.)*)"', lambda found: found[1] + THEIRS + b'"', text)
+            new.writestr(name, text)
+    assert sources_of(traced) == sources_of(path)

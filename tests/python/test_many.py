@@ -79,6 +79,35 @@ def test_failures_are_rows(tmp_path):
         assert "FileNotFoundError" in results.to_csv() and len(results.to_csv().splitlines()) == 4
 
 
+def test_plans_are_saved(tmp_path):
+    foreign, plain = DATA / "foreign_plan_float.tflite", DATA / "mobilenet_v1_025_96_int8.tflite"
+    work = [path for path in PATHS if path.suffix == ".pte"][:2] + [plain, foreign, *problems(2), DATA / "fragmented.csv"]
+    kept = tmp_path / "done.jsonl"
+    with ThreadPoolExecutor(2) as executor:
+        results = arenaut.plan_many(work, executor, save_to=tmp_path / "out", resume=kept)
+        assert [row.error for row in results.rows] == [None] * len(work)
+        for row in results.rows:
+            if row.saved.endswith(".plan.json"):
+                assert arenaut.Model.parse(open(row.saved, "rb").read()).problem is not None
+            elif row.outcome is None:
+                arenaut.open(row.saved).check()
+                assert arenaut.open(row.saved).plan().now == row.planned
+            else:
+                assert open(row.saved, "rb").read() == open(row.name, "rb").read()
+        assert "another tool's plan" in results.rows[3].outcome and results.rows[2].outcome is None
+        os.unlink(results.rows[0].saved)
+        assert arenaut.plan_many(work, executor, save_to=tmp_path / "out", resume=kept).rows[0].saved
+        assert os.path.exists(results.rows[0].saved)
+        with pytest.raises(arenaut.InputError, match=r"work\[1\].*work\[0\] has the same"):
+            arenaut.plan_many([plain, (plain, {"inplace": True})], executor, save_to=tmp_path / "out")
+
+
+def test_what_a_worker_cannot_open_says_where_it_looked(tmp_path):
+    with ThreadPoolExecutor(1) as executor:
+        [row] = arenaut.plan_many(["absent.tflite"], executor).rows
+    assert f"'absent.tflite' (looked for in {os.getcwd()} of " in row.error
+
+
 def plan_or_die(job):
     """In the place of plan_one: a worker that the system kills, once or always."""
     mark = job.options.pop("mark", None)

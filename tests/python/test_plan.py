@@ -307,3 +307,11 @@ def test_what_stands_for_none_inside_is_no_number_to_give(column, number):
 
 def test_all_names_can_be_completed():
     assert set(arenaut.__all__) <= set(dir(arenaut)) and "TYPE_CHECKING" not in dir(arenaut)
+    assert all(hasattr(arenaut, name) for name in dir(arenaut))
+
+
+def test_a_misspelt_constraint_gets_the_nearest():
+    with pytest.raises(TypeError, match="no option 'alignment': did you mean 'align'"):
+        arenaut.plan([4], [0], [1], alignment=16)
+    with pytest.raises(TypeError, match="no option 'thread': did you mean 'threads'"):
+        arenaut.plan([4], [0], [1], thread=2)

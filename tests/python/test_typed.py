@@ -4,6 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
+import typing
 
 import arenaut
 from arenaut import options, typed
@@ -15,7 +16,7 @@ KEYWORDS = {"--from": "format", "--dim": "dims", "--pool": "pools", "--pin": "pi
 #: Said by what is called (a plan is saved, compared, shown), by reading an attribute, or of use to a command only.
 OTHERWISE = {"--output", "--force", "--as", "--svg", "--html", "--ascii", "--open", "--what-if", "--fail-on-growth", "--planned",
              "--markdown", "--json", "--jsonl", "--hash", "--max-memory", "--pools", "--dump-after",
-             "--no-progress", "--quiet", "--verbose", "--color", "--help"}
+             "--no-progress", "--fit", "--smallest", "--quiet", "--verbose", "--color", "--help"}
 
 
 def test_every_flag_of_the_command_has_its_keyword():
@@ -48,3 +49,22 @@ def test_words_are_those_of_the_library():
     assert typed.Kind.__args__ == words("arenaut_class_name", 6) and not C.arenaut_class_name(6)
     assert typed.Status.__args__ == words("arenaut_quality_name", 2)
     assert typed.StoppedBy.__args__ == words("arenaut_stop_name", 4) and not C.arenaut_stop_name(4)
+
+
+def described():
+    """All functions, methods and classes that a user can name."""
+    for name in dir(arenaut):
+        thing = getattr(arenaut, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            yield name, thing
+        for inner, member in (vars(thing).items() if inspect.isclass(thing) else ()):
+            function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if inspect.isfunction(function) and function.__module__.startswith("arenaut"):
+                yield f"{name}.{inner}", function
+
+
+def test_annotations_can_be_evaluated():
+    hints = {name: typing.get_type_hints(thing) for name, thing in described()}
+    assert len(hints) > 100
+    assert hints["plan"]["return"] is arenaut.Plan is hints["Problem.plan"]["return"]
+    assert hints["Row"]["planned"] == int | None and hints["Row"]["seconds"] == float | None

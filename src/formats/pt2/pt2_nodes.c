@@ -202,16 +202,26 @@ static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
     return ARENAUT_OP_FUNCTIONAL;
 }
 
-/* "file.py:11" of the last frame of a stack trace, which is the model author's line. */
+/* Whether a frame, which begins at a file's path, lies in PyTorch itself, as it is installed. */
+static bool is_of_torch(const char *path) {
+    static const char folder[] = "-packages/torch/";
+    const char *found = strstr(path, folder), *quote = strchr(path, '"');
+    return found && quote && found < quote;
+}
+
+/* "file.py:11" of the last frame of a stack trace outside of PyTorch, which is the model author's
+ * line; of the last one, where all are within. */
 static const char *source_of(arn_pt2 *r, uint32_t metadata) {
     static const char frame[] = "File \"", line[] = ", line ";
     const uint32_t trace = arn_pt2_get(r, metadata, "stack_trace");
     if (trace == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
     char *text = (char *)arn_pt2_text(r, trace);
     char *last = NULL;
-    for (char *at = text ? strstr(text, frame) : NULL; at; at = strstr(at + 1, frame)) last = at;
+    for (char *at = text ? strstr(text, frame) : NULL; at; at = strstr(at, frame)) {
+        at += strlen(frame);
+        if (!last || !is_of_torch(at) || is_of_torch(last)) last = at;
+    }
     if (!last) return NULL;
-    last += strlen(frame);
     char *quote = strchr(last, '"');
     if (!quote || !begins_with(quote + 1, line)) return NULL;
     const char *digits = quote + 1 + strlen(line);
