@@ -113,6 +113,13 @@ static void put_runs(const arenaut_pipeline *p, arenaut_text *out) {
     arenaut_text_free(&why);
 }
 
+void describe_kernel_set(const arenaut_pipeline *p, arenaut_text *out) {
+    if (!p->kernels) return;
+    text_put(out, " with the kernels '");
+    text_put_clean(out, p->kernels->name);
+    text_put(out, "'");
+}
+
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const bool asked = p->options.kernels || p->unmeasured;
     if (!p->kernels || (!asked && !stands_on_kernels(p))) return;

@@ -17,10 +17,13 @@ void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 static inline bool stands_on_kernels(const arenaut_pipeline *p) {
     return arenaut_result_kernels(&p->result) != NULL;
 }
-/* Says, behind `head`, which kernels the plan is for, where that matters or was asked for. */
+/* " with the kernels 'reference'", where it is known which the runtime has. */
+void describe_kernel_set(const arenaut_pipeline *p, arenaut_text *out);
+
 /* Whether the runtime refuses the model, and why: an op of it that its kernels do not take. */
 bool is_refused(const arenaut_pipeline *p);
 void describe_refused(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+/* Says, behind `head`, which kernels the plan is for, where that matters or was asked for. */
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
 /* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */

@@ -4,6 +4,7 @@
 
 #include "changes.h"
 #include "job.h"
+#include "whole_arena.h"
 
 enum { BEFORE, AFTER, SIDES };
 
@@ -12,6 +13,8 @@ typedef struct side {
     arenaut_result result; /* what is compared */
     arenaut_peak peak;
     const char *made_by;
+    bool whole; /* its runtime keeps more than the tensors in its arena, and that is counted */
+    reservation need; /* of it all; of the planned memories, where it is not `whole` */
 } side;
 
 typedef struct diff {
@@ -33,6 +36,11 @@ typedef struct figure_list {
 } figure_list;
 
 static inline uint64_t arena_of(const side *s) { return s->result.plan->total; }
+
+/* Whether both are judged by all that has to be reserved, and not by their planned memories. */
+static inline bool compares_whole(const diff *d) {
+    return d->sides[BEFORE].whole && d->sides[AFTER].whole;
+}
 
 /* The arenas of pools, where there are several, and the most bytes of each method's own buffers
  * that are alive at once. Free `items`. */

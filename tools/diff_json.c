@@ -26,6 +26,11 @@ static void put_json_side(const char *key, const side *s, arenaut_text *out) {
     text_put_json(out, s->made_by);
     text_put(out, ", \"arena\": ");
     text_put_json_u64(out, arena_of(s));
+    if (s->whole) {
+        text_put(out, ", \"tensor_arena\": ");
+        text_put_json_u64(out, s->need.bytes);
+        text_printf(out, ", \"exact\": %s", s->need.unknown ? "false" : "true");
+    }
     text_put(out, ", \"live_bytes\": ");
     text_put_json_u64(out, s->peak.live_bytes);
     text_printf(out, ", \"step\": %" PRId64 ", \"buffers\": %" PRIu32 "},\n", s->peak.step,

@@ -76,7 +76,13 @@ static void put_totals(const diff *d, rows *r) {
     const bool known[] = {true, true};
     figure f = {.bytes = {arena_of(a), arena_of(b)}};
     memcpy(f.known, known, sizeof known);
-    put_bytes_row(r, "arena", &f);
+    put_bytes_row(r, a->whole || b->whole ? "head" : "arena", &f);
+    if (compares_whole(d)) {
+        f.bytes[BEFORE] = a->need.bytes;
+        f.bytes[AFTER] = b->need.bytes;
+        put_bytes_row(
+            r, a->need.unknown || b->need.unknown ? "tensor_arena, at least" : "tensor_arena", &f);
+    }
     f.bytes[BEFORE] = a->peak.live_bytes;
     f.bytes[AFTER] = b->peak.live_bytes;
     put_bytes_row(r, "alive at the peak", &f);

@@ -38,7 +38,7 @@ static const flag_row flags[] = {
     {"width", 0, FLAG_NUMBER, GROUP_VIEW, FIELD(width), "N", .help = "columns of --ascii",
      .standard = "the terminal's, else 80"},
     {"fail-on-growth", 0, FLAG_TEXT, GROUP_DIFF, FIELD(fail_on_growth), "PERCENT",
-     .help = "exit 1 if the arena grew by more", .traits = COMMONLY_USED},
+     .help = "exit 1 if what must be reserved grew by more", .traits = COMMONLY_USED},
     {"planned", 0, FLAG_SWITCH, GROUP_DIFF, FIELD(planned), NULL,
      .help = "compare what planning makes of both", .traits = COMMONLY_USED},
     {"markdown", 0, FLAG_SWITCH, GROUP_DIFF, FIELD(markdown), NULL,

@@ -338,7 +338,8 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     }
     for (size_t i = 0; i < list->n; i++) {
         const remedy *r = &list->items[i];
-        text_printf(out, "  %s (%s): arena %s, ", r->what, r->flags, with_commas(r->arena).text);
+        text_printf(out, "  %s (%s): %s %s, ", r->what, r->flags, whole ? "head" : "arena",
+                    with_commas(r->arena).text);
         if (whole) text_printf(out, "to reserve %s, ", with_commas(r->reserve).text);
         if (r->saves > 0) {
             text_printf(out, "saves %s (%s)", with_commas(r->saves).text,

@@ -44,9 +44,10 @@ static void print_row(const text_table *table, size_t row, const size_t *widths,
                       arenaut_text *out) {
     size_t owed = 0; /* spaces, put only before more text, so that no line ends in them */
     for (size_t c = 0; c < table->n_columns; c++) {
+        if (table->align[c] == 'R' && widths[c] == 0) continue;
         const char *text = cell_text(table, row * table->n_columns + c);
         const size_t room = columns_left(widths[c], columns_of(text));
-        if (table->align[c] == 'r') owed += room;
+        if (table->align[c] != 'l') owed += room;
         if (*text) {
             text_pad(out, owed);
             text_put(out, text);
@@ -60,9 +61,11 @@ static void print_row(const text_table *table, size_t row, const size_t *widths,
 
 void table_end(text_table *table, arenaut_text *out, const char *heading, const char *plain) {
     size_t widths[TABLE_MAX_COLUMNS] = {0};
-    for (size_t i = 0; i < table->n_cells; i++) {
+    for (size_t i = table->n_cells; i-- > 0;) { /* from below, so that headings come last */
+        const size_t c = i % table->n_columns;
+        if (i < table->n_columns && table->align[c] == 'R' && widths[c] == 0) continue;
         const size_t width = columns_of(cell_text(table, i));
-        if (width > widths[i % table->n_columns]) widths[i % table->n_columns] = width;
+        if (width > widths[c]) widths[c] = width;
     }
     for (size_t row = 0; row < table->n_cells / table->n_columns; row++) {
         if (row == 0) text_put(out, heading);

@@ -7,13 +7,14 @@
 enum { TABLE_MAX_COLUMNS = 12 };
 
 typedef struct text_table {
-    const char *align; /* per column: 'l' or 'r' */
+    const char *
+        align; /* per column: 'l' or 'r'; 'R': as 'r', left out if all below its heading is empty */
     size_t n_columns, n_cells;
     arenaut_text *cells;
     size_t capacity;
 } text_table;
 
-/* `align` is like "lrr"; it is borrowed. */
+/* `align` is like "lrR"; it is borrowed. */
 void table_begin(text_table *table, const char *align);
 /* Adds the next cell, row after row. */
 void table_cell(text_table *table, const char *text);

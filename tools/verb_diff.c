@@ -35,6 +35,13 @@ static exit_code choose_result(side *s, const tool_options *options) {
     return code;
 }
 
+/* What has to be reserved for what is compared. */
+static reservation find_need(const side *s) {
+    const tool_job *job = &s->job;
+    if (s->result.plan == job->pipeline->baseline.plan) return reserved_as_it_is(job);
+    return reserved_for(job, arena_of(s));
+}
+
 static exit_code read_side(side *s, const char *path, const tool_options *options) {
     arenaut_error err = {0};
     exit_code code = job_read(&s->job, path, options);
@@ -43,6 +50,8 @@ static exit_code read_side(side *s, const char *path, const tool_options *option
     code = job_prepare(&s->job);
     if (code == EXIT_FINE) code = job_find_baseline(&s->job);
     if (code == EXIT_FINE) code = choose_result(s, options);
+    if (code == EXIT_FINE) s->need = find_need(s);
+    s->whole = code == EXIT_FINE && has_whole_arena(&s->job);
     if (code == EXIT_FINE && arenaut_peak_find(s->result.problem, NULL, &s->peak, &err)) {
         return complain_error(path, &err);
     }
@@ -113,7 +122,9 @@ static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
         code = read_side(&d->sides[i], options->files.items[i], options);
     }
     if (code != EXIT_FINE) return code;
-    const uint64_t before = arena_of(&d->sides[BEFORE]), after = arena_of(&d->sides[AFTER]);
+    const side *a = &d->sides[BEFORE], *b = &d->sides[AFTER];
+    const uint64_t before = compares_whole(d) ? a->need.bytes : arena_of(a),
+                   after = compares_whole(d) ? b->need.bytes : arena_of(b);
     const bool grew = options->fail_on_growth && grew_by_more(before, after, allowed);
     changes_find(&d->sides[BEFORE].result, &d->sides[AFTER].result, &d->changes);
     if (options->json || options->jsonl) put_json_diff(d, grew, out);
@@ -121,9 +132,10 @@ static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
     if (options->output) code = write_page(d);
     if (code != EXIT_FINE || !grew) return code;
     return complain(EXIT_NEGATIVE, d->sides[AFTER].job.path,
-                    "the arena grew from %s to %s bytes (%s), which is more than %s allows",
-                    with_commas(before).text, with_commas(after).text,
-                    change_percent(before, after).text, options->fail_on_growth);
+                    "the %s grew from %s to %s bytes (%s), which is more than %s allows",
+                    compares_whole(d) ? "tensor_arena" : "arena", with_commas(before).text,
+                    with_commas(after).text, change_percent(before, after).text,
+                    options->fail_on_growth);
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {

@@ -19,6 +19,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     arenaut_error err = {0};
     text_put_clean(out, base_name(job->path));
     if (job->pipeline->target) text_printf(out, "  on %s", job->pipeline->target->name);
+    describe_kernel_set(job->pipeline, out);
     text_put(out, "\n");
     if (arenaut_report_emit(report, &job->pipeline->result, &report_options, arenaut_text_sink(out),
                             NULL, &err)) {

@@ -49,6 +49,7 @@ static void put_header(const arenaut_pipeline *p, const text_style *style, arena
         text_printf(out, "  %" PRIu32 " op%s, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
                     program->n_ops, program->n_ops == 1 ? "" : "s", program->n_tensors,
                     planned_buffers(p->problem), p->target->name);
+        describe_kernel_set(p, out);
         if (p->target->align > 1) text_printf(out, ", %" PRIu64 "-byte aligned", p->target->align);
     } else {
         text_printf(out, "  %" PRIu32 " buffer%s", p->problem->n_buffers,
@@ -57,13 +58,15 @@ static void put_header(const arenaut_pipeline *p, const text_style *style, arena
     text_put(out, "\n");
 }
 
-static void put_arena_lines(const arenaut_pipeline *p, arenaut_text *out) {
+static void put_arena_lines(const tool_job *job, arenaut_text *out) {
+    const arenaut_pipeline *p = job->pipeline;
+    const char *of = has_whole_arena(job) ? "  head   " : "  arena  ";
     const arenaut_plan *baseline = p->baseline.plan;
     const uint64_t planned = p->figures.planned;
     text_table table;
     table_begin(&table, "llrrl");
     if (baseline) {
-        table_cell(&table, "  arena  ");
+        table_cell(&table, of);
         table_cell(&table, "now");
         table_cell(&table, with_commas(p->figures.now).text);
         table_cell(&table, in_units(p->figures.now).text);
@@ -71,7 +74,7 @@ static void put_arena_lines(const arenaut_pipeline *p, arenaut_text *out) {
                     p->baseline.from_file ? "the plan in the file" : baseline->planner,
                     p->baseline.overlaps ? ", which is wrong" : "");
     }
-    table_cell(&table, baseline ? "" : "  arena  ");
+    table_cell(&table, baseline ? "" : of);
     table_cell(&table, "planned");
     table_cell(&table, with_commas(planned).text);
     table_cell(&table, in_units(planned).text);
@@ -146,9 +149,11 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
     if (stays ? find_arena_as_it_is(job, &arena)
               : find_whole_arena(job, p->figures.planned, &arena))
         return;
-    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s", arena.exact ? "" : "at least ",
-                with_commas(arena.total).text, with_commas(arena.head).text,
-                with_commas(arena.tail).text);
+    const reservation need = what_it_takes(made);
+    text_printf(out, "  reserve    %s%s bytes of tensor_arena: head %s, tail %s",
+                need.unknown ? "at least " : "", with_commas(arena.total).text,
+                with_commas(arena.head).text, with_commas(arena.tail).text);
+    if (need.unknown) text_printf(out, "; no more is known: %s", need.unknown);
     if (arena.head > arena.tensors) {
         text_printf(out, "; %s needs this head while it plans", p->target->name);
     }
@@ -215,7 +220,7 @@ static exit_code put_summary(const planning *p, const tool_options *options, are
     const text_style style = style_for(options->color);
     const arenaut_pipeline *pipeline = p->job.pipeline;
     put_header(pipeline, &style, out);
-    put_arena_lines(pipeline, out);
+    put_arena_lines(&p->job, out);
     put_pool_lines(pipeline, out);
     const exit_code code = put_peak_line(pipeline, out);
     put_outcome(p, &style, out);

@@ -16,9 +16,24 @@
 #include "whole_arena.h"
 
 static void put_heading(text_table *table) {
-    static const char *const names[] = {"file",  "now",     "planned", "",
-                                        "bound", "largest", "peak at", "proven"};
+    static const char *const names[] = {"file",    "now",          "planned", "",        "bound",
+                                        "largest", "tensor_arena", "planned", "peak at", "proven"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) table_cell(table, names[i]);
+}
+
+static void put_reservation(const reservation *need, text_table *table) {
+    table_cellf(table, "%s%s", need->unknown ? ">= " : "", with_commas(need->bytes).text);
+}
+
+/* What the user has to reserve, as it is and as planned, where that is more than the tensors. */
+static void put_arenas(const tool_job *job, text_table *table) {
+    const bool whole = has_whole_arena(job) && job->pipeline->plan->quality != ARENAUT_INFEASIBLE;
+    const reservation now = whole ? reserved_as_it_is(job) : (reservation){0};
+    const reservation planned = whole ? reserved_for(job, job->pipeline->figures.planned) : now;
+    if (whole && job->pipeline->baseline.plan) put_reservation(&now, table);
+    else table_cell(table, "");
+    if (whole) put_reservation(&planned, table);
+    else table_cell(table, "");
 }
 
 /* One line per file; "!" marks a plan in the file that is wrong, whose size means little. */
@@ -42,6 +57,7 @@ static exit_code put_row(const tool_job *job, const char *name, text_table *tabl
                    : "");
     table_cell(table, with_commas(job->pipeline->figures.bound).text);
     table_cell(table, with_commas(largest_buffer(job->pipeline->problem)).text);
+    put_arenas(job, table);
     table_cell(table, peak.n_live ? where.bytes : "-");
     table_cell(table, plan->quality == ARENAUT_OPTIMAL                           ? "minimal"
                       : plan->quality == ARENAUT_INFEASIBLE                      ? "impossible"
@@ -75,7 +91,7 @@ static void put_totals(const totals *sums, text_table *table) {
     table_cell(table, sums->now_known && sums->now != sums->planned
                           ? change_percent(sums->now, sums->planned).text
                           : "");
-    for (int i = 0; i < 4; i++) table_cell(table, "");
+    for (int i = 0; i < 6; i++) table_cell(table, "");
 }
 
 /* The bytes of a runtime that lives in its own arena are those of certain kernels. */
@@ -100,7 +116,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
         text_put(out, "\n");
         return EXIT_FINE;
     }
-    text_printf(out, "\n  arena    %s bytes (%s), ",
+    text_printf(out, "\n  %s %s bytes (%s), ", has_whole_arena(job) ? "head    " : "arena   ",
                 with_commas(job->pipeline->figures.planned).text,
                 in_units(job->pipeline->figures.planned).text);
     describe_quality(job->pipeline, out);
@@ -188,7 +204,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     totals sums = {.now_known = true};
     const size_t n = is_merged(options) ? 1 : options->files.n;
     exit_code code = EXIT_FINE;
-    table_begin(&table, "lrrrrrll");
+    table_begin(&table, "lrrrrrRRll");
     put_heading(&table);
     for (size_t i = 0; i < n && !interrupted(); i++) {
         code = graver(code, size_one(options, i, &table, &sums, out, &details));

@@ -98,7 +98,7 @@ export function paintLevels(ctx, box, top, levels) {
 }
 
 export function levelsOf(plan, theme) {
-  const levels = [{ bytes: Number(plan.data.arena), colour: theme.ink, dash: [], name: "arena" }];
+  const levels = [{ bytes: Number(plan.data.arena), colour: theme.ink, dash: [], name: plan.data.reserve ? "head" : "arena" }];
   if (plan.data.bound !== plan.data.arena) levels.push({ bytes: Number(plan.data.bound), colour: theme.bound, dash: [7, 4], name: "bound" });
   const today = plan.data.today;
   if (today && today.arena !== plan.data.arena) levels.push({ bytes: Number(today.arena), colour: theme.today, dash: [2, 3], name: "now" });
@@ -152,7 +152,7 @@ export function drawArena(p, ctx) {
   const names = [];
   for (const lane of lanes) {
     const pool = plan.pools[lane.pool], single = lanes.length === 1;
-    const levels = [{ name: "arena", bytes: pool.arena, colour: theme.ink, dash: [] },
+    const levels = [{ name: plan.data.reserve ? "head" : "arena", bytes: pool.arena, colour: theme.ink, dash: [] },
       { name: "bound", bytes: single ? plan.data.bound : pool.bound, colour: theme.bound, dash: [7, 4] }];
     const today = plan.data.today;
     if (single && today && today.arena !== plan.data.arena) levels.push({ name: "now", bytes: today.arena, colour: theme.today, dash: [2, 3] });

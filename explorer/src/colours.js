@@ -2,6 +2,8 @@
 // be told apart by the colour-blind. What is drawn by the canvas needs them as numbers 0xAABBGGRR.
 
 const CATEGORIES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999"];
+// Kinds of ops, which stand below buffers: none of the colours of these (Paul Tol's "muted").
+const OPS = ["#332288", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499"];
 const AMOUNTS = ["#00224e", "#3b496c", "#575d6d", "#7d7c78", "#a69d75", "#d3c164", "#fee838"];
 // As in the still picture, by the number of the class.
 const CLASSES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#999999"];
@@ -25,13 +27,13 @@ export const layerOf = (name) => {
 };
 
 // The most frequent texts get a colour each, the others share one.
-function byText(n, textOf) {
+function byText(n, textOf, colours = CATEGORIES) {
   const weight = new Map();
   for (let b = 0; b < n; b++) weight.set(textOf(b), (weight.get(textOf(b)) ?? 0) + 1);
   const ranked = [...weight.keys()].sort((a, b) => weight.get(b) - weight.get(a) || (a < b ? -1 : 1));
-  const fits = ranked.length <= CATEGORIES.length;
-  const named = ranked.slice(0, fits ? ranked.length : CATEGORIES.length - 1);
-  const colour = new Map(named.map((text, i) => [text, CATEGORIES[i]]));
+  const fits = ranked.length <= colours.length;
+  const named = ranked.slice(0, fits ? ranked.length : colours.length - 1);
+  const colour = new Map(named.map((text, i) => [text, colours[i]]));
   const legend = named.map((text) => ({ text, colour: colour.get(text) }));
   if (!fits) legend.push({ text: `${ranked.length - named.length} others`, colour: OTHERS });
   const colourOf = (text) => colour.get(text) ?? OTHERS;
@@ -78,10 +80,10 @@ function byClass(plan) {
 }
 
 // Kinds of ops have the same colours in the strip of ops and, if asked for, in the picture.
-export const opColours = (plan) => byText(plan.nOps, (op) => plan.opWord(op));
+export const opColours = (plan) => byText(plan.nOps, (op) => plan.opWord(op), OPS);
 
 function byOp(plan) {
-  if (!plan.nOps) return byText(plan.n, (b) => opTextOf(plan, b));
+  if (!plan.nOps) return byText(plan.n, (b) => opTextOf(plan, b), OPS);
   const { colourOf, legend } = opColours(plan);
   return { of: (b) => colourOf(opTextOf(plan, b)), legend: [...legend, { text: "(from outside)", colour: OTHERS }] };
 }

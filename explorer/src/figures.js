@@ -9,10 +9,13 @@ const id = (name) => document.getElementById(name);
 // Pairs of a title and a text.
 function figuresOf(plan) {
   const d = plan.data, waste = BigInt(d.arena) - BigInt(d.needed) - BigInt(d.behind);
-  const facts = [["arena", `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
+  const facts = [[d.reserve ? "head" : "arena", `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
     ["bound", d.quality === "optimal" ? "reached: proven minimal" : `${commas(d.bound)} bytes`],
     ["peak", `${commas(d.peak.live)} bytes at ${plan.stepLabel(plan.peakStep)}`],
-    ["above the need", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "nothing"]];
+    ["waste above the peak", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "none"]];
+  if (d.reserve) {
+    facts.unshift(["tensor_arena", `${d.exact ? "" : "at least "}${commas(d.reserve)} bytes (${inUnits(d.reserve)}): head ${commas(d.head)}, tail ${commas(d.tail)}`]);
+  }
   if (d.reserved) facts.push(["reserved", `at most ${commas(d.reserved)} bytes`]);
   if (d.today) facts.push(["now", `${commas(d.today.arena)} bytes (${shown(d.today.planner ?? "")})`]);
   facts.push(["planner", shown(d.planner ?? "unknown")], ["buffers", commas(plan.n)]);
@@ -28,15 +31,24 @@ export function showFigures(plan, title) {
     element("div", {}, element("dt", { textContent: title }), element("dd", { textContent: text }))));
 }
 
+const entriesOf = (legend) => legend.map(({ text, colour }) => {
+  const swatch = element("span", { className: "swatch" });
+  swatch.style.background = colour;
+  return element("li", {}, swatch, shown(text, 60));
+});
+
 export function showLegend(picture) {
   const said = [picture.shared.length ? "hatched: operand and result at once" : "",
     picture.rectangles.depth ? "dotted: inside another buffer" : "", "strong: alive at the cursor"];
-  const entries = picture.legend.map(({ text, colour }) => {
-    const swatch = element("span", { className: "swatch" });
-    swatch.style.background = colour;
-    return element("li", {}, swatch, shown(text, 60));
-  });
-  id("legend").replaceChildren(...entries, ...said.filter(Boolean).map((textContent) => element("li", { textContent })));
+  id("legend").replaceChildren(...entriesOf(picture.legend), ...said.filter(Boolean).map((textContent) => element("li", { textContent })));
+  showOpLegend(picture);
+}
+
+// The strip of ops below the steps has colours of its own, unless the picture has the same.
+function showOpLegend({ plan, way, opLegend }) {
+  const shows = plan.nOps > 0 && way !== "op";
+  id("op-legend").hidden = !shows;
+  if (shows) id("op-legend").replaceChildren(element("li", { textContent: "ops:" }), ...entriesOf(opLegend));
 }
 
 export function showWaste(plan) {

@@ -28,7 +28,7 @@ export class Picture {
     this.lanes = lanesOf(plan);
     this.rectangles = rectanglesOf(plan, this.lanes);
     this.shared = sharedAreas(plan, this.rectangles);
-    this.opColour = opColours(plan).colourOf;
+    ({ colourOf: this.opColour, legend: this.opLegend } = opColours(plan));
     this.matches = null;
     this.hovered = this.pinned = -1;
     this.colourBy(this.way);

@@ -104,10 +104,11 @@ export function answerOf(words, plan) {
 // The planner was told no names, and calls things by their numbers.
 export const named = (plan, text) => text.replace(/'(buffer|pool)(\d+)'/g, (_, kind, k) => `'${kind === "pool" ? plan.poolName(k) : plan.name(k)}'`);
 
-// The figures of the plan that was found, as the data of the page has them.
+// The figures of the plan that was found, as the data of the page has them. What has to be reserved is
+// the library's to count, and was counted for another plan.
 export function dataOf(plan, answer) {
   const text = String;
-  return { ...plan.data, arena: text(answer.total), bound: text(answer.bound), needed: text(answer.needed), quality: answer.quality,
+  return { ...plan.data, reserve: undefined, arena: text(answer.total), bound: text(answer.bound), needed: text(answer.needed), quality: answer.quality,
     behind: "0", planner: "auto, in this page", peak: { step: text(answer.peak.step), live: text(answer.peak.live), shared: text(answer.peak.shared), without: [] },
     pools: plan.pools.map((pool, k) => ({ ...pool, arena: text(answer.pools[k].arena), bound: text(answer.pools[k].bound) })) };
 }

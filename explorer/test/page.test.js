@@ -38,7 +38,15 @@ test("a page says what explain says", { skip }, async () => {
     assert.ok(remedies.some((item) => digits(item).includes(`without ${said.buffers[remedy.without].name}: at least ${remedy.bound} `)
       && digits(item).includes(remedy.saves ? `saves ${remedy.saves};` : "saves nothing;") && item.endsWith(remedy.then)), remedy.without);
   }
-  assert.match(await text(page, "#figures"), /55,296 bytes/);
+  assert.match(await text(page, "#figures"), /tensor_arena82,256 bytes \([\d.]+ KiB\): head 55,296, tail 26,956.*head55,296 bytes.*waste above the peaknone/s);
+  assert.match(await text(page, "#op-legend"), /^ops:.*CONV_2D.*DEPTHWISE_CONV_2D/);
+  const coloursOf = (list) => page.$$eval(`${list} .swatch`, (all) => all.map((one) => one.style.background));
+  const ofOps = await coloursOf("#op-legend");
+  assert.ok((await coloursOf("#legend")).every((colour) => !ofOps.includes(colour)));
+  await page.select("#colour", "op");
+  assert.equal(await page.$eval("#op-legend", (list) => list.hidden), true);
+  assert.deepEqual((await coloursOf("#legend")).slice(0, ofOps.length), ofOps);
+  await page.select("#colour", "class");
   await page.waitForFunction(() => document.getElementById("waste").textContent);
   assert.equal(await text(page, "#waste"), "Over all steps, 38.1 KiB (70.6 %) of the arena is unused on average, of which 1.6 KiB (3.1 %) lies in holes below what is in use.");
   assert.deepEqual(wrong, []);
@@ -325,7 +333,7 @@ test("plans with other flags are shown in turn", { skip }, async () => {
     const said = JSON.parse(arenaut("explain", MODEL, "--json", ...args));
     const shows = await page.evaluate(() => [...window.arenaut.plan.offset]);
     assert.deepEqual(shows, said.buffers.map((buffer) => buffer.offset));
-    assert.match(await text(page, "#figures"), new RegExp(`arena${said.result.arena.toLocaleString("en")} bytes`));
+    assert.match(await text(page, "#figures"), new RegExp(`head ${said.runtime.head.toLocaleString("en")}, tail ${said.runtime.tail.toLocaleString("en")}head${said.result.arena.toLocaleString("en")} bytes`));
   }
   const remedies = await page.$$eval("#remedies li", (items) => items.map((item) => item.textContent));
   for (const remedy of JSON.parse(arenaut("explain", MODEL, "--json")).remedies.filter((r) => r.flags)) {

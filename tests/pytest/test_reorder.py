@@ -247,7 +247,7 @@ def test_explain_says_what_another_order_saves(arenaut, arenaut_json, tmp_path):
     assert remedy["arena"] == arena < document["result"]["arena"]
     assert remedy["order"]["proven"] and remedy["order"]["best"] < remedy["order"]["given"]
     line, = (each for each in arenaut("explain", path).stdout.splitlines() if "--reorder on" in each)
-    assert f"arena {arena:,}, to reserve {remedy['reserve']:,}, saves {remedy['saves']:,}" in line
+    assert f"head {arena:,}, to reserve {remedy['reserve']:,}, saves {remedy['saves']:,}" in line
     chain = arenaut("explain", DATA / "resnet_int8.tflite").stdout
     assert "saves nothing: no other order helps (proven)" in chain
 

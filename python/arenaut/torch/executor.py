@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from arenaut.typed import TorchOptions
 
 
+def children_of(spec):
+    """Of a tree of arguments, as PyTorch 2.13 has it, or as those before."""
+    return spec.children() if hasattr(spec, "children") else spec.children_specs
+
+
 @dataclass(frozen=True)
 class Options:
     """How a program is run.
@@ -81,8 +86,8 @@ class Planned:
             varies = any(map(has_symbols, self.program.input_metas))
             self.options = replace(options, smallest_block=0 if varies else 1024)
         # Arguments that are all positional, and no containers, need no flattening: their number.
-        positional, named = self.in_spec.children_specs
-        plain = all(spec.is_leaf() for spec in positional.children_specs)
+        positional, named = children_of(self.in_spec)
+        plain = all(spec.is_leaf() for spec in children_of(positional))
         self.n_plain = positional.num_children if plain and not named.num_children else None
         self.demoted = set()   # steps whose kernels do not keep to the memory they are given
         self.plans = []

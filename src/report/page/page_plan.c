@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <arenaut/planner.h>
+#include <arenaut/tensor_arena.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -294,6 +295,21 @@ static void put_baseline(page *p) {
     arn_putf(p->out, "\"arena\":\"%" PRIu64 "\"},\n", baseline->total);
 }
 
+/* All that has to be reserved, where the runtime keeps more than the tensors in its arena. */
+static arenaut_status put_reserve(page *p, const arenaut_allocator *allocator, arenaut_error *err) {
+    const arenaut_result *r = p->result;
+    arenaut_tensor_arena arena;
+    if (!r->program || !r->file || !r->target || !r->target->layout) return ARENAUT_OK;
+    const arenaut_status st =
+        arenaut_tensor_arena_find(r, p->plan->total, r->target, allocator, &arena, err);
+    if (st != ARENAUT_OK) return st;
+    put_bytes(p, "head", arena.head);
+    put_bytes(p, "tail", arena.tail);
+    put_bytes(p, "reserve", arena.total);
+    arn_putf(p->out, "\"exact\":%s,\n", arena.exact ? "true" : "false");
+    return ARENAUT_OK;
+}
+
 static void put_figures(page *p, uint64_t bound) {
     static const char *const scratch[] = {"none", "given", "unknown"};
     const arenaut_result *r = p->result;
@@ -371,7 +387,8 @@ arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result, 
     if (find_words(&p) && find_arguments(&p)) {
         arn_puts(out, "{");
         put_figures(&p, bound);
-        st = put_peak(&p, allocator, err);
+        st = put_reserve(&p, allocator, err);
+        if (st == ARENAUT_OK) st = put_peak(&p, allocator, err);
         put_all_columns(&p);
         if (with_problem) {
             arn_puts(out, ",\n\"problem\":");
