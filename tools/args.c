@@ -91,22 +91,42 @@ static bool is_choice(const char *choices, const char *value) {
     }
 }
 
+/* "--inplace: 'onn' is not one of on|off|only: did you mean 'on'?" */
+static exit_code bad_choice(const flag_row *flag, const char *value) {
+    char *choices = strcpy(must_allocate(strlen(flag->choices) + 1, 1), flag->choices);
+    text_list names = {0};
+    for (char *at = choices; at;) {
+        char *bar = strchr(at, '|');
+        if (bar) *bar++ = '\0';
+        list_add(&names, at);
+        at = bar;
+    }
+    const char *near = nearest(value, names.items, names.n);
+    complain(EXIT_USAGE, NULL, "--%s: '%s' is not one of %s%s%s%s", flag->name, value,
+             flag->choices, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names.items);
+    free(choices);
+    return EXIT_USAGE;
+}
+
 /* Stores a value in the field of its flag, whose type the kind tells. */
 static exit_code set_value(const flag_row *flag, const char *value, tool_options *options) {
     void *field = (char *)options + flag->field;
     switch (flag->kind) {
         case FLAG_TEXT:
-            if (flag->choices && !is_choice(flag->choices, value)) {
-                return complain(EXIT_USAGE, NULL, "--%s: '%s' is not one of %s", flag->name, value,
-                                flag->choices);
+            if (flag->choices && !is_choice(flag->choices, value)) return bad_choice(flag, value);
+            if (flag->traits & GIVEN_ONCE && *(const char **)field) {
+                return complain(EXIT_USAGE, NULL, "--%s is given twice: '%s' and '%s'", flag->name,
+                                *(const char **)field, value);
             }
             *(const char **)field = value;
             return EXIT_FINE;
         case FLAG_LIST: list_add(field, value); return EXIT_FINE;
         case FLAG_NUMBER:
             if (parse_number(value, field)) return EXIT_FINE;
-            return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a whole number", flag->name,
-                            value);
+            return complain(EXIT_USAGE, NULL,
+                            "--%s: '%s' is not a whole number in digits alone, such as 1000000",
+                            flag->name, value);
         case FLAG_SIZE:
             if (parse_size(value, field)) return EXIT_FINE;
             return complain(EXIT_USAGE, NULL,
@@ -224,7 +244,10 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
     while (words.next < argc) {
         const char *word = argv[words.next++];
         exit_code code = EXIT_FINE;
-        if (only_files || word[0] != '-' || word[1] == '\0') {
+        if (word[0] == '\0') {
+            code =
+                complain(EXIT_USAGE, NULL, "the name of a file is empty: '' among the arguments");
+        } else if (only_files || word[0] != '-' || word[1] == '\0') {
             list_add(&options->files, word);
         } else if (strcmp(word, "--") == 0) {
             only_files = true;

@@ -277,10 +277,24 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
 }
 
 static exit_code bad_split(const char *text) {
-    return complain(EXIT_USAGE, NULL,
-                    "--split '%s': on, off, or stages: FIRST-LAST/PIECES:MODE, such as "
-                    "2-5/4:kept,9-11/2:channels (ops; help plan has the modes)",
-                    text);
+    const char *modes[ARENAUT_SPLIT_MODE_COUNT + 2];
+    arenaut_text listed = {0};
+    const char *colon = strrchr(text, ':');
+    for (int i = 0; i < ARENAUT_SPLIT_MODE_COUNT; i++) {
+        modes[i] = arenaut_split_mode_name((arenaut_split_mode)i);
+        text_printf(&listed, "%s%s", i ? ", " : "", modes[i]);
+    }
+    modes[ARENAUT_SPLIT_MODE_COUNT] = "on";
+    modes[ARENAUT_SPLIT_MODE_COUNT + 1] = "off";
+    const char *near = colon ? nearest(colon + 1, modes, ARENAUT_SPLIT_MODE_COUNT)
+                             : nearest(text, modes + ARENAUT_SPLIT_MODE_COUNT, 2);
+    complain(EXIT_USAGE, NULL,
+             "--split '%s': on, off, or stages of ops: FIRST-LAST/PIECES:MODE, such as "
+             "2-5/4:kept,9-11/2:channels; the modes are %s%s%s%s",
+             text, listed.bytes, near ? ": did you mean '" : "", near ? near : "",
+             near ? "'?" : "");
+    arenaut_text_free(&listed);
+    return EXIT_USAGE;
 }
 
 /* Digits up to `end`, which is passed over. */

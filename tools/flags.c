@@ -3,6 +3,8 @@
  * cannot have. A new flag is a row here, a field of tool_options and its use. */
 #include "flags.h"
 
+#include "output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +14,13 @@
  * a verb does not take is a usage error, never ignored. */
 static const flag_row flags[] = {
     {"output", 'o', FLAG_TEXT, GROUP_OUTPUT, FIELD(output), "FILE",
-     .help = "write here; '-' is standard output", .traits = COMMONLY_USED},
+     .help = "write here; '-' is standard output", .traits = COMMONLY_USED | GIVEN_ONCE},
     {"force", 'f', FLAG_SWITCH, GROUP_OUTPUT, FIELD(force), NULL,
      .help = "overwrite an existing file; replace another tool's plan", .traits = COMMONLY_USED},
     {"compact", 0, FLAG_SWITCH, GROUP_WRITE, FIELD(compact), NULL,
      .help = "write no bytes that nothing leads to; strip cannot undo it", .traits = ABOUT_MODELS},
     {"as", 0, FLAG_TEXT, GROUP_EXPORT, FIELD(as), "FORMAT", .help = "what to write (see below)",
-     .traits = COMMONLY_USED},
+     .names = list_kinds, .traits = COMMONLY_USED},
     {"svg", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(svg), NULL, .help = "a picture as SVG",
      .traits = COMMONLY_USED},
     {"html", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(html), NULL,

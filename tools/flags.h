@@ -19,20 +19,22 @@ typedef enum flag_kind {
 enum flag_trait {
     COMMONLY_USED = 1 << 0, /* shown first in help */
     ABOUT_MODELS = 1 << 1,  /* refused for a bare placement problem */
+    GIVEN_ONCE = 1 << 2,    /* a second value is an error; of other flags the last one counts */
 };
 
 typedef struct flag_row {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
     flag_kind kind;
-    unsigned group;       /* one of flag_group */
-    size_t field;         /* offset in tool_options */
-    const char *value;    /* what help calls its value; NULL: it takes none */
-    const char *help;     /* without the default */
-    const char *standard; /* what counts without the flag; giving it asks for nothing more */
-    const char *choices;  /* "a|b"; NULL: any value */
-    const char *list;     /* the verb that lists the values; NULL: none does */
-    unsigned traits;      /* of flag_trait */
+    unsigned group;             /* one of flag_group */
+    size_t field;               /* offset in tool_options */
+    const char *value;          /* what help calls its value; NULL: it takes none */
+    const char *help;           /* without the default */
+    const char *standard;       /* what counts without the flag; giving it asks for nothing more */
+    const char *choices;        /* "a|b"; NULL: any value */
+    const char *list;           /* the verb that lists the values; NULL: none does */
+    void (*names)(text_list *); /* adds the values, where a table has them; NULL: see the others */
+    unsigned traits;            /* of flag_trait */
 } flag_row;
 
 /* The row at `index`, in the order of help; NULL past the end. */

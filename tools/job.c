@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_array.h"
 #include "flags.h"
 #include "sha256.h"
 
@@ -236,6 +237,16 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
     return code == EXIT_FINE ? open_side_file(o->shapes, &job->shapes, &out->shapes) : code;
 }
 
+/* Where --from names another format than the bytes have. */
+static void suggest_format(const tool_job *job) {
+    const arenaut_format *asked = job->pipeline->options.format;
+    const input_file *input = &job->inputs[job->pipeline->fault.file];
+    const arenaut_format *found = asked ? arenaut_format_recognise(input->data, input->size) : NULL;
+    if (found && found != asked) {
+        note(input->path, "its bytes look like %s: leave out --from %s", found->name, asked->name);
+    }
+}
+
 /* Reads the inputs, whichever job opened them. */
 static exit_code read_inputs(tool_job *job, const arenaut_pipeline_options *options) {
     arenaut_error err = {0};
@@ -249,6 +260,7 @@ static exit_code read_inputs(tool_job *job, const arenaut_pipeline_options *opti
         code = complain_error(job->path, &err);
     } else if (arenaut_pipeline_read(job->pipeline, files, job->n_inputs, &err)) {
         code = complain_stage(job, &err);
+        suggest_format(job);
     }
     free(files);
     return code;
@@ -261,6 +273,9 @@ static exit_code open_and_read(tool_job *job, const char *const *paths, size_t n
     job->inputs = must_allocate(n, sizeof *job->inputs);
     for (; job->n_inputs < n && code == EXIT_FINE; job->n_inputs++) {
         code = input_open(paths[job->n_inputs], &job->inputs[job->n_inputs]);
+        if (code == EXIT_FINE && !job->options->from) {
+            input_take_c_array(&job->inputs[job->n_inputs]);
+        }
     }
     if (!job->label) job->path = job->inputs->path ? job->inputs->path : job->path;
     if (code == EXIT_FINE) code = fill_options(job, &options);
@@ -322,6 +337,7 @@ static exit_code check_model_flags(tool_job *job) {
     exit_code code = check_pass_names(o->passes);
     if (code == EXIT_FINE) code = open_side_file(o->scratch, &job->scratch, &options->scratch);
     options->scratch_model = job->model = model_name(job->path);
+    if (code == EXIT_FINE) code = refuse_other_runtime(job->pipeline);
     if (code == EXIT_FINE) note_idle_rules(job->pipeline);
     if (code == EXIT_FINE) note_idle_kernels(job->pipeline);
     return code;

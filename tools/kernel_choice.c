@@ -1,6 +1,8 @@
 /* Finding the kernel set that the user names: in the table, else in a file. */
 #include "kernel_choice.h"
 
+#include <string.h>
+
 #include "files.h"
 
 static exit_code unknown_kernels(const char *name) {
@@ -34,6 +36,51 @@ exit_code choose_kernels(const char *name_or_path, kernel_choice *choice) {
     input_close(&file);
     choice->set = choice->owned;
     return code;
+}
+
+/* Whether a set, or what it builds on, says anything of an op. */
+static bool is_named(const arenaut_kernel_set *set, const char *op) {
+    for (const arenaut_kernel_set *s = set; s; s = s->base) {
+        for (const arenaut_kernel_rule *rule = s->rules; rule && rule->op; rule++) {
+            if (strcmp(rule->op, op) == 0) return true;
+        }
+        for (const arenaut_type_rule *rule = s->types; rule && rule->op; rule++) {
+            if (strcmp(rule->op, op) == 0) return true;
+        }
+    }
+    return arenaut_kernel_in_place(set, op) || arenaut_kernel_scratch(set, op);
+}
+
+/* Whether a set names an op that another one names, too: the sets of one runtime share most of
+ * theirs. */
+static bool shares_ops(const arenaut_kernel_set *set, const arenaut_kernel_set *other) {
+    for (const arenaut_kernel_set *s = set; s; s = s->base) {
+        for (const arenaut_kernel_rule *rule = s->rules; rule && rule->op; rule++) {
+            if (is_named(other, rule->op)) return true;
+        }
+        for (const arenaut_in_place_rule *rule = s->in_place; rule && rule->op; rule++) {
+            if (is_named(other, rule->op)) return true;
+        }
+        for (const arenaut_type_rule *rule = s->types; rule && rule->op; rule++) {
+            if (is_named(other, rule->op)) return true;
+        }
+    }
+    return false;
+}
+
+exit_code refuse_other_runtime(const arenaut_pipeline *pipeline) {
+    const arenaut_pipeline_options *o = &pipeline->options;
+    const arenaut_kernel_set *asked = o->kernels  ? o->kernels
+                                      : o->target ? o->target->kernels
+                                                  : NULL;
+    const arenaut_target *own = arenaut_target_for_format(pipeline->document.format->name);
+    if (!asked || !own->kernels || arenaut_kernel_set_find(asked->name) != asked) return EXIT_FINE;
+    if (shares_ops(asked, own->kernels)) return EXIT_FINE;
+    return complain(EXIT_USAGE, o->path,
+                    "--%s %s: that is another runtime, which has none of the ops of %s, the "
+                    "runtime of this file",
+                    o->kernels ? "kernels" : "target", o->kernels ? asked->name : o->target->name,
+                    own->name);
 }
 
 void kernel_choice_free(kernel_choice *choice) {

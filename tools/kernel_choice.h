@@ -12,6 +12,10 @@ typedef struct kernel_choice {
 /* The table comes first; "./reference" is a file. Complains about what is neither, with the
  * nearest name, and about files that cannot be read. kernel_choice_free is always due. */
 exit_code choose_kernels(const char *name_or_path, kernel_choice *choice);
+/* Refuses kernels of the table, or a target with such, that have no op in common with those of the
+ * runtime that the file is for. */
+exit_code refuse_other_runtime(const arenaut_pipeline *pipeline);
+
 void kernel_choice_free(kernel_choice *choice);
 
 #endif

@@ -34,27 +34,60 @@ static exit_code limit_memory(const tool_options *options) {
                     strerror(errno));
 }
 
+/* Whether the command line asks for JSON, which is known before all of it is understood. */
+static bool asks_for_json(const tool_verb *verb, int argc, char **argv) {
+    bool found = false;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        found = found || strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--jsonl") == 0;
+    }
+    return found && verb->groups & GROUP_JSON;
+}
+
+/* A script that reads JSON reads why there is none as JSON, too. */
+static void put_json_error(exit_code code, const arenaut_text *complaints, arenaut_text *out) {
+    text_printf(
+        out, "{\"schema\": \"arenaut.error/1\", \"version\": \"%s\", \"exit\": %d, \"errors\": [",
+        ARENAUT_VERSION, (int)code);
+    text_put(out, complaints->bytes);
+    text_put(out, "]}\n");
+}
+
+/* What excludes each other whatever the verb. */
+static exit_code check_streams(const tool_options *options) {
+    const bool json = options->json || options->jsonl;
+    if (options->json && options->jsonl) {
+        return complain(EXIT_USAGE, NULL, "--json and --jsonl exclude each other");
+    }
+    if (json && options->output && is_standard_stream(options->output)) {
+        return complain(EXIT_USAGE, NULL,
+                        "--json and '-o -' would both write to standard output: give -o a file");
+    }
+    return EXIT_FINE;
+}
+
 /* Results are printed in one go at the end: a verb that fails half-way has printed nothing,
  * and a full disk behind standard output is noticed in one place. */
 static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
     tool_options options;
-    arenaut_text out = {0};
+    arenaut_text out = {0}, complaints = {0};
+    if (asks_for_json(verb, argc, argv)) keep_complaints(&complaints);
     exit_code code = parse_arguments(argc, argv, verb->name, verb->groups, &options);
     if (code == EXIT_FINE && options.help) {
         print_verb_help(verb, &out);
     } else if (code == EXIT_FINE) {
         set_quiet(options.quiet);
         code = check_file_count(verb, options.files.n);
-        if (code == EXIT_FINE && options.json && options.jsonl) {
-            code = complain(EXIT_USAGE, NULL, "--json and --jsonl exclude each other");
-        }
+        if (code == EXIT_FINE) code = check_streams(&options);
         if (code == EXIT_FINE) code = limit_memory(&options);
         if (code == EXIT_FINE) code = read_pools_file(&options);
         if (code == EXIT_FINE) code = expand_folders(verb->max_files > 2, &options);
         if (code == EXIT_FINE) code = verb->run(&options, &out);
     }
+    keep_complaints(NULL);
+    if (out.size == 0 && complaints.size > 0) put_json_error(code, &complaints, &out);
     const exit_code printed = print_text(&out);
     if (interrupted()) code = EXIT_INTERRUPT; /* also where it came too late to change anything */
+    arenaut_text_free(&complaints);
     arenaut_text_free(&out);
     options_free(&options);
     return graver(code, printed);

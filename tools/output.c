@@ -7,20 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The extensions and names that could have been given instead. */
-static void list_outputs(arenaut_text *text, bool names) {
+/* The extensions that could have been given instead. */
+static void list_extensions(arenaut_text *text) {
     for (size_t i = 0; i < arenaut_format_count(); i++) {
         const arenaut_format *format = arenaut_format_at(i);
-        if (!format->write || (names && format->needs_original)) continue;
-        text_printf(text, "%s%s", text->size ? ", " : "",
-                    names ? format->name : format->extensions);
+        if (format->write) text_printf(text, "%s%s", text->size ? ", " : "", format->extensions);
     }
     for (size_t i = 0; i < arenaut_report_count(); i++) {
         const arenaut_report *report = arenaut_report_at(i);
-        if (report->extension && (names || report->needs_plan)) {
-            text_printf(text, ", %s", names ? report->name : report->extension);
-        }
+        if (report->extension && report->needs_plan) text_printf(text, ", %s", report->extension);
     }
+}
+
+/* ".tflite" of "a/b.tflite"; "" where there is none. */
+static const char *extension_of(const char *path) {
+    const char *dot = strrchr(base_name(path), '.');
+    return dot ? dot : "";
 }
 
 /* Reports of a plan with an extension (pictures, headers) can be written like formats. */
@@ -40,7 +42,7 @@ static const arenaut_report *report_for_path(const char *path) {
 static exit_code check_original(const tool_job *job, const char *path, output_kind kind) {
     if (!kind_is_model(kind) || kind.format == job->pipeline->document.format) return EXIT_FINE;
     return complain(EXIT_USAGE, path,
-                    "a plan goes into a %s file by patching one, and the input "
+                    "a plan goes into a file of the format %s by patching one, and the input "
                     "is %s",
                     kind.format->name, job->pipeline->document.format->name);
 }
@@ -82,7 +84,12 @@ bool goes_into_model(const tool_job *job) {
 /* A device or a pipe has no telling name: a problem comes out as it came in, a model with its
  * plan inside, and where neither can be, the plan as JSON. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
+    os_entry entry;
     *kind = (output_kind){NULL, NULL};
+    if (os_look(path, &entry) && entry.kind == OS_FOLDER) {
+        return complain(EXIT_IO, path, "is a folder: name the file in it, such as %s/%s", path,
+                        base_name(job->path));
+    }
     if (output_is_direct(path)) {
         kind->format = job->pipeline->document.format->write && !job->pipeline->document.program
                            ? job->pipeline->document.format
@@ -95,10 +102,41 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
         if (!kind->format) kind->report = report_for_path(path);
         if (kind->format || kind->report) return check_original(job, path, *kind);
     }
+    if (strcmp(extension_of(path), ".c") == 0 || strcmp(extension_of(path), ".cc") == 0) {
+        return complain(EXIT_USAGE, path,
+                        "a C array is made of a model that holds its plan: write that (-o "
+                        "NAME.tflite), then 'arenaut "
+                        "export NAME.tflite --as c-array'");
+    }
     arenaut_text known = {0};
-    list_outputs(&known, false);
+    list_extensions(&known);
     complain(EXIT_USAGE, path, "what to write is told by its extension; there are: %s",
              known.bytes);
+    arenaut_text_free(&known);
+    return EXIT_USAGE;
+}
+
+void list_kinds(text_list *names) {
+    static const char *const shorter[] = {"json", "problem", "program"};
+    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++) list_add(names, shorter[i]);
+    for (size_t i = 0; i < arenaut_format_count(); i++) {
+        const arenaut_format *format = arenaut_format_at(i);
+        if (format->write && !format->needs_original) list_add(names, format->name);
+    }
+    for (size_t i = 0; i < arenaut_report_count(); i++) {
+        if (arenaut_report_at(i)->extension) list_add(names, arenaut_report_at(i)->name);
+    }
+}
+
+static exit_code unknown_kind(const char *name) {
+    text_list names = {0};
+    arenaut_text known = {0};
+    list_kinds(&names);
+    const char *near = nearest(name, names.items, names.n);
+    for (size_t i = 0; i < names.n; i++) text_printf(&known, "%s%s", i ? ", " : "", names.items[i]);
+    if (near) complain(EXIT_USAGE, NULL, "--as: there is no '%s': did you mean '%s'?", name, near);
+    else complain(EXIT_USAGE, NULL, "--as: there is no '%s'; there are: %s", name, known.bytes);
+    free(names.items);
     arenaut_text_free(&known);
     return EXIT_USAGE;
 }
@@ -116,12 +154,13 @@ exit_code kind_for_name(const char *name, output_kind *kind) {
     kind->format = NULL;
     kind->report = arenaut_report_find(name);
     if (kind->report && kind->report->extension) return EXIT_FINE;
-    arenaut_text known = {0};
-    list_outputs(&known, true);
-    complain(EXIT_USAGE, NULL, "--as: there is no '%s'; there are: json, problem, program, %s",
-             name, known.bytes);
-    arenaut_text_free(&known);
-    return EXIT_USAGE;
+    return unknown_kind(name);
+}
+
+bool names_a_file(const char *path) {
+    os_entry entry;
+    if (os_look(path, &entry) && entry.kind == OS_FOLDER) return false;
+    return arenaut_format_for_path(path) || report_for_path(path);
 }
 
 bool kind_is_model(output_kind kind) { return kind.format && kind.format->needs_original; }

@@ -16,6 +16,10 @@ bool goes_into_model(const tool_job *job);
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind);
 /* By --as: a format, a report, or the short names json, problem, program. */
 exit_code kind_for_name(const char *name, output_kind *kind);
+/* The names that --as takes. */
+void list_kinds(text_list *names);
+/* Whether the name is that of a file, by its extension, and of no folder that is there. */
+bool names_a_file(const char *path);
 bool kind_is_model(output_kind kind); /* the plan goes into the input's own file */
 
 /* A model is never replaced by something that is not that model, whatever -f says: complains

@@ -131,6 +131,23 @@ void text_pad(arenaut_text *text, size_t columns) {
     for (size_t i = 0; i < columns; i++) text_put(text, " ");
 }
 
+static arenaut_text *kept_complaints;
+
+void keep_complaints(arenaut_text *kept) { kept_complaints = kept; }
+
+static void keep_complaint(exit_code code, const char *about, const char *format, va_list args) {
+    arenaut_text message = {0};
+    if (!kept_complaints || silent_complaints) return;
+    text_vprintf(&message, format, args);
+    text_printf(kept_complaints, "%s{\"exit\": %d, \"about\": ", kept_complaints->size ? ", " : "",
+                (int)code);
+    text_put_json(kept_complaints, about);
+    text_put(kept_complaints, ", \"message\": ");
+    text_put_json(kept_complaints, message.bytes ? message.bytes : "");
+    text_put(kept_complaints, "}");
+    arenaut_text_free(&message);
+}
+
 /* The whole message passes the filter: any part of it may come from a file. */
 static void print_message(const char *about, const char *format, va_list args) {
     arenaut_text raw = {0}, line = {0};
@@ -145,9 +162,12 @@ static void print_message(const char *about, const char *format, va_list args) {
 }
 
 exit_code complain(exit_code code, const char *about, const char *format, ...) {
-    va_list args;
+    va_list args, again;
     va_start(args, format);
+    va_copy(again, args);
     print_message(about, format, args);
+    keep_complaint(code, about, format, again);
+    va_end(again);
     va_end(args);
     return code;
 }
@@ -276,7 +296,8 @@ const char *nearest(const char *word, const char *const *candidates, size_t n) {
     const char *found = NULL;
     size_t best = strlen(word) / 3 + 2; /* more slips than that is another word */
     for (size_t i = 0; i < n; i++) {
-        const size_t distance = edit_distance(word, candidates[i]);
+        const bool part = strlen(word) > 2 && strstr(candidates[i], word);
+        const size_t distance = part ? 1 : edit_distance(word, candidates[i]);
         if (distance < best) {
             best = distance;
             found = candidates[i];

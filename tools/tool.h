@@ -36,6 +36,8 @@ exit_code exit_for_status(arenaut_status status);
 exit_code complain(exit_code code, const char *about, const char *format, ...) TOOL_PRINTF(3, 4);
 exit_code complain_error(const char *about, const arenaut_error *err);
 void set_quiet(bool quiet); /* drops notes, never complaints */
+/* Complaints are put into `kept` as well, objects of JSON between commas; NULL: no more. */
+void keep_complaints(arenaut_text *kept);
 /* Drops complaints as well, for what is tried and whose failure is counted. */
 void set_silent(bool silent);
 void note(const char *about, const char *format, ...) TOOL_PRINTF(2, 3);
@@ -70,8 +72,8 @@ size_t columns_of(const char *text);
 /* width - used, or 0 where more is used. */
 size_t columns_left(size_t width, size_t used);
 
-/* The candidate nearest to `word` by edit distance, or NULL if none is near enough to be
- * what was meant. Among equals the first one. */
+/* The candidate nearest to `word` by edit distance, of which it may be a part, or NULL if none is
+ * near enough to be what was meant. Among equals the first one. */
 const char *nearest(const char *word, const char *const *candidates, size_t n);
 
 /* The last component of a path. */

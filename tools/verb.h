@@ -6,10 +6,11 @@
 
 typedef struct tool_verb {
     const char *name, *summary;
-    const char *arguments;       /* "FILE... [-o OUT]" */
-    const char *examples;        /* lines, shown first in its help */
-    const char *notes;           /* lines, shown last; NULL: none */
-    unsigned groups;             /* flags, see args.h */
+    const char *arguments; /* "FILE... [-o OUT]" */
+    const char *words;     /* "a|b": what its arguments may be, if no files; "": verbs; NULL */
+    const char *examples;  /* lines, shown first in its help */
+    const char *notes;     /* lines, shown last; NULL: none */
+    unsigned groups;       /* flags, see args.h */
     size_t min_files, max_files; /* SIZE_MAX: any number */
     /* Appends results to `out`, which the caller prints; complains about the rest. */
     exit_code (*run)(const tool_options *options, arenaut_text *out);

@@ -132,6 +132,7 @@ const tool_verb verb_help = {
     .name = "help",
     .summary = "help on a verb",
     .arguments = "[VERB]",
+    .words = "",
     .examples = "arenaut help plan",
     .groups = GROUP_COMMON,
     .max_files = 1,

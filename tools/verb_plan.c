@@ -448,8 +448,17 @@ static exit_code open_folder(const char *path) {
     return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
 }
 
+/* What is named as a file is would become a folder of that name. */
+static exit_code refuse_file_name(const tool_options *options) {
+    if (!options->output || !names_a_file(options->output)) return EXIT_FINE;
+    return complain(EXIT_USAGE, options->output,
+                    "is the name of one file, and for several inputs -o is a folder");
+}
+
 static exit_code make_folder(const tool_options *options) {
     const text_list *names = &options->names;
+    const exit_code refused = refuse_file_name(options);
+    if (refused != EXIT_FINE) return refused;
     for (size_t i = 0; i < names->n; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(names->items[i], names->items[k]) != 0) continue;
@@ -542,7 +551,9 @@ static exit_code write_merged(planning *p) {
 static exit_code plan_merged(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     planning p = {.output = options->output};
-    exit_code code = job_read_merged(&p.job, options);
+    exit_code code = refuse_file_name(options);
+    if (code != EXIT_FINE) return code;
+    code = job_read_merged(&p.job, options);
     if (code == EXIT_FINE) code = job_run_read(&p.job);
     if (code == EXIT_FINE && p.output) code = write_merged(&p);
     code = conclude(&p, code, options, &sums, out);
@@ -596,9 +607,9 @@ const tool_verb verb_plan = {
         "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
         "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
-        "A plan goes into a model only if it needs less than today, or repairs a wrong one;\n"
-        "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go\n"
-        "there.",
+        "A plan goes into a model only if it needs less than today, or repairs a wrong one; else "
+        "OUT is a\n"
+        "copy. For several files -o is a folder; with --share layout.json and .h go there.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET | GROUP_WRITE,
     .min_files = 1,

@@ -76,6 +76,47 @@ static void list_readable(char *names, size_t size) {
     }
 }
 
+/* Text that declares an array of bytes, early enough to be all that it is about. */
+static bool is_c_source(const uint8_t *data, size_t size) {
+    static const char *const types[] = {"unsigned char ", "uint8_t "};
+    enum { LOOKED_AT = 65536 };
+    const size_t n = size < LOOKED_AT ? size : LOOKED_AT;
+    if (memchr(data, '\0', n)) return false;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        const size_t length = strlen(types[k]);
+        for (size_t i = 0; i + length <= n; i++) {
+            if (memcmp(data + i, types[k], length) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* What users have in the place of a model, and what to do with it. */
+static const char *other_content(const uint8_t *data, size_t size) {
+    static const struct {
+        const char *begins, *what;
+    } rows[] = {
+        {"\x7f"
+         "ELF",
+         "an ELF file, which is a program: give the model that was built into it"},
+        {"\x1f\x8b", "packed by gzip: unpack it first (gunzip)"},
+        {"\x89"
+         "HDF",
+         "an HDF5 file, as Keras writes (.h5): convert it first (tf.lite.TFLiteConverter)"},
+        {"PK\x03\x04",
+         "a zip archive without a whole PyTorch program in it: unpack it, or convert it first if "
+         "it is of "
+         "Keras (.keras; tf.lite.TFLiteConverter)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t length = strlen(rows[i].begins);
+        if (size >= length && memcmp(data, rows[i].begins, length) == 0) return rows[i].what;
+    }
+    return is_c_source(data, size)
+               ? "C source, in which the command looks for an array of bytes that is a model"
+               : NULL;
+}
+
 static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_error *err) {
     char names[160];
     list_readable(names, sizeof names);
@@ -83,6 +124,8 @@ static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_e
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "the input is empty; readable formats: %s",
                         names);
     }
+    const char *other = other_content(data, size);
+    if (other) return arn_fail(err, ARENAUT_BAD_INPUT, 0, "no model: it is %s", other);
     char head[4 * 3 + 1] = "";
     for (size_t i = 0; i < 4 && i < size; i++) {
         snprintf(head + 3 * i, sizeof head - 3 * i, " %02x", (unsigned)data[i]);

@@ -4,10 +4,13 @@
 #include "formats/iree/iree.h"
 #include "formats/iree/iree_text.h"
 
+#include <string.h>
+
 /* A dump has a banner for each time that the pass runs, also where nothing is to be laid out; a
  * text without one is ours if it has what we read. */
 static bool recognise(const uint8_t *data, size_t size) {
     const arn_iree_line text = {(const char *)data, size};
+    if (size == 0 || memchr(data, '\0', size)) return false; /* a program that holds these words */
     return arn_iree_find(text, 0, "IR Dump Before LayoutSlices") < size ||
            arn_iree_find(text, 0, "stream.resource.pack") < size;
 }

@@ -53,7 +53,7 @@ def arenas_said(arenaut, arenaut_json, path):
     page = json.loads(arenaut("export", path, "--as", "json").stdout)
     yield "export --as json", page["result"]["arena"]
     yield "explain --json", arenaut_json("explain", path)["result"]["arena"]
-    yield "explain", one_number(r"\narena +([\d,]+) bytes", arenaut("explain", path).stdout)
+    yield "explain", one_number(r"\n(?:arena|head) +([\d,]+) bytes", arenaut("explain", path).stdout)
     yield "view", one_number(r"arena ([\d,]+) bytes", arenaut("view", path, "--ascii").stdout)
     yield "size --json", arenaut_json("size", path)["baseline"]["arena"]
     yield "check", one_number(r"buffers in ([\d,]+) bytes", arenaut("check", path).stdout)
