@@ -46,7 +46,8 @@ build/Makefile: CMakeLists.txt | tools-build
 tools-build:
 	@scripts/need cmake:cmake cc:gcc
 
-demo: all
+demo: tools-build
+	@scripts/quietly build/demo/build.log $(MAKE) all
 	@sh examples/demo.sh
 
 test: format-check lint test-unit test-python

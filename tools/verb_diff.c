@@ -115,6 +115,18 @@ static exit_code check_asked(const tool_options *options, uint64_t *allowed) {
     return output_check(path, options->force, false);
 }
 
+/* Where nearly nothing has a partner, two files were compared that have nothing to do with each
+ * other. */
+static void note_if_unrelated(const diff *d) {
+    const size_t before = d->sides[BEFORE].result.problem->n_buffers,
+                 after = d->sides[AFTER].result.problem->n_buffers;
+    const size_t paired = before - d->changes.count[CHANGE_WENT];
+    const size_t fewer = before < after ? before : after;
+    if (fewer < 4 || paired * 4 > fewer) return;
+    note(d->sides[AFTER].job.path, "has %zu of %zu buffers in common with %s: another model?",
+         paired, after, d->sides[BEFORE].job.path);
+}
+
 static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
     const tool_options *options = d->options;
     exit_code code = EXIT_FINE;
@@ -127,6 +139,7 @@ static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
                    after = compares_whole(d) ? b->need.bytes : arena_of(b);
     const bool grew = options->fail_on_growth && grew_by_more(before, after, allowed);
     changes_find(&d->sides[BEFORE].result, &d->sides[AFTER].result, &d->changes);
+    note_if_unrelated(d);
     if (options->json || options->jsonl) put_json_diff(d, grew, out);
     else if (!options->quiet) put_diff(d, out);
     if (options->output) code = write_page(d);

@@ -197,6 +197,16 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     return code;
 }
 
+static void note_repeated(const text_list *files) {
+    for (size_t i = 0; i < files->n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(files->items[i], files->items[k]) != 0) continue;
+            note(files->items[i], "is given twice, and counts twice in the sums");
+            break;
+        }
+    }
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
     text_table table;
@@ -204,6 +214,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     totals sums = {.now_known = true};
     const size_t n = is_merged(options) ? 1 : options->files.n;
     exit_code code = EXIT_FINE;
+    if (!is_merged(options)) note_repeated(&options->files);
     table_begin(&table, "lrrrrrRRll");
     put_heading(&table);
     for (size_t i = 0; i < n && !interrupted(); i++) {
