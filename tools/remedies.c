@@ -172,15 +172,21 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-/* Ops piece by piece, in a runtime for which that is known to pay. Of many ops the search takes
- * longer than an answer should. */
-static exit_code try_split(const tool_job *job, remedy_list *list) {
+static bool may_split(const arenaut_pipeline *p) {
+    return p->lowering && !p->options.splitting.on && p->target->plan_in_file && p->target->layout;
+}
+
+/* Of many ops the search takes longer than an answer should, and this is said. */
+static bool leaves_out_split(const tool_job *job) {
     enum { MOST_OPS = 200 };
+    return may_split(job->pipeline) && job->pipeline->document.program->n_ops > MOST_OPS;
+}
+
+/* Ops piece by piece, in a runtime for which that is known to pay. */
+static exit_code try_split(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
-    const arenaut_pipeline *p = job->pipeline;
     remedy with;
-    if (changed.splitting.on || !p->target->plan_in_file || !p->target->layout) return EXIT_FINE;
-    if (p->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    if (!may_split(job->pipeline) || leaves_out_split(job)) return EXIT_FINE;
     changed.splitting.on = true;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code == EXIT_FINE) add_remedy(list, "ops piece by piece", "--split", "on", with);
@@ -351,6 +357,14 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
             text_put(out, "\n");
         }
     }
+    if (leaves_out_split(job)) {
+        text_printf(out,
+                    "  ops piece by piece (--split on): not tried here, since %" PRIu32
+                    " ops may take seconds\n",
+                    p->document.program->n_ops);
+    }
+    if (whole)
+        text_put(out, "  combinations of these: 'arenaut plan FILE --smallest', or --fit SIZE\n");
     if (p->lowering) put_float_inputs(p, out);
 }
 

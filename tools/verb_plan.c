@@ -11,6 +11,7 @@
 #include "describe_order.h"
 #include "describe_recompute.h"
 #include "describe_split.h"
+#include "fit.h"
 #include "memories.h"
 #include "output.h"
 #include "progress.h"
@@ -28,6 +29,7 @@ typedef struct planning {
     bool wrote;
     bool kept; /* what was there before went to the output: the input itself, or today's plan */
     uint64_t written, dead; /* bytes in all, and of these what nothing leads to any more */
+    const char *more;       /* members of the JSON document that come from elsewhere; NULL: none */
     const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
 } planning;
 
@@ -380,7 +382,7 @@ static exit_code report(const planning *p, const tool_options *options, arenaut_
         if (p->kept) note(p->job.path, "written is %s: %s", kept_text(p), p->reason);
         if (!is_merged(options)) begin_json_item(options, out->size, out);
         const reservation need = what_it_takes(p);
-        return put_json_with(&p->job, &need, NULL, out);
+        return put_json_with(&p->job, &need, p->more, out);
     }
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
@@ -582,14 +584,62 @@ static exit_code refuse_missing_output_flag(const tool_options *options) {
                     options->files.items[0], path);
 }
 
+/* A file that fits as it is stays as it is. */
+static exit_code keep_fitting(const fit *found, arenaut_text *out) {
+    const tool_options *options = &found->options;
+    planning p = {.output = options->output, .reason = "it fits as it is"};
+    exit_code code = job_read(&p.job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = check_output(&p);
+    if (code == EXIT_FINE) code = copy_input(p.job.inputs, p.output, options->force);
+    if (code == EXIT_FINE && !options->quiet && !is_standard_stream(p.output)) {
+        text_put(out, "  written    ");
+        text_put_clean(out, p.output);
+        text_printf(out, "  (a copy of the input: %s)\n", p.reason);
+    }
+    job_close(&p.job);
+    free(p.renamed);
+    return code;
+}
+
+/* Whether the model itself is asked for, which can be copied as it is. */
+static bool is_model_name(const char *output) {
+    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
+    return format && format->needs_original;
+}
+
+/* --fit and --smallest: what is found is planned like any other file. */
+static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
+    const bool json = options->json || options->jsonl;
+    tally sums = {.now_known = true};
+    fit found;
+    if (options->files.n > 1 || options->folder) {
+        return complain(EXIT_USAGE, NULL, "--fit and --smallest are for one file at a time");
+    }
+    if (options->fit != NOT_GIVEN && options->smallest) {
+        return complain(EXIT_USAGE, NULL, "--fit and --smallest exclude each other");
+    }
+    exit_code code = find_fit(options, &found);
+    const bool shown =
+        !json && !options->quiet && !(options->output && is_standard_stream(options->output));
+    if (shown && found.table.size) text_put(out, found.table.bytes);
+    if (code == EXIT_FINE && found.as_it_is && !json && is_model_name(options->output)) {
+        code = keep_fitting(&found, out);
+    } else if (code == EXIT_FINE) {
+        if (shown) text_put(out, "\n");
+        planning p = {.output = options->output, .more = found.json.bytes};
+        code = make_and_write(&p, options->files.items[0], &found.options);
+        code = conclude(&p, code, &found.options, &sums, out);
+        code = graver(code, judge_all(options->files.items[0], &found.options, &sums));
+    }
+    fit_free(&found);
+    return code;
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     exit_code code = refuse_missing_output_flag(options);
     if (code != EXIT_FINE) return code;
-    if (options->fit != NOT_GIVEN || options->smallest) {
-        return complain(EXIT_INPUT, options->files.items[0],
-                        "--fit and --smallest try nothing for this format yet");
-    }
+    if (options->fit != NOT_GIVEN || options->smallest) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];

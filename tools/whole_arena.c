@@ -187,6 +187,14 @@ static reservation bytes_of_row(const arena_row *row) {
     return (reservation){row->arena.total, row->arena.exact ? row->unknown : "it is the least"};
 }
 
+static bool any_fits(const arena_rows *rows, uint64_t budget) {
+    for (size_t i = 0; i < rows->n; i++) {
+        const reservation need = bytes_of_row(&rows->items[i]);
+        if (judge_budget(&need, budget) == BUDGET_KEPT) return true;
+    }
+    return false;
+}
+
 static void put_row(const arena_row *row, bool known, uint64_t budget, text_table *table) {
     const arenaut_tensor_arena *a = &row->arena;
     const char *least = a->exact ? "" : ">= ";
@@ -249,6 +257,11 @@ exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
     else table_cellf(&table, "of %s", with_commas(budget).text);
     for (size_t i = 0; i < rows.n; i++) put_row(&rows.items[i], known, budget, &table);
     table_end(&table, out, "", "");
+    if (budget != NOT_GIVEN && !any_fits(&rows, budget) && !is_refused(job->pipeline)) {
+        text_put(out,
+                 "    'arenaut plan FILE --fit SIZE' also tries other orders, splitting and "
+                 "combinations\n");
+    }
     put_remarks(job, &rows.items[job->pipeline->baseline.plan ? 1 : 0], out);
     return EXIT_FINE;
 }

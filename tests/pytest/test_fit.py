@@ -1,0 +1,63 @@
+"""`plan --fit` and `--smallest`: the gentlest combination of levers that fits, held against plans with its flags alone."""
+
+import json
+
+import pytest
+from conftest import DATA
+
+MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
+
+
+def ways_of(arenaut, path, *flags):
+    return json.loads(arenaut("plan", path, "--smallest", "--json", *flags).stdout)["fit"]["ways"]
+
+
+def flags_of(way):
+    return way["levers"].split() if way["levers"].startswith("--") else []
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_way_is_what_its_flags_give(arenaut, arenaut_json, name):
+    path = DATA / f"{name}.tflite"
+    first, *others = ways_of(arenaut, path)
+    assert first["reserve"] == next(row for row in arenaut_json("size", path)["tensor_arena"])["bytes"]
+    assert any("reserve" in way for way in others)
+    for way in others:
+        if "reserve" in way:
+            plan = arenaut_json("plan", path, *flags_of(way))
+            assert way["planned"] == plan["result"]["arena"]
+            assert way["reserve"] == plan["runtime"]["head"] + plan["runtime"]["tail"] + 15 & ~15
+            assert way["exact"] == plan["runtime"]["exact"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_gentlest_that_fits_is_written(arenaut, arenaut_json, tmp_path, name):
+    path, out = DATA / f"{name}.tflite", tmp_path / "out.tflite"
+    ways = [way for way in ways_of(arenaut, path) if way.get("exact")]
+    for size in {way["reserve"] for way in ways}:
+        done = arenaut("plan", path, "--fit", size, "--json", "-f", "-o", out)
+        found = json.loads(done.stdout)["fit"]["ways"]
+        taken, = (k for k, way in enumerate(found) if way["taken"])
+        assert found[taken]["reserve"] <= size
+        assert all(way.get("reserve", size + 1) > size for way in found[:taken])
+        assert json.loads(arenaut("size", out, "--json", "--budget", size).stdout)["budget"]["fits"] is True
+        arenaut("check", out)
+    least = min(way["reserve"] for way in ways)
+    out.unlink()
+    refused = arenaut("plan", path, "--fit", least - 1, "-o", out, exit=1)
+    assert f"the least to reserve is {least:,}" in refused.stderr and not out.exists()
+
+
+def test_what_the_user_decided_stays(arenaut):
+    path = DATA / "mobilenet_v1_025_96_int8.tflite"
+    for flags, wanted, unwanted in [(("--overlap", "off"), "--inplace on", "--overlap on"),
+                                    (("--split", "off"), "--reorder on", "--split on"),
+                                    (("--overlap", "on", "--inplace", "off"), "as asked for", "--inplace on")]:
+        names = [way["levers"] for way in ways_of(arenaut, path, *flags)]
+        assert wanted in names and not any(unwanted in name for name in names)
+
+
+def test_what_is_known_in_part_fits_nothing(arenaut):
+    """A lower bound is no answer: scratch of these kernels is not known."""
+    refused = arenaut("plan", DATA / "scratch_int8.tflite", "--fit", "10M", exit=1)
+    assert "at least" in refused.stderr

@@ -1,0 +1,271 @@
+/* A search over combinations of rewrites and rights, each planned by the whole pipeline: places
+ * alone, results over operands, results that reach into operands, another order of ops, ops piece
+ * by piece. They are tried from the gentlest to the one that changes most: rights first, then
+ * orders, then splitting, which adds ops. Splitting is searched only where nothing gentler fits. At
+ * most twelve plans. */
+#include "fit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "describe.h"
+#include "text_table.h"
+
+enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_WAYS = 13 };
+
+/* A combination of levers, and what it came to. */
+typedef struct way {
+    int rights; /* 0, IN_PLACE or REACHING */
+    bool reorders, splits;
+    bool tried, refused; /* planned; or not to be done with this file */
+    uint64_t head;
+    reservation need;
+    int64_t more_ops;
+    arenaut_text quality;
+} way;
+
+typedef struct ways {
+    const tool_options *given;
+    way items[MAX_WAYS]; /* the first: the file as it is */
+    size_t n;
+    const char *of; /* what is planned: "head" or "arena" */
+} ways;
+
+static bool is_on(const char *value) { return value && strcmp(value, "off") != 0; }
+
+/* Whether a lever may be set so: what the user has decided stays. */
+static bool may_be(const char *given, bool on) { return !given || is_on(given) == on; }
+
+static bool is_allowed(const tool_options *o, const way *w) {
+    return (w->rights == REACHING || may_be(o->inplace, w->rights == IN_PLACE)) &&
+           may_be(o->overlap, w->rights == REACHING) && may_be(o->reorder, w->reorders) &&
+           may_be(o->split, w->splits);
+}
+
+/* The gentlest first. */
+static void list_ways(ways *all) {
+    all->n = 1;
+    for (int k = 0; k < 4; k++) {
+        for (int rights = 0; rights < N_RIGHTS; rights++) {
+            const way w = {.rights = rights, .reorders = k & 1, .splits = k >= 2};
+            if (is_allowed(all->given, &w)) all->items[all->n++] = w;
+        }
+    }
+}
+
+static void free_ways(ways *all) {
+    for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
+}
+
+/* The flags of a way besides those that were given. What fits is what splitting looks for, too. */
+static tool_options options_of(const ways *all, const way *w) {
+    tool_options o = *all->given;
+    if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
+    if (!o.overlap && w->rights == REACHING) o.overlap = "on";
+    if (!o.reorder && w->reorders) o.reorder = "on";
+    if (!o.split && w->splits) o.split = "on";
+    if (o.budget == NOT_GIVEN) o.budget = o.fit;
+    return o;
+}
+
+/* "--split on --overlap on": of the levers, those that nobody gave. */
+static void put_flags(const ways *all, const way *w, arenaut_text *out) {
+    const tool_options *o = all->given;
+    if (w->splits && !o->split) text_put(out, " --split on");
+    if (w->reorders && !o->reorder) text_put(out, " --reorder on");
+    if (w->rights >= IN_PLACE && !o->inplace) text_put(out, " --inplace on");
+    if (w->rights == REACHING && !o->overlap) text_put(out, " --overlap on");
+}
+
+static bool fits(const ways *all, const way *w) {
+    return w->tried && all->given->fit != NOT_GIVEN &&
+           judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
+}
+
+/* The file as it is, beside its first plan. */
+static void take_baseline(ways *all, const tool_job *job) {
+    way *as_it_is = &all->items[0];
+    if (!job->pipeline->baseline.plan) return;
+    as_it_is->tried = true;
+    as_it_is->head = job->pipeline->figures.now;
+    as_it_is->need = reserved_as_it_is(job);
+    all->of = has_whole_arena(job) ? "head" : "arena";
+}
+
+/* Whether the runtime obeys what a lever gives: else nothing that is planned fits into anything. */
+static exit_code check_obeyed(const tool_job *job) {
+    const arenaut_pipeline *p = job->pipeline;
+    if (p->document.program && arenaut_target_for_format(p->document.format->name)->plan_in_file)
+        return EXIT_FINE;
+    return complain(EXIT_INPUT, job->path, "--fit and --smallest try nothing for the format %s yet",
+                    p->document.format->name);
+}
+
+static exit_code try_way(ways *all, way *w) {
+    const tool_options options = options_of(all, w);
+    tool_job job;
+    exit_code code = job_read(&job, options.files.items[0], &options);
+    if (code == EXIT_FINE) code = check_obeyed(&job);
+    if (code == EXIT_FINE) code = job_run_read(&job);
+    if (code == EXIT_FINE) {
+        const arenaut_pipeline *p = job.pipeline;
+        w->tried = true;
+        w->head = p->figures.planned;
+        w->need = reserved_for(&job, w->head);
+        if (p->rewrite)
+            w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
+        describe_quality(p, &w->quality);
+        if (!all->items[0].tried) take_baseline(all, &job);
+    }
+    if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
+    job_close(&job);
+    return code;
+}
+
+/* What is wrong with the file is said of the first way. What another one cannot do with it, as
+ * splitting several subgraphs, is no way. */
+static exit_code try_ways(ways *all) {
+    exit_code code = EXIT_FINE;
+    bool enough = false;
+    set_quiet(true);
+    for (size_t i = 1; i < all->n && code == EXIT_FINE; i++) {
+        if (enough && all->items[i].splits) break;
+        set_silent(i > 1);
+        code = try_way(all, &all->items[i]);
+        all->items[i].refused = code != EXIT_FINE;
+        if (i > 1 && code != EXIT_INTERRUPT) code = EXIT_FINE;
+        code = job_goes_on(code);
+        enough = enough || fits(all, &all->items[0]) || fits(all, &all->items[i]);
+    }
+    set_silent(false);
+    set_quiet(all->given->quiet);
+    return code;
+}
+
+/* With --fit the first that fits, else the least, and of equals the gentlest; NULL: none was tried.
+ */
+static const way *choose(const ways *all) {
+    const way *best = NULL;
+    for (size_t i = 0; i < all->n; i++) {
+        const way *w = &all->items[i];
+        if (fits(all, w)) return w;
+        if (w->tried && (!best || w->need.bytes < best->need.bytes)) best = w;
+    }
+    return best;
+}
+
+static bool decides(const tool_options *o) {
+    return o->inplace || o->overlap || o->reorder || o->split;
+}
+
+static void put_name(const ways *all, const way *w, arenaut_text *out) {
+    arenaut_text flags = {0};
+    put_flags(all, w, &flags);
+    if (w == all->items) text_put(out, "as it is");
+    else if (flags.size) text_put(out, flags.bytes + 1);
+    else text_put(out, decides(all->given) ? "as asked for" : "places alone");
+    arenaut_text_free(&flags);
+}
+
+static void put_row(const ways *all, const way *w, const way *chosen, text_table *table) {
+    const uint64_t size = all->given->fit;
+    const char *least = w->need.unknown ? ">= " : "";
+    arenaut_text name = {0};
+    text_put(&name, "  ");
+    put_name(all, w, &name);
+    table_cell(table, name.bytes);
+    arenaut_text_free(&name);
+    table_cell(table, w->tried ? with_commas(w->head).text : "");
+    if (w->tried) table_cellf(table, "%s%s", least, with_commas(w->need.bytes).text);
+    else table_cell(table, w->refused ? "not possible" : "not tried");
+    if (!w->tried || size == NOT_GIVEN) table_cell(table, "");
+    else if (w->need.bytes > size)
+        table_cellf(table, "%s missing", with_commas(w->need.bytes - size).text);
+    else if (w->need.unknown) table_cell(table, "unknown");
+    else table_cellf(table, "%s to spare", with_commas(size - w->need.bytes).text);
+    if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
+    else table_cell(table, "");
+    table_cell(table, w != chosen ? "" : size == NOT_GIVEN || fits(all, w) ? "taken" : "the least");
+}
+
+static void put_table(const ways *all, const way *chosen, arenaut_text *out) {
+    text_table table;
+    table_begin(&table, "lrrRRl");
+    table_cell(&table, "  levers");
+    table_cell(&table, all->of);
+    table_cell(&table, "to reserve");
+    if (all->given->fit == NOT_GIVEN) table_cell(&table, "");
+    else table_cellf(&table, "of %s", with_commas(all->given->fit).text);
+    table_cell(&table, "adds");
+    table_cell(&table, "");
+    for (size_t i = 0; i < all->n; i++) put_row(all, &all->items[i], chosen, &table);
+    table_end(&table, out, "", "");
+}
+
+/* "nothing fits into 20,480 bytes: the least is 61,072, with --split on; ..." */
+static exit_code complain_too_large(const ways *all, const way *least) {
+    arenaut_text with = {0};
+    put_name(all, least, &with);
+    const exit_code code = complain(
+        EXIT_NEGATIVE, all->given->files.items[0],
+        "nothing is known to fit into %s bytes: the least to reserve is %s%s (%s: %s %s%s%s%s%s)",
+        with_commas(all->given->fit).text, least->need.unknown ? "at least " : "",
+        with_commas(least->need.bytes).text, with.bytes, all->of, with_commas(least->head).text,
+        least->quality.size ? ", " : "", least->quality.size ? least->quality.bytes : "",
+        least->need.unknown ? "; " : "", least->need.unknown ? least->need.unknown : "");
+    arenaut_text_free(&with);
+    return code;
+}
+
+static void put_json_ways(const ways *all, const way *chosen, arenaut_text *out) {
+    text_put(out, ",\n  \"fit\": {\"size\": ");
+    if (all->given->fit == NOT_GIVEN) text_put(out, "null");
+    else text_put_json_u64(out, all->given->fit);
+    text_put(out, ", \"ways\": [");
+    for (size_t i = 0; i < all->n; i++) {
+        const way *w = &all->items[i];
+        arenaut_text name = {0};
+        put_name(all, w, &name);
+        text_put(out, i ? ",\n    {\"levers\": " : "\n    {\"levers\": ");
+        text_put_json(out, name.bytes);
+        arenaut_text_free(&name);
+        if (w->tried) {
+            text_put(out, ", \"planned\": ");
+            text_put_json_u64(out, w->head);
+            text_put(out, ", \"reserve\": ");
+            text_put_json_u64(out, w->need.bytes);
+            text_printf(out, ", \"exact\": %s, \"added_ops\": %" PRId64,
+                        w->need.unknown ? "false" : "true", w->more_ops);
+        }
+        text_printf(
+            out, ", \"taken\": %s}",
+            w == chosen && (all->given->fit == NOT_GIVEN || fits(all, w)) ? "true" : "false");
+    }
+    text_put(out, "]}");
+}
+
+exit_code find_fit(const tool_options *options, fit *found) {
+    *found = (fit){.options = *options};
+    ways all = {.given = options, .of = "arena"};
+    list_ways(&all);
+    exit_code code = try_ways(&all);
+    const way *chosen = code == EXIT_FINE ? choose(&all) : NULL;
+    if (code == EXIT_INTERRUPT)
+        complain(code, options->files.items[0], "interrupted before all levers were tried");
+    if (chosen) put_table(&all, chosen, &found->table);
+    if (chosen) put_json_ways(&all, chosen, &found->json);
+    if (chosen && options->fit != NOT_GIVEN && !fits(&all, chosen)) {
+        code = complain_too_large(&all, chosen);
+    } else if (chosen) {
+        found->options = options_of(&all, chosen);
+        found->as_it_is = chosen == all.items;
+    }
+    free_ways(&all);
+    return code;
+}
+
+void fit_free(fit *found) {
+    arenaut_text_free(&found->table);
+    arenaut_text_free(&found->json);
+}

@@ -1,0 +1,23 @@
+/* Every lever that is allowed, and the gentlest of them with which a file fits. */
+#ifndef TOOL_FIT_H
+#define TOOL_FIT_H
+
+#include "whole_arena.h"
+
+/* What was found: how the file is to be planned. */
+typedef struct fit {
+    tool_options
+        options;   /* those that were given, with the levers that are taken; borrows from them */
+    bool as_it_is; /* it fits without a plan of ours */
+    arenaut_text table,
+        json; /* what each way needs, for people and as a member of a JSON document */
+} fit;
+
+/* Plans the one file of `options` with each combination of the levers that no flag decides, for
+ * --fit from the gentlest on until one needs no more than that, for --smallest all of them.
+ * EXIT_NEGATIVE, with the least of all and what is proven of it, where none fits. fit_free is
+ * always due. */
+exit_code find_fit(const tool_options *options, fit *found);
+void fit_free(fit *found);
+
+#endif
