@@ -29,7 +29,8 @@ typedef struct ways {
     const tool_options *given;
     way items[MAX_WAYS]; /* the first: the file as it is */
     size_t n;
-    const char *of; /* what is planned: "head" or "arena" */
+    const char *of;      /* what is planned: "head" or "arena" */
+    bool only_whole_ops; /* of this runtime it is not known what more ops cost: nothing is split */
 } ways;
 
 static bool is_on(const char *value) { return value && strcmp(value, "off") != 0; }
@@ -112,6 +113,7 @@ static exit_code try_way(ways *all, way *w) {
         const arenaut_pipeline *p = job.pipeline;
         w->tried = true;
         w->head = p->figures.planned;
+        all->only_whole_ops = !p->target->layout;
         w->need = reserved_for(&job, w->head);
         if (p->rewrite)
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
@@ -121,6 +123,11 @@ static exit_code try_way(ways *all, way *w) {
     if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
     job_close(&job);
     return code;
+}
+
+/* They come last. */
+static void drop_splitting(ways *all) {
+    while (all->n > 2 && all->items[all->n - 1].splits && !all->given->split) all->n--;
 }
 
 /* What is wrong with the file is said of the first way. What another one cannot do with it, as
@@ -135,6 +142,7 @@ static exit_code try_ways(ways *all) {
         code = try_way(all, &all->items[i]);
         all->items[i].refused = code != EXIT_FINE;
         if (i > 1 && code != EXIT_INTERRUPT) code = EXIT_FINE;
+        if (i == 1 && all->only_whole_ops) drop_splitting(all);
         code = job_goes_on(code);
         enough = enough || fits(all, &all->items[0]) || fits(all, &all->items[i]);
     }
