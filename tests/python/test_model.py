@@ -423,3 +423,22 @@ def test_time_counts_for_all_that_is_searched():
     plan = arenaut.open(DATA / "resnet_int8.tflite").plan(time=0, progress=False, **REWRITES)
     assert plan.stopped_by in ("time", "proof") and plan.order is None and plan.recomputed is None
     plan.check()
+
+
+def test_a_plan_says_which_kernels_it_is_right_for():
+    model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
+    apart, over = model.plan(), model.plan(overlap=True)
+    assert apart.kernels is None and over.kernels == "reference"
+    assert "kernels" not in repr(apart) and "minimal with the kernels 'reference'" in repr(over)
+
+
+def test_an_order_is_shown_without_its_numbers():
+    order = arenaut.open(DATA / "pte" / "gradients.pte").plan(reorder=True).order
+    assert len(order.ops) == 32 and "ops=<32 ops>" in repr(order) and len(repr(order)) < 200
+    assert "ops=None" in repr(order._replace(ops=None))
+
+
+def test_an_open_file_is_refused_by_its_name():
+    with open(DATA / "hello_world_int8.tflite", "rb") as file:
+        with pytest.raises(arenaut.InputError, match="path is <.*hello_world_int8.*allowed: a path"):
+            arenaut.open(file)
