@@ -75,8 +75,15 @@ TEST(unknown_input_is_said_to_be_so) {
     assert_unreadable(NULL, "", ARENAUT_BAD_INPUT, "the input is empty");
     assert_unreadable(NULL,
                       "\x7F"
+                      "EL",
+                      ARENAUT_BAD_INPUT, "begins with bytes 7f 45 4c");
+    assert_unreadable(NULL,
+                      "\x7F"
                       "ELF",
-                      ARENAUT_BAD_INPUT, "begins with bytes 7f 45 4c 46");
+                      ARENAUT_BAD_INPUT, "it is an ELF file");
+    assert_unreadable(NULL, "PK\3\4", ARENAUT_BAD_INPUT, "without a whole PyTorch program");
+    assert_unreadable(NULL, "\x1F\x8B", ARENAUT_BAD_INPUT, "packed by gzip");
+    assert_unreadable(NULL, "unsigned char x[] = {1};", ARENAUT_BAD_INPUT, "it is C source");
     assert_unreadable(NULL, "x", ARENAUT_BAD_INPUT, "csv, ");
 }
 
