@@ -270,9 +270,9 @@ TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
         arenaut_split_stage stage;
         const char *why;
     } cases[] = {
-        {{0, 0, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
-        {{2, 2, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
-        {{UINT32_MAX, 2, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
+        {{0, 0, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
+        {{2, 2, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
+        {{UINT32_MAX, 2, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
         {{0, 2, 1, ARENAUT_SPLIT_ROWS}, "2 pieces at least"},
         {{0, 2, 2, ARENAUT_SPLIT_MODE_COUNT}, "no such mode"},
         {{0, 2, 9, ARENAUT_SPLIT_ROWS}, "fewer rows than pieces"},

@@ -2,6 +2,7 @@
 #include "rewrite/split/split_stages.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/fail.h"
 
@@ -30,11 +31,7 @@ bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, 
 
 static const char *refuse(const arn_split_graph *graph, const arenaut_split_stage *stage,
                           uint32_t from) {
-    const uint32_t n = graph->program->n_ops;
     if (stage->first_op < from) return "it begins before the one before it ends";
-    if (stage->n_ops == 0 || stage->first_op >= n || stage->n_ops > n - stage->first_op) {
-        return "there are no such ops";
-    }
     if (stage->pieces < 2) return "a stage is split into 2 pieces at least";
     if ((unsigned)stage->mode >= ARENAUT_SPLIT_MODE_COUNT) return "there is no such mode";
     return arn_split_by_channels(stage->mode) ? arn_split_channels_refuse(graph, stage)
@@ -48,10 +45,25 @@ static arenaut_status refused(const arenaut_split_stage *stage, const char *why,
                     stage->first_op + stage->n_ops - 1, why);
 }
 
+static bool are_ops(const arenaut_program *program, const arenaut_split_stage *stage) {
+    const uint32_t n = program->n_ops;
+    return stage->n_ops > 0 && stage->first_op < n && stage->n_ops <= n - stage->first_op;
+}
+
+static arenaut_status refused_ops(const arenaut_program *program, const arenaut_split_stage *stage,
+                                  arenaut_error *err) {
+    char why[64];
+    snprintf(why, sizeof why, "the program has %" PRIu32 " ops, numbered from 0", program->n_ops);
+    return refused(stage, why, err);
+}
+
 static arenaut_status split(const arn_split_graph *graph, const arenaut_split_stage *stages,
                             uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err) {
     uint32_t from = 0, bad = 0;
     for (uint32_t s = 0; s < n_stages; s++) {
+        if (!are_ops(graph->program, &stages[s])) {
+            return refused_ops(graph->program, &stages[s], err);
+        }
         const char *why = refuse(graph, &stages[s], from);
         if (why) return refused(&stages[s], why, err);
         from = stages[s].first_op + stages[s].n_ops;
