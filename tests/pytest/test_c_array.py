@@ -73,5 +73,5 @@ def test_nothing_but_a_model_is_written(arenaut, tmp_path):
     done = arenaut("export", DATA / "fragmented.csv", "--as", "c-array", exit=3)
     assert "only one model file" in done.stderr
     done = arenaut("plan", MODEL, "-o", tmp_path / "planned.c", exit=2)
-    assert "told by its extension" in done.stderr
+    assert "a C array is made of a model that holds its plan" in done.stderr
     assert not (tmp_path / "planned.c").exists()
