@@ -56,6 +56,37 @@ TEST(an_overlap_becomes_a_separation_where_it_is_asked_for) {
     assert_int_equal(count_separations(CONV("\"x\"", OVER_X), false, false), 0);
 }
 
+/* Little effort leaves the search without a placement at any height. */
+#define CROWD                                                                            \
+    "{\"schema\": \"arenaut.problem/1\", \"pools\": [{\"name\": \"p\"}], \"buffers\": [" \
+    "{\"size\": 2, \"lifetimes\": [[5, 8]], \"same_base_as\": 1},"                       \
+    "{\"size\": 2, \"lifetimes\": [[3, 6]]},"                                            \
+    "{\"size\": 6, \"lifetimes\": [[5, 8]], \"same_base_as\": 1},"                       \
+    "{\"size\": 6, \"lifetimes\": [[5, 7]], \"same_base_as\": 1},"                       \
+    "{\"size\": 2, \"lifetimes\": [[5, 6]], \"same_base_as\": 1},"                       \
+    "{\"size\": 4, \"lifetimes\": [[5, 6]], \"same_base_as\": 1},"                       \
+    "{\"size\": 8, \"lifetimes\": [[5, 8]], \"same_base_as\": 4}],"                      \
+    "\"reserved\": [{\"pool\": 0, \"first\": 12, \"end\": 16}]}"
+
+TEST(any_effort_gives_a_plan_and_a_true_bound) {
+    enum { LEAST = 30 };
+    arenaut_document d = read_text(NULL, CROWD);
+    bool one_by_first_fit = false;
+    for (uint64_t effort = 1; effort < 1000; effort += 9) {
+        const arenaut_plan_options options = {.planner = "overlap", .effort = effort};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        arenaut_finding finding;
+        assert_ok(arenaut_plan_make(d.problem, &options, NULL, &plan, &err), err);
+        assert_ok(arenaut_check_plan(d.problem, plan, NULL, &finding, &err), err);
+        assert_true(plan->total_bound <= LEAST && LEAST <= plan->total);
+        one_by_first_fit |= plan->total > LEAST;
+        arenaut_plan_free(plan);
+    }
+    assert_true(one_by_first_fit);
+    arenaut_document_free(&d);
+}
+
 TEST(what_is_needed_later_is_not_overlapped) {
     assert_int_equal(count_separations(CONV("\"x\"", OVER_X), true, true), 0);
     assert_int_equal(count_separations(CONV("\"x\", \"x\"", OVER_X), true, false), 0);

@@ -176,6 +176,7 @@ static arenaut_status improve_layer(layers *s, uint32_t k, uint64_t effort) {
     layer *l = &s->layer[k];
     uint64_t open = l->bound;
     arenaut_status st = ARENAUT_OK;
+    if (l->height == ARENAUT_UNPLACED) return st; /* no height to bisect below */
     while (st == ARENAUT_OK && open < l->height && !arn_meter_was_stopped(s->meter)) {
         const uint64_t height = open + (l->height - 1 - open) / 2;
         arn_overlap_answer answer;
@@ -253,6 +254,12 @@ static bool keep_pools(layers *s, arenaut_problem *narrowed) {
     return pools != NULL;
 }
 
+/* The search ran out of effort before it placed all: first fit needs none. */
+static bool is_open(const layers *s) {
+    return !arn_meter_has_plan(s->meter) && !arn_meter_was_stopped(s->meter) &&
+           s->planning->plan->quality != ARENAUT_INFEASIBLE;
+}
+
 static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
                            arn_meter *meter) {
     layers s = {.planning = planning, .meter = meter, .problem = planning->problem};
@@ -276,7 +283,8 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
         arn_release(planning->allocator, narrowed.pools);
     }
     close_layers(&s);
-    return st;
+    if (st != ARENAUT_OK || !is_open(&s)) return st;
+    return arn_overlap_orders(planning, meter, 0);
 }
 
 static const arn_attempt attempt = {.when = ARN_TRY_OVERLAP, .make = make};
