@@ -6,7 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/export/updates.h"
+#include "passes/export/may_update.h"
 
 static const arenaut_attribute *find_attribute(const arenaut_op *op, const char *name) {
     for (uint32_t i = 0; i < op->n_attributes; i++) {

@@ -1,6 +1,6 @@
-/* updates: when an op that returns a changed copy of its operand may change the operand instead.
+/* When an op that returns a changed copy of its operand may change the operand instead.
  * Shared by reinplace and undo-functionalization. O(bindings of the method) for each question. */
-#include "passes/export/updates.h"
+#include "passes/export/may_update.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

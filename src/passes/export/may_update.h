@@ -1,6 +1,6 @@
 /* Turning ops that return a changed copy into ops that change their operand. */
-#ifndef ARN_PASSES_EXPORT_UPDATES_H
-#define ARN_PASSES_EXPORT_UPDATES_H
+#ifndef ARN_PASSES_EXPORT_MAY_UPDATE_H
+#define ARN_PASSES_EXPORT_MAY_UPDATE_H
 
 #include "passes/program_edit.h"
 
