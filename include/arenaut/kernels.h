@@ -164,7 +164,8 @@ typedef struct arenaut_kernel_set {
     const char *macro; /* that the runtime's own build defines for these kernels; NULL: none */
     const arenaut_type_rule *types; /* ends with op == NULL; NULL: none known */
     bool complete; /* an op that neither this set nor its base names in any list is missing from the
-                    * runtime */
+                    * runtime; where `types` names ops, only one of their libraries: "aten" is that
+                    * of "aten::add.out", and ops without a name before "::" are of one, too */
 } arenaut_kernel_set;
 
 /* The table, in the order of src/kernels/kernels.def. */

@@ -65,6 +65,22 @@ static bool names_elsewhere(const arenaut_kernel_set *set, const char *op) {
     return false;
 }
 
+/* The library of an op: "aten" of "aten::add.out", and none of "ADD". */
+static size_t library_length(const char *op) {
+    const char *end = strstr(op, "::");
+    return end ? (size_t)(end - op) : 0;
+}
+
+/* A complete set with types is so for the libraries that those name ops of. */
+static bool is_complete_for(const arenaut_kernel_set *set, const char *op) {
+    const size_t length = library_length(op);
+    if (!set->complete || !set->types) return set->complete;
+    for (const arenaut_type_rule *rule = set->types; rule->op; rule++) {
+        if (library_length(rule->op) == length && strncmp(rule->op, op, length) == 0) return true;
+    }
+    return false;
+}
+
 static bool is_open(const arenaut_tensor *tensor) {
     return tensor && (tensor->compressed || tensor->unsized);
 }
@@ -96,9 +112,10 @@ arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
         }
         if (stated) return ARENAUT_OP_UNKNOWN;
         named = named || names_elsewhere(set, op->name);
-        complete = complete || set->complete;
+        complete = complete || is_complete_for(set, op->name);
     }
-    return complete && !named ? ARENAUT_OP_MISSING : ARENAUT_OP_UNKNOWN;
+    /* Ops of a dialect have other names when the runtime runs them. */
+    return complete && !named && !program->dialect ? ARENAUT_OP_MISSING : ARENAUT_OP_UNKNOWN;
 }
 
 arenaut_op_support arenaut_kernel_support_all(const arenaut_kernel_set *set,

@@ -1,5 +1,5 @@
 /* portable: the kernels that ExecuTorch brings itself, for every machine. */
-#include <arenaut/kernels.h>
+#include "kernels/portable_types.h"
 
 /* Kernels that read each element of this operand before they write the result's there, with
  * operands and result of one shape, layout and width. Operands may be of a type that is
@@ -159,4 +159,6 @@ const arenaut_kernel_set arn_kernels_portable = {
     .summary = "ExecuTorch's portable kernels",
     .version = "executorch 1.5.1",
     .in_place = in_place,
+    .types = arn_portable_types,
+    .complete = true,
 };
