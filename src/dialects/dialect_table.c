@@ -29,8 +29,8 @@ const arenaut_dialect *arenaut_dialect_find(const char *name) {
 
 /* What passes make where a dialect has no word for it. */
 static const arenaut_operator own[] = {
-    {"copy", ARENAUT_TRAIT_SAME_VALUE, NULL},
-    {"write_back", 0, NULL},
+#define OWN(name, family, purity, cost, traits) {name, traits, NULL},
+#include "ops/ops.def"
 };
 
 static const arenaut_operator *find_own(const char *name) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "ops/ops.h"
 
 static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
     for (uint32_t i = 0; i < op->n_attributes; i++) {
@@ -106,32 +107,19 @@ bool arn_axis_is_padded(const arn_window_axis *axis) {
            (axis->out - 1) * axis->stride - axis->before + reach(axis) > axis->in;
 }
 
-typedef enum window_kind { CONVOLUTION, DEPTHWISE, POOL } window_kind;
-
-static const struct {
-    const char *op;
-    window_kind kind;
-} windowed[] = {
-    {"CONV_2D", CONVOLUTION},
-    {"DEPTHWISE_CONV_2D", DEPTHWISE},
-    {"AVERAGE_POOL_2D", POOL},
-    {"MAX_POOL_2D", POOL},
-};
-
-static bool find_kind(const arenaut_op *op, window_kind *kind) {
-    for (size_t i = 0; i < sizeof windowed / sizeof *windowed; i++) {
-        *kind = windowed[i].kind;
-        if (strcmp(windowed[i].op, op->name) == 0) return true;
-    }
-    return false;
+/* Of convolutions and pools: transposed convolutions have windows of the result. */
+static arn_op_window window_of(const arenaut_op *op) {
+    const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, op->name);
+    const bool has = row && row->overlap == ARN_OVERLAP_WINDOW;
+    return has ? row->window : ARN_WINDOW_NONE;
 }
 
 /* A pool states the sides of its filter; a convolution's weights have them. */
-static bool take_filter(const arenaut_program *p, const arenaut_op *op, window_kind kind,
+static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_op_window window,
                         arn_windows *w) {
     const arenaut_tensor *weights = arn_op_input(p, op, 1);
     w->groups = w->in_channels;
-    if (kind == POOL) {
+    if (window == ARN_WINDOW_FILTER) {
         const int64_t *filter = arn_op_numbers(op, "filter", 2);
         if (!filter) return false;
         w->y.taps = filter[0];
@@ -141,7 +129,7 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, window_k
     if (!weights || weights->rank != 4 || !arn_has_sizes(weights)) return false;
     w->y.taps = weights->dims[1];
     w->x.taps = weights->dims[2];
-    if (kind == DEPTHWISE) {
+    if (window == ARN_WINDOW_CHANNELS) {
         return weights->dims[3] == w->out_channels && w->out_channels % w->in_channels == 0;
     }
     w->groups = w->in_channels / weights->dims[3];
@@ -152,11 +140,12 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, window_k
 bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows *w) {
     static const int64_t ones[] = {1, 1};
     const arenaut_tensor *in = arn_op_input(p, op, 0), *out = arn_op_output(p, op, 0);
-    window_kind kind;
-    if (!find_kind(op, &kind) || !in || !out || in->rank != 4 || out->rank != 4) return false;
+    const arn_op_window window = window_of(op);
+    if (window == ARN_WINDOW_NONE || !in || !out || in->rank != 4 || out->rank != 4) return false;
     if (!arn_is_plain(in) || !arn_is_plain(out) || in->dims[0] != out->dims[0]) return false;
     const int64_t *strides = arn_op_numbers(op, "strides", 2);
-    const int64_t *dilations = kind == POOL ? ones : arn_op_numbers(op, "dilations", 2);
+    const int64_t *dilations =
+        window == ARN_WINDOW_FILTER ? ones : arn_op_numbers(op, "dilations", 2);
     const bool same = arn_op_text_is(op, "padding", "SAME");
     if (!strides || !dilations || (!same && !arn_op_text_is(op, "padding", "VALID"))) return false;
     *w = (arn_windows){
@@ -172,5 +161,5 @@ bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows 
         .in_channels = in->dims[3],
         .out_channels = out->dims[3],
     };
-    return take_filter(p, op, kind, w) && settle_axis(&w->y, same) && settle_axis(&w->x, same);
+    return take_filter(p, op, window, w) && settle_axis(&w->y, same) && settle_axis(&w->x, same);
 }

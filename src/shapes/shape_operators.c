@@ -4,13 +4,14 @@
 
 #include "shapes/shapes.h"
 
+#define arn_shape_of_none NULL
+
 static const struct {
     const char *op;
     arn_shape_function function;
 } all[] = {
-#define ROW(op, name) {op, arn_shape_of_##name},
-#include "shapes/shape_operators.def"
-#undef ROW
+#define ONNX(op, family, purity, cost, window, traits, in_place, shape) {op, arn_shape_of_##shape},
+#include "ops/ops.def"
 };
 
 arn_shape_function arn_shape_function_of(const char *op) {

@@ -113,10 +113,10 @@ bool arn_shape_broadcast(arn_shapes *s, const arn_shape *a, const arn_shape *b, 
 /* Computes the values of elementwise operators where those of their operands are known. */
 void arn_shape_compute_values(arn_shapes *s);
 
-/* The functions of operators. Several operators have the same: it is declared again then. */
+/* The functions of operators. Several operators have the same: it is declared again then. That of
+ * `none` is nowhere defined. */
 #define ARN_SHAPE_FUNCTION(name) void arn_shape_of_##name(arn_shapes *s)
-#define ROW(op, name) ARN_SHAPE_FUNCTION(name);
-#include "shapes/shape_operators.def"
-#undef ROW
+#define ONNX(op, family, purity, cost, window, traits, in_place, shape) ARN_SHAPE_FUNCTION(shape);
+#include "ops/ops.def"
 
 #endif

@@ -168,17 +168,23 @@ def transpose_conv(r, dtype):
                     padding=SAME, strideH=stride, strideW=stride)
 
 
+# Of what is below zero these kernels make no numbers, or none that differ.
+POSITIVE = ("LOG", "SQRT", "RSQRT", "DIV", "FLOOR_DIV", "FLOOR_MOD")
+
+
 def unary(op):
     def generate(r, dtype):
         shape = shape_of(r, draw(r, 1, 4))
         one = OneOp(op, dtype)
         x, y = one.input(shape), one.output(shape)
-        return one.case("x".join(map(str, shape)), [x], [y], **UNARY_OPTIONS.get(op, {}))
+        return one.case("x".join(map(str, shape)), [x], [y], positive=op in POSITIVE,
+                        **UNARY_OPTIONS.get(op, {}))
     return generate
 
 
 for _op in ("ABS", "RELU", "RELU6", "TANH", "LOGISTIC", "ELU", "HARD_SWISH", "LEAKY_RELU",
-            "SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION", "QUANTIZE"):
+            "SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION", "QUANTIZE", "NEG", "SQUARE", "SQRT",
+            "RSQRT", "EXP", "LOG", "SIN", "COS", "FLOOR", "CEIL", "ROUND", "LOGICAL_NOT"):
     for _dtype in UNARY[_op]:
         RULES[_op, _dtype] = unary(_op)
 for _op in ("ABS", "RELU", "RELU6"):
@@ -218,6 +224,9 @@ def narrowed(r, shape):
     return tuple(other[draw(r, 0, len(shape) - 1):])
 
 
+COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+
+
 def binary(op, broadcast=False):
     def generate(r, dtype):
         shape = shape_of(r, draw(r, 1, 4))
@@ -227,15 +236,20 @@ def binary(op, broadcast=False):
         if broadcast and r.rand() < 0.5:
             operands.reverse()
         label = "x".join(map(str, shape)) + "-with-" + "x".join(map(str, other))
-        return one.case(f"{label}{'-second' if operands[0] else ''}", operands,
-                        [one.output(shape)])
+        y = one.output(shape, "BOOL") if op in COMPARISONS else one.output(shape)
+        return one.case(f"{label}{'-second' if operands[0] else ''}", operands, [y],
+                        positive=op in POSITIVE)
     return generate
 
 
 for _op, _dtypes in {"ADD": ("FLOAT32", "INT8", "INT16"), "SUB": ("FLOAT32", "INT8", "INT16"),
                      "MUL": ("FLOAT32", "INT8", "INT16"),
                      "MINIMUM": ("FLOAT32", "INT8", "INT16"),
-                     "MAXIMUM": ("FLOAT32", "INT8", "INT16"), "PRELU": ("FLOAT32", "INT8")}.items():
+                     "MAXIMUM": ("FLOAT32", "INT8", "INT16"), "PRELU": ("FLOAT32", "INT8"),
+                     "DIV": ("FLOAT32", "INT8"), "SQUARED_DIFFERENCE": ("FLOAT32", "INT8"),
+                     "FLOOR_DIV": ("FLOAT32",), "FLOOR_MOD": ("FLOAT32",),
+                     "LOGICAL_AND": ("BOOL",), "LOGICAL_OR": ("BOOL",),
+                     **dict.fromkeys(COMPARISONS, ("FLOAT32", "INT8"))}.items():
     for _dtype in _dtypes:
         RULES[_op, _dtype] = binary(_op)
         RULES[f"{_op}_BROADCAST", _dtype] = binary(_op, broadcast=True)

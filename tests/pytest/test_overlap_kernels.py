@@ -23,10 +23,13 @@ INPUTS = 4
 COPIES = "copies runs by memcpy, which here works on overlapping ones as well, and need not elsewhere"
 ROUNDS = "what is overwritten first are the lowest bits of a number that is rounded"
 CHOOSES = "the greatest stays so if others change, and small indices are mostly zero bytes"
+COMPARES = "a comparison seldom turns by the lowest byte of a number, or by one number of few"
 NOT_TIGHT = {("CONCATENATION", None): COPIES, ("RESIZE_NEAREST_NEIGHBOR", None): COPIES,
              ("SLICE", None): COPIES, ("CAST_TO_OTHERS", "FLOAT32"): ROUNDS,
              ("QUANTIZE_TO_OTHERS", "FLOAT32"): ROUNDS, ("ARG_MAX", None): CHOOSES,
-             ("ARG_MIN", None): CHOOSES}
+             ("ARG_MIN", None): CHOOSES,
+             **{(name, None): COMPARES for op in random_ops.COMPARISONS
+                for name in (op, f"{op}_BROADCAST")}}
 
 
 class Placement:

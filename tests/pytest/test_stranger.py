@@ -1,7 +1,9 @@
-"""A stranger adds a planner, a format and a pass with CONTRIBUTING.md alone: the toys of
-tests/stranger go into a copy of the sources, with one line each in a table, and nothing else. What
+"""A stranger adds a planner, a format, a pass and an operator with CONTRIBUTING.md alone: the toys of
+tests/stranger go into a copy of the sources, with one line each in a table, and nothing else; the
+operator is two lines. What
 the recipes say they touch is exactly that, and then the command lists the toys and uses them."""
 
+import json
 import os
 import re
 import shutil
@@ -16,13 +18,39 @@ ROWS = {"planner": ("src/planners/planners.def", "PLANNER", "toy_stack"),
         "format": ("src/formats/formats.def", "FORMAT", "toy_lines"),
         "pass": ("src/passes/passes.def", "PASS", "toy_no_softmax")}
 
+# An operator: a row before that of the next name, and a right that a kernel set gives.
+OPERATOR = {
+    "src/ops/ops.def": ('TFLITE("UNIDIRECTIONAL_SEQUENCE_LSTM"',
+                        'CUSTOM("ToyGate", ELEMENTWISE, PURE, DEAR, NONE, WHOLE, NONE, FIRST, NULL)'),
+    "src/kernels/reference_kernels.c": ('    {"RESHAPE", 0, 0, true},', '    {"ToyGate", 0, 0, false},')}
+
+
+def recipe_of(kind):
+    recipe = re.search(rf"^## Adding an? {kind}\b.*?^Touches (.*?)\.$",
+                       (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+    return set(re.findall(r"`([^`]+)`", recipe[1]))
+
+
+def test_the_recipe_of_an_operator_names_two_files():
+    assert recipe_of("operator") == set(OPERATOR)
+
+
+def test_the_checker_reads_no_row_of_operators():
+    sources = [*(ROOT / "src/check").rglob("*.[ch]")]
+    assert sources and not [path for path in sources if '"ops/' in path.read_text()]
+
+
+def add_operator(tree):
+    for path, (behind, line) in OPERATOR.items():
+        text = (tree / path).read_text()
+        assert text.count(behind) == 1
+        (tree / path).write_text(text.replace(behind, f"{line}\n{behind}"))
+
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_recipe_names_what_a_toy_touches(kind):
     table, _, toy = ROWS[kind]
-    recipe = re.search(rf"^## Adding a {kind}\b.*?^Touches (.*?)\.$",
-                       (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
-    named = {path.replace("<id>", toy) for path in re.findall(r"`([^`]+)`", recipe[1])}
+    named = {path.replace("<id>", toy) for path in recipe_of(kind)}
     made = {str(path.relative_to(TOYS)) for path in TOYS.rglob("*.c") if path.stem == toy}
     assert named == made | {table}
 
@@ -39,6 +67,7 @@ def command():
     for table, macro, toy in ROWS.values():
         with open(tree / table, "a", encoding="utf-8") as rows:
             rows.write(f"{macro}({toy})\n")
+    add_operator(tree)
     launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     for step in (["-S", tree, "-B", WORK / "out", "-DCMAKE_BUILD_TYPE=None", *launcher,
                   "-DCMAKE_C_FLAGS=-O0", "-DARENAUT_WERROR=ON"],
@@ -79,3 +108,17 @@ def test_the_pass_runs_where_it_is_asked_for(command):
     command("size", model)
     refusal = command("size", model, "--passes", "toy-no-softmax", exit=3).stderr
     assert "is a softmax, and a toy has none" in refusal
+
+
+def test_the_operator_is_known_and_writes_over_its_operand(command, arenaut, tmp_path):
+    path = tmp_path / "toy.program.json"
+    tensors = [{"name": name, "dtype": "int8", "dims": [64]} for name in "xaby"]
+    ops = [{"name": name, "inputs": [x], "outputs": [y]}
+           for name, x, y in (("RELU", "x", "a"), ("ToyGate", "a", "b"), ("RELU", "b", "y"))]
+    path.write_text(json.dumps({"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+                                "tensors": tensors, "ops": ops}))
+    flags = ("size", path, "--target", "tflite-micro", "--inplace", "on", "--json")
+    before, after = json.loads(arenaut(*flags).stdout), json.loads(command(*flags).stdout)
+    assert before["runtime"]["runs"] is False and "ToyGate" in before["runtime"]["refused"]
+    assert after["runtime"]["runs"] is None
+    assert (before["result"]["arena"], after["result"]["arena"]) == (128, 64)

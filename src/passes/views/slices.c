@@ -4,22 +4,17 @@
  *
  * Not a default: kernels must accept results that begin within a larger buffer, at no more
  * than the alignment of an element, and the whole is alive as soon as its first slice is. */
-#include <string.h>
-
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/store.h"
+#include "ops/ops.h"
 #include "passes/program_edit.h"
 
 static bool is_join(const arenaut_op *op) {
-    static const char *const names[] = {"aten::cat", "aten::cat.out", "aten::concat",
-                                        "Concat",    "CONCATENATION", "concatenate"};
-    for (size_t i = 0; op->name && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(op->name, names[i]) == 0) return true;
-    }
-    return false;
+    const arn_op_row *row = arn_op_row_any(op->name);
+    return row && row->family == ARN_FAMILY_CONCATENATION;
 }
 
 /* Whether the tensor differs from the whole in dimension `axis` only. */

@@ -7,45 +7,19 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-
-typedef struct kind_row {
-    const char *name;
-    arn_split_kind kind;
-} kind_row;
-
-static const kind_row kinds[] = {
-    {"CONV_2D", ARN_SPLIT_CONV},
-    {"DEPTHWISE_CONV_2D", ARN_SPLIT_DEPTHWISE},
-    {"AVERAGE_POOL_2D", ARN_SPLIT_POOL},
-    {"MAX_POOL_2D", ARN_SPLIT_POOL},
-    {"PAD", ARN_SPLIT_PAD},
-    {"PADV2", ARN_SPLIT_PAD},
-    {"CONCATENATION", ARN_SPLIT_JOIN},
-    {"ADD", ARN_SPLIT_ELEMENTWISE},
-    {"SUB", ARN_SPLIT_ELEMENTWISE},
-    {"MUL", ARN_SPLIT_ELEMENTWISE},
-    {"DIV", ARN_SPLIT_ELEMENTWISE},
-    {"MINIMUM", ARN_SPLIT_ELEMENTWISE},
-    {"MAXIMUM", ARN_SPLIT_ELEMENTWISE},
-    {"SQUARED_DIFFERENCE", ARN_SPLIT_ELEMENTWISE},
-    {"PRELU", ARN_SPLIT_ELEMENTWISE},
-    {"RELU", ARN_SPLIT_ELEMENTWISE},
-    {"RELU6", ARN_SPLIT_ELEMENTWISE},
-    {"LEAKY_RELU", ARN_SPLIT_ELEMENTWISE},
-    {"HARD_SWISH", ARN_SPLIT_ELEMENTWISE},
-    {"LOGISTIC", ARN_SPLIT_ELEMENTWISE},
-    {"TANH", ARN_SPLIT_ELEMENTWISE},
-    {"ABS", ARN_SPLIT_ELEMENTWISE},
-    {"NEG", ARN_SPLIT_ELEMENTWISE},
-    {"QUANTIZE", ARN_SPLIT_ELEMENTWISE},
-    {"DEQUANTIZE", ARN_SPLIT_ELEMENTWISE},
-};
+#include "ops/ops.h"
 
 static arn_split_kind kind_named(const char *name) {
-    for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i].name, name) == 0) return kinds[i].kind;
-    }
-    return ARN_SPLIT_OPAQUE;
+    static const arn_split_kind kinds[] = {
+        [ARN_FAMILY_CONVOLUTION] = ARN_SPLIT_CONV,
+        [ARN_FAMILY_POOL] = ARN_SPLIT_POOL,
+        [ARN_FAMILY_PAD] = ARN_SPLIT_PAD,
+        [ARN_FAMILY_CONCATENATION] = ARN_SPLIT_JOIN,
+        [ARN_FAMILY_ELEMENTWISE] = ARN_SPLIT_ELEMENTWISE,
+    };
+    const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, name);
+    if (!row || !row->tiled) return ARN_SPLIT_OPAQUE;
+    return row->window == ARN_WINDOW_CHANNELS ? ARN_SPLIT_DEPTHWISE : kinds[row->family];
 }
 
 static const arenaut_attribute *attribute(const arenaut_op *op, const char *name) {
