@@ -14,7 +14,7 @@ FIGURES = {
     "litert_call_once_mul": 32,
     "litert_dynamic_shapes": 1744944,
     "litert_multi_subgraphs_while": 112,
-    "litert_nested_while": 112,
+    "litert_nested_while": 96,
     "mcunet_vww": 84672,
     "mcunetv2_large": 1247616,
     "micro_speech_lstm": 13248,

@@ -225,8 +225,8 @@ static bool has_effects(arn_op_dialect rows, const char *name) {
     return found;
 }
 
-/* These are held by a part of their names though they need not be: an exponential is a distribution,
- * too, and the mask of a dropout is an operand of its gradient. */
+/* These are held by a part of their names though they need not be: an exponential is a
+ * distribution, too, and the mask of a dropout is an operand of its gradient. */
 static bool sounds_random(const char *name) {
     return strcmp(name, "STABLEHLO_EXPONENTIAL") == 0 ||
            strcmp(name, "aten::native_dropout_backward") == 0;
