@@ -267,7 +267,9 @@ static const char *reason_of(const arenaut_pipeline *p, arenaut_outcome outcome)
         case ARENAUT_OUTCOME_MEMORY_GROWS: return "a memory of the file would grow";
         case ARENAUT_OUTCOME_LARGER:
             return p->baseline.from_file ? "the plan in the file needs less"
-                                         : "the runtime does better today";
+                   : p->rewrite && !p->target->plan_in_file
+                       ? "the runtime does better today, and -f writes the new order"
+                       : "the runtime does better today";
         case ARENAUT_OUTCOME_HELD: return "the file holds this plan already";
         case ARENAUT_OUTCOME_NO_SMALLER:
             return !p->target->plan_in_file ? "its ops stay in their order"

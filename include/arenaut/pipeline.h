@@ -380,8 +380,9 @@ typedef enum arenaut_outcome {
 const char *arenaut_outcome_text(arenaut_outcome outcome); /* NULL out of range; static */
 
 /* Of a plan that was made after find_baseline, and not as_made. `into_model`: is it to be written
- * into the model itself, or elsewhere? `force` replaces another tool's plan, and takes the risk of
- * unknown scratch. */
+ * into the model itself, or elsewhere? `force` replaces another tool's plan, takes the risk of
+ * unknown scratch, and writes ops in another order, or again, though the runtime, which plans by
+ * itself, needs more for them. */
 arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool into_model,
                                         bool force, arenaut_outcome *outcome, arenaut_error *err);
 

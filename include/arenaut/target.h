@@ -63,8 +63,12 @@ typedef struct arenaut_target {
     const char *offsets;   /* the target that the same would be if it took places in tokens:
                             * what that needs is told beside; NULL: none */
     const char *incumbent; /* the planner that the runtime itself uses */
-    bool plan_in_file;     /* the runtime obeys a plan held in the file */
-    bool places_scratch;   /* it gives kernel scratch its places itself, around that plan */
+    bool plans_nothing; /* the runtime of the files themselves has no planner: a value has memory of
+                         * its own until its last reader has run. Then `incumbent` is that of a
+                         * runtime they are on their way to, and a rewritten file is judged by the
+                         * bytes that are alive at once */
+    bool plan_in_file;  /* the runtime obeys a plan held in the file */
+    bool places_scratch; /* it gives kernel scratch its places itself, around that plan */
     const arenaut_kernel_set *kernels; /* that it is built with unless somebody says otherwise;
                                         * NULL: not known */
     const char *const *outside; /* ops whose results the application may have put outside of the

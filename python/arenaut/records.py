@@ -856,6 +856,7 @@ Target._fields_ = [
     ("op_order", c_bool),
     ("offsets", c_char_p),
     ("incumbent", c_char_p),
+    ("plans_nothing", c_bool),
     ("plan_in_file", c_bool),
     ("places_scratch", c_bool),
     ("kernels", POINTER(KernelSet)),

@@ -39,10 +39,34 @@ static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
     return given == ARENAUT_GIVEN_OURS ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_NO_SMALLER;
 }
 
-/* What the runtime's planner makes of the ops as they are now, of which it knows nothing else that
- * was asked of the plan, as joins in place. */
-static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **plan,
-                                      arenaut_error *err) {
+/* Bytes alive at once, each value from its op to its last reader. */
+static arenaut_status measure_alive(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                    uint64_t *bytes, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_peak peak = {0};
+    const arenaut_status st = arenaut_peak_find(problem, allocator, &peak, err);
+    *bytes = peak.live_bytes - peak.shared_bytes;
+    arenaut_peak_free(&peak, allocator);
+    return st;
+}
+
+/* What the runtime itself needs for a problem. */
+static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                         uint64_t *bytes, arenaut_error *err) {
+    arenaut_plan *plan = NULL;
+    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
+    if (p->target->plans_nothing) return measure_alive(p, problem, bytes, err);
+    const arenaut_status st =
+        arn_pipeline_run_incumbent(p, &own, p->target->incumbent, problem, &plan, err);
+    if (st == ARENAUT_OK) *bytes = plan->total;
+    arenaut_plan_free(plan);
+    return st;
+}
+
+/* What the runtime needs for the ops as they are now; it knows nothing else that was asked of the
+ * plan, as joins in place. */
+static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *bytes,
+                                        arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
     arenaut_pipeline *plain = NULL;
     options.stage = NULL;
@@ -50,11 +74,9 @@ static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **
     const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
     options.recomputing = as_is.recomputing;
     options.copying = as_is.copying;
-    arn_budget own = arn_budget_make(0, NULL, NULL); /* nothing is searched for */
+    arn_budget own = arn_budget_make(0, NULL, NULL);
     arenaut_status st = arn_pipeline_prepare_aside(p, &own, &options, &plain, err);
-    if (st == ARENAUT_OK) {
-        st = arn_pipeline_run_incumbent(p, &own, p->target->incumbent, plain->problem, plan, err);
-    }
+    if (st == ARENAUT_OK) st = measure_in_runtime(p, plain->problem, bytes, err);
     arenaut_pipeline_free(plain);
     return st;
 }
@@ -66,19 +88,20 @@ static bool may_hold_rewrite(const arenaut_pipeline *p) {
            (format->holds_repeats && p->options.recomputing.on);
 }
 
-/* A runtime that plans by itself needs what its planner makes of the rewritten program. */
-static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, arenaut_outcome *outcome,
-                                              arenaut_error *err) {
-    arenaut_plan *plan = NULL;
+/* A rewritten program is right whoever runs it; it is held against the one before in bytes that its
+ * runtime needs, unless by force. */
+static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, bool force,
+                                              arenaut_outcome *outcome, arenaut_error *err) {
+    uint64_t before, after = 0;
     *outcome = ARENAUT_OUTCOME_NO_SMALLER;
     if (!p->rewrite) return ARENAUT_OK;
     *outcome = ARENAUT_OUTCOME_WRITE;
-    if (!p->baseline.plan) return ARENAUT_OK;
-    const arenaut_status st = plan_as_runtime(p, &plan, err);
-    if (st == ARENAUT_OK && plan->total > p->baseline.plan->total) {
-        *outcome = ARENAUT_OUTCOME_LARGER;
-    }
-    arenaut_plan_free(plan);
+    if (!p->baseline.plan || force) return ARENAUT_OK;
+    arenaut_status st = ARENAUT_OK;
+    before = p->baseline.plan->total;
+    if (p->target->plans_nothing) st = measure_alive(p, p->baseline.problem, &before, err);
+    if (st == ARENAUT_OK) st = measure_rewritten(p, &after, err);
+    if (st == ARENAUT_OK && after > before) *outcome = ARENAUT_OUTCOME_LARGER;
     return st;
 }
 
@@ -95,7 +118,7 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
     if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && may_hold_rewrite(p)) {
-        return find_outcome_of_rewrite(p, outcome, err);
+        return find_outcome_of_rewrite(p, force, outcome, err);
     }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;
     if (*outcome == ARENAUT_OUTCOME_WRITE && unknown) {

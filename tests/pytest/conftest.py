@@ -58,12 +58,19 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture(scope="module")
-def ours(request):
-    """arenaut.executorch, of this checkout."""
+def package(request):
+    """The Python package, of this checkout."""
     patch = pytest.MonkeyPatch()
     request.addfinalizer(patch.undo)
     patch.setenv("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
     patch.syspath_prepend(str(ROOT / "python"))
+    import arenaut
+    return arenaut
+
+
+@pytest.fixture(scope="module")
+def ours(package):
+    """arenaut.executorch, of this checkout."""
     import arenaut.executorch
     return arenaut.executorch
 

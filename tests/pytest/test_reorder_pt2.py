@@ -2,6 +2,7 @@
 that was found."""
 
 import json
+import random
 import zipfile
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from conftest import DATA
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
+
+from exported_graphs import assert_same, run  # noqa: E402
 
 
 class Branches(torch.nn.Module):
@@ -103,6 +106,60 @@ def test_weights_are_not_moved(arenaut, tmp_path):
         for one, other in zip(a.infolist(), b.infolist()):
             assert one.header_offset == other.header_offset
             assert one.filename.endswith("model.json") or a.read(one) == b.read(other)
+
+
+# ---- whether an order is worth writing ----
+
+class Tangle(torch.nn.Module):
+    """Wide values of narrow ones, some with a second operand, at random."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.seed = seed
+
+    def forward(self, x):
+        chance, values = random.Random(self.seed), [x]
+        for _ in range(chance.randint(4, 9)):
+            value = chance.choice(values[-4:])
+            value = torch.sin(value.sum(1, keepdim=True).repeat(1, chance.randint(1, 40)))
+            if chance.random() < .5:
+                value = value * chance.choice(values).sum(1, keepdim=True)
+            values.append(value)
+        return sum(value.sum(1, keepdim=True) for value in values[1:])
+
+
+def tangle(tmp_path, seed):
+    path, inputs = tmp_path / "tangle.pt2", (torch.randn(16, 4),)
+    torch.export.save(torch.export.export(Tangle(seed), inputs), path)
+    return path, inputs
+
+
+@pytest.mark.parametrize("seed", [16, 28])
+def test_an_order_is_judged_by_bytes_alive_which_is_what_pytorch_needs(arenaut, arenaut_json, tmp_path, seed):
+    """A planner that PyTorch has not, that of ExecuTorch, would do worse in these orders."""
+    path, inputs = tangle(tmp_path, seed)
+    output = tmp_path / "reordered.pt2"
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    assert document["order"]["proven"] and document["order"]["best"] < document["order"]["given"]
+    assert order_of(output) != order_of(path)
+    (before, peak), (after, less) = run(path, inputs), run(output, inputs)
+    assert_same(before, after)
+    assert less < peak
+
+
+def test_by_force_an_order_is_written_that_the_planner_of_its_runtime_does_worse_with(arenaut, package, tmp_path):
+    path, inputs = tangle(tmp_path, 46)
+    output, flags = tmp_path / "reordered.pt2", ("--reorder", "on", "--target", "onnxruntime")
+    done = arenaut("plan", path, *flags, "-o", output)
+    assert "the runtime does better today, and -f writes the new order" in done.stdout
+    assert output.read_bytes() == path.read_bytes()
+    model = package.open(path, target="onnxruntime").plan(reorder=True)
+    with pytest.raises(package.RefusedError):
+        model.save(tmp_path / "refused.pt2")
+    model.save(tmp_path / "forced.pt2", force=True)
+    arenaut("plan", path, *flags, "-f", "-o", output)
+    assert output.read_bytes() == (tmp_path / "forced.pt2").read_bytes() != path.read_bytes()
+    assert_same(run(path, inputs)[0], run(output, inputs)[0])
 
 
 # ---- graphs within nodes ----
