@@ -24,7 +24,7 @@ class Pipeline:
 
     def __init__(self, files, given, progress=False):
         self.watch = Watch(progress, time_limit(given.get("time")))
-        self.files = files
+        self.files, self.given = files, given
         self.options, self.kept = pipeline_options(given, files[0][0], self.watch)
         self.notes = notes = []  # by a name of its own: with `self` it would wait for the garbage collector
         self.options.note = NOTE(lambda _, text: notes.append(text_of(text)))
@@ -72,9 +72,9 @@ class Pipeline:
     def read(self):
         """Options may be changed before."""
         check(C.arenaut_pipeline_new, self.options, None, ctypes.byref(self.pointer))
-        self.given = (records.PipelineFile * len(self.files))(*(
+        self.borrowed = (records.PipelineFile * len(self.files))(*(
             (os.fsencode(name), borrowed(data), len(data)) for name, data in self.files))
-        self.call(C.arenaut_pipeline_read, self.given, len(self.files))
+        self.call(C.arenaut_pipeline_read, self.borrowed, len(self.files))
         return self
 
     def prepare(self):
@@ -83,12 +83,22 @@ class Pipeline:
 
     def plan(self):
         """From the prepared problem to a checked plan, beside what the runtime does today."""
+        return self._search(C.arenaut_pipeline_plan)
+
+    def describe(self, or_better):
+        """The same, but that a file which holds a right plan is described by that one, unless rights were
+        given or refused."""
+        if any(self.given.get(right) is not None for right in RIGHTS):
+            return self.plan()
+        return self._search(C.arenaut_pipeline_describe, or_better)
+
+    def _search(self, stage, *arguments):
         error = records.Error()
         began = now()
         with self.watch:  # it watches the runtime's own planner as well
             status = C.arenaut_pipeline_find_baseline(self.pointer, error)
             if status == records.OK:
-                status = C.arenaut_pipeline_plan(self.pointer, error)
+                status = stage(self.pointer, *arguments, error)
         self.seconds = now() - began
         self.check_raised()
         if status == records.NO_PLAN and self.record.plan:
@@ -98,6 +108,8 @@ class Pipeline:
         return self
 
 
+#: Options that no field of the library's tells from those that were not given, where they are off.
+RIGHTS = "inplace", "overlap", "split", "reorder", "recompute"
 NOTE = dict(records.PipelineOptions._fields_)["note"]
 #: Options by the names of the command's flags, which the pipeline knows.
 NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
@@ -355,7 +367,8 @@ class Model:
         return Trace._of(trace.contents, record.problem) if trace else None
 
     def plan(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> ModelPlan:
-        """Plans the model's memory, and has the plan checked and the program replayed.
+        """Plans the model's memory anew, and has the plan checked and the program replayed; what the file
+        makes its runtime do is `today` of the plan.
 
         Args:
             progress: as of arenaut.plan.
@@ -394,17 +407,24 @@ class Model:
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
+    def _described(self, options, progress, or_better):
+        made = self._pipeline(options, progress).read().prepare().describe(or_better)
+        return ModelPlan._made(self, options, made)
+
     def size(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> Size:
-        """How big the arena is today, and how big it must be; arguments as of plan."""
-        made = self.plan(progress=progress, **options)
+        """How big the arena is today, and how big it must be; arguments as of plan. A file that holds a
+        plan is described by it, with what that lets share memory, unless a new one with the same rights
+        needs less; `inplace`, `overlap`, `split`, `reorder` or `recompute`, True or False, plan anew."""
+        made = self._described(options, progress, or_better=True)
         whole = made.tensor_arena
         return Size(made.now, made.planned, made.minimum, made.needed, made.status,
                     whole.total if whole else None)
 
     def explain(self, *, width: int = 80, progress: typed.Progress = None,
                 **options: typed.Unpack[typed.ModelOptions]) -> documents.Text:
-        """Why the arena is as large as it is; arguments as of plan."""
-        return self.plan(progress=progress, **options).explain(width)
+        """Why the arena is as large as it is; arguments as of plan. A file that holds a plan is explained
+        by it, as size describes it."""
+        return self._described(options, progress, or_better=False).explain(width)
 
     def check(self, **options: typed.Unpack[typed.ModelOptions]) -> None:
         """Holds the plan in the file against the model.

@@ -1247,6 +1247,7 @@ FUNCTIONS = {
     "arenaut_pipeline_prepare": ((POINTER(Pipeline), POINTER(Error)), c_int),
     "arenaut_pipeline_find_baseline": ((POINTER(Pipeline), POINTER(Error)), c_int),
     "arenaut_pipeline_plan": ((POINTER(Pipeline), POINTER(Error)), c_int),
+    "arenaut_pipeline_describe": ((POINTER(Pipeline), c_bool, POINTER(Error)), c_int),
     "arenaut_pipeline_replay": ((POINTER(Pipeline), POINTER(Plan), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_outcome_text": ((c_int,), c_char_p),
     "arenaut_pipeline_outcome": ((POINTER(Pipeline), c_bool, c_bool, POINTER(c_int), POINTER(Error)), c_int),

@@ -51,6 +51,23 @@ def test_the_command_says_the_same(path):
     assert repr(again) == repr(plan) and again.offsets == plan.offsets and again.now == plan.now
 
 
+@pytest.mark.parametrize("rights", [{}, {"inplace": True}, {"overlap": True}, {"split": True, "overlap": True}], ids=str)
+def test_a_file_that_holds_a_plan_is_described_by_it(tmp_path, rights):
+    path = tmp_path / "planned.tflite"
+    model = arenaut.open(DATA / "inception_int8.tflite")
+    made = model.plan(**rights)
+    made.save(path)
+    held = arenaut.open(path)
+    theirs = json.loads(command("size", path, "--json"))
+    size = held.size()
+    assert size.now == size.planned == size.needed == made.planned == int(theirs["result"]["arena"])
+    assert size.bound == int(theirs["result"]["lower_bound"])
+    assert size.reserve == made.tensor_arena.total == theirs["tensor_arena"][0]["bytes"]
+    assert f"arena  {made.planned:,} bytes" in held.explain()
+    anew = held.size(inplace=False, overlap=False)
+    assert anew.now == made.planned and anew.planned == held.plan(inplace=False, overlap=False).planned
+
+
 def test_a_model_from_file_to_file(tmp_path):
     model = arenaut.open(DATA / "inception_int8.tflite")
     assert model.format == "tflite" and repr(model).endswith("inception_int8.tflite, tflite>")
