@@ -32,7 +32,7 @@ static exit_code read_all(int fd, const char *path, size_t expected, uint64_t li
         const ptrdiff_t n = os_read(fd, data + size, capacity - size);
         if (n < 0 && errno == EINTR) {
             free(data);
-            return EXIT_INTERRUPT;
+            return complain(EXIT_INTERRUPT, path, "interrupted before it was read");
         }
         if (n < 0) {
             const int error = errno;

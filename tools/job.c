@@ -381,6 +381,12 @@ exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_err
                     job->options->time_ms == NOT_GIVEN ? "the effort (--effort)" : "--time");
 }
 
+exit_code job_end(const tool_job *job, exit_code code) {
+    if (!job->stopped) return code;
+    if (job->pipeline->plan) return EXIT_INTERRUPT;
+    return complain(EXIT_INTERRUPT, job->path, "interrupted before a plan");
+}
+
 exit_code job_goes_on(exit_code code) {
     return code == EXIT_FINE && interrupted() ? EXIT_INTERRUPT : code;
 }

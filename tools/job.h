@@ -54,6 +54,9 @@ exit_code job_describe(tool_job *job);
 exit_code job_describe_or_better(tool_job *job);
 /* job_describe after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
+/* The code of a verb whose job ends: an interrupt, of which is said if it came before a plan; else
+ * `code`. */
+exit_code job_end(const tool_job *job, exit_code code);
 /* EXIT_INTERRUPT instead of EXIT_FINE, if an interrupt was asked for: what was found then is not
  * what there is. */
 exit_code job_goes_on(exit_code code);

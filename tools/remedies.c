@@ -229,6 +229,12 @@ static exit_code try_recompute(const tool_job *job, remedy_list *list) {
     return code;
 }
 
+/* An interrupt ends what is tried; what was found before is still true. */
+static exit_code end_at_interrupt(remedy_list *list, exit_code code) {
+    list->interrupted = list->interrupted || code == EXIT_INTERRUPT;
+    return code == EXIT_INTERRUPT ? EXIT_FINE : code;
+}
+
 /* No remedies, but often asked for: what memory for vectors, caches and pages costs. */
 exit_code find_alignments(const tool_job *job, remedy_list *list) {
     static const struct {
@@ -238,7 +244,7 @@ exit_code find_alignments(const tool_job *job, remedy_list *list) {
                   {64, "buffers aligned to 64 bytes", "64"},
                   {4096, "buffers aligned to 4,096 bytes", "4096"}};
     exit_code code = EXIT_FINE;
-    if (!job->pipeline->lowering || job->stopped) return code;
+    if (!job->pipeline->lowering || list->interrupted) return code;
     for (size_t i = 0; i < sizeof common / sizeof *common && code == EXIT_FINE; i++) {
         arenaut_pipeline_options changed = job->pipeline->options;
         remedy with;
@@ -248,15 +254,12 @@ exit_code find_alignments(const tool_job *job, remedy_list *list) {
         if (code == EXIT_FINE && with.job)
             add_remedy(list, common[i].what, "--align", common[i].value, with);
     }
-    return code;
+    return end_at_interrupt(list, code);
 }
 
-exit_code find_remedies(const tool_job *job, remedy_list *list) {
+static exit_code try_all(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
-    list->n = 0;
-    if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
-    list->reserve = reserve_for(job);
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
     if (code == EXIT_FINE) code = try_reorder(job, list);
@@ -273,6 +276,14 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
         if (is_optional(pass)) code = try_pass(job, pass, list);
     }
     return code;
+}
+
+exit_code find_remedies(const tool_job *job, remedy_list *list) {
+    list->n = 0;
+    list->interrupted = job->stopped;
+    if (!job->pipeline->lowering) return EXIT_FINE;
+    list->reserve = reserve_for(job);
+    return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
 }
 
 /* The tensor that an input of the model becomes, if it is only ever quantised, and once; NONE. */
@@ -365,6 +376,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     }
     if (whole)
         text_put(out, "  combinations of these: 'arenaut plan FILE --smallest', or --fit SIZE\n");
+    if (list->interrupted) text_put(out, "  interrupted: other flags may help, too\n");
     if (p->lowering) put_float_inputs(p, out);
 }
 
@@ -443,6 +455,7 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         text_put(out, "}");
     }
     text_put(out, "]");
+    if (list->interrupted) text_put(out, ",\n  \"remedies_stopped_by\": \"interrupt\"");
     arenaut_peak_free(&peak, NULL);
     return code;
 }

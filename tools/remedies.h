@@ -24,10 +24,11 @@ typedef struct remedy_list {
     size_t n;
     uint64_t reserve; /* without any */
     bool keeps;       /* the jobs, which remedies_free closes */
+    bool interrupted; /* before all was tried */
 } remedy_list;
 
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
- * it saves anything, each optional pass. Empty for a bare problem, and after an interrupt. */
+ * it saves anything, each optional pass. Empty for a bare problem; an interrupt ends the list. */
 exit_code find_remedies(const tool_job *job, remedy_list *list);
 /* Adds plans with larger alignments. */
 exit_code find_alignments(const tool_job *job, remedy_list *list);

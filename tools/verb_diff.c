@@ -157,7 +157,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     exit_code code = check_asked(options, &allowed);
     if (code == EXIT_FINE) code = diff_sides(&d, allowed, out);
     for (int i = 0; i < SIDES; i++) {
-        if (d.sides[i].job.stopped) code = EXIT_INTERRUPT;
+        code = job_end(&d.sides[i].job, code);
         arenaut_peak_free(&d.sides[i].peak, NULL);
         job_close(&d.sides[i].job);
     }

@@ -73,7 +73,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         const reservation needed = reserved_needed(&job);
         code = check_budget(job.path, options, &needed);
     }
-    if (job.stopped) code = EXIT_INTERRUPT;
+    code = job_end(&job, code);
     job_close(&job);
     return code;
 }

@@ -46,7 +46,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
                         "export needs --as FORMAT: see 'arenaut "
                         "help export'");
     exit_code code = export_job(&job, options);
-    if (job.stopped) code = EXIT_INTERRUPT;
+    code = job_end(&job, code);
     job_close(&job);
     return code;
 }

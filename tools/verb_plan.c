@@ -412,10 +412,7 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;
     sums->n_failed += code != EXIT_FINE;
-    if (job->stopped) {
-        if (!answered) complain(EXIT_INTERRUPT, job->path, "interrupted before a plan");
-        code = EXIT_INTERRUPT;
-    }
+    code = job_end(job, code);
     job_close(job);
     free(p->renamed);
     return code;

@@ -192,7 +192,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         const reservation need = judged(&job);
         code = check_budget(job.path, options, &need);
     }
-    if (job.stopped) code = EXIT_INTERRUPT;
+    code = job_end(&job, code);
     job_close(&job);
     return code;
 }

@@ -178,7 +178,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     arenaut_text path = {0};
     (void)out; /* the picture is the only result */
     exit_code code = view_job(&job, options, &path);
-    if (job.stopped) code = EXIT_INTERRUPT;
+    code = job_end(&job, code);
     job_close(&job);
     arenaut_text_free(&path);
     return code;

@@ -87,6 +87,40 @@ def test_a_second_interrupt_leaves_nothing(writing):
     assert names(writing.folder) == ["big.tflite"] + (["out.tflite"] if whole else [])
 
 
+def interrupted(folder, after, *arguments):
+    """The command's code and output, with an interrupt after so many seconds."""
+    process = subprocess.Popen([str(COMMAND.resolve()), *map(str, arguments)], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals)
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_an_interrupted_explanation_says_what_it_knows(tmp_path):
+    """Looking for remedies takes longest here, so that most interrupts meet that."""
+    partial = 0
+    for after in (0.05, 0.1, 0.2, 0.4, 0.8):
+        code, out, err = interrupted(tmp_path, after, "explain", DATA / "elementwise_float.tflite", "--json")
+        if code != 130:  # it came before the command listened, or was through
+            assert code in (0, -signal.SIGINT)
+            continue
+        assert bool(out) != ("interrupted before a plan" in err)
+        document = json.loads(out) if out else {}
+        partial += document.get("remedies_stopped_by") == "interrupt"
+        assert not out or document["result"]["arena"] > 0 and document["remedies"]
+    assert partial
+
+
+def test_an_interrupt_without_an_answer_says_so(tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_text("id,lower,upper,size\n" + "".join(f"{k},{k},{k + 9},16\n" for k in range(100000)))
+    for after in (0.02, 0.04, 0.08, 0.16):
+        code, out, err = interrupted(tmp_path, after, "size", path)
+        assert code in (0, 130, -signal.SIGINT)
+        assert code != 130 or out or "interrupted before" in err
+
+
 def test_what_the_parent_ignores_stays_ignored(writing):
     process = writing(ignored=[signal.SIGHUP])
     process.send_signal(signal.SIGHUP)
