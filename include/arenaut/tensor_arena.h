@@ -24,6 +24,7 @@ typedef struct arenaut_tensor_arena {
     uint64_t notes;   /* of the head: while it plans */
     uint64_t head;    /* the larger one, where notes count less what the tail still grows then */
     uint64_t tail;    /* what stays: the interpreter, and what kernels keep */
+    uint64_t padding; /* of the tail: bytes that only align what stays */
     uint64_t total;   /* both, rounded up to the target's alignment: what to reserve, so aligned */
     bool exact;       /* false: kernels ask for scratch, or keep something, of which it is not known
                        * how much, so that these are the least; or the runtime refuses the

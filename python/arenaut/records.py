@@ -1196,6 +1196,7 @@ TensorArena._fields_ = [
     ("notes", c_uint64),
     ("head", c_uint64),
     ("tail", c_uint64),
+    ("padding", c_uint64),
     ("total", c_uint64),
     ("exact", c_bool),
     ("op", c_uint32)]

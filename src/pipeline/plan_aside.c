@@ -56,7 +56,8 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     arenaut_status st =
         arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
-    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned, p->plan->spill};
+    *r = (arn_reserved){arena.total, arena.total, arena.tail - arena.padding, planned,
+                        p->plan->spill};
     if (!p->target->wide) return ARENAUT_OK;
     st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
                                    allocator, &arena, err);

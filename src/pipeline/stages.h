@@ -216,7 +216,8 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget 
 typedef struct arn_reserved {
     uint64_t bytes;
     uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change */
+    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change; without the
+                       * padding, which may change */
     uint64_t planned; /* of the plan alone */
     uint64_t spill;   /* its byte-uses in slower pools */
 } arn_reserved;

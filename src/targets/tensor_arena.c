@@ -13,15 +13,16 @@ typedef struct arena_count {
     const arenaut_target *target;
     const arenaut_arena_layout *layout;
     arn_variables variables;
-    uint64_t tail;
+    uint64_t tail, padding;
     bool fits; /* in what can be counted */
 } arena_count;
 
 /* `n` structs of so many bytes, below what is there. */
 static void keep(arena_count *c, uint64_t n, uint64_t bytes, uint64_t align) {
-    uint64_t size;
-    c->fits = c->fits && arn_multiply(n, bytes, &size) && arn_add(c->tail, size, &c->tail) &&
-              arn_align_up(c->tail, align, &c->tail);
+    uint64_t size, end = 0;
+    c->fits = c->fits && arn_multiply(n, bytes, &size) && arn_add(c->tail, size, &end) &&
+              arn_align_up(end, align, &c->tail);
+    if (c->fits) c->padding += c->tail - end;
 }
 
 static bool is_scratch(const arenaut_tensor *tensor) { return tensor->cls == ARENAUT_SCRATCH; }
@@ -142,6 +143,7 @@ static void add_up(arena_count *c, arenaut_tensor_arena *arena) {
     keep_arguments(c, entry->inputs, entry->n_inputs);
     keep_arguments(c, entry->outputs, entry->n_outputs);
     arena->tail = c->tail;
+    arena->padding = c->padding;
     arena->head = arn_max_u64(arena->tensors, planning > c->tail ? planning - c->tail : 0);
     c->fits = c->fits && arn_add(arena->head, arena->tail, &arena->total) &&
               arn_align_up(arena->total, c->target->align, &arena->total);

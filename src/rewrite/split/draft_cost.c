@@ -148,23 +148,47 @@ static uint64_t most_saved(const counting *c, uint32_t index) {
     return arn_min_u64(read_up, result);
 }
 
-/* What an op saves when its result reaches into the operands that it reads up: those lie in their
- * order, each as far behind the result's begin as the kernel demands. */
+/* Where an operand that is read up may begin, behind the result's begin: as far as the kernel
+ * demands. `result`: nowhere in the result. */
+static uint64_t release_of(const counting *c, uint32_t index, uint32_t input, uint64_t result) {
+    const arn_draft_op *op = &c->draft->ops[index];
+    if (!is_read_up(c, index, input)) return result;
+    const uint64_t distance = arn_draft_distance(&c->costing->kernels, c->draft, op, input);
+    return distance >= result ? result : arn_aligned(distance, ARN_DRAFT_ROUNDING);
+}
+
+/* The operand that may begin first, of those that may behind (`from`, `after`), or at `from` with a
+ * larger number than `after`; ARENAUT_NONE: none reaches into the result. *from becomes its begin.
+ */
+static uint32_t next_released(const counting *c, uint32_t index, uint64_t result, uint64_t *from,
+                              uint32_t after) {
+    const uint64_t last = *from;
+    uint32_t next = ARENAUT_NONE;
+    for (uint32_t i = 0; i < c->draft->ops[index].n_inputs; i++) {
+        const uint64_t release = release_of(c, index, i, result);
+        const bool done =
+            release < last || (release == last && after != ARENAUT_NONE && i <= after);
+        if (done || release >= result || (next != ARENAUT_NONE && release >= *from)) continue;
+        next = i;
+        *from = release;
+    }
+    return next;
+}
+
+/* What an op saves when its result reaches into the operands that it reads up: as many of their
+ * bytes as can lie within the result. They lie in the order in which they may begin, which leaves
+ * least of it without any (the earliest release date first, Jackson 1955). */
 static uint64_t saved_by_reach(const counting *c, uint32_t index) {
     const arn_draft_op *op = &c->draft->ops[index];
-    const uint32_t *arguments = c->draft->arguments + op->first;
     const uint64_t result = reaching_result(c, index);
-    uint64_t end = 0, apart = result;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (!is_read_up(c, index, i)) continue;
-        const uint64_t bytes = bytes_of(c, arguments[i]);
-        const uint64_t distance = arn_draft_distance(&c->costing->kernels, c->draft, op, i);
-        if (distance >= result) continue;
-        const uint64_t from = arn_aligned(distance, ARN_DRAFT_ROUNDING);
-        end = (end > from ? end : from) + bytes;
+    uint64_t end = 0, apart = result, release = 0;
+    uint32_t i = ARENAUT_NONE;
+    while ((i = next_released(c, index, result, &release, i)) != ARENAUT_NONE) {
+        const uint64_t bytes = bytes_of(c, c->draft->arguments[op->first + i]);
+        end = arn_max_u64(end, release) + bytes;
         apart += bytes;
     }
-    const uint64_t together = end > result ? end : result;
+    const uint64_t together = arn_max_u64(end, result);
     return together < apart ? apart - together : 0;
 }
 

@@ -120,7 +120,7 @@ static const way *walk_under(walk *w, uint64_t bound) {
 /* ---- the front ---- */
 
 static uint64_t sum_with(const arn_split_field *f, uint64_t peak, const arn_split_price *price) {
-    const int64_t notes = (int64_t)f->notes + price->notes;
+    const int64_t notes = f->notes + price->notes;
     const uint64_t head = arn_max_u64(peak, notes > 0 ? (uint64_t)notes : 0);
     return head + (uint64_t)price->kept; /* what is kept may shrink */
 }

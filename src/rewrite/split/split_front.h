@@ -38,7 +38,8 @@ typedef struct arn_split_field {
     const arn_split_graph *graph;
     const arenaut_split_options *options;
     uint64_t *alive;  /* per op, with nothing split */
-    uint64_t notes;   /* that the runtime makes while it plans the program as it is */
+    int64_t notes;    /* that the runtime makes while it plans the program as it is, beyond what it
+                       * keeps only then */
     int64_t max_macs; /* that may be added */
     arn_split_candidate *candidates;
     uint32_t n, capacity;

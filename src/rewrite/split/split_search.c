@@ -76,15 +76,32 @@ static bool price_op(search *s, uint32_t op) {
     return true;
 }
 
+/* What the runtime keeps for the application's handles, only once its notes are gone. */
+static uint64_t count_handles(const arenaut_arena_layout *layout, const arenaut_program *p,
+                              const uint32_t *tensors, uint32_t n) {
+    uint64_t bytes = (uint64_t)n * (layout->pointer + layout->argument);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t n_scales = p->tensors[tensors[i]].n_scales;
+        if (n_scales > 0) bytes += layout->quantization + 4 * (n_scales + 1);
+    }
+    return bytes;
+}
+
+/* No more than its notes need beside what is kept in the end. */
 static void count_notes(search *s) {
     const arenaut_target *target = s->field.options->target;
     const arenaut_program *p = graph_of(s)->program;
     if (!target || !target->layout) return;
-    s->field.notes = (uint64_t)p->n_tensors * target->layout->tensor_note +
-                     (uint64_t)target->layout->n_requests * target->layout->request;
+    const arenaut_arena_layout *layout = target->layout;
+    const arenaut_method *entry = &p->methods[0];
+    uint64_t notes = (uint64_t)p->n_tensors * layout->tensor_note +
+                     (uint64_t)layout->n_requests * layout->request;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (arn_split_bytes(graph_of(s), t) > 0) s->field.notes += target->layout->buffer_note;
+        if (arn_split_bytes(graph_of(s), t) > 0) notes += layout->buffer_note;
     }
+    const uint64_t handles = count_handles(layout, p, entry->inputs, entry->n_inputs) +
+                             count_handles(layout, p, entry->outputs, entry->n_outputs);
+    s->field.notes = (int64_t)notes - (int64_t)handles;
 }
 
 static void price_program(search *s) {
