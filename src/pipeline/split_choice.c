@@ -166,6 +166,8 @@ static arenaut_status take_fitting(choosing *c, const arenaut_split_front *front
     return st;
 }
 
+static bool may_overlap(const arenaut_pipeline *p) { return p->options.overlap && p->kernels; }
+
 static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, bool overlap,
                                  arenaut_split_front **front, arenaut_error *err) {
     arenaut_split_options options = p->options.splitting.options;
@@ -173,7 +175,7 @@ static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, 
     options.kernels = p->kernels;
     options.run_by = p->scratch.known ? NULL : p->kernels;
     options.overlap = overlap;
-    options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
+    options.in_place = !may_overlap(p) && p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
     budget->effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
     return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
@@ -197,8 +199,9 @@ static arenaut_status find_wide(choosing *c, arenaut_error *err) {
     return st;
 }
 
-/* With overlap, what was found without is tried as well: how far results reach in a plan is not
- * known before. */
+/* With overlap, the best without any right is tried as well: how far results reach in a plan is not
+ * known before. Results over operands are no choice then, since overlap has them too: so that
+ * asking for both is asking for overlap. */
 static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
                              arenaut_error *err) {
     static const arenaut_split_choice none = {0};
@@ -238,7 +241,7 @@ static arenaut_status find_fronts(const arenaut_pipeline *p, arn_budget *budget,
     arn_budget without = arn_budget_part(budget, 0, 0, SHARE_WITHOUT);
     arn_budget with = arn_budget_part(budget, 0, SHARE_WITHOUT, SHARE_WITH);
     const arenaut_status st = find_front(p, &without, false, &fronts[0], err);
-    if (st != ARENAUT_OK || !p->options.overlap || !p->kernels) return st;
+    if (st != ARENAUT_OK || !may_overlap(p)) return st;
     return find_front(p, &with, true, &fronts[1], err);
 }
 

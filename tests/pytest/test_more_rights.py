@@ -1,5 +1,5 @@
 """More rights never give a worse plan: over all subsets of the flags that let the program change, what is to be
-reserved with a flag more is no more than without it. One model of the corpus is an exception, which docs/split.md names."""
+reserved with a flag more is no more than without it."""
 
 import os
 from itertools import combinations
@@ -9,13 +9,11 @@ from conftest import DATA, ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
-EXCEPTION = "mp_face_landmark_attention"
 RIGHTS = ("inplace", "overlap", "reorder", "recompute", "split")
 MODELS = [*sorted(DATA.glob("*.tflite")), *(CORPUS / "tflite" / f"{name}.tflite" for name in
                                           ("mlperf_kws_int8", "mww_alexa"))]
 if THOROUGH > 1:
-    MODELS = [*sorted(DATA.glob("*.tflite")), *(path for path in sorted((CORPUS / "tflite").glob("*.tflite"))
-                                                if path.stem != EXCEPTION)]
+    MODELS = [*sorted(DATA.glob("*.tflite")), *sorted((CORPUS / "tflite").glob("*.tflite"))]
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
