@@ -282,6 +282,13 @@ arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_p
                                    arenaut_error *err);
 void arenaut_program_free(arenaut_program *program); /* NULL is fine */
 
+/* A program with all that it points to once more, expressions and what the file said included:
+ * what is done to one is not done to the other, and each is freed by itself. `allocator`, which may
+ * be NULL, serves the copy. NO_MEMORY, with *out as it was. O(size of the program). */
+arenaut_status arenaut_program_copy(const arenaut_program *program,
+                                    const arenaut_allocator *allocator, arenaut_program **out,
+                                    arenaut_error *err);
+
 /* Each copies what it is given, with strings and arrays, and stores the index in *id (may
  * be NULL). Ops are added method by method: add_method, then all its ops; one whose file_index is
  * left out gets its number within the method, and ARENAUT_NONE is no number of one. Inputs and

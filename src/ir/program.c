@@ -84,8 +84,9 @@ static bool copy_ids(arenaut_program *program, const uint32_t **ids, uint32_t co
 /* Attributes with all that they point to. */
 static bool copy_attributes(arenaut_program *program, arenaut_op *op) {
     const uint32_t n = op->n_attributes;
-    arenaut_attribute *copy = arn_region_allocate(&program->store->region, n, sizeof *copy);
-    if (!copy) return false;
+    arenaut_attribute *copy = NULL;
+    if (n > 0) copy = arn_region_allocate(&program->store->region, n, sizeof *copy);
+    if (n > 0 && !copy) return false;
     for (uint32_t i = 0; i < n; i++) {
         copy[i] = op->attributes[i];
         const void *numbers = copy[i].numbers;
@@ -121,26 +122,81 @@ arenaut_tensor arenaut_tensor_default(void) {
     return tensor;
 }
 
+/* Room for one element more, or for so many at once. */
+static bool grow_tensors(arenaut_program *program, uint64_t n) {
+    return arn_grow(&program->store->allocator, (void **)&program->tensors,
+                    &program->store->tensors, n, sizeof *program->tensors);
+}
+
+static bool grow_ops(arenaut_program *program, uint64_t n) {
+    return arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops, n,
+                    sizeof *program->ops);
+}
+
+static bool grow_methods(arenaut_program *program, uint64_t n) {
+    return arn_grow(&program->store->allocator, (void **)&program->methods,
+                    &program->store->methods, n, sizeof *program->methods);
+}
+
+/* Replaces all that the tensor points to by copies. */
+static bool copy_tensor_parts(arenaut_program *program, arenaut_tensor *copy) {
+    const void *dims = copy->dims, *exprs = copy->dim_exprs, *strides = copy->strides;
+    const void *values = copy->values;
+    if (!copy_text(program, &copy->name) || !copy_text(program, &copy->qualified_name) ||
+        !copy_text(program, &copy->source) ||
+        !copy_array(program, &dims, copy->rank, sizeof *copy->dims) ||
+        !copy_array(program, &exprs, exprs ? copy->rank : 0, sizeof *copy->dim_exprs) ||
+        !copy_array(program, &strides, strides ? copy->rank : 0, sizeof *copy->strides) ||
+        !copy_array(program, &values, copy->n_values, sizeof *copy->values)) {
+        return false;
+    }
+    copy->dims = dims;
+    copy->dim_exprs = exprs;
+    copy->strides = strides;
+    copy->values = values;
+    return true;
+}
+
+/* The same of an op. */
+static bool copy_op_parts(arenaut_program *program, arenaut_op *copy) {
+    const void *pairs = copy->in_place, *overlaps = copy->overlaps;
+    if (!copy_text(program, &copy->name) || !copy_text(program, &copy->source) ||
+        !copy_ids(program, &copy->inputs, copy->n_inputs) ||
+        !copy_ids(program, &copy->outputs, copy->n_outputs) ||
+        !copy_ids(program, &copy->scratch, copy->n_scratch) ||
+        !copy_ids(program, &copy->calls, copy->n_calls) ||
+        !copy_ids(program, &copy->after, copy->n_after) ||
+        !copy_array(program, &pairs, copy->n_in_place, sizeof *copy->in_place) ||
+        !copy_array(program, &overlaps, copy->n_overlaps, sizeof *copy->overlaps) ||
+        !copy_attributes(program, copy)) {
+        return false;
+    }
+    copy->in_place = pairs;
+    copy->overlaps = overlaps;
+    return true;
+}
+
+/* And of a method. */
+static bool copy_method_parts(arenaut_program *program, arenaut_method *copy) {
+    const void *pools = copy->given_pools, *bindings = copy->bindings;
+    if (!copy_text(program, &copy->name) || !copy_ids(program, &copy->inputs, copy->n_inputs) ||
+        !copy_ids(program, &copy->outputs, copy->n_outputs) ||
+        !copy_array(program, &pools, copy->n_given_pools, sizeof *copy->given_pools) ||
+        !copy_array(program, &bindings, copy->n_bindings, sizeof *copy->bindings)) {
+        return false;
+    }
+    copy->given_pools = pools;
+    copy->bindings = bindings;
+    return true;
+}
+
 arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,
                                           uint32_t *id, arenaut_error *err) {
     const uint32_t t = program->n_tensors;
     arenaut_tensor copy = *tensor;
-    const void *dims = copy.dims, *exprs = copy.dim_exprs, *strides = copy.strides;
-    const void *values = copy.values;
-    if (!copy_text(program, &copy.name) || !copy_text(program, &copy.qualified_name) ||
-        !copy_text(program, &copy.source) ||
-        !copy_array(program, &dims, copy.rank, sizeof *copy.dims) ||
-        !copy_array(program, &exprs, exprs ? copy.rank : 0, sizeof *copy.dim_exprs) ||
-        !copy_array(program, &strides, strides ? copy.rank : 0, sizeof *copy.strides) ||
-        !copy_array(program, &values, copy.n_values, sizeof *copy.values) ||
-        !arn_grow(&program->store->allocator, (void **)&program->tensors, &program->store->tensors,
-                  (uint64_t)t + 1, sizeof *program->tensors)) {
+    if (!copy_tensor_parts(program, &copy) || !grow_tensors(program, (uint64_t)t + 1)) {
         return arn_no_memory(err);
     }
-    copy.dims = dims;
-    copy.dim_exprs = exprs;
-    copy.strides = strides;
-    copy.values = values;
     program->tensors[t] = copy;
     program->n_tensors = t + 1;
     if (id) *id = t;
@@ -152,9 +208,7 @@ arenaut_status arenaut_program_add_method(arenaut_program *program, const char *
     const uint32_t m = program->n_methods;
     arenaut_method method = {
         .name = name, .first_op = program->n_ops, .entry = entry, .outer = ARENAUT_NONE};
-    if (!copy_text(program, &method.name) ||
-        !arn_grow(&program->store->allocator, (void **)&program->methods, &program->store->methods,
-                  (uint64_t)m + 1, sizeof *program->methods)) {
+    if (!copy_text(program, &method.name) || !grow_methods(program, (uint64_t)m + 1)) {
         return arn_no_memory(err);
     }
     program->methods[m] = method;
@@ -185,22 +239,9 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
     const arenaut_status st = check_op(program, op, err);
     if (st != ARENAUT_OK) return st;
     arenaut_op copy = *op;
-    const void *pairs = copy.in_place, *overlaps = copy.overlaps;
-    if (!copy_text(program, &copy.name) || !copy_text(program, &copy.source) ||
-        !copy_ids(program, &copy.inputs, copy.n_inputs) ||
-        !copy_ids(program, &copy.outputs, copy.n_outputs) ||
-        !copy_ids(program, &copy.scratch, copy.n_scratch) ||
-        !copy_ids(program, &copy.calls, copy.n_calls) ||
-        !copy_ids(program, &copy.after, copy.n_after) ||
-        !copy_array(program, &pairs, copy.n_in_place, sizeof *copy.in_place) ||
-        !copy_array(program, &overlaps, copy.n_overlaps, sizeof *copy.overlaps) ||
-        (copy.n_attributes > 0 && !copy_attributes(program, &copy)) ||
-        !arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops,
-                  (uint64_t)program->n_ops + 1, sizeof *program->ops)) {
+    if (!copy_op_parts(program, &copy) || !grow_ops(program, (uint64_t)program->n_ops + 1)) {
         return arn_no_memory(err);
     }
-    copy.in_place = pairs;
-    copy.overlaps = overlaps;
     if (!copy.file_index.given) copy.file_index = arenaut_id(program->methods[op->method].n_ops);
     if (id) *id = program->n_ops;
     program->ops[program->n_ops++] = copy;
@@ -251,6 +292,58 @@ arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t m
     program->methods[method].bindings = copy;
     program->methods[method].n_bindings = n_bindings;
     return ARENAUT_OK;
+}
+
+static bool copy_arrays(const arenaut_program *from, arenaut_program *to) {
+    if (!grow_tensors(to, from->n_tensors) || !grow_ops(to, from->n_ops) ||
+        !grow_methods(to, from->n_methods) || !arn_program_copy_exprs(from, to)) {
+        return false;
+    }
+    for (uint32_t t = 0; t < from->n_tensors; t++) {
+        to->tensors[t] = from->tensors[t];
+        if (!copy_tensor_parts(to, &to->tensors[t])) return false;
+    }
+    for (uint32_t i = 0; i < from->n_ops; i++) {
+        to->ops[i] = from->ops[i];
+        if (!copy_op_parts(to, &to->ops[i])) return false;
+    }
+    for (uint32_t m = 0; m < from->n_methods; m++) {
+        to->methods[m] = from->methods[m];
+        if (!copy_method_parts(to, &to->methods[m])) return false;
+    }
+    return true;
+}
+
+static bool copy_texts(arenaut_program *program) {
+    return copy_text(program, &program->description) && copy_text(program, &program->dialect) &&
+           copy_text(program, &program->given_note) &&
+           copy_text(program, &program->given_kernels.name);
+}
+
+arenaut_status arenaut_program_copy(const arenaut_program *program,
+                                    const arenaut_allocator *allocator, arenaut_program **out,
+                                    arenaut_error *err) {
+    arenaut_program *copy = NULL;
+    const arenaut_status st = arenaut_program_new(allocator, &copy, err);
+    if (st != ARENAUT_OK) return st;
+    if (!copy_arrays(program, copy)) {
+        arenaut_program_free(copy);
+        return arn_no_memory(err);
+    }
+    const arenaut_program arrays = *copy;
+    *copy = *program;
+    copy->tensors = arrays.tensors;
+    copy->ops = arrays.ops;
+    copy->methods = arrays.methods;
+    copy->symbols = arrays.symbols;
+    copy->exprs = arrays.exprs;
+    copy->store = arrays.store;
+    if (copy_texts(copy)) {
+        *out = copy;
+        return ARENAUT_OK;
+    }
+    arenaut_program_free(copy);
+    return arn_no_memory(err);
 }
 
 arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,

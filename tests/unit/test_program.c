@@ -1,7 +1,12 @@
 /* Building and validating programs. */
 #include "support/test.h"
 
+#include <stdlib.h>
+
 #include <arenaut/program.h>
+
+#include "support/documents.h"
+#include "support/fuse.h"
 
 /* The little program that the tests spoil:
  *
@@ -263,4 +268,103 @@ TEST(dense_sizes_round_bits_up_and_never_wrap) {
                      ARENAUT_BAD_INPUT);
     assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_STRING, five, 1, &bytes, NULL),
                      ARENAUT_UNSUPPORTED);
+}
+
+/* ---- copies ---- */
+
+static arenaut_document read_data(const char *name) {
+    char path[512];
+    size_t size;
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
+    char *data = load_file(path, &size);
+    assert_ok(try_read(NULL, data, size, NULL, &document, &err), err);
+    free(data);
+    return document;
+}
+
+/* What assert_same_program does not compare. */
+static uint64_t hash_rest(const arenaut_program *p) {
+    uint64_t hash = arenaut_program_fingerprint(p);
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const arenaut_tensor *tensor = &p->tensors[t];
+        for (uint32_t i = 0; i < tensor->n_values; i++) {
+            hash = hash * 31 + (uint64_t)tensor->values[i];
+        }
+        hash = hash * 31 + tensor->first_value + tensor->n_scales + tensor->file_index;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_attributes; k++) {
+            const arenaut_attribute *a = &op->attributes[k];
+            for (uint32_t n = 0; n < a->n_numbers; n++) hash = hash * 31 + (uint64_t)a->numbers[n];
+            hash = hash * 31 + strlen(a->name) + (a->text ? strlen(a->text) : 0);
+        }
+    }
+    return hash;
+}
+
+/* Nothing that the copy points to is the original's. */
+static void expect_apart(const arenaut_program *a, const arenaut_program *b) {
+    for (uint32_t t = 0; t < a->n_tensors; t++) {
+        const arenaut_tensor *one = &a->tensors[t], *other = &b->tensors[t];
+        assert_true(!one->name || one->name != other->name);
+        assert_true(!one->dims || one->dims != other->dims);
+        assert_true(!one->values || one->values != other->values);
+    }
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        const arenaut_op *one = &a->ops[i], *other = &b->ops[i];
+        assert_true(!one->name || one->name != other->name);
+        assert_true(!one->inputs || one->inputs != other->inputs);
+        assert_true(!one->attributes || one->attributes != other->attributes);
+    }
+}
+
+static const char *const files[] = {
+    "json/everything.program.json",
+    "onnx/open_sizes.onnx",
+    "onnx/control.onnx",
+    "pt2/sizes.pt2",
+    "pt2/gradients.pt2",
+    "pte/kv_decoder.pte",
+    "tvm/views.json",
+    "inception_int8.tflite",
+};
+
+TEST(a_copy_is_the_same_program_and_stands_by_itself) {
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        arenaut_document document = read_data(files[f]);
+        arenaut_error err = {0};
+        arenaut_program *copy = NULL, *again = NULL;
+        const uint64_t rest = hash_rest(document.program);
+        assert_ok(arenaut_program_copy(document.program, NULL, &copy, &err), err);
+        expect_apart(document.program, copy);
+        assert_same_program(document.program, copy);
+        arenaut_document_free(&document);
+        assert_ok(arenaut_program_validate(copy, &err), err);
+        assert_true(rest == hash_rest(copy));
+        assert_ok(arenaut_program_copy(copy, NULL, &again, &err), err);
+        assert_ok(arenaut_program_add_tensor(copy, &again->tensors[0], NULL, &err), err);
+        assert_int_equal(again->n_tensors + 1, copy->n_tensors);
+        arenaut_program_free(copy);
+        arenaut_program_free(again);
+    }
+}
+
+static arenaut_status copy_with(void *context, const arenaut_allocator *allocator) {
+    arenaut_program *copy = NULL;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_program_copy(context, allocator, &copy, &err);
+    if (st != ARENAUT_OK) assert_null(copy);
+    arenaut_program_free(copy);
+    return st;
+}
+
+TEST(any_allocation_of_a_copy_may_fail) {
+    for (size_t f = 0; f < 4; f++) {
+        arenaut_document document = read_data(files[f]);
+        survives_every_allocation_failure(copy_with, document.program);
+        arenaut_document_free(&document);
+    }
 }
