@@ -1,6 +1,6 @@
 /* What the file's runtime does today: its own planner's answer or, where the file holds a plan that
  * the runtime obeys, that plan with whatever it leaves open filled in. Where overrides changed the
- * program, the file is read and lowered once more as the runtime does it. A new plan is held
+ * program, the one that was read is lowered once more as the runtime does it. A new plan is held
  * against this one (outcome.c); it is checked like any other, and may be found wrong. */
 #include "pipeline/stages.h"
 
@@ -36,7 +36,8 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     baseline->lowering = p->lowering;
     baseline->program = p->document.program;
     if (selection || arn_pipeline_overrides(&p->options) || apart != store->calls_apart) {
-        arenaut_status st = arn_pipeline_read_document(p, true, &store->baseline_document, err);
+        store->baseline_document.format = p->document.format;
+        arenaut_status st = arn_pipeline_copy_as_read(p, &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);

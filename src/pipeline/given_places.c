@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to) {
+static void copy_places(const arenaut_program *from, arenaut_program *to) {
     to->given = from->given;
     to->given_kernels = from->given_kernels;
     for (uint32_t t = 0; t < to->n_tensors; t++) {
@@ -66,7 +66,6 @@ arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *p, const arenaut_p
         st = compare_programs(p->options.path, p->document.program, planned, err);
     }
     if (st != ARENAUT_OK) return st;
-    p->store->places_of = planned;
-    arn_pipeline_copy_places(planned, p->document.program);
+    copy_places(planned, p->document.program);
     return ARENAUT_OK;
 }

@@ -83,6 +83,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_plan_free(p->baseline.plan);
     arenaut_lowering_free(store->baseline_lowering);
     arenaut_document_free(&store->baseline_document);
+    arenaut_program_free(store->read);
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);
@@ -104,46 +105,42 @@ static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
 }
 
 /* The only file. All that a reader is told, and may object to, are the sizes. */
-static arenaut_status read_file(arenaut_pipeline *p, bool again, arenaut_document *document,
+static arenaut_status read_file(arenaut_pipeline *p, arenaut_document *document,
                                 arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const arenaut_pipeline_file *file = p->store->files;
-    const arenaut_read_options options = {.note = again ? NULL : o->note,
-                                          .note_context = o->context,
-                                          .dims = o->dims,
-                                          .n_dims = o->n_dims};
+    const arenaut_read_options options = {
+        .note = o->note, .note_context = o->context, .dims = o->dims, .n_dims = o->n_dims};
     const arenaut_status st = arenaut_read(file->data, file->size, o->format, &options,
                                            arn_pipeline_allocator(p), document, err);
     if (st == ARENAUT_BAD_ARGUMENT) p->fault.option = "dim";
     return st;
 }
 
-arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
-                                          arenaut_document *document, arenaut_error *err) {
+static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *document,
+                                    arenaut_error *err) {
     const bool merged = p->store->n_files > 1;
     arenaut_status st =
-        merged ? arn_pipeline_merge_files(p, document, err) : read_file(p, again, document, err);
+        merged ? arn_pipeline_merge_files(p, document, err) : read_file(p, document, err);
     if (st != ARENAUT_OK) return st;
     if (!document->program) return arn_pipeline_check_dims(p, document, err);
-    if (p->store->places_of) arn_pipeline_copy_places(p->store->places_of, document->program);
     st = arn_pipeline_bind_dims(p, document->program, err);
     return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
 }
 
-arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                     size_t n_files, arenaut_error *err) {
+static arenaut_status keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                 size_t n_files, arenaut_error *err) {
     struct arenaut_pipeline_store *store = p->store;
-    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
-    if (st != ARENAUT_OK) return st;
-    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
     store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
     if (!store->files) return arn_no_memory(err);
     memcpy(store->files, files, n_files * sizeof *files);
     store->n_files = n_files;
-    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
-    st = arn_pipeline_read_document(p, false, &p->document, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (arn_pipeline_reach(p, ARN_PIPELINE_READ, st) != ARENAUT_OK) return st;
+    return ARENAUT_OK;
+}
+
+static void begin_result(arenaut_pipeline *p) {
+    const arenaut_pipeline_file *files = p->store->files;
+    const size_t n_files = p->store->n_files;
     p->problem = p->document.problem;
     p->result = (arenaut_result){
         .path = p->options.path,
@@ -156,7 +153,42 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline
         .trace = p->document.trace,
         .seconds = -1,
     };
-    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                     size_t n_files, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
+    if (st != ARENAUT_OK) return st;
+    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
+    st = keep_files(p, files, n_files, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
+    st = read_document(p, &p->document, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    if (st == ARENAUT_OK) begin_result(p);
+    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
+}
+
+arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err) {
+    return arenaut_program_copy(p->store->as_read, arn_pipeline_allocator(p), out, err);
+}
+
+arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err) {
+    return arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), out, err);
+}
+
+arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
+                                        arenaut_error *err) {
+    const struct arenaut_pipeline_store *other = beside->store;
+    arenaut_status st = keep_files(p, other->files, other->n_files, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_as_read(beside, &p->document.program, err);
+    if (st != ARENAUT_OK) return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
+    p->document.format = beside->document.format;
+    p->store->as_read = other->as_read;
+    begin_result(p);
+    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
 }
 
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
@@ -324,12 +356,23 @@ static arenaut_status rewrite_program(arenaut_pipeline *p, arenaut_error *err) {
     return rewrite(p, arn_pipeline_reorder, &share, SHARE_OF_REWRITES, &budget, err);
 }
 
+/* What is done from here on is done to a copy of it, too: to the runtime's own view of the program,
+ * and to what is only tried. */
+static arenaut_status keep_as_read(arenaut_pipeline *p, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    if (store->as_read) return ARENAUT_OK;
+    const arenaut_status st = arn_pipeline_copy_program(p, &store->read, err);
+    store->as_read = store->read;
+    return st;
+}
+
 static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     p->result.target = p->target;
     arn_pipeline_choose_kernels(p);
-    arenaut_status st = arn_pipeline_choose_method(p, p->document.program, err);
+    arenaut_status st = keep_as_read(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
     if (st == ARENAUT_OK) st = rewrite_program(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);

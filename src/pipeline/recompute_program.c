@@ -7,29 +7,6 @@
 #include "core/memory.h"
 #include "pipeline/stages.h"
 
-static arenaut_status read_and_run(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
-                                   arenaut_document *document, arenaut_rewrite **rewrite,
-                                   arenaut_error *err) {
-    const arenaut_rewrite *r = p->rewrite;
-    arenaut_rewrite *copied = NULL; /* of the document's program, as all */
-    arenaut_status st = arn_pipeline_read_document(p, true, document, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, document->program, err);
-    if (st == ARENAUT_OK && r && r->n_copied > 0) {
-        st = arenaut_copy_views(document->program, r->copied, r->n_copied, &copied, err);
-    }
-    if (st == ARENAUT_OK && ops) {
-        st = arenaut_recompute(document->program, ops, n_ops, rewrite, err);
-    }
-    return st;
-}
-
-arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
-                                       arenaut_error *err) {
-    arenaut_rewrite *again = NULL; /* of the document's program, with which it goes */
-    const arenaut_rewrite *r = p->rewrite;
-    return read_and_run(p, r ? r->ops : NULL, r ? r->n_ops : 0, document, &again, err);
-}
-
 /* The best order of the file's ops; *ops stays as it is where that is today's. */
 static arenaut_status find_base(const arenaut_pipeline *p, arn_budget *budget,
                                 const arenaut_pipeline *given, uint32_t *ops, arenaut_error *err) {
@@ -120,11 +97,12 @@ static void count_work(arenaut_pipeline *p) {
 
 static arenaut_status put_sequence(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
                                    arenaut_error *err) {
-    arenaut_document copy = {0};
+    arenaut_program *copy = NULL;
     arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = read_and_run(p, ops, n_ops, &copy, &rewrite, err);
+    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
+    if (st == ARENAUT_OK) st = arenaut_recompute(copy, ops, n_ops, &rewrite, err);
     if (st != ARENAUT_OK) {
-        arenaut_document_free(&copy);
+        arenaut_program_free(copy);
         return st;
     }
     st = arn_pipeline_adopt(p, rewrite, err);

@@ -76,13 +76,12 @@ static arenaut_status choose(const arn_order_search *s, arn_budget *budget,
 }
 
 static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, arenaut_error *err) {
-    arenaut_document copy = {0};
+    arenaut_program *copy = NULL;
     arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = arn_pipeline_read_as_is(p, &copy, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(copy.program, err);
-    if (st == ARENAUT_OK) st = arenaut_reorder(copy.program, ops, &rewrite, err);
+    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
+    if (st == ARENAUT_OK) st = arenaut_reorder(copy, ops, &rewrite, err);
     if (st != ARENAUT_OK) {
-        arenaut_document_free(&copy);
+        arenaut_program_free(copy);
         return st;
     }
     return arn_pipeline_adopt(p, rewrite, err);

@@ -32,7 +32,8 @@ struct arenaut_pipeline_store {
     bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
-    const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
+    arenaut_program *read;          /* as it was read, with sizes bound; NULL: a problem */
+    const arenaut_program *as_read; /* that, or the one of the pipeline that this one is beside */
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */
@@ -70,9 +71,16 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_P
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) ARN_PRINTF(4, 5);
-/* Reads the file for the first time or, `again`, without notes. */
-arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
-                                          arenaut_document *document, arenaut_error *err);
+/* In the place of arenaut_pipeline_read: begins with the program that was read for `beside`, which
+ * outlives this one. */
+arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
+                                        arenaut_error *err);
+/* The program as it was read, once more. */
+arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err);
+/* The program as it is by now, once more. */
+arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err);
 /* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err);
@@ -125,9 +133,6 @@ arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
 /* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
  * to be reserved then; pipeline->recomputed says what is known of it. */
 arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-/* Reads the file again, and lets its ops run again as those of this one do. */
-arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
-                                       arenaut_error *err);
 
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
@@ -247,9 +252,6 @@ arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut
 /* merge_files.c: all the files as one program. */
 arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
                                         arenaut_error *err);
-
-/* given_places.c: lends `to` the places that `from`, the same program, states. */
-void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to);
 
 /* baseline.c */
 /* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
