@@ -51,13 +51,13 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const uint64_t planned = p->figures.planned;
     arenaut_tensor_arena arena;
-    *r = (arn_reserved){planned, planned, 0, planned, p->plan->spill};
+    *r = (arn_reserved){{p->plan->spill, planned}, planned, 0, planned};
     if (!p->target->layout) return ARENAUT_OK;
     arenaut_status st =
         arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
-    *r = (arn_reserved){arena.total, arena.total, arena.tail - arena.padding, planned,
-                        p->plan->spill};
+    *r = (arn_reserved){
+        {p->plan->spill, arena.total}, arena.total, arena.tail - arena.padding, planned};
     if (!p->target->wide) return ARENAUT_OK;
     st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
                                    allocator, &arena, err);
@@ -89,13 +89,12 @@ static arenaut_status plan_aside(const arenaut_pipeline *p, arn_budget *budget,
 arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arn_budget *budget,
                                        arenaut_pipeline_options options, arn_thoroughness how,
                                        arn_reserved *reserved, arenaut_error *err) {
-    const arn_reserved nothing = {UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
     arenaut_status st = ARENAUT_OK;
     options.note = NULL;
     options.stage = NULL;
     options.after_pass = NULL;
-    *reserved = nothing;
+    *reserved = ARN_NOTHING_RESERVED;
     if (arn_budget_goes_on(budget)) st = plan_aside(p, budget, &options, how, reserved, err);
-    if (arn_budget_ended(budget)) *reserved = nothing;
+    if (arn_budget_ended(budget)) *reserved = ARN_NOTHING_RESERVED;
     return st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED ? ARENAUT_OK : st;
 }

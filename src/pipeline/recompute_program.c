@@ -119,7 +119,7 @@ static arenaut_status choose(arenaut_pipeline *p, arn_budget *budget,
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
     if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, &with, err);
-    if (st != ARENAUT_OK || !arn_reserves_less(&with, &without)) return st;
+    if (st != ARENAUT_OK || !arn_costs_less(with.cost, without.cost)) return st;
     return put_sequence(p, found->ops, found->n_ops, err);
 }
 

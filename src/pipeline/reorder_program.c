@@ -35,7 +35,7 @@ static arenaut_status try_candidate(const arn_order_search *s, arn_budget *budge
     arn_budget part = arn_budget_part(budget, 0, 0, ARN_BUDGET_ALL);
     const arenaut_status st =
         arn_pipeline_plan_aside(p, &part, options, ARN_QUICKLY, &reserved, err);
-    if (st != ARENAUT_OK || !arn_reserves_less(&reserved, least)) return st;
+    if (st != ARENAUT_OK || !arn_costs_less(reserved.cost, least->cost)) return st;
     *least = reserved;
     *best = c;
     return ARENAUT_OK;
@@ -62,14 +62,14 @@ static uint32_t sort_candidates(const arn_order_search *s, uint32_t *ids, uint32
 static arenaut_status choose(const arn_order_search *s, arn_budget *budget,
                              const arn_order_candidate **best, arenaut_error *err) {
     enum { MOST_TRIES = 16 };
-    arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX, .spill = UINT64_MAX};
+    arn_reserved least = ARN_NOTHING_RESERVED;
     uint32_t ids[MOST_TRIES];
     const uint32_t n = sort_candidates(s, ids, MOST_TRIES);
     arenaut_status st = try_candidate(s, budget, &s->list[0], &least, best, err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         const arn_order_candidate *c = &s->list[ids[i]];
         const bool larger = c->peak >= least.planned + s->known.at_ends;
-        if (larger && least.spill == 0) continue;
+        if (larger && least.cost.spill == 0) continue;
         st = try_candidate(s, budget, c, &least, best, err);
     }
     return st;

@@ -66,9 +66,9 @@ static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice
     if (st == ARENAUT_BAD_ARGUMENT) return ARENAUT_OK;
     if (st != ARENAUT_OK && err) *err = why;
     if (st != ARENAUT_OK) return st;
-    *bytes = r.bytes;
-    if (r.bytes >= c->bytes || r.wide > c->wide) return ARENAUT_OK;
-    return take(c, choice, r.bytes, err);
+    *bytes = r.cost.total;
+    if (r.cost.total >= c->bytes || r.wide > c->wide) return ARENAUT_OK;
+    return take(c, choice, r.cost.total, err);
 }
 
 /* Where results lie over operands, a plan may need more than is alive at once, and with a piece
@@ -208,7 +208,7 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
     bool fits = false;
     arenaut_status st = plan_split(c->p, c->budget, &none, ARN_QUICKLY, &c->whole, err);
-    c->bytes = c->whole.bytes;
+    c->bytes = c->whole.cost.total;
     if (st == ARENAUT_OK) st = find_wide(c, err);
     if (!arn_budget_goes_on(c->budget)) return st; /* nothing to compare with */
     if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
@@ -248,7 +248,7 @@ static arenaut_status find_fronts(const arenaut_pipeline *p, arn_budget *budget,
 /* Hands over what was looked at, but where there was no time to find what is needed without. */
 static void keep_ways(arenaut_pipeline *p, const choosing *c, arenaut_split_front *fronts[2]) {
     arenaut_split_front **front = fronts[1] ? &fronts[1] : &fronts[0];
-    if (c->whole.bytes == UINT64_MAX && arn_budget_ended(c->budget)) return;
+    if (!arn_is_plan(c->whole.cost) && arn_budget_ended(c->budget)) return;
     p->ways = (arenaut_ways_to_split){*front, c->whole.kept, taken_of(c, *front)};
     p->result.ways = &p->ways;
     *front = NULL;

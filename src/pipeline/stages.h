@@ -7,6 +7,7 @@
 #include "core/budget.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/cost.h"
 #include "planners/plan_within.h"
 #include "rewrite/find_within.h"
 
@@ -219,17 +220,13 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget 
                                           arenaut_pipeline **prepared, arenaut_error *err);
 /* What is to be reserved, with what the runtime keeps, where its layout is known. */
 typedef struct arn_reserved {
-    uint64_t bytes;
+    arn_cost cost;
     uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change; without the
+    uint64_t kept;    /* of the cost: what a rewrite may add to, but does not change; without the
                        * padding, which may change */
     uint64_t planned; /* of the plan alone */
-    uint64_t spill;   /* its byte-uses in slower pools */
 } arn_reserved;
-/* Slower pools are used as little as can be, before anything is said of bytes. */
-static inline bool arn_reserves_less(const arn_reserved *a, const arn_reserved *b) {
-    return a->spill != b->spill ? a->spill < b->spill : a->bytes < b->bytes;
-}
+#define ARN_NOTHING_RESERVED ((arn_reserved){ARN_NO_PLAN, UINT64_MAX, 0, UINT64_MAX})
 /* Of the effort that a search on the way to the plan has by default, `whole`, as large a part as
  * the planner's is of its own; but no more than was asked for, unless that is 0. */
 uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole);

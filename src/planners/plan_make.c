@@ -19,7 +19,7 @@
 #include "planners/bounds/spill.h"
 #include "planners/plan_within.h"
 #include "planners/run/poll.h"
-#include "planners/run/cost.h"
+#include "ir/cost.h"
 #include "planners/run/meter.h"
 
 /* ---- rounds of growing effort ---- */
@@ -77,7 +77,7 @@ static bool is_better(const arenaut_plan *now, const arenaut_plan *best) {
     const bool is_whole = now->quality == ARENAUT_INFEASIBLE ||
                           now->stopped_by == ARENAUT_STOP_PROOF ||
                           now->stopped_by == ARENAUT_STOP_EFFORT;
-    const arn_cost found = {now->spill, now->total}, so_far = {best->spill, best->total};
+    const arn_cost found = arn_cost_of(now), so_far = arn_cost_of(best);
     return is_whole ? !arn_costs_less(so_far, found) : arn_costs_less(found, so_far);
 }
 

@@ -28,7 +28,7 @@
 #include "planners/bounds/spill.h"
 #include "planners/exact/exact_case.h"
 #include "planners/exact/exact_search.h"
-#include "planners/run/cost.h"
+#include "ir/cost.h"
 
 /* Whether the search has to choose pools: there are several, and none are given. */
 static inline bool chooses_pools(const arn_exact_input *in) {

@@ -21,7 +21,7 @@
 #include "planners/placing/spans.h"
 #include "planners/placing/buffer_groups.h"
 #include "planners/placing/orders.h"
-#include "planners/run/cost.h"
+#include "ir/cost.h"
 
 /* ---- placing one group ---- */
 

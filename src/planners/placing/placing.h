@@ -13,7 +13,7 @@
 
 #include "planners/placing/buffer_groups.h"
 #include "planners/run/poll.h"
-#include "planners/run/cost.h"
+#include "ir/cost.h"
 
 typedef enum arn_fit {
     ARN_FIRST_FIT, /* the lowest gap */

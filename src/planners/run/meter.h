@@ -8,7 +8,7 @@
 #include <arenaut/planner.h>
 
 #include "planners/run/poll.h"
-#include "planners/run/cost.h"
+#include "ir/cost.h"
 
 enum { ARN_REPORT_EVERY = 4096 }; /* effort */
 

@@ -1,10 +1,13 @@
-/* The cost of a plan, compared lexicographically: its spill into slower pools first (see
- * arenaut_pool in problem.h), then the sum of its arenas. */
-#ifndef ARN_PLANNERS_RUN_COST_H
-#define ARN_PLANNERS_RUN_COST_H
+/* The objective: the cost of a plan, compared lexicographically: its spill into slower pools first
+ * (see arenaut_pool in problem.h), then bytes, which are the sum of its arenas or, where a runtime
+ * keeps data beside them, all that has to be reserved. Planners and the choice among rewrites
+ * compare by it. */
+#ifndef ARN_IR_COST_H
+#define ARN_IR_COST_H
 
 #include <stdbool.h>
 
+#include <arenaut/plan.h>
 #include <arenaut/problem.h>
 
 typedef struct arn_cost {
@@ -17,6 +20,9 @@ typedef struct arn_cost {
 
 static inline bool arn_costs_less(arn_cost a, arn_cost b) {
     return a.spill != b.spill ? a.spill < b.spill : a.total < b.total;
+}
+static inline arn_cost arn_cost_of(const arenaut_plan *plan) {
+    return (arn_cost){plan->spill, plan->total};
 }
 static inline bool arn_is_plan(arn_cost cost) { return cost.total != ARENAUT_UNPLACED; }
 
