@@ -388,30 +388,6 @@ static arenaut_status append(arenaut_program *program, const arenaut_expr *expr,
     return ARENAUT_OK;
 }
 
-bool arn_program_copy_exprs(const arenaut_program *from, arenaut_program *to) {
-    struct arenaut_program_store *store = to->store;
-    const arenaut_allocator *allocator = &store->allocator;
-    if (!arn_grow(allocator, (void **)&to->symbols, &store->symbols, from->n_symbols,
-                  sizeof *to->symbols) ||
-        !arn_grow(allocator, (void **)&to->exprs, &store->exprs, from->n_exprs,
-                  sizeof *to->exprs) ||
-        !arn_grow(allocator, (void **)&store->facts, &store->expr_facts, from->n_exprs,
-                  sizeof *store->facts)) {
-        return false;
-    }
-    for (uint32_t e = 0; e < from->n_exprs; e++) {
-        to->exprs[e] = from->exprs[e];
-        store->facts[e] = from->store->facts[e];
-    }
-    for (uint32_t s = 0; s < from->n_symbols; s++) {
-        const char *name = from->symbols[s].name;
-        to->symbols[s] = from->symbols[s];
-        to->symbols[s].name = arenaut_program_strdup(to, name, strlen(name));
-        if (!to->symbols[s].name) return false;
-    }
-    return true;
-}
-
 arenaut_status arenaut_program_add_expr(arenaut_program *program, const arenaut_expr *expr,
                                         uint32_t *id, arenaut_error *err) {
     arenaut_status st = check_parts(program, expr, err);

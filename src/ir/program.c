@@ -294,9 +294,32 @@ arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t m
     return ARENAUT_OK;
 }
 
+/* Symbols and expressions, and what is known of them. */
+static bool copy_exprs(const arenaut_program *from, arenaut_program *to) {
+    struct arenaut_program_store *store = to->store;
+    const arenaut_allocator *allocator = &store->allocator;
+    if (!arn_grow(allocator, (void **)&to->symbols, &store->symbols, from->n_symbols,
+                  sizeof *to->symbols) ||
+        !arn_grow(allocator, (void **)&to->exprs, &store->exprs, from->n_exprs,
+                  sizeof *to->exprs) ||
+        !arn_grow(allocator, (void **)&store->facts, &store->expr_facts, from->n_exprs,
+                  sizeof *store->facts)) {
+        return false;
+    }
+    for (uint32_t e = 0; e < from->n_exprs; e++) {
+        to->exprs[e] = from->exprs[e];
+        store->facts[e] = from->store->facts[e];
+    }
+    for (uint32_t s = 0; s < from->n_symbols; s++) {
+        to->symbols[s] = from->symbols[s];
+        if (!copy_text(to, &to->symbols[s].name)) return false;
+    }
+    return true;
+}
+
 static bool copy_arrays(const arenaut_program *from, arenaut_program *to) {
     if (!grow_tensors(to, from->n_tensors) || !grow_ops(to, from->n_ops) ||
-        !grow_methods(to, from->n_methods) || !arn_program_copy_exprs(from, to)) {
+        !grow_methods(to, from->n_methods) || !copy_exprs(from, to)) {
         return false;
     }
     for (uint32_t t = 0; t < from->n_tensors; t++) {

@@ -39,10 +39,6 @@ const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 /* A copy that lives as long as the plan; NULL if there is no memory. */
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
 
-/* Symbols and expressions, and what is known of them, for a program that has none; the caller
- * counts them. False without memory. */
-bool arn_program_copy_exprs(const arenaut_program *from, arenaut_program *to);
-
 /* The symbol of that name; NONE if there is none. A walk over the symbols. */
 uint32_t arn_program_find_symbol(const arenaut_program *program, const char *name);
 

@@ -147,3 +147,24 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
     p->result.rewrite = p->rewrite = rewrite;
     return ARENAUT_OK;
 }
+
+arenaut_status arn_pipeline_apply(arenaut_pipeline *p, arn_rewriting rewriting, const uint32_t *ops,
+                                  uint32_t n_ops, arenaut_error *err) {
+    arenaut_program *copy = NULL;
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
+    if (st == ARENAUT_OK) st = rewriting(copy, ops, n_ops, &rewrite, err);
+    if (st == ARENAUT_OK) return arn_pipeline_adopt(p, rewrite, err);
+    arenaut_program_free(copy);
+    return st;
+}
+
+arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
+                                       arenaut_error *err) {
+    if (copying.n == 0) return ARENAUT_OK;
+    if (p->rewrite || p->store->n_files > 1) {
+        return arn_pipeline_blame(p, err, "copying", "copying: the program was %s",
+                                  p->rewrite ? "rewritten before" : "made of several files");
+    }
+    return arn_pipeline_apply(p, arenaut_copy_views, copying.ops, copying.n, err);
+}

@@ -97,15 +97,7 @@ static void count_work(arenaut_pipeline *p) {
 
 static arenaut_status put_sequence(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
                                    arenaut_error *err) {
-    arenaut_program *copy = NULL;
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
-    if (st == ARENAUT_OK) st = arenaut_recompute(copy, ops, n_ops, &rewrite, err);
-    if (st != ARENAUT_OK) {
-        arenaut_program_free(copy);
-        return st;
-    }
-    st = arn_pipeline_adopt(p, rewrite, err);
+    const arenaut_status st = arn_pipeline_apply(p, arenaut_recompute, ops, n_ops, err);
     if (st == ARENAUT_OK) count_work(p);
     return st;
 }

@@ -75,16 +75,14 @@ static arenaut_status choose(const arn_order_search *s, arn_budget *budget,
     return st;
 }
 
+static arenaut_status reorder(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
+                              arenaut_rewrite **out, arenaut_error *err) {
+    (void)n_ops; /* all of the program's */
+    return arenaut_reorder(program, ops, out, err);
+}
+
 static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, arenaut_error *err) {
-    arenaut_program *copy = NULL;
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
-    if (st == ARENAUT_OK) st = arenaut_reorder(copy, ops, &rewrite, err);
-    if (st != ARENAUT_OK) {
-        arenaut_program_free(copy);
-        return st;
-    }
-    return arn_pipeline_adopt(p, rewrite, err);
+    return arn_pipeline_apply(p, reorder, ops, p->document.program->n_ops, err);
 }
 
 static arenaut_status keep_joining(arenaut_pipeline *p, const arenaut_joining *joining,

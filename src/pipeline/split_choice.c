@@ -1,6 +1,8 @@
-/* Which of the ways to split a program is taken. They are found by what is alive at once; what that
- * comes to is only known of plans, so that the best are planned. A program that needs no less when
- * it is split stays as it is. */
+/* Splitting, between reading and passes: those are then about the ops that will run. What a file's
+ * own plan says goes with the file's program; the baseline reads it there (baseline.c). Which of
+ * the ways to split a program is taken, unless the caller has said that. They are found by what is
+ * alive at once; what that comes to is only known of plans, so that the best are planned. A program
+ * that needs no less when it is split stays as it is. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -269,8 +271,10 @@ static arenaut_status take_best(arenaut_pipeline *p, arn_budget *budget,
     return st;
 }
 
-arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
-                                       arenaut_rewrite **out, arenaut_error *err) {
+/* What needs least, of plans; *out stays NULL where nothing is gained, or the budget is kept
+ * without. */
+static arenaut_status split_best(arenaut_pipeline *p, arn_budget *budget, arenaut_rewrite **out,
+                                 arenaut_error *err) {
     arenaut_split_front *fronts[2] = {NULL};
     arenaut_error why = {0};
     if (!arn_pipeline_has_time(p, budget, "split")) return ARENAUT_OK;
@@ -285,4 +289,30 @@ arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
     arenaut_split_front_free(fronts[0]);
     arenaut_split_front_free(fronts[1]);
     return st;
+}
+
+/* ---- the stage of the pipeline ---- */
+
+static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arenaut_error *err) {
+    const arenaut_error why = err ? *err : (arenaut_error){0};
+    if (st != ARENAUT_BAD_ARGUMENT && st != ARENAUT_REFUSED) return st;
+    return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
+}
+
+/* Makes the split program; *out stays NULL where there is none. */
+static arenaut_status make_split(arenaut_pipeline *p, arn_budget *budget, arenaut_rewrite **out,
+                                 arenaut_error *err) {
+    const arenaut_splitting *o = &p->options.splitting;
+    if (!o->stages) return split_best(p, budget, out, err);
+    return blame_stages(p,
+                        arenaut_split(p->document.program, o->stages, o->n_stages,
+                                      arn_pipeline_allocator(p), out, err),
+                        err);
+}
+
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
+    arenaut_rewrite *rewrite = NULL;
+    if (!p->options.splitting.on) return ARENAUT_OK;
+    const arenaut_status st = make_split(p, budget, &rewrite, err);
+    return st == ARENAUT_OK && rewrite ? arn_pipeline_adopt(p, rewrite, err) : st;
 }

@@ -52,11 +52,7 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
     return &p->store->allocator;
 }
 
-/* Lowers the program as the options have it, but for its inputs, which are kept or not. */
-arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
-                                  arenaut_lowering **lowering, arenaut_error *err);
-
-/* pipeline_run.c: the stages' common parts. */
+/* pipeline_context.c */
 /* BAD_ARGUMENT unless the pipeline has come as far as `least` and no farther than `most`. */
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
                                    arn_pipeline_reached most, arenaut_error *err);
@@ -72,24 +68,36 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_P
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) ARN_PRINTF(4, 5);
-/* In the place of arenaut_pipeline_read: begins with the program that was read for `beside`, which
- * outlives this one. */
-arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
-                                        arenaut_error *err);
 /* The program as it was read, once more. */
 arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
                                          arenaut_error *err);
 /* The program as it is by now, once more. */
 arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
                                          arenaut_error *err);
+/* Asks; where the answer is no, a note says that nothing is "split", or what else. */
+bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done);
+/* STOPPED, with the reason: there was no time for what was to be found. */
+arenaut_status arn_pipeline_stopped(arenaut_error *err);
+
+/* pipeline_run.c */
+/* In the place of arenaut_pipeline_read: begins with the program that was read for `beside`, which
+ * outlives this one. */
+arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
+                                        arenaut_error *err);
+
+/* lower_program.c */
 /* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err);
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err);
-
-/* plain_calls.c */
-bool arn_pipeline_calls_apart(const arenaut_pipeline *p, const arenaut_program *program);
+/* Those asked for, with what options.overwrite and options.overlap add. */
+arenaut_status arn_pipeline_run_selected_passes(const arenaut_pipeline *p, arenaut_error *err);
+/* Lowers the program as the options have it, but for its inputs, which are kept or not. */
+arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
+                                  arenaut_lowering **lowering, arenaut_error *err);
+/* Fills in the pipeline's lowering. */
+arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *err);
 
 /* chosen_kernels.c */
 /* Fills in which kernels are planned for: those of the options, else those that the mark of a plan
@@ -123,13 +131,9 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
  * these, which have what only the caller knows of the kernels. */
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
-/* split_program.c: puts the split program, which has been checked, in the place of the one that was
+/* split_choice.c: puts the split program, which has been checked, in the place of the one that was
  * read, if splitting is asked for and something is gained by it. Scratch sizes go with the ops. */
 arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-/* split_choice.c: the program, split as is best; *out stays NULL where nothing is gained, or the
- * budget is kept without. */
-arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arn_budget *budget,
-                                       arenaut_rewrite **out, arenaut_error *err);
 
 /* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
  * to be reserved then; pipeline->recomputed says what is known of it. */
@@ -151,10 +155,6 @@ arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
 /* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
 arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
                                         arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
-
-/* make_copies.c: makes copies of these views, if that was asked for. */
-arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
-                                       arenaut_error *err);
 
 /* How the ops of the file compute what they do, whatever their order. */
 typedef struct arn_forms {
@@ -198,18 +198,23 @@ arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, arn_budget *b
 arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                         const arenaut_joining *joins, arn_region *region,
                                         arn_copies *copies, arenaut_error *err);
-/* adopt_rewrite.c: takes a rewrite over as the program, if it passes the checker; else frees it. */
+/* adopt_rewrite.c */
+/* Rewrites `program`, with a list of its ops, and takes it over if all goes well. */
+typedef arenaut_status (*arn_rewriting)(arenaut_program *program, const uint32_t *ops,
+                                        uint32_t n_ops, arenaut_rewrite **out, arenaut_error *err);
+/* Rewrites a copy of the program, and adopts it. */
+arenaut_status arn_pipeline_apply(arenaut_pipeline *p, arn_rewriting rewriting, const uint32_t *ops,
+                                  uint32_t n_ops, arenaut_error *err);
+/* Makes copies of these views, if there are any. */
+arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
+                                       arenaut_error *err);
+/* Takes a rewrite over as the program, if it passes the checker; else frees it. */
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                   arenaut_error *err);
 /* Reads a rewritten file that was written, and proves again that it is the same model. Does
  * nothing where nothing was rewritten. */
 arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
                                             arenaut_error *err);
-
-/* Asks; where the answer is no, a note says that nothing is "split", or what else. */
-bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done);
-/* STOPPED, with the reason: there was no time for what was to be found. */
-arenaut_status arn_pipeline_stopped(arenaut_error *err);
 
 /* plan_aside.c: other pipelines of the same file, as far as it has been rewritten in this one; they
  * do not tell what they do. */

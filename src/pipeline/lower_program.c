@@ -1,0 +1,183 @@
+/* From a program to the problem of its buffers: the method asked for, the passes, and lowering with
+ * all that the caller asked of either. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/writer.h"
+#include "ir/plain_call.h"
+#include "pipeline/stages.h"
+
+arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
+                                          arenaut_error *err) {
+    const char *name = p->options.method;
+    arenaut_method *wanted = NULL;
+    arenaut_text names = {.allocator = arn_pipeline_allocator(p)};
+    arn_writer writer = arn_writer_to(arenaut_text_sink(&names));
+    if (!name) return ARENAUT_OK;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        arn_puts(&writer, names.size ? ", " : "");
+        arn_puts(&writer, method->name ? method->name : "(unnamed)");
+        if (method->name && strcmp(method->name, name) == 0 && !wanted) wanted = method;
+        else method->entry = false;
+    }
+    arenaut_status st = ARENAUT_OK;
+    if (writer.failed) {
+        st = arn_no_memory(err);
+    } else if (!wanted) {
+        st = arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no entry method '%s'; there are: %s",
+                      name, names.bytes ? names.bytes : "none");
+    }
+    arenaut_text_free(&names);
+    return st;
+}
+
+arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
+                                       const char *selection, bool show, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const bool original = p->rewrite && program != p->document.program;
+    const arenaut_scratch_sizes *scratch = original ? &p->store->file_scratch : &p->scratch;
+    const arenaut_joining *joining = p->store->joining.chosen ? &p->store->joining : &o->joining;
+    const arenaut_pass_options options = {
+        .target = p->target,
+        .kernels = p->kernels,
+        .unmeasured = p->unmeasured,
+        .scratch = scratch->entries,
+        .n_scratch = scratch->n,
+        .only_this_scratch = scratch->known,
+        .in_place = o->in_place_rules,
+        .n_in_place = o->n_in_place_rules,
+        .only_these_rules = o->overwrite == ARENAUT_OVERWRITE_ONLY,
+        .joins = joining->results,
+        .n_joins = joining->n,
+        .only_these_joins = joining->chosen,
+    };
+    return arenaut_passes_run(program, selection, &options, show ? o->after_pass : NULL, o->context,
+                              err);
+}
+
+static void add_pass(arn_writer *writer, const arenaut_text *selection, const char *pass) {
+    arn_puts(writer, selection->size ? "," : "");
+    arn_puts(writer, pass);
+}
+
+/* The passes asked for, with what options.overwrite and options.overlap add. Kernels that let input
+ * and output overlap in part let them be one as well, where they are as large. */
+arenaut_status arn_pipeline_run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
+    arenaut_text selection = {.allocator = arn_pipeline_allocator(p)};
+    arn_writer writer = arn_writer_to(arenaut_text_sink(&selection));
+    arn_puts(&writer, o->passes ? o->passes : "");
+    if (!by_rules || o->n_in_place_rules || o->overlap) {
+        const bool off = o->overwrite == ARENAUT_OVERWRITE_OFF;
+        add_pass(&writer, &selection, off ? "-inplace" : "inplace");
+    }
+    if (o->overlap) add_pass(&writer, &selection, "overlaps");
+    if (p->store->aliases_known) add_pass(&writer, &selection, "-recover-aliases");
+    const arenaut_status st =
+        writer.failed ? arn_no_memory(err)
+                      : arn_pipeline_run_passes(p, p->document.program, selection.bytes, true, err);
+    arenaut_text_free(&selection);
+    return st;
+}
+
+arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
+                                  arenaut_lowering **lowering, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_lowering_options options = {
+        .preserve_inputs = preserve_inputs,
+        .exclude_io = o->exclude_io,
+        .overlap = o->overlap,
+        .apart = p->store->calls_apart,
+        .align = o->align,
+        .op_align = o->align_rules,
+        .n_op_align = o->n_align_rules,
+        .pools = o->n_pools ? o->pools : NULL,
+        .n_pools = o->n_pools,
+    };
+    return arenaut_lower(p->document.program, p->target, &options, arn_pipeline_allocator(p),
+                         lowering, err);
+}
+
+/* ---- calls ---- */
+
+/* The ops of `method` that make plain calls of `callee`, from the first to behind the last. */
+static void find_calls(const arenaut_program *p, uint32_t callee, uint32_t *first, uint32_t *end) {
+    *first = *end = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (!arn_is_plain_call(&p->ops[i]) || p->ops[i].calls[0] != callee) continue;
+        if (*end == 0) *first = i;
+        *end = i + 1;
+    }
+}
+
+static bool asks(const arenaut_pipeline *p, const arenaut_program *program, uint32_t i) {
+    const arenaut_op *op = &program->ops[i];
+    const bool listed = p->scratch.known;
+    return op->n_scratch > 0 || (!listed && arenaut_op_asks_for_scratch(program, op, p->kernels));
+}
+
+static bool asks_among(const arenaut_pipeline *p, const arenaut_program *program, uint32_t first,
+                       uint32_t end) {
+    for (uint32_t i = first; i < end; i++) {
+        if (asks(p, program, i)) return true;
+    }
+    return false;
+}
+
+/* Whether plain calls may be planned apart: each call's tensors alive only while it runs. The micro
+ * runtime takes them for alive from the first call to the last. That makes no difference to what it
+ * is told a place of, but to what it places itself, around that: kernel scratch. So no op that asks
+ * for some may run from a method's first call to its last. Methods that are called by plain calls
+ * only from the one that is called from outside, and call none themselves, are followed; others
+ * there are not. */
+static bool calls_apart(const arenaut_pipeline *p, const arenaut_program *program) {
+    bool any = false;
+    if (!p->target->plan_in_file || !p->target->merge_calls) return false;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        if (op->n_calls == 0) continue;
+        if (!arn_is_plain_call(op) || op->method != 0 || program->methods[op->calls[0]].entry) {
+            return false;
+        }
+        any = true;
+    }
+    for (uint32_t m = 1; m < program->n_methods && any; m++) {
+        const arenaut_method *method = &program->methods[m];
+        uint32_t first, end;
+        find_calls(program, m, &first, &end);
+        if (end == 0) continue;
+        if (asks_among(p, program, first, end) ||
+            asks_among(p, program, method->first_op, method->first_op + method->n_ops)) {
+            return false;
+        }
+    }
+    return any;
+}
+
+/* ---- inputs and outputs ---- */
+
+static void leave_to_caller(arenaut_program *program, const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        arenaut_tensor *t = &program->tensors[arenaut_program_storage(program, tensors[i], NULL)];
+        if (t->cls != ARENAUT_CONSTANT && t->cls != ARENAUT_STATE) t->caller_owned = true;
+    }
+}
+
+/* What was asked of the plan stands in the program, too, and so in a file that is written of it. */
+static void exclude_io(arenaut_program *program) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        leave_to_caller(program, method->inputs, method->n_inputs);
+        leave_to_caller(program, method->outputs, method->n_outputs);
+    }
+}
+
+arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    if (p->options.exclude_io) exclude_io(p->document.program);
+    p->store->calls_apart = calls_apart(p, p->document.program);
+    return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
+}

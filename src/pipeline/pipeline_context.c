@@ -1,0 +1,108 @@
+/* What all stages of a pipeline stand on: the pipeline made and freed, how far it has come, what it
+ * may spend, notes and blame for the caller, and copies of its program. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/memory.h"
+#include "pipeline/stages.h"
+
+arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
+                                   arn_pipeline_reached most, arenaut_error *err) {
+    const arn_pipeline_reached reached = p->store->reached;
+    if (least <= reached && reached <= most) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                    "the stages of a pipeline are read, prepare, find_baseline, plan and write, in "
+                    "this order, and none comes after one that failed");
+}
+
+arenaut_status arn_pipeline_reach(arenaut_pipeline *p, arn_pipeline_reached stage,
+                                  arenaut_status status) {
+    p->store->reached = status == ARENAUT_OK ? stage : ARN_PIPELINE_FAILED;
+    return status;
+}
+
+void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage) {
+    if (p->options.stage) p->options.stage(p->options.context, stage);
+}
+
+void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    if (!p->options.note) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->options.note(p->options.context, text);
+}
+
+arn_budget arn_pipeline_budget(const arenaut_pipeline *p, uint64_t effort) {
+    const arenaut_plan_options *o = &p->options.plan;
+    return arn_budget_make(effort, o->progress, o->progress_context);
+}
+
+arenaut_status arn_pipeline_stopped(arenaut_error *err) {
+    return arn_fail(err, ARENAUT_STOPPED, 0, "the search was stopped before anything was found");
+}
+
+arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
+                                  const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->fault.option = option;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "%s", text);
+}
+
+arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
+                                    const arenaut_allocator *allocator, arenaut_pipeline **out,
+                                    arenaut_error *err) {
+    struct arenaut_pipeline_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
+    if (!store) return arn_no_memory(err);
+    arenaut_pipeline *p = &store->pipeline;
+    store->allocator = arn_allocator_or_default(allocator);
+    if (options) p->options = *options;
+    if (!p->options.path) p->options.path = "input";
+    p->op_outside = ARENAUT_NONE;
+    p->store = store;
+    *out = p;
+    return ARENAUT_OK;
+}
+
+void arenaut_pipeline_free(arenaut_pipeline *p) {
+    if (!p) return;
+    struct arenaut_pipeline_store *store = p->store;
+    const arenaut_allocator allocator = store->allocator;
+    arn_release(&allocator, p->memories.rows);
+    arenaut_plan_free(p->plan);
+    arenaut_plan_free(p->baseline.plan);
+    arenaut_lowering_free(store->baseline_lowering);
+    arenaut_document_free(&store->baseline_document);
+    arenaut_program_free(store->read);
+    arenaut_problem_free(store->overridden);
+    arenaut_lowering_free(p->lowering);
+    arenaut_scratch_sizes_free(&p->scratch, &allocator);
+    arenaut_scratch_sizes_free(&store->file_scratch, &allocator);
+    arenaut_split_front_free(p->ways.front);
+    arenaut_document_free(&p->document);
+    arn_release(&allocator, store->joined);
+    arn_release(&allocator, store->files);
+    arn_release(&allocator, store);
+}
+
+bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done) {
+    if (arn_budget_goes_on(budget)) return true;
+    arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", done);
+    return false;
+}
+
+arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err) {
+    return arenaut_program_copy(p->store->as_read, arn_pipeline_allocator(p), out, err);
+}
+
+arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
+                                         arenaut_error *err) {
+    return arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), out, err);
+}
