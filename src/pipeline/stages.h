@@ -307,7 +307,7 @@ arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *er
 const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p);
 bool arn_pipeline_some_memory_shrinks(const arenaut_pipeline *p);
 
-/* write_model.c: the result in the file's own format. */
+/* encode_model.c: the result in the file's own format. */
 arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
                                             arenaut_error *err);
 

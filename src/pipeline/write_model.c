@@ -137,57 +137,6 @@ const char *arenaut_outcome_text(arenaut_outcome outcome) {
     return (unsigned)outcome < ARENAUT_OUTCOME_COUNT ? texts[outcome] : NULL;
 }
 
-/* A text fails only for want of memory. */
-static arenaut_status in_memory(arenaut_status st, arenaut_error *err) {
-    return st == ARENAUT_IO ? arn_no_memory(err) : st;
-}
-
-static arenaut_status write_whole(const arenaut_pipeline *p, arenaut_text *bytes,
-                                  arenaut_error *err) {
-    return in_memory(p->document.format->write(&p->result, arenaut_text_sink(bytes),
-                                               arn_pipeline_allocator(p), err),
-                     err);
-}
-
-static arenaut_status make_compact(const arenaut_pipeline *p, const arenaut_text *whole,
-                                   arenaut_text *bytes, arenaut_error *err) {
-    return in_memory(
-        p->document.format->compact((const uint8_t *)whole->bytes, whole->size,
-                                    arenaut_text_sink(bytes), arn_pipeline_allocator(p), err),
-        err);
-}
-
-arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
-                                            arenaut_error *err) {
-    arenaut_text whole = {.allocator = bytes->allocator};
-    if (!p->options.compact || !p->document.format->compact) return write_whole(p, bytes, err);
-    arenaut_status st = write_whole(p, &whole, err);
-    if (st == ARENAUT_OK) st = make_compact(p, &whole, bytes, err);
-    if (st == ARENAUT_OK && bytes->size >= whole.size) { /* nothing was dead */
-        const arenaut_text larger = *bytes;
-        *bytes = whole;
-        whole = larger;
-    }
-    arenaut_text_free(&whole);
-    return st;
-}
-
-arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *p, uint64_t *bytes,
-                                           arenaut_error *err) {
-    arenaut_text whole = {.allocator = arn_pipeline_allocator(p)}, compact = whole;
-    *bytes = 0;
-    if (!p->document.format->compact || p->options.compact) return ARENAUT_OK;
-    arenaut_status st = write_whole(p, &whole, err);
-    if (st == ARENAUT_OK) {
-        st = make_compact(p, &whole, &compact, err);
-        if (st == ARENAUT_OK && compact.size < whole.size) *bytes = whole.size - compact.size;
-        if (st == ARENAUT_REFUSED) st = ARENAUT_OK;
-    }
-    arenaut_text_free(&whole);
-    arenaut_text_free(&compact);
-    return st;
-}
-
 /* What was asked of the plan is in the file now; the file must be right without it. */
 static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *bytes,
                                     arenaut_error *err) {
