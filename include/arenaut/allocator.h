@@ -1,8 +1,8 @@
-/* Where the library takes memory from.
+/* The allocator interface: the caller's source of all memory that the library takes.
  *
- * A call that creates something takes a `const arenaut_allocator *`; NULL means the C
- * library's malloc, realloc and free. The struct is copied, its context is borrowed and
- * must outlive what was created with it. There is no process-wide hook. */
+ * A call that creates something takes a `const arenaut_allocator *`; NULL means the C library's
+ * malloc, realloc and free. The struct is copied, its context is borrowed and must outlive every
+ * object created with it. There is no process-wide hook. */
 #ifndef ARENAUT_ALLOCATOR_H
 #define ARENAUT_ALLOCATOR_H
 

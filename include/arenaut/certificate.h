@@ -1,5 +1,5 @@
-/* A certificate: why no plan is smaller than a bound, or why there is no plan at all, written
- * down line by line, so that it can be checked without searching (arenaut_check_certificate).
+/* A certificate: a proof that no plan is smaller than a bound, or that there is no plan at all,
+ * written line by line, so that it can be checked without searching (arenaut_check_certificate).
  *
  * A proof shows that a *case* is impossible: that nothing meets all of
  *
@@ -8,36 +8,36 @@
  *   - what was assumed on the way: how same-base pairs lie, pools of buffers, arenas of pools.
  *
  * From an assumed total follows how high each pool may be used: its *limit*. Relaxing a case is
- * always allowed, since what is impossible with less to be done is so with more.
+ * always allowed, since a case that is impossible with fewer constraints stays so with more.
  *
- * Buffers that keep their distance move together, as *groups*: a slice with its host, a
- * same-base pair that is assumed to be joined (the heir starts where its base does). What a
- * buffer covers counts once: at a step where a slice's host is alive, the slice is left out, and
- * of a same-base pair that is not assumed to be apart the smaller one is (of equals, the one
- * with the higher number). Two buffers are in each other's way if what is left of their lives
- * meets, or an edge joins them, unless they are of one group or such a pair.
+ * Buffers that keep their distance move together, as *groups*: a slice with its host, a same-base
+ * pair that is assumed to be joined (the heir starts where its base does). Covered bytes count
+ * once: at a step where a slice's host is alive, the slice is left out, and of a same-base pair
+ * that is not assumed to be apart the smaller one is (of equals, the one with the higher number).
+ * Two buffers are in each other's way if the rest of their lives meets, or an edge joins them,
+ * unless they are of one group or such a pair.
  *
  * Below its case a proof works in one pool, with groups that may lie in no other. Some are
- * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of what is
- * placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
- * groups are placed. The argument is about the member of the case whose sum of offsets is the
- * least: in it, no group can be moved down by itself. So for any set of groups that is not empty,
- * either one of them lies at its lowest (PLACE it), or none does (REJECT them all), and then for
- * each there is an unplaced group in the way at its lowest, and it rests on the end of such a one:
- * at the next place that it may take from there. Ends are at least the lowest ends. Where resting
- * on one another means lying higher, the lowest group of the set rests on one outside of it.
- * Higher than its lowest means higher by a *grain* at least: the largest number of which all
- * sizes, distances in groups, fixed offsets and reserved ranges of the pool are multiples, and
- * each alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
- * what is apart, so that in the member with the least sum they are such multiples.
+ * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of placed
+ * groups in its way, is aligned, and nothing lower remains possible. At first only fixed groups are
+ * placed. The argument is about the member of the case whose sum of offsets is the least: in it, no
+ * group can be moved down by itself. So for any set of groups that is not empty, either one of them
+ * lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there is an
+ * unplaced group in the way at its lowest, and it rests on the end of such a one: at the next place
+ * that it may take from there. Ends are at least the lowest ends. Where resting on one another
+ * means lying higher, the lowest group of the set rests on one outside of it. Higher than its
+ * lowest means higher by a *grain* at least: the largest number of which all sizes, distances in
+ * groups, fixed offsets and reserved ranges of the pool are multiples, and each alignment is one or
+ * divides it. Rounding all offsets down to multiples of that keeps groups disjoint, so that in the
+ * member with the least sum they are such multiples.
  *
- * Where separations let buffers overlap, resting on one another means nothing of the kind, and
- * none of that is used. Instead each group has a range of offsets that are still possible, and
- * each two in each other's way (whose whole lives meet, or which an edge joins) a range of
- * differences. What lies above another starts at its end or higher, or, if they are separated so,
- * at their distance or higher; below likewise; and a same-base pair may start together. A range
- * does not begin or end at what these forbid, nor at an offset that is not aligned, and what two
- * offsets leave of their difference narrows it, and the other way round.
+ * Where separations let buffers overlap, resting on one another means nothing of the kind, and none
+ * of that is used. Instead each group has a range of offsets that are still possible, and each two
+ * in each other's way (whose whole lives meet, or which an edge joins) a range of differences. A
+ * buffer above another one starts at its end or higher, or, if they are separated so, at their
+ * distance or higher; below likewise; and a same-base pair may start together. A range does not
+ * begin or end at an offset that these forbid, nor at one that is not aligned; the ranges of two
+ * offsets narrow that of their difference, and the other way round.
  *
  * A proof is one of
  *
@@ -138,17 +138,16 @@ typedef struct arenaut_certificate {
     arenaut_allocator allocator; /* that the lines are from */
 } arenaut_certificate;
 
-/* A number that differs between problems that differ in what a proof could look at. */
+/* A hash of all parts of a problem that a proof can refer to. */
 uint64_t arenaut_problem_digest(const arenaut_problem *problem);
 
-/* Proves, for a plan that was proven, what was proven: that no plan has a smaller total than
- * plan->total_bound or, where it is infeasible, that there is none. This works the proof out
- * anew; nothing is kept while planning. Usually it is one line: the step at which so much is
- * alive. Otherwise it takes about as long as the exact search took. Spends at most `effort`; 0:
- * arenaut_default_effort(). `problem` has the capacities that the plan was
- * made for. On OK the caller frees *out. STOPPED: the effort was not enough; REFUSED: too large
- * for exact search, or the bound is not so high, or buffers have a choice of pools and there is a
- * plan: certificates know arenas only, and not what is spilled; NO_MEMORY. */
+/* The proof of a proven plan: that no plan has a smaller total than plan->total_bound or, where it
+ * is infeasible, that there is none. This works the proof out anew; nothing is kept while planning.
+ * Usually it is one line: the step at which so much is alive. Otherwise it takes about as long as
+ * the exact search took. Spends at most `effort`; 0: arenaut_default_effort(). `problem` has the
+ * capacities that the plan was made for. On OK the caller frees *out. STOPPED: the effort was not
+ * enough; REFUSED: too large for exact search, or the bound is not so high, or buffers have a
+ * choice of pools and there is a plan: certificates know arenas only, and no spill; NO_MEMORY. */
 arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
                                uint64_t effort, const arenaut_allocator *allocator,
                                arenaut_certificate **out, arenaut_error *err);

@@ -1,8 +1,8 @@
 /* The checker: accepts or rejects a plan. It shares no code with lowering or planners.
  *
- * Part one holds a plan against its problem. Part two, replay, runs the program's own
- * schedule over a shadow of the arena in which each byte remembers what was written there; it knows
- * nothing of lifetimes, so it also catches a wrong lowering.
+ * Part one holds a plan against its problem. Part two, replay, runs the program's own schedule over
+ * a shadow of the arena in which each byte remembers the content written there; it knows nothing of
+ * lifetimes, so it also catches a wrong lowering.
  *
  * Threads: any number of checks may run at once, also of the same plan, problem or program,
  * which they only read. */
@@ -39,8 +39,8 @@ extern "C" {
     XX(ARENA, "arena")     /* the stated arena is not the highest address */                \
     XX(BOUND, "bound")     /* the stated lower bound is above the arena, or the             \
                               plan is called optimal without being at it */                 \
-    XX(WITNESS, "witness") /* what an infeasible plan lists proves nothing */               \
-    XX(PROOF, "proof")     /* a certificate does not prove what it says */                  \
+    XX(WITNESS, "witness") /* the list of an infeasible plan proves nothing */              \
+    XX(PROOF, "proof")     /* a certificate does not prove its claim */                     \
     /* replay */                                                                            \
     XX(OUTSIDE, "outside")       /* a tensor ends past its arena */                         \
     XX(CLOBBERED, "clobbered")   /* a read finds another tensor's bytes */                  \
@@ -74,7 +74,7 @@ typedef struct arenaut_finding {
     int64_t step;        /* part one: a step at which both are alive */
     uint64_t first, end; /* the bytes in question, [first, end) in the pool */
     uint32_t pool;
-    char msg[320]; /* for people: what, where, found, allowed */
+    char msg[320]; /* for people: object, place, found, allowed */
 } arenaut_finding;
 
 /* Holds a plan against its problem: every rule of "plan against problem" above. Returns OK
@@ -87,10 +87,10 @@ arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_
                                   const arenaut_allocator *allocator, arenaut_finding *finding,
                                   arenaut_error *err);
 
-/* What following a proof may cost, all lines together. 0: the default, which true proofs stay far
- * below. With parts = buffers, lifetimes, edges, reserved ranges, separations and pools, pairs =
- * lifetimes that meet (16777216 at most), lines = those of the certificate, and looks = those of
- * them that are JOIN, POOL, ARENA, POOLS, WITHOUT, ABOVE, LEVEL or HIGH:
+/* Limits on the cost of following a proof, all lines together. 0: the default, which true proofs
+ * stay far below. With parts = buffers, lifetimes, edges, reserved ranges, separations and pools,
+ * pairs = lifetimes that meet (16777216 at most), lines = those of the certificate, and looks =
+ * those of them that are JOIN, POOL, ARENA, POOLS, WITHOUT, ABOVE, LEVEL or HIGH:
  *
  *   effort  1 Mi + 64 * ((parts + pairs) * (looks + 16) + parts * (lines + 16))
  *   memory  1 MiB + 256 * (parts + pairs) + 64 * lines + 16 * buffers * (lines that are KEPT) */
@@ -99,11 +99,11 @@ typedef struct arenaut_check_limits {
     uint64_t memory; /* bytes in use at once */
 } arenaut_check_limits;
 
-/* Follows a certificate's proof: OK if it proves what it says of this problem, REJECTED with
- * the first line that does not hold (rule PROOF), and other errors as above; TOO_LARGE where a
- * proof is about more pairs of buffers than can be listed; STOPPED where following it costs more
- * than the default limits allow, and nothing is known of it. Time: for each line work about the
- * neighbours of its buffer, for each case (JOIN, POOL) that of listing them. */
+/* Follows a certificate's proof: OK if it proves its claim about this problem, REJECTED with the
+ * first line that does not hold (rule PROOF), and other errors as above; TOO_LARGE where a proof is
+ * about more pairs of buffers than can be listed; STOPPED where following it costs more than the
+ * default limits allow, and nothing is known of it. Time: for each line work about the neighbours
+ * of its buffer, for each case (JOIN, POOL) that of listing them. */
 arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
                                          const arenaut_certificate *certificate,
                                          const arenaut_allocator *allocator,
@@ -116,7 +116,7 @@ arenaut_status arenaut_check_certificate_within(const arenaut_problem *problem,
                                                 const arenaut_allocator *allocator,
                                                 arenaut_finding *finding, arenaut_error *err);
 
-/* Where each tensor lies, however that came about: from a plan, or from a file. */
+/* The place of each tensor, from a plan or from a file. */
 typedef struct arenaut_placement {
     uint32_t n_tensors, n_pools;
     const uint32_t *pool;   /* per tensor; ARENAUT_NONE: not in an arena */
@@ -128,35 +128,34 @@ typedef struct arenaut_replay_options {
     arenaut_optional_id only_method; /* left out: all entry methods */
     bool keep_inputs;                /* inputs must still hold their bytes when their method ends */
     bool exclude_io;                 /* entry inputs and outputs without a place are the caller's */
-    /* The kernels that run the ops. Where they have a rule for an op, its outputs may overlap its
+    /* The kernels that run the ops. If they have a rule for an op, its outputs may overlap its
      * inputs as far as its own steps, in the order of the rule, read no byte that they have written
-     * over; what the op itself states does not count. NULL, or no rule: it is what the op states
-     * that is allowed, and believed. */
+     * over; the op's own statements do not count. NULL, or no rule: the op's own statements are
+     * believed. */
     const arenaut_kernel_set *kernels;
     bool unmeasured; /* rules of the kernels that were only read count too */
-    /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */
+    /* The name of each pool in findings of the placement; NULL, or NULL entries: "pool 0", … */
     const char *const *pool_names;
 } arenaut_replay_options;
 
-/* Replays every entry method twice: both sides of branches, loops to a fixed point,
- * delegates with all arguments touched at once. Tensors that nothing touches, and those
- * of class constant or owned by the caller, are left alone; so is state without a place,
- * which the runtime keeps. Another touched tensor without a place is NO_PLACE. An op's
- * outputs and scratch are written before its inputs are read, except a declared in-place
- * pair that lies at the same offset, the output no longer than the input, and outputs that overlap
- * an input as the options' kernels allow, whose ranges read and written are followed in their
- * order: for operators that the checker has loops of, others are refused. A call's
- * arguments are copied into the method's inputs and its outputs back; a loop carries its
- * values in its op's outputs, and what it starts with is whole until its condition has run
- * once. Jumps are followed every way, to a fixed point; what may
- * point to several tensors' memory after moves must be whole in each of them. State must
- * be whole whenever an entry method ends; nothing else outlasts it. Where a method's bindings
- * say which state its ops have MUTATED, that state's own name stands for its old value: it
- * may be read until the new one is written, which must be there in the end. Returns as
- * arenaut_check_plan; UNSUPPORTED for calls nested more than 64 deep, for methods that never
- * end, calls, loops and jumps that multiply into too much work, or kernels of too many steps.
- * O(ops × arguments × log) for programs without calls and jumps, and the steps of each op whose
- * arguments overlap. `options` may be NULL. */
+/* Replays every entry method twice: both sides of branches, loops to a fixed point, delegates with
+ * all arguments touched at once. Tensors that nothing touches, and those of class constant or owned
+ * by the caller, are left alone; so is state without a place, which the runtime keeps. Another
+ * touched tensor without a place is NO_PLACE. An op's outputs and scratch are written before its
+ * inputs are read, except a declared in-place pair that lies at the same offset, the output no
+ * longer than the input, and outputs that overlap an input as the options' kernels allow, whose
+ * ranges read and written are followed in their order: for operators that the checker has loops of,
+ * others are refused. A call's arguments are copied into the method's inputs and its outputs back;
+ * a loop carries its values in its op's outputs, and its initial values are whole until its
+ * condition has run once. Jumps are followed along every path, to a fixed point; a tensor that may
+ * point to several tensors' memory after moves must be whole in each of them. State must be whole
+ * whenever an entry method ends; nothing else outlasts it. Where a method's bindings say which
+ * state its ops have MUTATED, that state's own name stands for its old value: it may be read until
+ * the new one is written, which must be there in the end. Returns as arenaut_check_plan;
+ * UNSUPPORTED for calls nested more than 64 deep, for methods that never end, calls, loops and
+ * jumps that multiply into too much work, or kernels of too many steps. O(ops × arguments × log)
+ * for programs without calls and jumps, and the steps of each op whose arguments overlap. `options`
+ * may be NULL. */
 arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_placement *placement,
                                     const arenaut_replay_options *options,
@@ -165,8 +164,8 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
 
 /* Holds a rewritten program against the one that it was made of: every result must be, element by
  * element and bit by bit, the old one, if the kernels compute each element of a result from its own
- * window alone. Returns as arenaut_check_plan, with the rule REWRITE; what is not understood is
- * REJECTED. O(elements along the axes of all tensors × taps of a window). */
+ * window alone. Returns as arenaut_check_plan, with the rule REWRITE; an op that is not understood
+ * is REJECTED. O(elements along the axes of all tensors × taps of a window). */
 arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,
                                      const arenaut_allocator *allocator, arenaut_finding *finding,
                                      arenaut_error *err);

@@ -1,4 +1,4 @@
-/* Devices: whose memory something lies in. */
+/* Devices: the owners of memory. */
 #ifndef ARENAUT_DEVICE_H
 #define ARENAUT_DEVICE_H
 

@@ -1,5 +1,5 @@
-/* Dialects: what is known of the operators of one kind of program, whatever runtime runs
- * it. A reader names its program's dialect; passes look their operators up there.
+/* Dialects: facts about the operators of one kind of program, independent of the runtime. A reader
+ * names its program's dialect; passes look their operators up there.
  *
  * Threads: the table never changes; any thread may read it at any time. */
 #ifndef ARENAUT_DIALECT_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What an operator does, as far as memory is concerned; bits of arenaut_operator.traits. */
+/* Effects of an operator on memory: bits of arenaut_operator.traits. */
 enum {
     ARENAUT_TRAIT_VIEW = 1 << 0,        /* output 0 is always a view of input 0 */
     ARENAUT_TRAIT_MAY_VIEW = 1 << 1,    /* it is one if the strides allow */
@@ -24,13 +24,13 @@ enum {
     ARENAUT_TRAIT_NO_OUT = 1 << 4,      /* there is no out variant: it brings its own memory */
     ARENAUT_TRAIT_ELEMENTWISE = 1 << 5, /* reads each element before it writes there */
     ARENAUT_TRAIT_VARIES = 1 << 6,      /* the same operands give another result each time */
-    ARENAUT_TRAIT_COPIES = 1 << 7,      /* its result must not see what is written to input 0 later,
-                                         * nor the other way round */
+    ARENAUT_TRAIT_COPIES = 1 << 7,      /* later writes to input 0 must not show in its result, nor
+                                         * the reverse */
     ARENAUT_TRAIT_UPDATES = 1 << 8,     /* output 0 is input 0 changed, and there is a form of it
                                          * that changes input 0 in place */
     ARENAUT_TRAIT_SAME_VALUE = 1 << 9,  /* output 0 has the value of input 0 */
-    ARENAUT_TRAIT_HAS_COPY = 1 << 10 /* of a view: an operator "X_copy.overload" returns what this
-                                      * one, "X.overload", does, in new memory */
+    ARENAUT_TRAIT_HAS_COPY = 1 << 10 /* of a view: an operator "X_copy.overload" returns the result
+                                      * of "X.overload" in new memory */
 };
 
 typedef struct arenaut_operator {
@@ -53,9 +53,8 @@ size_t arenaut_dialect_count(void);
 const arenaut_dialect *arenaut_dialect_at(size_t index);       /* NULL past the end */
 const arenaut_dialect *arenaut_dialect_find(const char *name); /* NULL if unknown, or for NULL */
 
-/* What the dialect knows of an operator; NULL if nothing. `copy` and `write_back`, which passes
- * make where a dialect has no word for them, are known in every dialect, and without one. O(log n).
- */
+/* The dialect's facts about an operator; NULL if nothing. `copy` and `write_back`, which passes
+ * make if a dialect has no word for them, are known in every dialect, and without one. O(log n). */
 const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name);
 
 #ifdef __cplusplus

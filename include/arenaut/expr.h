@@ -46,16 +46,16 @@ typedef struct arenaut_expr {
     int64_t value;
 } arenaut_expr;
 
-/* Adds a symbol, or finds the one of that name and narrows its range to what both allow
- * (BAD_INPUT if nothing is left). TOO_LARGE past 10000 symbols. Cost: a walk over them, and
- * over the expressions if a range changes. */
+/* Adds a symbol, or finds the one of that name and intersects its range with this one (BAD_INPUT if
+ * nothing is left). TOO_LARGE past 10000 symbols. Cost: a walk over them, and over the expressions
+ * if a range changes. */
 arenaut_status arenaut_program_add_symbol(arenaut_program *program, const char *name, int64_t min,
                                           int64_t max, uint32_t *id, arenaut_error *err);
 
-/* Adds an expression whose parts exist already; constant parts are folded, and what equals
- * one of the newest few is not added again. BAD_INPUT for a part that does not exist, a
- * division by zero; TOO_LARGE if a folded constant passes 63 bits, or the expression 4096
- * parts or 512 levels. O(1). */
+/* Adds an expression whose parts exist already; constant parts are folded, and an equal of one of
+ * the newest few is not added again. BAD_INPUT for a part that does not exist, a division by zero;
+ * TOO_LARGE if a folded constant passes 63 bits, or the expression 4096 parts or 512 levels.
+ * O(1). */
 arenaut_status arenaut_program_add_expr(arenaut_program *program, const arenaut_expr *expr,
                                         uint32_t *id, arenaut_error *err);
 
@@ -69,13 +69,13 @@ arenaut_status arenaut_program_add_expr(arenaut_program *program, const arenaut_
 arenaut_status arenaut_expr_parse(arenaut_program *program, const char *text, size_t length,
                                   uint32_t *id, arenaut_error *err);
 
-/* The range of values that `expr` can have, by interval arithmetic over the symbols' ranges;
- * it may be wider than what really occurs. *max is UNBOUNDED if nothing limits it. BAD_INPUT
- * if it divides by what can only be zero. O(1). */
+/* The range of values that `expr` can have, by interval arithmetic over the symbols' ranges; it may
+ * be wider than the values that occur. *max is UNBOUNDED if nothing limits it. BAD_INPUT if its
+ * divisor can only be zero. O(1). */
 arenaut_status arenaut_expr_range(const arenaut_program *program, uint32_t expr, int64_t *min,
                                   int64_t *max, arenaut_error *err);
 
-/* Gives a symbol a value (min == max) or a range; only what it may be anyway counts.
+/* Gives a symbol a value (min == max) or a range; this can only narrow the range that it has.
  * BAD_ARGUMENT if it may be nothing of that, or naming the nearest symbol. */
 arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, int64_t min,
                                     int64_t max, arenaut_error *err);

@@ -1,6 +1,6 @@
-/* File formats, in a table: what can be read, and what can hold a plan.
+/* The table of file formats: readers, and writers of plans.
  *
- * Threads: files may be read and written at once; what is written is only read. */
+ * Threads: files may be read and written at once; writers only read the result. */
 #ifndef ARENAUT_FORMAT_H
 #define ARENAUT_FORMAT_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* What a file held: a program (models), or a problem, with the plan if it had one; beside the
- * problem of a trace, what was measured when it was recorded. */
+/* The content of a file: a program (models), or a problem, with the plan if it had one; beside the
+ * problem of a trace, the measurements of its recording. */
 typedef struct arenaut_document {
     const struct arenaut_format *format;
     arenaut_program *program;
@@ -24,7 +24,7 @@ typedef struct arenaut_document {
                                     * as long as the plan. A program has its own: given_kernels */
 } arenaut_document;
 
-void arenaut_document_free(arenaut_document *document); /* frees what it holds, not itself */
+void arenaut_document_free(arenaut_document *document); /* frees its content, not itself */
 
 /* A value, or a range of values, for a size that a file leaves open. "*": for every size that has
  * none after the others. */
@@ -58,12 +58,12 @@ typedef struct arenaut_format {
      * cannot hold it, with the reason. */
     arenaut_status (*write)(const arenaut_result *result, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);
-    bool binds_dims;     /* read() gives a problem, of the sizes that it is told */
+    bool binds_dims;     /* read() gives a problem, of the sizes in `dims` */
     bool needs_original; /* writes by patching result->file, which must be of this format */
     bool holds_order;    /* of a program whose ops were reordered, write() puts them in their order;
-                          * so does the runtime, if it is told to */
+                          * so does the runtime, if it is set to */
     bool holds_orders;   /* so of each method, where a program has several */
-    bool holds_repeats;  /* of one some of whose ops run again, write() puts them there again */
+    bool holds_repeats;  /* of a program with rematerialized ops, write() adds the copies */
     /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
     arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);
@@ -81,10 +81,10 @@ const arenaut_format *arenaut_format_recognise(const uint8_t *data, size_t size)
 /* By the name of a file to be written; NULL if no row has its extension. */
 const arenaut_format *arenaut_format_for_path(const char *path);
 
-/* Reads bytes of any known format, or of the one named (`format` may be NULL). On OK the
- * document is the caller's, and it is valid: programs and problems have been validated.
- * Constants are not copied, and what is read does not refer to `data` afterwards. Safe
- * for any bytes; time and memory are bounded by a constant times `size`. */
+/* Reads bytes of any known format, or of the one named (`format` may be NULL). On OK the document
+ * is the caller's, and it is valid: programs and problems have been validated. Constants are not
+ * copied, and the document does not refer to `data` afterwards. Safe for any bytes; time and memory
+ * are bounded by a constant times `size`. */
 arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
                             const arenaut_read_options *options, const arenaut_allocator *allocator,
                             arenaut_document *out, arenaut_error *err);

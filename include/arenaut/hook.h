@@ -1,9 +1,9 @@
 /* The preloaded hook: malloc's family sent to a tape, without touching the program.
  *
  * libarenaut-replay.so is put before the C library with LD_PRELOAD. It changes nothing until a
- * thread says that it records or plays a tape; from then until it says that the run is over,
- * this thread's requests are the tape's. Other threads go on with the heap. The library holds
- * all of arenaut, so a program finds what it needs with dlsym(RTLD_DEFAULT, …):
+ * thread says that it records or plays a tape; from then until it says that the run is over, this
+ * thread's requests are the tape's. Other threads go on with the heap. The library holds all of
+ * arenaut, so a program finds its functions with dlsym(RTLD_DEFAULT, …):
  *
  *     arenaut_hook_options(&options);          // a tape whose heap is the real one
  *     arenaut_tape_new(&options, arenaut_hook_allocator(), &tape, &err);
@@ -19,7 +19,7 @@
  *     arenaut_hook_retire(tape);
  *     arenaut_hook_arena_free(memory);
  *
- * Results that live in the arena may be freed by anyone, at any time: memory and tape stay
+ * Results that live in the arena may be freed by any thread, at any time: memory and tape stay
  * until the last of them is. */
 #ifndef ARENAUT_HOOK_H
 #define ARENAUT_HOOK_H
@@ -32,9 +32,9 @@
 extern "C" {
 #endif
 
-/* Which requests go to the tape. */
+/* The requests that go to the tape. */
 enum {
-    ARENAUT_HOOK_ALIGNED = 1, /* posix_memalign, aligned_alloc, memalign: what tensors use */
+    ARENAUT_HOOK_ALIGNED = 1, /* posix_memalign, aligned_alloc, memalign: those for tensors */
     ARENAUT_HOOK_MALLOC = 2,  /* malloc, calloc and realloc too */
 };
 

@@ -1,11 +1,11 @@
-/* Kernel sets: how the kernels that a runtime is built with treat memory.
+/* Kernel sets: the memory behaviour of the kernels that a runtime is built with.
  *
- * A model file says what an op computes, and nothing of the kernel that computes it: which operand
- * it may write over, how far its output may reach into its input, how much scratch it asks for.
- * That is a matter of the kernel library, of how it was compiled, and of which of its kernels
- * takes a call. A set is a table of rules that says so; each rule is `measured` (the kernel was
- * run, every byte of it, as docs/kernels.md describes) or only `read` in the source. What a plan
- * uses of a set is right for these kernels and no others.
+ * A model file states the computation of an op and nothing about its kernel: the operand that it
+ * may write over, how far its output may reach into its input, the scratch that it needs. That is a
+ * matter of the kernel library, of how it was compiled, and of which of its kernels takes a call. A
+ * set is a table of rules that says so; each rule is `measured` (the kernel was run, every byte of
+ * it, as docs/kernels.md describes) or only `read` in the source. A plan that uses a set is right
+ * for these kernels and no others.
  *
  * Threads: the built-in sets never change; any thread may read them at any time. */
 #ifndef ARENAUT_KERNELS_H
@@ -25,8 +25,8 @@ extern "C" {
 #endif
 
 /* The order in which a kernel reads its input and writes its output; the text is the word in files
- * and reports. A pixel is all channels of one place of an image; for ops without images, what the
- * innermost loop of the reference kernel makes. */
+ * and reports. A pixel is all channels of one place of an image; for ops without images, the
+ * results of the innermost loop of the reference kernel. */
 #define ARENAUT_KERNEL_ORDER_MAP(XX)                                                              \
     XX(NONE, "none")     /* input and output must be disjoint */                                  \
     XX(ANY, "any")       /* nothing is read once anything is written: they may lie anyhow */      \
@@ -53,8 +53,8 @@ typedef enum arenaut_kernel_fact {
     ARENAUT_KERNEL_YES,
 } arenaut_kernel_fact;
 
-/* When a rule is about an op. All zero: always. A condition on what an op does not have (the filter
- * of an ADD) is not met. */
+/* The condition of a rule. All zero: always met. A condition on an argument that an op does not
+ * have (the filter of an ADD) is not met. */
 typedef struct arenaut_kernel_when {
     uint32_t types;                /* bit k: the operand (input 0, but for a few) may be of
                                     * arenaut_dtype k; 0: any type */
@@ -67,7 +67,7 @@ typedef struct arenaut_kernel_when {
     uint32_t min_out_channels, max_out_channels; /* 0: no limit */
 } arenaut_kernel_when;
 
-/* How the kernels of one op walk, where the condition is met. */
+/* The walk of the kernels of one op, if the condition is met. */
 typedef struct arenaut_kernel_rule {
     const char *op; /* operator name as the reader spells it */
     arenaut_kernel_when when;
@@ -85,21 +85,21 @@ typedef struct arenaut_in_place_rule {
     bool any_shape;  /* copies bytes as they are, so shapes may differ (RESHAPE) */
 } arenaut_in_place_rule;
 
-/* An op that asks for kernel scratch. */
+/* An op that needs kernel scratch. */
 typedef struct arenaut_scratch_rule {
     const char *op;
     uint32_t input; /* position of the argument whose type decides */
-    uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
+    uint32_t types; /* bit k: needed if that argument is of arenaut_dtype k; 0: always */
 } arenaut_scratch_rule;
 
-/* What a kernel asks for while it runs one op, in the order of its requests; not rounded. */
+/* The scratch requests of a kernel for one op, in their order; not rounded. */
 typedef struct arenaut_scratch_requests {
     uint32_t n;
-    uint64_t bytes[4]; /* no kernel whose sizes are known asks more often */
+    uint64_t bytes[4]; /* no kernel of known sizes has more */
 } arenaut_scratch_requests;
 
-/* What a kernel keeps of an op, for as long as the runtime lives, beyond what is the same for all
- * ops of its name. */
+/* Persistent memory of a kernel for an op, beyond the bytes that are the same for all ops of its
+ * name. */
 typedef enum arenaut_persistent_extra {
     ARENAUT_PERSISTENT_NOTHING,
     ARENAUT_PERSISTENT_CHANNELS,    /* two numbers of 4 bytes for each output channel of input 1 */
@@ -119,7 +119,7 @@ typedef enum arenaut_persistent_extra {
                                      * the op */
 } arenaut_persistent_extra;
 
-/* What is kept of an op: its options, as the runtime parses them, and its kernel's data. */
+/* Persistent memory for an op: its options, as the runtime parses them, and its kernel's data. */
 typedef struct arenaut_persistent_rule {
     const char *op;
     uint32_t input, types; /* as in arenaut_scratch_rule; the first rule that is met counts */
@@ -132,8 +132,8 @@ typedef struct arenaut_persistent_rule {
 #define ARENAUT_TYPES_ANY UINT32_MAX
 #define ARENAUT_TYPES_LIKE (UINT32_C(1) << 31) /* the type of the argument that decides */
 
-/* Which element types the kernel of an op takes. Rules of one op are tried in their order: one
- * whose conditions on the other arguments are met answers for the types that it names. */
+/* Element types that the kernel of an op takes. Rules of one op are tried in their order: the first
+ * with its conditions on the other arguments met answers for the types that it names. */
 typedef struct arenaut_type_rule {
     const char *op;
     uint32_t input;   /* position of the argument whose type decides */
@@ -141,22 +141,22 @@ typedef struct arenaut_type_rule {
                        * where there is no such argument */
     uint32_t refused; /* likewise: the runtime refuses a model with it */
     uint32_t operand; /* only if input 1 (input 0, if input 1 decides) is of these types, or left
-                       * out; 0: whatever it is */
+                       * out; 0: any */
     uint32_t third;   /* the same of input 2 */
-    uint32_t result;  /* only if output 0 is of these types; 0: whatever it is */
+    uint32_t result;  /* only if output 0 is of these types; 0: any */
     bool scaled;      /* arguments of int8 and int16 run only with a scale, int32 only without */
     bool measured;    /* else only read in the source: the op is there, its types are not known */
 } arenaut_type_rule;
 
 typedef struct arenaut_kernel_set {
     const char *name, *summary;
-    const char *version;                   /* of the sources that were measured and read */
-    const struct arenaut_kernel_set *base; /* what it says holds for the ops that this set does not
-                                            * name, list by list; NULL: none */
-    const arenaut_kernel_rule *rules;      /* the first that is about an op counts; ends with
-                                            * op == NULL; NULL: none */
-    const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
-    const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
+    const char *version;                       /* of the sources that were measured and read */
+    const struct arenaut_kernel_set *base;     /* its rules hold for the ops that this set does not
+                                                * name, list by list; NULL: none */
+    const arenaut_kernel_rule *rules;          /* the first that is about an op counts; ends with
+                                                * op == NULL; NULL: none */
+    const arenaut_in_place_rule *in_place;     /* ends with op == NULL; NULL: none known */
+    const arenaut_scratch_rule *scratch;       /* ends with op == NULL; NULL: no op needs any */
     const arenaut_persistent_rule *persistent; /* ends with op == NULL; NULL: none known */
     bool (*scratch_sizes)(const arenaut_program *program, const arenaut_op *op,
                           arenaut_scratch_requests *requests); /* adds to none; false: not known;
@@ -175,40 +175,39 @@ const arenaut_kernel_set *arenaut_kernel_set_find(const char *name); /* NULL if 
 
 /* Reads a kernel-set file: JSON, `"schema": "arenaut.kernels/1"` (docs/formats.md). On OK *out is
  * the caller's, to be freed with arenaut_kernel_set_free; its `base` is one of the table. BAD_INPUT
- * with the line in err->at for whatever cannot be meant: unknown keys, words and numbers out of
- * range, rules that no op can reach, and the name of a set of the table for one that says something
- * else. Any operator may be named, since models have operators of their own. */
+ * with the line in err->at for mistakes: unknown keys, words and numbers out of range, rules that
+ * no op can reach, and the name of a set of the table for one with other rules. Any operator may be
+ * named, since models have operators of their own. */
 arenaut_status arenaut_kernel_set_read(const char *text, size_t size,
                                        const arenaut_allocator *allocator, arenaut_kernel_set **out,
                                        arenaut_error *err);
-/* Only for what was read; NULL is fine. */
+/* Only for sets from arenaut_kernel_set_read; NULL is fine. */
 void arenaut_kernel_set_free(arenaut_kernel_set *set);
 
 /* Writes a set as such a file, which reads back as the same. */
 arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_sink sink,
                                         arenaut_error *err);
 
-/* A hash of all that the set and what it builds on say of kernels, in their order: not of name,
- * version and summary. Marks in files hold it, to tell that a set is another one by now. */
+/* A hash of all rules of the set and of its base, in their order: not of name, version and summary.
+ * Marks in files hold it, to tell that a set is another one by now. */
 uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set);
 
-/* The list that speaks about an op's rights to write in place, or its scratch: that of `set` or, if
- * it does not name the op there, that of what it builds on. An op with rules in a set has its own
- * kernel there, so that the base's rights do not hold for it. The list ends with op == NULL, and
- * may name other ops, too; NULL: none does. `set` and `op` may be NULL. O(rules). */
+/* The list with an op's rights to write in place, or its scratch: that of `set` or, if it does not
+ * name the op there, that of its base. An op with rules in a set has its own kernel there, so that
+ * the base's rights do not hold for it. The list ends with op == NULL, and may name other ops, too;
+ * NULL: none does. `set` and `op` may be NULL. O(rules). */
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
 
-/* The scratch that the kernel of this op asks for, which may be none. False: how much is not known,
- * as of an op that a set names and gives no sizes of. O(rules + rank). */
+/* The scratch of the kernel of this op, which may be none. False: unknown, as for an op that a set
+ * names without sizes. O(rules + rank). */
 bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
                                   const arenaut_op *op, arenaut_scratch_requests *requests);
 
-/* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
- * are met. One that is not measured counts only if `unmeasured`; else it hides what comes behind
- * it. An op with rules of its own in a set does not go on to the base, whether a condition was met
- * or not. NULL: none, so that its arguments must be disjoint; an op that reads what is compressed
- * has none. O(rules + inputs). */
+/* The rule of `set`, or of its base, for this op: the first with its conditions met. An unmeasured
+ * one counts only if `unmeasured`; else it hides the rules behind it. An op with rules of its own
+ * in a set does not go on to the base, whether a condition was met or not. NULL: none, so that its
+ * arguments must be disjoint; an op with a compressed operand has none. O(rules + inputs). */
 const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
                                                    const arenaut_program *program,
                                                    const arenaut_op *op, bool unmeasured);
@@ -229,9 +228,9 @@ typedef enum arenaut_op_support {
     ARENAUT_OP_MISSING, /* the runtime has no such op */
 } arenaut_op_support;
 
-/* By the first set on the way from `set` to its base that has type rules for the op; one that names
- * the op only in other lists has a kernel of its own, of unknown types. UNKNOWN also if an argument
- * is compressed or of unknown size. `set` may be NULL. O(rules). */
+/* By the first set on the way from `set` to its base that has type rules for the op; a set that
+ * names the op only in other lists has a kernel of its own, of unknown types. UNKNOWN also if an
+ * argument is compressed or of unknown size. `set` may be NULL. O(rules). */
 arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
                                           const arenaut_program *program, const arenaut_op *op);
 /* Of all ops, called or not, since a runtime prepares them all: the first that is missing decides,
@@ -240,11 +239,10 @@ arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
 arenaut_op_support arenaut_kernel_support_all(const arenaut_kernel_set *set,
                                               const arenaut_program *program, uint32_t *op);
 
-/* Bytes that are kept of an op where pointers have `pointer` bytes, 4 or 8: of its options, and of
- * its kernel, each request rounded up to `align`. An op with rules in a set that names it not among
- * the persistent has its own kernel there, of which nothing is known. False: that is so, or no
- * set names it, it is not known how large its tensors are, or it reads what is compressed.
- * O(rules). */
+/* Persistent bytes of an op if pointers have `pointer` bytes, 4 or 8: of its options, and of its
+ * kernel, each request rounded up to `align`. An op with rules in a set that names it not among the
+ * persistent has its own, unknown kernel there. False: that is so, or no set names the op, or a
+ * tensor of it is compressed or of unknown size. O(rules). */
 typedef struct arenaut_persistent {
     uint64_t options, data;
 } arenaut_persistent;

@@ -12,20 +12,20 @@ extern "C" {
 #endif
 
 typedef struct arenaut_merge_options {
-    /* Fully qualified names of what is shared; NULL: all that several programs have under the
+    /* Fully qualified names of the shared tensors; NULL: all that several programs have under the
      * same name. Everything else is each program's own. */
     const char *const *share;
     size_t n_share;
 } arenaut_merge_options;
 
 /* Makes one program of `n` others, which stay as they are. `names[i]` is put in front of the
- * methods of program i ("prefill/forward"), of what it does not share, and of symbols that
- * several programs call alike. `options` may be NULL.
+ * methods of program i ("prefill/forward"), of its own tensors, and of symbols of one name in
+ * several programs. `options` may be NULL.
  *
- * What is shared must be of one size, type, device and, as far as that is known, first value
- * everywhere: else BAD_INPUT, naming both. BAD_ARGUMENT for no programs, for names that are
- * not all different, for a name to be shared that fewer than two programs have, and for
- * programs of different dialects. O(size of the programs · log of their tensors). */
+ * A shared tensor must be of one size, type, device and, as far as that is known, first value
+ * everywhere: else BAD_INPUT, naming both. BAD_ARGUMENT for no programs, for names that are not all
+ * different, for a name to be shared that fewer than two programs have, and for programs of
+ * different dialects. O(size of the programs · log of their tensors). */
 arenaut_status arenaut_program_merge(const arenaut_program *const *programs,
                                      const char *const *names, size_t n,
                                      const arenaut_merge_options *options,

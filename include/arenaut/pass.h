@@ -25,7 +25,8 @@ typedef struct arenaut_pass_options {
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const arenaut_scratch_entry *scratch;
     size_t n_scratch;
-    bool only_this_scratch; /* ops without an entry ask for none, whatever the kernels' sizes say */
+    bool only_this_scratch; /* ops without an entry have none, even if the kernels' sizes give
+                             * some */
     const arenaut_in_place_rule *in_place; /* the user's rules; they come before the kernels's */
     size_t n_in_place;
     bool only_these_rules; /* neither the kernels' in-place rules nor the dialect's count */
@@ -57,19 +58,19 @@ arenaut_status arenaut_passes_run(arenaut_program *program, const char *selectio
                                                 const arenaut_program *program),
                                   void *context, arenaut_error *err);
 
-/* What a scratch file says about one model. */
+/* The content of a scratch file for one model. */
 typedef struct arenaut_scratch_sizes {
     arenaut_scratch_entry *entries;
     size_t n;
     bool known; /* it speaks about this model: ops without a row ask for nothing */
 } arenaut_scratch_sizes;
 
-/* Reads a scratch file: CSV, and its header names the columns. `op` (its number within the
- * method) and `bytes` must be there; `method` (number or name; without it the first) and
- * `model` may be. One row per request, in the order of the requests. With a `model` column
- * one file serves several models: rows count if they name `model` (NULL: all rows count);
- * a model that asks for nothing has one row with empty cells. Other columns are for people,
- * lines that begin with '#' are comments. BAD_INPUT with the line in err->at. */
+/* Reads a scratch file: CSV, and its header names the columns. `op` (its number within the method)
+ * and `bytes` must be there; `method` (number or name; without it the first) and `model` may be.
+ * One row per request, in the order of the requests. With a `model` column one file serves several
+ * models: rows count if they name `model` (NULL: all rows count); a model without scratch has one
+ * row with empty cells. Other columns are for people, lines that begin with '#' are comments.
+ * BAD_INPUT with the line in err->at. */
 arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *model,
                                     const arenaut_program *program,
                                     const arenaut_allocator *allocator, arenaut_scratch_sizes *out,
@@ -84,17 +85,16 @@ arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_progra
                                    arenaut_error *err);
 
 /* The first op whose results `target` may keep outside of the arena (arenaut_target.outside), so
- * that what the arena holds cannot be told; ARENAUT_NONE: there is none. O(ops). */
+ * that the content of the arena is unknown; ARENAUT_NONE: there is none. O(ops). */
 uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target);
 
-/* Whether these kernels ask for scratch for this op, as far as is known: those that may ask do not
- * if their sizes say so, and all may that have to unpack an operand. `kernels` may be NULL. */
+/* Whether these kernels may need scratch for this op: they are listed as such, with sizes that are
+ * unknown or not zero, or an operand is compressed. `kernels` may be NULL. */
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_kernel_set *kernels);
 
-/* What is known of scratch when `program` runs with these kernels. `sizes` may be NULL. An
- * op that has scratch already, from its file or from the pass, counts as known.
- * O(ops × rules). */
+/* The knowledge of scratch if `program` runs with these kernels. `sizes` may be NULL. An op that
+ * has scratch already, from its file or from the pass, counts as known. O(ops × rules). */
 arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
                                                 const arenaut_kernel_set *kernels,
                                                 const arenaut_scratch_sizes *sizes);

@@ -1,18 +1,17 @@
-/* The whole way in one call: from the bytes of a file to a checked plan, and back into the file.
+/* The pipeline: one call from the bytes of a file to a checked plan, and back into the file.
  *
  *     file ─ read ─► program ─ prepare ─► problem ─ find_baseline, plan ─► checked plan ─ write ─►
  * file
  *
  * The contract, which everything built on this inherits:
- * - Never unchecked. Where arenaut_pipeline_plan returns OK, its plan has passed
- *   arenaut_check_plan and, for a program, arenaut_check_replay. A plan that did not is an
- *   error, and is in no result.
- * - Never worse. The baseline is what the file's runtime does today: its own planner's plan, or
- *   the one in the file if the runtime obeys it. arenaut_pipeline_write puts a plan into a model
- *   only if it needs less than the baseline, or the baseline is wrong; what is written has been
- *   read back, and checked, where the file states its memories.
- * - What the file does not tell (kernels' scratch, results outside of the arena) is never counted
- *   as nothing: such a plan is FEASIBLE, not OPTIMAL.
+ * - Never unchecked. If arenaut_pipeline_plan returns OK, its plan has passed arenaut_check_plan
+ *   and, for a program, arenaut_check_replay. A plan that did not is an error, and is in no result.
+ * - Never worse. The baseline is the plan of the file's runtime: that of its own planner, or the
+ *   one in the file if the runtime obeys it. arenaut_pipeline_write puts a plan into a model only
+ *   if it needs less than the baseline, or the baseline is wrong; the written file has been read
+ *   back, and checked, where it states its memories.
+ * - Unknown memory (kernels' scratch, results outside of the arena) is never counted as nothing:
+ *   such a plan is FEASIBLE, not OPTIMAL.
  *
  * A model's arena, and the model with the plan inside:
  *
@@ -47,7 +46,7 @@
 extern "C" {
 #endif
 
-/* What is timed and watched on the way, in this order. */
+/* Stages, timed and watched in this order. */
 typedef enum arenaut_stage {
     ARENAUT_STAGE_READ,
     ARENAUT_STAGE_LOWER,     /* passes and lowering */
@@ -85,67 +84,67 @@ typedef struct arenaut_side_file {
     size_t size;
 } arenaut_side_file;
 
-/* Whether ops run piece by piece (rewrite.h), and which. */
+/* Tiling of ops ("split", rewrite.h). */
 typedef struct arenaut_splitting {
     bool on;
-    const arenaut_split_stage *stages; /* NULL: those that are found */
+    const arenaut_split_stage *stages; /* NULL: search for them */
     uint32_t n_stages;
-    arenaut_split_options options; /* of what is found: only what it may cost is taken of them */
-    uint64_t budget; /* of all that is to be reserved: the first stages that fit are taken, those
-                      * that add least; 0: the stages with which least is needed */
+    arenaut_split_options
+        options;     /* of the search: only its limits of added cost, and its effort */
+    uint64_t budget; /* of all reserved bytes: the stages that fit and add the fewest ops are taken;
+                        0: the stages that need the fewest bytes */
 } arenaut_splitting;
 
-/* Whether ops run in another order (rewrite.h), and in which. */
+/* Another schedule of the ops ("order", rewrite.h). */
 typedef struct arenaut_reordering {
     bool on;
-    const uint32_t *ops;           /* NULL: the one that is found */
-    arenaut_order_options options; /* of what is found */
+    const uint32_t *ops;           /* NULL: search for one */
+    arenaut_order_options options; /* of the search */
 } arenaut_reordering;
 
-/* Which joins are written in place, where the pass `slices` runs. */
+/* Joins written in place, if the pass `slices` runs. */
 typedef struct arenaut_joining {
-    bool chosen; /* false: all that can be; or, where ops may run in another order, those with which
-                  * least is to be reserved */
+    bool chosen; /* false: chosen automatically: all that can be or, with another schedule, the
+                  * choice that reserves the fewest bytes */
     const uint32_t *results; /* tensors */
     uint32_t n;
 } arenaut_joining;
 
-/* Which views are copies (rewrite.h). */
+/* Views that are materialized as copies (rewrite.h). */
 typedef struct arenaut_copying {
     const uint32_t *ops; /* of the file, ascending */
     uint32_t n;
 } arenaut_copying;
 
-/* Whether ops run again (rewrite.h), and which. */
+/* Rematerialization of ops ("recompute", rewrite.h). */
 typedef struct arenaut_recomputing {
     bool on;
-    const uint32_t *ops; /* the sequence in which the ops run, NULL: one that is found */
+    const uint32_t *ops; /* the schedule, with copies; NULL: search for one */
     uint32_t n_ops;
-    arenaut_recompute_options options; /* of what is found */
+    arenaut_recompute_options options; /* of the search */
 } arenaut_recomputing;
 
-/* What is known of running ops again: bytes that are alive at once. */
+/* The result of rematerialization, in live bytes. */
 typedef struct arenaut_recomputed {
     bool known;                   /* that is, the rest means something */
-    uint64_t before, after;       /* without, and with what would run again */
-    uint32_t n_ops;               /* that run again; 0: none, since no plan needs less then */
-    uint64_t bytes, bytes_before; /* that they write, and that all ops of the file write */
+    uint64_t before, after;       /* peak without and with the copies of ops */
+    uint32_t n_ops;               /* copies of ops; 0: none, since they lower no plan */
+    uint64_t bytes, bytes_before; /* written by the copies, and by all ops of the file */
 } arenaut_recomputed;
 
-/* What is known of the orders of a program: bytes that are alive at once, buffers rounded up to
- * their alignment. */
+/* The result of scheduling, in live bytes, buffers rounded up to their alignment. */
 typedef struct arenaut_ordering {
     bool known;                  /* that is, the rest means something */
-    uint64_t given, best, bound; /* today; in the best order that was found; in any, or
-                                  * 0 where of all choices of joins none is known */
-    uint64_t at_ends;            /* no arena is smaller than what is alive less this */
+    uint64_t given, best, bound; /* peak of the given schedule and of the best one found; a lower
+                                  * bound for any, 0 if none is known for all choices of joins */
+    uint64_t at_ends;            /* no arena is smaller than the live bytes less this */
     uint32_t n_lines;            /* of the proof of the bound, which has been checked */
     uint64_t heuristics[ARENAUT_ORDER_HEURISTIC_COUNT]; /* peaks of the heuristics */
-    uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
-                       * choices, `given` and `ways` of all in place; 0: nothing was to choose */
+    uint32_t n_joins; /* joins that may be in place or not: `best` and `bound` are over all choices,
+                       * `given` and `ways` with all in place; 0: no choice */
     uint32_t n_in_place; /* of these, in the plan */
-    uint32_t n_views;    /* that could be copies, where that may save anything: likewise, and
-                          * `given` and `ways` are of none */
+    uint32_t n_views;    /* views that could be copies with a saving: likewise; `given` and `ways`
+                          * are without copies */
     uint32_t n_copied;   /* of these, in the plan */
     uint32_t n_held;     /* ops that keep their order among one another for the only reason that
                           * nothing is known of their operators (see arenaut_op.pure): orders that
@@ -156,21 +155,22 @@ typedef struct arenaut_ordering {
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
  * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
 typedef struct arenaut_pipeline_options {
-    const char *path;                  /* what results call the input; NULL: "input" */
+    const char *path;                  /* the name of the input in results; NULL: "input" */
     const arenaut_format *format;      /* NULL: by content */
     const arenaut_target *target;      /* NULL: by format */
-    const arenaut_kernel_set *kernels; /* that the target runs; NULL: those that the mark of a plan
-                                        * in the file names, else the target's own */
+    const arenaut_kernel_set *kernels; /* that the target runs; NULL: the set that the mark of a
+                                        * plan in the file names, else the target's own */
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const char *method;                /* only this entry method; NULL: all */
     const char *passes;                /* added and left out, as in arenaut_passes_run */
     const char *share;         /* several files: "auto", or the names "a,b" that they share */
     arenaut_side_file shapes;  /* arenaut_shapes_read */
     arenaut_side_file scratch; /* arenaut_scratch_read */
-    const char *scratch_model; /* what its `model` column calls this one; NULL: any */
-    bool judge_given;          /* a plan in the file is the baseline whoever obeys it */
+    const char *scratch_model; /* this model's name in its `model` column; NULL: any */
+    bool judge_given;          /* a plan in the file is the baseline, even if the runtime ignores
+                                * it */
 
-    /* overrides: what makes the planned problem another one than the runtime's */
+    /* overrides: differences of the planned problem from the runtime's */
     arenaut_overwrite overwrite;
     bool preserve_inputs, exclude_io, overlap; /* as in arenaut_lowering_options */
     const arenaut_in_place_rule *in_place_rules;
@@ -192,11 +192,12 @@ typedef struct arenaut_pipeline_options {
     const arenaut_dim *dims; /* no override: the runtime's problem has these sizes too */
     size_t n_dims;
 
-    bool compact; /* what is written into a model leaves out what nothing in the file leads to any
-                   * more, as weights that were divided; it cannot be stripped then */
-    arenaut_plan_options plan; /* `progress` also watches the incumbent, and what is searched for
-                                * on the way; less `effort` than usual is less for that, too */
-    bool plan_as_made;         /* leave out what the runtime makes of the plan: scratch, memories */
+    bool compact; /* a written model leaves out unreferenced parts, such as weights that were
+                   * divided; it cannot be stripped then */
+    arenaut_plan_options plan; /* `progress` also watches the incumbent and the searches for
+                                * rewrites; less `effort` than usual is less for them, too */
+    bool plan_as_made;         /* leave out the runtime's additions to the plan: scratch,
+                                * memories */
 
     /* Called on the way; each may be NULL. A note is no error: "12 tensors have no size …". */
     void *context;
@@ -205,12 +206,12 @@ typedef struct arenaut_pipeline_options {
     void (*after_pass)(void *context, const arenaut_pass *pass, const arenaut_program *program);
 } arenaut_pipeline_options;
 
-/* What the file's runtime does today. */
+/* The plan of the file's runtime. */
 typedef struct arenaut_baseline {
     arenaut_plan *plan; /* NULL: not known */
-    bool from_file;     /* it is the plan in the file, with what that leaves open filled in */
+    bool from_file;     /* it is the plan in the file, with open places filled in */
     bool overlaps;      /* it is wrong: `finding` says why, and its size says nothing */
-    bool in_place;      /* it is right, by what the kernels may overwrite */
+    bool in_place;      /* it is right, by the operands that the kernels may overwrite */
     bool reaches;       /* likewise, and by how far results may reach into operands */
     bool shares;        /* it is right, though buffers lie over one another */
     arenaut_finding finding;
@@ -219,15 +220,15 @@ typedef struct arenaut_baseline {
     const arenaut_program *program;
 } arenaut_baseline;
 
-/* What the file states of its memories, and what becomes of them with the plan in it. */
+/* The memories that the file states, and their sizes with the plan in it. */
 typedef struct arenaut_memories {
     arenaut_memory *rows; /* by method, then number; NULL: the file states none */
     size_t n;
     bool sized; /* the `planned` sizes are known */
 } arenaut_memories;
 
-/* In bytes: sums over pools or, where the file states memories, over those; what methods share
- * counts once. */
+/* In bytes: sums over pools or, where the file states memories, over those; shared tensors of
+ * methods count once. */
 typedef struct arenaut_figures {
     uint64_t now;     /* of the baseline, if there is one */
     uint64_t planned; /* of the plan */
@@ -260,8 +261,8 @@ typedef struct arenaut_pipeline {
     const arenaut_rewrite *rewrite;    /* how document.program was made; NULL: as read */
     arenaut_ways_to_split ways;
     arenaut_recomputed recomputed;  /* where that was asked for */
-    arenaut_ordering ordering;      /* of its ops, where reordering was asked for; of those that
-                                     * run again as well */
+    arenaut_ordering ordering;      /* of its schedule, if reordering is on; with rematerialized ops
+                                     * as well */
     arenaut_scratch_sizes scratch;  /* from options.scratch */
     arenaut_lowering *lowering;     /* NULL for a bare problem */
     const arenaut_problem *problem; /* with the overrides */
@@ -286,8 +287,8 @@ arenaut_status arenaut_pipeline_run(const void *data, size_t size,
 
 /* The stages, in their one order: new, read, prepare, find_baseline, plan, write. A pipeline whose
  * stage failed keeps what the earlier ones made, and `fault`; only planning may be tried again,
- * with other options. find_baseline may be left out where nothing is written. BAD_ARGUMENT for a
- * stage out of order. */
+ * with other options. find_baseline may be left out if nothing is written. BAD_ARGUMENT for a stage
+ * out of order. */
 arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
                                     const arenaut_allocator *allocator, arenaut_pipeline **out,
                                     arenaut_error *err);
@@ -310,7 +311,7 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
 
-/* What places that a program states for each tensor come to. */
+/* Figures of the places that a program states for its tensors. */
 typedef struct arenaut_stated_places {
     uint32_t n_placed;                 /* tensors */
     uint64_t bytes;                    /* the highest end in each pool, added up */
@@ -332,8 +333,8 @@ arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *pipeline,
  * errors of passes and lowering. */
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_error *err);
 
-/* What the runtime does today. That it is not known, or wrong, is no error. Fills `baseline`,
- * `memories` and figures.now. */
+/* The runtime's own plan. An unknown or wrong one is no error. Fills `baseline`, `memories` and
+ * figures.now. */
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *pipeline, arenaut_error *err);
 
 /* Plans and checks. Fills `plan` and the other figures; called again, it replaces them. NO_PLAN as
@@ -343,12 +344,12 @@ arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *
 
 /* In the place of planning, of a file that holds a right plan: that plan, with the problem and the
  * program that it is of. A search gives its lower bound and, where it finds a smaller plan with the
- * same rights, a note or, with `or_better`, the result. Plans where the file holds no right plan,
- * or options ask for another problem than the file's. After find_baseline; what it describes is not
- * written. Errors of arenaut_pipeline_plan. */
+ * same rights, a note or, with `or_better`, the result. Plans if the file holds no right plan, or
+ * the options define another problem than the file's. After find_baseline; the described plan is
+ * not written. Errors of arenaut_pipeline_plan. */
 arenaut_status arenaut_pipeline_describe(arenaut_pipeline *pipeline, bool or_better,
                                          arenaut_error *err);
-/* Whether it finds such a plan, and nothing else is asked for. After find_baseline. */
+/* Whether it finds such a plan, and the options define no other problem. After find_baseline. */
 bool arenaut_pipeline_describes_file(const arenaut_pipeline *pipeline);
 
 /* Replays the program over tensors placed as `plan`, of pipeline->problem, says: OK, or REJECTED
@@ -364,9 +365,9 @@ arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *pipeline, const a
     XX(OUTSIDE, "results may lie outside of the arena, as the application decides")        \
     XX(FOREIGN, "the file holds another tool's plan, which is replaced only by force")     \
     XX(MEMORY_GROWS, "a memory of the file would grow")                                    \
-    XX(LARGER, "the runtime needs less today")                                             \
+    XX(LARGER, "the runtime's own plan needs less")                                        \
     XX(HELD, "the file holds this plan already")                                           \
-    XX(NO_SMALLER, "the runtime needs no more today")                                      \
+    XX(NO_SMALLER, "the runtime's own plan needs no more")                                 \
     XX(SCRATCH_UNKNOWN, "with the kernels' scratch, which is unknown, it could need more") \
     XX(POOLS, "the runtime plans in one arena, and this plan is in several pools")
 
@@ -391,8 +392,8 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool i
  * planned and the file would still be wrong; INTERNAL where the written bytes did not pass. */
 arenaut_status arenaut_pipeline_write(const arenaut_pipeline *pipeline, bool force,
                                       arenaut_sink sink, arenaut_error *err);
-/* How many bytes options.compact would leave out of what arenaut_pipeline_write writes; 0 where the
- * format has no such bytes, or they cannot be told. As dear as writing. */
+/* The number of bytes that options.compact would leave out of a written model; 0 if the format has
+ * no such bytes, or they cannot be found. As dear as writing. */
 arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *pipeline, uint64_t *bytes,
                                            arenaut_error *err);
 

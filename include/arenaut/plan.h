@@ -34,10 +34,10 @@ typedef enum arenaut_stop {
 const char *arenaut_quality_name(arenaut_quality quality);
 const char *arenaut_stop_name(arenaut_stop stop);
 
-/* Why there is no plan: at `step` the listed buffers need `bytes_over` more than there is.
- * Two fixed buffers that overlap are listed with the number of bytes they share. With 0 bytes over
- * the list is no proof by itself: these buffers are alive where, step by step, the last way to
- * divide buffers among their pools has come to an end. */
+/* The witness of an infeasible problem: at `step` the listed buffers need `bytes_over` more than
+ * there is. Two fixed buffers that overlap are listed with the number of bytes they share. With 0
+ * bytes over the list is no proof by itself: these buffers are alive at the steps at which the last
+ * division of buffers among their pools has failed. */
 typedef struct arenaut_witness {
     int64_t step;
     uint32_t pool; /* ARENAUT_NONE: all pools together */
@@ -54,7 +54,7 @@ typedef struct arenaut_plan {
     uint64_t *lower_bound; /* per pool; no plan that uses these pools thus needs less */
     uint64_t total;        /* sum of arena */
     uint64_t total_bound;  /* no plan has a smaller total, of those that spill no more than this
-                            * one: where no buffer has a choice of pools, no plan at all */
+                            * one: if no buffer has a choice of pools, no plan at all */
     uint64_t spill;        /* byte-uses in slower pools: see arenaut_pool in problem.h */
     uint64_t spill_bound;  /* no plan at all spills less */
     arenaut_quality quality;

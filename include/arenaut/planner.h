@@ -21,11 +21,11 @@
 extern "C" {
 #endif
 
-/* Constraints a problem may use; a planner lists those that it handles, and a problem
- * with another one is refused with an error that names it. A same-base relation is a right and
- * a hint a wish: a planner may list them and leave them unused, as do the replicas of runtimes
- * that know no such thing (same-base: tflm-greedy, tvm-tokens, torch-caching). That costs memory,
- * but says nothing wrong: bounds count every right, and only a plan that reaches one is optimal. */
+/* Constraints a problem may use; a planner lists those that it handles, and a problem with another
+ * one is refused with an error that names it. A same-base relation is a right and a hint a request:
+ * a planner may list them and leave them unused, as do the replicas of runtimes that know no such
+ * thing (same-base: tflm-greedy, tvm-tokens, torch-caching). That costs memory, but says nothing
+ * wrong: bounds count every right, and only a plan that reaches one is optimal. */
 #define ARENAUT_FEATURE_MAP(XX)                    \
     XX(0, ALIGNMENT, "alignment")                  \
     XX(1, GAPS, "several lifetimes of one buffer") \
@@ -66,15 +66,14 @@ typedef struct arenaut_progress {
     uint64_t spill;       /* of the best plan; ARENAUT_UNPLACED: none yet. Where it shrinks, `best`
                            * may grow */
     uint64_t spill_bound; /* likewise */
-    uint32_t share; /* of all the time that there is, in thousandths: when so much is gone, what
-                     * is at work now has had its part, as has a search on the way to a plan;
-                     * 0: it may take all of it */
+    uint32_t share; /* of the whole time, in thousandths: after that the present search has spent
+                     * its part, a search for a rewrite as well; 0: it may take all of it */
 } arenaut_progress;
 
-/* Called every few thousand search steps, at every improvement, and at least every few
- * milliseconds in all that may take longer, from the thread that called arenaut_plan_make. What
- * it says is done at once: `auto` then returns the best plan so far, or one without reuse if that
- * is all that there is time for; other planners that have none yet return STOPPED. */
+/* Called every few thousand search steps, at every improvement, and at least every few milliseconds
+ * in all that may take longer, from the thread that called arenaut_plan_make. Its verdict is obeyed
+ * at once: `auto` then returns the best plan so far, or one without reuse if there is time for no
+ * other; other planners that have none yet return STOPPED. */
 typedef arenaut_verdict (*arenaut_progress_fn)(void *context, const arenaut_progress *progress);
 
 /* An option of one planner, e.g. {"order", "size"}; each planner documents its own. */
@@ -101,11 +100,10 @@ typedef struct arenaut_plan_options {
     size_t n_settings;
 } arenaut_plan_options;
 
-/* What a planner is handed. It fills plan->pool and plan->offset, and may raise
- * plan->spill_bound, total_bound (see plan.h for what each means) and lower_bound, set quality,
- * stopped_by, effort and witness. The caller of `run` measures arenas and spill, and settles
- * quality from the bounds; where the planner has proven that there is no plan, it sets quality
- * INFEASIBLE and returns OK. */
+/* The input and output of a planner. It fills plan->pool and plan->offset, and may raise
+ * plan->spill_bound, total_bound (see plan.h) and lower_bound, set quality, stopped_by, effort and
+ * witness. The caller of `run` measures arenas and spill, and settles quality from the bounds; if
+ * the planner has proven that there is no plan, it sets quality INFEASIBLE and returns OK. */
 typedef struct arenaut_planning {
     const arenaut_problem *problem;      /* valid, and uses no feature outside `handles` */
     const arenaut_plan_options *options; /* never NULL; effort is resolved */
@@ -122,8 +120,8 @@ typedef struct arenaut_planner {
     arenaut_status (*run)(const struct arenaut_planner *self, arenaut_planning *planning);
     const void *data; /* the planner's own constants */
     uint32_t refuses; /* ARENAUT_PROBLEM_… traits that it will not plan for, though it could */
-    /* When and how `auto` tries a row of the table (src/planners/run/planner_rows.h); NULL: it does
-     * not. That of a caller's own planner is never looked at. */
+    /* The condition and settings with which `auto` tries a row of the table
+     * (src/planners/run/planner_rows.h); NULL: never. Ignored in a caller's own planner. */
     const struct arn_attempt *attempt;
 } arenaut_planner;
 

@@ -1,5 +1,5 @@
-/* A problem: buffers with lifetimes, pools to put them in, and constraints. All that a
- * planner sees.
+/* A problem: buffers with lifetimes, pools to put them in, and constraints. The whole input of a
+ * planner.
  *
  * It is plain data, a struct of arrays. Time is counted in steps, an int64_t axis of any
  * origin; a lifetime [first, end) is half open. Sizes, offsets and alignments are bytes.
@@ -17,7 +17,7 @@
  *              and a its *host*; a slice may be the host of others.
  *   separation {upper, lower, distance} lets two buffers that are alive together overlap where
  *              offset[upper] - offset[lower] >= distance: an op that walks its operand in
- *              address order writes its result, from below, over what it has read. Else
+ *              address order writes its result, from below, over the bytes that it has read. Else
  *              they must lie apart as any two. The distance may be 0 or negative. A
  *              permission, like same-base.
  *
@@ -53,7 +53,7 @@ typedef struct arenaut_interval {
     int64_t first, end; /* steps, [first, end) */
 } arenaut_interval;
 
-/* What a buffer holds; `name` is the word used in JSON. Constants are never planned, but
+/* Content classes of buffers; `name` is the word used in JSON. Constants are never planned, but
  * tensors of a program may be constant. */
 #define ARENAUT_CLASS_MAP(XX)                                                       \
     XX(INTERMEDIATE, "intermediate")                                                \
@@ -76,17 +76,16 @@ const char *arenaut_class_name(arenaut_class cls);
 /* An address range that buffers are placed in. Pools are ranked by cost: the lower the
  * index, the faster the memory, and planners fill the fastest first.
  *
- * What that means: each buffer counts its pools from its fastest one, which is 0; a buffer in
- * pool number r of its own costs size × uses × r byte-uses, and the sum over all buffers is
- * the *spill* of a plan. Of two plans that fit, the one with less spill is better, and of equal
- * spill the one with the smaller sum of arenas. So a buffer that may go to one pool only (a
- * device's, a method's) costs nothing there, and where no buffer has a choice every plan
- * spills 0 and the sum of arenas decides alone.
+ * To be exact: each buffer counts its pools from its fastest one, which is 0; a buffer in pool
+ * number r of its own costs size × uses × r byte-uses, and the sum over all buffers is the *spill*
+ * of a plan. Of two plans that fit, the one with less spill is better, and of equal spill the one
+ * with the smaller sum of arenas. So a buffer that may go to one pool only (a device's, a method's)
+ * costs nothing there, and if no buffer has a choice every plan spills 0 and the sum of arenas
+ * decides alone.
  *
- * All zero, it is one of host memory without a limit. In a problem's own array, defaults are
- * filled in: capacity is ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed`
- * says so; and it is rounded down to the alignment, as an arena, which is rounded up to it, can
- * take no more. */
+ * All zero, it is one of host memory without a limit. In a problem's own array, defaults are filled
+ * in: capacity is ARENAUT_UNLIMITED if there is no limit, and 0 only if `closed`; and it is rounded
+ * down to the alignment, as an arena, which is rounded up to it, can take no more. */
 typedef struct arenaut_pool {
     const char *name;  /* copied; NULL reads as "poolK" */
     uint64_t capacity; /* bytes; 0 reads as ARENAUT_UNLIMITED */
@@ -113,8 +112,8 @@ typedef struct arenaut_reserved {
     uint64_t first, end; /* bytes, [first, end) */
 } arenaut_reserved;
 
-/* What is true of a problem as a whole, as bits of its `traits`; the text is the JSON word.
- * The first is a constraint, the others say where the problem comes from. */
+/* Properties of a problem as a whole, as bits of its `traits`; the text is the JSON word. The first
+ * is a constraint, the others say where the problem comes from. */
 #define ARENAUT_PROBLEM_TRAIT_MAP(XX)                                                            \
     XX(0, TOKENS, "tokens")     /* memory comes in whole tokens: two buffers of a pool begin at  \
                                  * the same address or have no byte in common, at any time */    \
@@ -148,9 +147,9 @@ typedef struct arenaut_problem {
     uint8_t *cls;             /* arenaut_class; NULL: all intermediate */
     uint32_t *uses;           /* how often all its bytes are written or read; NULL: all 1 */
     uint32_t *method;         /* index in method_name; ARENAUT_NONE: none; NULL: none */
-    uint32_t *release;        /* of those whose lives end at one step, the lower is let go first,
-                               * then the lower buffer: for planners that hand out memory as a
-                               * runtime does, one request after another; NULL: all 0 */
+    uint32_t *release;        /* of buffers that end at one step, the lower `release` is freed
+                               * first, then the lower buffer: for planners that hand out memory as
+                               * a runtime does, one request after another; NULL: all 0 */
     const char **name;        /* NULL or NULL entry: unnamed */
     const char **op;          /* the op that makes it, for people; NULL as above */
     const char **source;      /* where it comes from, for people; NULL as above */
@@ -195,8 +194,8 @@ static inline arenaut_optional_offset arenaut_at(uint64_t offset) { /* ARENAUT_U
     return optional;
 }
 
-/* One buffer, as it is handed to arenaut_problem_add_buffer. What is zero is left out: a
- * buffer starts from {0}. Strings and lifetimes are copied. */
+/* One buffer, as it is handed to arenaut_problem_add_buffer. Zero means left out: a buffer starts
+ * from {0}. Strings and lifetimes are copied. */
 typedef struct arenaut_buffer {
     uint64_t size;
     uint64_t align;                    /* power of two; 0 reads as 1 */
@@ -215,7 +214,7 @@ typedef struct arenaut_buffer {
     uint32_t uses;    /* how often all its bytes are written or read in a run; 0 reads as 1 */
 } arenaut_buffer;
 
-#define ARENAUT_BUFFER_INIT {0} /* for those who want a name for it */
+#define ARENAUT_BUFFER_INIT {0} /* a name for it */
 
 /* Makes an empty problem in *out, which the caller frees. */
 arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_problem **out,
@@ -249,20 +248,18 @@ arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *e
  * come without a program (program.h has the same for programs). The same in every version. */
 uint64_t arenaut_problem_fingerprint(const arenaut_problem *problem);
 
-/* Whether some buffer that needs memory may go to one of several pools, so that plans may
- * differ in what they spill. O(n). */
+/* Whether some buffer that needs memory may go to one of several pools, so that plans may differ in
+ * their spill. O(n). */
 bool arenaut_problem_chooses_pools(const arenaut_problem *problem);
 
-/* Checks what no single call could: relations that name unknown buffers, form cycles,
- * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
- * not at all; an inside buffer must fit its host; separated ones must conflict, and no pair be
- * separated twice) or pools; edges between unknown buffers;
- * unknown pools and methods; sums past ARENAUT_SIZE_MAX, that of the largest spill included.
- * BAD_INPUT or TOO_LARGE, naming the buffer; BAD_ARGUMENT if things were added without
- * arenaut_problem_finish after them.
- * For problems whose arrays the caller owns it also checks the arrays' order.
- * O(n log n). Fixed buffers that overlap, or a buffer larger than its pools, are *not*
- * errors here: such a problem is well formed and infeasible. */
+/* Checks all that no single call can: relations that name unknown buffers, form cycles, contradict
+ * lifetimes (a same-base pair must be alive together at exactly one step, or not at all; an inside
+ * buffer must fit its host; separated ones must conflict, and no pair be separated twice) or pools;
+ * edges between unknown buffers; unknown pools and methods; sums past ARENAUT_SIZE_MAX, that of the
+ * largest spill included. BAD_INPUT or TOO_LARGE, naming the buffer; BAD_ARGUMENT if things were
+ * added without arenaut_problem_finish after them. For problems whose arrays the caller owns it
+ * also checks the arrays' order. O(n log n). Fixed buffers that overlap, or a buffer larger than
+ * its pools, are *not* errors here: such a problem is well formed and infeasible. */
 arenaut_status arenaut_problem_validate(const arenaut_problem *problem, arenaut_error *err);
 
 /* Changes one buffer before it is added to a copy. */
@@ -315,7 +312,7 @@ static inline const arenaut_interval *arenaut_problem_lifetimes(const arenaut_pr
 static inline uint32_t arenaut_problem_uses(const arenaut_problem *p, uint32_t b) {
     return p->uses && p->uses[b] ? p->uses[b] : 1;
 }
-/* How many of the buffer's pools are faster than `pool`, and what it spills there. The latter
+/* The number of the buffer's pools faster than `pool`, and the buffer's spill there. The latter
  * cannot overflow in a valid problem. */
 static inline uint32_t arenaut_problem_rank(const arenaut_problem *p, uint32_t b, uint32_t pool) {
     uint32_t rank = 0;

@@ -1,6 +1,5 @@
-/* A program: methods (entry points, subgraphs, branches) over tensors, each method a
- * sequence of ops. What readers make and passes transform; lowering (lowering.h) turns it
- * into a problem.
+/* A program: methods (entry points, subgraphs, branches) over tensors, each method a sequence of
+ * ops. Readers make it, passes transform it, and lowering (lowering.h) turns it into a problem.
  *
  * Tensors, ops and methods are named by index. The ops of one method are contiguous and
  * in the order in which they run. A method that is called by an op (a branch, a loop
@@ -82,19 +81,19 @@ typedef struct arenaut_tensor {
     uint32_t lanes; /* 0: elements lie bit by bit, two of int4 in a byte; else each is a vector of
                      * so many of its dtype (a bool is one bit there) and takes whole bytes */
     uint32_t n_values;     /* elements of `values` */
-    const int64_t *values; /* what a small constant holds, as far as shapes need it: whole numbers,
-                            * or the bits of doubles; NULL: unknown */
+    const int64_t *values; /* the elements of a small constant, as far as shapes need them: whole
+                            * numbers, or the bits of doubles; NULL: unknown */
     uint32_t n_scales;     /* it is quantized with so many scales, one for all or one for each
                             * channel; 0: it is not, or that is not known */
-    uint64_t first_value;  /* a fingerprint of what state holds at first; 0: not known */
+    uint64_t first_value;  /* a fingerprint of a state's first value; 0: unknown */
     bool dynamic;          /* dims are upper bounds: smaller ones may come at run time */
     bool unsized;          /* its shape is not known: it is not planned, and reports name it */
     bool compressed;       /* a constant that a runtime may unpack, into memory of its own, before
                             * an op reads it */
     uint8_t whole_along;   /* of a constant: a bit for each axis, from the first on, along which its
                             * format cannot store a part of it */
-    bool finite; /* a constant of floating point that is known to hold no infinity and nothing that
-                  * is no number; readers look only at what may be a convolution's weights */
+    bool finite;    /* a constant of floating point that is known to hold neither infinity nor NaN;
+                     * readers look only at possible weights of convolutions */
     uint64_t bytes; /* unrounded */
     uint64_t align; /* power of two; 0: the target's */
     arenaut_class cls;
@@ -110,28 +109,28 @@ typedef struct arenaut_tensor {
     uint64_t given_offset;
 } arenaut_tensor;
 
-/* How an op makes its outputs; the text is the JSON word. */
-#define ARENAUT_OP_KIND_MAP(XX)                                                               \
-    XX(OUT, "out")               /* writes memory that it is given: the ordinary case */      \
-    XX(FUNCTIONAL, "functional") /* returns new tensors, as a graph before lowering does:     \
-                                  * brings its own memory, until a pass gives it some */      \
-    XX(VIEW, "view")             /* outputs are other names for its inputs' memory */         \
-    XX(IN_PLACE, "in_place")     /* updates an input; its outputs alias that input */         \
-    XX(MAKES, "makes")           /* brings its own memory for its outputs: not planned */     \
-    XX(IF, "if")                 /* calls[0] or calls[1] */                                   \
-    XX(WHILE, "while")           /* calls[0] is the condition, calls[1] the body */           \
-    XX(LOOP, "loop")             /* calls[0], any number of times, none included */           \
-    XX(CALL, "call")             /* calls[0], each time */                                    \
-    XX(CALL_ONCE, "call_once")   /* calls[0], on the first run only */                        \
-    XX(DELEGATE, "delegate")     /* touches all its arguments at once, in unknown ways */     \
-    XX(JUMP, "jump")             /* goes on at op `target` of its method */                   \
-    XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */       \
-    XX(MOVE, "move")             /* outputs[0] becomes another name of inputs[0]'s memory */  \
-    XX(FREE, "free")             /* says that its inputs are done with: touches nothing */    \
-    XX(ALLOC, "alloc")           /* says that its outputs get memory here: touches nothing */ \
-    XX(ALLOC_IN_PLACE, "alloc_in_place") /* the same, in the memory of inputs[0] */           \
-    XX(TUPLE, "tuple") /* outputs[0] stands for all its inputs; no memory of its own */       \
-    XX(FIELD, "field") /* outputs[0] is field `target` of the tuple inputs[0] */              \
+/* Kinds of ops, by the memory of their outputs; the text is the JSON word. */
+#define ARENAUT_OP_KIND_MAP(XX)                                                                  \
+    XX(OUT, "out")               /* writes memory that it is given: the ordinary case */         \
+    XX(FUNCTIONAL, "functional") /* returns new tensors, as a graph before lowering does:        \
+                                  * brings its own memory, until a pass gives it some */         \
+    XX(VIEW, "view")             /* outputs are other names for its inputs' memory */            \
+    XX(IN_PLACE, "in_place")     /* updates an input; its outputs alias that input */            \
+    XX(MAKES, "makes")           /* brings its own memory for its outputs: not planned */        \
+    XX(IF, "if")                 /* calls[0] or calls[1] */                                      \
+    XX(WHILE, "while")           /* calls[0] is the condition, calls[1] the body */              \
+    XX(LOOP, "loop")             /* calls[0], any number of times, none included */              \
+    XX(CALL, "call")             /* calls[0], each time */                                       \
+    XX(CALL_ONCE, "call_once")   /* calls[0], on the first run only */                           \
+    XX(DELEGATE, "delegate")     /* touches all its arguments at once, in an unknown sequence */ \
+    XX(JUMP, "jump")             /* goes on at op `target` of its method */                      \
+    XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */          \
+    XX(MOVE, "move")             /* outputs[0] becomes another name of inputs[0]'s memory */     \
+    XX(FREE, "free")             /* says that its inputs are done with: touches nothing */       \
+    XX(ALLOC, "alloc")           /* says that its outputs get memory here: touches nothing */    \
+    XX(ALLOC_IN_PLACE, "alloc_in_place") /* the same, in the memory of inputs[0] */              \
+    XX(TUPLE, "tuple") /* outputs[0] stands for all its inputs; no memory of its own */          \
+    XX(FIELD, "field") /* outputs[0] is field `target` of the tuple inputs[0] */                 \
     XX(LET, "let")     /* outputs[0] is another name for inputs[0] */
 
 typedef enum arenaut_op_kind {
@@ -164,7 +163,7 @@ typedef struct arenaut_overlap {
     int64_t distance;
 } arenaut_overlap;
 
-/* What a file says of an op besides its arguments, as far as shapes need it. */
+/* A field of an op besides its arguments, as far as shapes need it. */
 typedef struct arenaut_attribute {
     const char *name;
     uint32_t n_numbers;
@@ -186,7 +185,8 @@ typedef struct arenaut_op {
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
     bool pure;                /* it only computes its outputs from its inputs, the same each time,
-                               * whatever its name suggests; of a delegate it says nothing */
+                               * even if its name suggests otherwise; without meaning for a
+                               * delegate */
     uint32_t target;          /* of a jump: the op to go to, counted within its method; its n_ops is
                                * the method's end. Of a field: which one. Of a loop: how many values it
                                * carries from turn to turn, its first inputs and outputs and its method's;
@@ -208,14 +208,14 @@ typedef struct arenaut_given_pool {
     arenaut_device device;
 } arenaut_given_pool;
 
-/* What a value that a method computes is for, besides being a result. */
+/* The use of a value that a method computes, besides being a result. */
 typedef enum arenaut_binding_kind {
     ARENAUT_BINDING_MUTATES,  /* the new value of the state or input `target` */
     ARENAUT_BINDING_GRADIENT, /* the gradient with respect to `target` */
     ARENAUT_BINDING_LOSS,     /* the loss; no target */
     ARENAUT_BINDING_MUTATED,  /* as MUTATES, done: ops of the method give `target` the value of
-                               * `value`. What the method calls `target` still is what that held
-                               * when the call began, and may not be read once it is gone */
+                               * `value`. The name `target` in the method still stands for the value
+                               * at the begin of the call, and may not be read once that is gone */
     ARENAUT_BINDING_COUNT
 } arenaut_binding_kind;
 
@@ -241,12 +241,12 @@ typedef struct arenaut_method {
     uint32_t outer;  /* the method whose op calls this one, and whose tensors its ops may name
                       * (captured values, which that op lists among its inputs, after those that
                       * it hands over); ARENAUT_NONE: it sees only its own */
-    bool concurrent; /* ops of different streams may run at the same time, but an op
-                      * waits for those whose results it reads and those in `after`; else ops run
-                      * one after another */
+    bool concurrent; /* ops of different streams may run at the same time, but an op depends on the
+                      * makers of its operands and on the ops in `after`; else ops run one after
+                      * another */
 } arenaut_method;
 
-/* Whether the file already holds a plan, and whose. */
+/* Origin of the plan in a file, if it holds one. */
 typedef enum arenaut_given_plan {
     ARENAUT_GIVEN_NONE,
     ARENAUT_GIVEN_OURS,    /* carries our mark */
@@ -266,18 +266,18 @@ typedef struct arenaut_program {
     arenaut_op *ops;
     arenaut_method *methods;
     const char *description;  /* from the file; may be NULL */
-    const char *dialect;      /* whose operators its ops name (dialect.h); NULL: unknown */
+    const char *dialect;      /* of the operators that its ops name (dialect.h); NULL: unknown */
     uint32_t dialect_version; /* of these operators, as the file states it; 0: unknown */
     uint32_t n_symbols, n_exprs;
     struct arenaut_symbol *symbols; /* sizes that vary, and expressions over them: expr.h */
     struct arenaut_expr *exprs;
     arenaut_given_plan given;
-    const char *given_note; /* what wrote the plan in the file, for messages; may be NULL */
+    const char *given_note; /* the writer of the plan in the file, for messages; may be NULL */
     arenaut_given_kernels given_kernels;
     struct arenaut_program_store *store;
 } arenaut_program;
 
-/* Makes an empty program. Whatever is reached from it lives until _free. */
+/* Makes an empty program. All parts reached from it live until _free. */
 arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
                                    arenaut_error *err);
 void arenaut_program_free(arenaut_program *program); /* NULL is fine */
@@ -310,12 +310,12 @@ arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_
                                                const arenaut_given_pool *pools, uint32_t n_pools,
                                                arenaut_error *err);
 
-/* Copies what a method's values are for. */
+/* Sets the bindings of a method, by copy. */
 arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t method,
                                             const arenaut_binding *bindings, uint32_t n_bindings,
                                             arenaut_error *err);
 
-/* Says whose operators the ops name. */
+/* Sets the dialect of the operators that the ops name. */
 arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,
                                            arenaut_error *err);
 
@@ -334,9 +334,9 @@ arenaut_tensor arenaut_tensor_default(void);
  * the device. BAD_INPUT naming the op or tensor. O(size of the program). */
 arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
 
-/* A number for all that a plan depends on: tensors, ops, and what each reads. What passes may
- * have added does not count, so it is the same before and after them. Never 0 but by chance;
- * the same in every version. */
+/* A hash of all that a plan depends on: tensors, ops, and their operands. Additions of passes do
+ * not count, so it is the same before and after them. Never 0 but by chance; the same in every
+ * version. */
 uint64_t arenaut_program_fingerprint(const arenaut_program *program);
 
 /* Whether some operand of the op is compressed. O(inputs). */

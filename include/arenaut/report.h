@@ -1,4 +1,4 @@
-/* Reports: ways to show a result to people and to other programs, in a table.
+/* Reports: forms of a result for people and for other programs, in a table.
  *
  * Threads: reports may be written at once, also of the same result, which they only read. */
 #ifndef ARENAUT_REPORT_H
@@ -13,14 +13,14 @@ extern "C" {
 
 #define ARENAUT_REPORT_MAX_WIDTH 1000
 
-/* Another plan of the same input, or of another one, for reports that compare: what a flag would
- * give, what the runtime does today, what was before. */
+/* Another plan of the same input, or of another one, for reports that compare: the result of
+ * another flag, the runtime's own plan, an earlier plan. */
 typedef struct arenaut_variant {
     const char *name;  /* "results over operands" */
     const char *flags; /* "--inplace on"; NULL: it is none of the command's */
     uint64_t arena;
     const arenaut_result *result; /* NULL: only the arena is known, or the plan is the same */
-    uint64_t reserve;             /* the arena with what the runtime keeps; 0: that is not known */
+    uint64_t reserve;             /* the arena with the runtime's own memory; 0: unknown */
     uint64_t saves; /* bytes fewer to reserve than without the flags; else fewer of the arena */
 } arenaut_variant;
 
@@ -32,7 +32,7 @@ typedef struct arenaut_report_options {
     bool unicode;   /* block characters; else plain ASCII */
     const arenaut_variant *variants; /* to compare with; NULL: none */
     uint32_t n_variants;
-    arenaut_interval steps; /* what a picture shows; empty: all of them */
+    arenaut_interval steps; /* shown in a picture; empty: all of them */
     bool replan;            /* the page has the planner in it */
 } arenaut_report_options;
 

@@ -1,4 +1,4 @@
-/* A result: all that is known about one planned input. What writers and reports are given.
+/* A result: all facts about one planned input, for writers and reports.
  *
  * Threads: calls may run at once, also about the same problem, which they only read. */
 #ifndef ARENAUT_RESULT_H
@@ -16,15 +16,15 @@
 extern "C" {
 #endif
 
-/* What is known of kernel scratch. */
+/* Knowledge of kernel scratch. */
 typedef enum arenaut_scratch_knowledge {
-    ARENAUT_SCRATCH_NONE,    /* no op of the program asks for any */
+    ARENAUT_SCRATCH_NONE,    /* no op of the program needs any */
     ARENAUT_SCRATCH_GIVEN,   /* sizes were given, and are part of the problem */
     ARENAUT_SCRATCH_UNKNOWN, /* an op of the kernels' list occurs, without sizes */
 } arenaut_scratch_knowledge;
 
-/* A memory that the file states for one of its methods (arenaut_given_pool), and what it
- * becomes once the plan is in the file. */
+/* A memory that the file states for one of its methods (arenaut_given_pool), and its size once the
+ * plan is in the file. */
 typedef struct arenaut_memory {
     uint32_t method, id; /* as the program counts them, from 0 */
     arenaut_device device;
@@ -39,15 +39,15 @@ typedef struct arenaut_result {
     size_t file_size;
     const arenaut_program *program;    /* NULL for a bare problem */
     const arenaut_rewrite *rewrite;    /* how that was made of the file's; NULL: it is the file's */
-    const arenaut_ways_to_split *ways; /* how else it could be split; NULL: nobody has looked */
+    const arenaut_ways_to_split *ways; /* other tilings of it; NULL: not searched for */
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
     bool unmeasured;                   /* rules of theirs that were only read counted too */
     const arenaut_lowering *lowering;  /* NULL for a bare problem */
     const arenaut_problem *problem;    /* never NULL */
     const arenaut_plan *plan;          /* NULL before planning */
-    const arenaut_plan *baseline; /* what the file's runtime does without us; NULL if unknown */
-    const arenaut_trace *trace;   /* what was recorded, step by step; NULL: the file is no trace */
+    const arenaut_plan *baseline;      /* the file's runtime without our plan; NULL if unknown */
+    const arenaut_trace *trace;        /* the recording, step by step; NULL: the file is no trace */
     arenaut_scratch_knowledge scratch;
     const arenaut_memory *memories; /* NULL: the file states none, or it is not known. Else the
                                      * arenas of plan and baseline are these */
@@ -57,15 +57,14 @@ typedef struct arenaut_result {
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 
-/* The kernels that the plan stands on, if it lets results lie over operands or reach into them:
- * what is said of it holds for these alone. NULL: it stands on none. O(buffers). */
+/* The kernels that the plan stands on, if it lets results lie over operands or reach into them: its
+ * figures hold for these alone. NULL: it stands on none. O(buffers). */
 const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result);
 
-/* The first step at which most memory is needed, and what is alive there. A buffer that may
- * be written over another needs none of its own where the two meet, as far as it is no
- * larger, one that lies inside another needs none while that one is alive, and one that may
- * overlap another needs none as far as it does: with one other at a time, so that an arena may
- * even be smaller. */
+/* The first step that needs the most memory, and the buffers alive there. A buffer that may be
+ * written over another needs no memory of its own where the two meet, as far as it is no larger; a
+ * slice needs none while its host is alive; a buffer that may overlap another needs none as far as
+ * it does: with one other at a time, so that an arena may even be smaller. */
 typedef struct arenaut_peak {
     int64_t step;
     uint64_t live_bytes;   /* the sizes of the buffers alive there, added up */

@@ -26,8 +26,8 @@ typedef struct arenaut_planned_memory {
     uint32_t memory, index;
 } arenaut_planned_memory;
 
-/* What the three have in common: the interface, and the memories that they made, in an array
- * of the caller's (which may be NULL, with a capacity of 0: then init_buffer is refused). */
+/* The common part of the three: the interface, and the memories that they made, in an array of the
+ * caller's (which may be NULL, with a capacity of 0: then init_buffer is refused). */
 typedef struct arenaut_hosted_allocator {
     arenaut_device_allocator allocator; /* to be registered */
     arenaut_planned_memory *slot;
@@ -42,7 +42,7 @@ typedef struct arenaut_host_allocator {
 
 void arenaut_host_open(arenaut_host_allocator *host, arenaut_planned_memory *slot,
                        uint32_t capacity);
-/* Every _close frees the memories that init_buffer made, not what was allocated. */
+/* Every _close frees the memories that init_buffer made, not other allocations. */
 void arenaut_host_close(arenaut_host_allocator *host);
 
 /* CUDA, through the driver library, which is loaded here: no toolkit is needed. Addresses are
@@ -65,9 +65,9 @@ arenaut_status arenaut_cuda_open(arenaut_cuda_allocator *cuda, const char *libra
 void arenaut_cuda_close(arenaut_cuda_allocator *cuda);
 
 /* OpenCL 2.0 and later, through the ICD loader, which is loaded here. Memory is coarse-grained
- * shared virtual memory, since only that has addresses that can be added to: hand them to
- * kernels with clSetKernelArgSVMPointer, in the context of their device (below). Devices
- * without it are left out; indices count those that have it, over all platforms. */
+ * shared virtual memory, since only that has addresses that can be added to: hand them to kernels
+ * with clSetKernelArgSVMPointer, in the context of their device (below). Devices without it are
+ * left out; indices count the others, over all platforms. */
 enum { ARENAUT_OPENCL_DEVICES = 16, ARENAUT_OPENCL_FUNCTIONS = 10 };
 typedef struct arenaut_opencl_device {
     void *id, *context, *queue; /* cl_device_id, cl_context, cl_command_queue */
@@ -95,14 +95,14 @@ arenaut_source arenaut_pages_source(void);
 /* The memory of a device as a source. Set `device`, leave the rest zero. */
 typedef struct arenaut_device_heap {
     arenaut_device device;
-    arenaut_device_allocator *allocator; /* that gave what is out now */
+    arenaut_device_allocator *allocator; /* owner of the blocks that are out now */
     size_t live;                         /* blocks that are out */
 } arenaut_device_heap;
 
-/* `heap` must outlive the source, and belongs to one thread at a time. Its allocator is looked
- * up in the registry when a block is taken while none is out; what it gave goes back to it,
- * whatever is registered by then. What it fails with is passed on: DEVICE_ABSENT names a type
- * without an allocator. */
+/* `heap` must outlive the source, and belongs to one thread at a time. Its allocator is looked up
+ * in the registry when a block is taken while none is out; its blocks go back to it, even if
+ * another one is registered by then. Its failures are passed on: DEVICE_ABSENT names a type without
+ * an allocator. */
 arenaut_source arenaut_device_source(arenaut_device_heap *heap);
 
 #ifdef __cplusplus

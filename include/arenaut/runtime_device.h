@@ -22,11 +22,11 @@ typedef struct arenaut_span {
     size_t size;
 } arenaut_span;
 
-/* Memory of one device type. The struct is the first member of whatever an implementation
- * keeps, so `self` leads there. Addresses are the device's own; `address + n` is the
- * address of the n-th byte behind it, on every device. Every function must be there, and
- * none may be called with a NULL address, but deallocate. Where something fails, `fault`
- * (which may be NULL) is filled and outputs stay as they were. */
+/* Memory of one device type. The struct is the first member of the implementation's own, so `self`
+ * leads there. Addresses are the device's own; `address + n` is the address of the n-th byte behind
+ * it, on every device. Every function must be there, and none may be called with a NULL address,
+ * but deallocate. On failure `fault` (which may be NULL) is filled and outputs stay as they
+ * were. */
 typedef struct arenaut_device_allocator {
     uint32_t type; /* below ARENAUT_DEVICE_TYPES */
     /* Makes the planned memory `memory`, which lives until the allocator is closed. */
@@ -69,9 +69,9 @@ typedef struct arenaut_device_buffer {
 /* Allocates through the registry. *out must be empty, or BUFFER_IN_USE. */
 arenaut_status arenaut_device_buffer_create(arenaut_device device, size_t size, size_t align,
                                             arenaut_device_buffer *out, arenaut_fault *fault);
-/* Frees what it owns, once; an empty one owns nothing. NULL is fine. */
+/* Frees its allocation, once; an empty buffer has none. NULL is fine. */
 void arenaut_device_buffer_destroy(arenaut_device_buffer *buffer);
-/* Destroys *to, hands it what *from owns, and leaves *from empty. To itself: nothing. */
+/* Destroys *to, hands it the allocation of *from, and leaves *from empty. To itself: nothing. */
 void arenaut_device_buffer_move(arenaut_device_buffer *to, arenaut_device_buffer *from);
 arenaut_span arenaut_device_buffer_span(const arenaut_device_buffer *buffer);
 

@@ -1,10 +1,9 @@
-/* What went wrong in the runtime, in numbers.
+/* Faults: failures of the runtime, in numbers.
  *
- * The runtime has no stdio, and a small machine has no room for sentences. So a call that
- * can fail returns an arenaut_status, as everywhere, and stores numbers in the fault that
- * its caller may hand in: the reason, the thing it is about, what was found, what is
- * allowed. arenaut_fault_text makes a sentence of them; the table of sentences is linked
- * only where that is called.
+ * The runtime has no stdio, and a small machine has no room for sentences. So a call that can fail
+ * returns an arenaut_status, as everywhere, and stores numbers in the fault that its caller may
+ * hand in: the reason, the object, the value found and the value allowed. arenaut_fault_text makes
+ * a sentence of them; the table of sentences is linked only where that is called.
  *
  * Threads: a fault belongs to the call that it is given to; the texts never change. */
 #ifndef ARENAUT_RUNTIME_FAULT_H
@@ -19,14 +18,14 @@
 extern "C" {
 #endif
 
-/* Reason, status, sentence: %o is the object, %f what was found, %a what is allowed. */
+/* Reason, status, sentence: %o is the object, %f the value found, %a the value allowed. */
 #define ARENAUT_FAULT_MAP(XX)                                                                      \
     XX(NONE, OK, "no fault")                                                                       \
     XX(ARGUMENT, BAD_ARGUMENT, "a pointer is missing where one is needed (argument %o)")           \
     XX(NO_MEMORY, NO_MEMORY, "no memory for %f bytes (%o)")                                        \
     XX(BUFFER_MEMORY, NO_MEMORY, "no memory for a planned buffer of %f bytes")                     \
     XX(PLANNER_MEMORY, NO_MEMORY, "the planner ran out of memory")                                 \
-    XX(SIZE, TOO_LARGE, "sizes add up past what this machine can address (at %o)")                 \
+    XX(SIZE, TOO_LARGE, "sizes add up past this machine's addresses (at %o)")                      \
     XX(ALIGNMENT, BAD_ARGUMENT, "alignment %f is no power of two (%o)")                            \
     /* devices */                                                                                  \
     XX(DEVICE_TYPE, BAD_ARGUMENT, "device type %o is unknown: types are numbers below %a")         \
@@ -102,7 +101,7 @@ extern "C" {
        "output %o would lie in memory that ends with the run: give it memory of its own")          \
     XX(STORAGE_IN_ARENA, BAD_ARGUMENT,                                                             \
        "value %o would lie in bytes of the arena that value %f has: give it memory of its own")    \
-    XX(BUSY, BAD_ARGUMENT, "the iteration is at work: what it calls must not call it")             \
+    XX(BUSY, BAD_ARGUMENT, "the iteration is at work: its callbacks must not change it")           \
     XX(NODE_KIND, BAD_INPUT, "node %o is of kind %f, which is unknown: numbers go up to %a")       \
     XX(VALUE_TYPE, BAD_INPUT, "value %o is of type %f, which is unknown: numbers go up to %a")
 

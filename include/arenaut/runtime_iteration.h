@@ -1,5 +1,5 @@
-/* The iteration planner: memory for an executor that runs the same ops again and again,
- * whose sizes become known only when it runs.
+/* The iteration planner: memory for an executor that runs the same ops many times, with sizes that
+ * become known only when it runs.
  *
  *     arenaut_iteration_init(memory, arenaut_iteration_bytes(n), &config, &it, NULL);
  *     for (;;) {
@@ -17,21 +17,20 @@
  * then. Memory is shared by offsets, from a planner that is called back, or by storage
  * groups, as PyTorch's Static Runtime does.
  *
- * Managed outputs live until they are released, all at once or one by one, wherever they lie:
- * in a buffer of their own, or, in the first run and where one outgrew its place, in memory of
- * the default source; running again before that is refused. What is not managed is counted,
- * and given up through hooks at the end of each run.
+ * Managed outputs live until they are released, all at once or one by one, wherever they lie: in a
+ * buffer of their own, or, in the first run and where one outgrew its place, in memory of the
+ * default source; running again before that is refused. Unmanaged values are counted, and released
+ * through hooks at the end of each run.
  *
- * All memory of its own is the caller's; buffers come from the sources in the config. One
- * iteration belongs to one thread at a time; different ones know nothing of each other.
+ * All memory of its own is the caller's; buffers come from the sources in the config. One iteration
+ * belongs to one thread at a time; different ones are independent.
  *
- * Built with ARENAUT_CHECKED (the default but for -DARENAUT_CHECKED=0), `deallocate` looks
- * at every storage for pointers that are not its own. Unchecked, writing a foreign
- * pointer into a storage that owns nothing loses that pointer, silently. The order of calls
- * is always checked. What an iteration calls (sources, hooks, `place`) may ask it things, but any
- * call that could change it fails there with BUSY. Addresses of outputs are invalid after their
- * release, addresses of all else after deallocate; what is read there then is what lies there now.
- */
+ * Built with ARENAUT_CHECKED (the default but for -DARENAUT_CHECKED=0), `deallocate` looks in every
+ * storage for foreign pointers. Unchecked, writing a foreign pointer into a storage that owns
+ * nothing loses that pointer, silently. The order of calls is always checked. Callbacks of an
+ * iteration (sources, hooks, `place`) may query it, but any call that could change it fails there
+ * with BUSY. Addresses of outputs are invalid after their release, addresses of all else after
+ * deallocate; a later read finds other content. */
 #ifndef ARENAUT_RUNTIME_ITERATION_H
 #define ARENAUT_RUNTIME_ITERATION_H
 
@@ -46,15 +45,14 @@ extern "C" {
 
 #define ARENAUT_NO_VALUE UINT32_MAX
 
-/* Where memory comes from: the default one for whatever is not planned, and one for the
- * planned buffers. `allocate` returns NULL if it has none, and may say why in `fault`, which
- * is never NULL; says it nothing, there was no memory. `release` gets what `allocate` returned,
- * and its size. */
+/* Sources of memory: the default one for unplanned values, and one for the planned buffers.
+ * `allocate` returns NULL if it has none, and may say why in `fault`, which is never NULL; if that
+ * stays empty, there was no memory. `release` gets the result of `allocate`, and its size. */
 typedef struct arenaut_source {
     void *(*allocate)(void *context, size_t size, size_t align, arenaut_fault *fault);
     void (*release)(void *context, void *block, size_t size);
     void *context;
-    arenaut_device device; /* whose memory it is; zeroes: the host's */
+    arenaut_device device; /* owner of the memory; zeroes: the host */
 } arenaut_source;
 
 /* The header of one storage. Executors may point tensors at it. */
@@ -77,7 +75,7 @@ static inline bool arenaut_storages_is_allocated(const arenaut_storages *storage
 /* Takes `block`, room for `capacity` headers. STORAGES_MADE if there is one already. */
 arenaut_status arenaut_storages_allocate(arenaut_storages *storages, arenaut_storage *block,
                                          uint32_t capacity, arenaut_fault *fault);
-/* Forgets the block, which is the caller's again. What headers own is not released. */
+/* Forgets the block, which is the caller's again. Memory that headers own is not released. */
 void arenaut_storages_deallocate(arenaut_storages *storages);
 /* Adds a header with the size and source of `model`, and no data. STORAGES_FULL. */
 arenaut_status arenaut_storages_append(arenaut_storages *storages, const arenaut_storage *model,
@@ -87,7 +85,7 @@ arenaut_storage *arenaut_storages_at(const arenaut_storages *storages, uint32_t 
                                      arenaut_fault *fault);
 
 typedef enum arenaut_value_kind {
-    ARENAUT_VALUE_EXTERNAL,  /* inputs, constants and what lies in them: never touched */
+    ARENAUT_VALUE_EXTERNAL,  /* inputs, constants and their aliases: never touched */
     ARENAUT_VALUE_MANAGED,   /* a result of an out variant: gets a place in the arena */
     ARENAUT_VALUE_OUTPUT,    /* likewise, and returned: gets a place among the outputs */
     ARENAUT_VALUE_UNMANAGED, /* owns memory of its own, given up after each run */
@@ -109,9 +107,9 @@ typedef struct arenaut_value {
                        * earlier. ARENAUT_NO_VALUE: over none. Storage groups do not use this */
 } arenaut_value;
 
-/* What the planner that is called back shall place: storages of these sizes and lives.
- * It fills `offset`, multiples of `align`, and *arena; lives that meet must not overlap in
- * memory, but where `over` allows the same offset. Returns any status but OK to give up. */
+/* The problem of the planner callback: storages of these sizes and lives. It fills `offset`,
+ * multiples of `align`, and *arena; lives that meet must not overlap in memory, but where `over`
+ * allows the same offset. Returns any status but OK to give up. */
 typedef struct arenaut_placing {
     uint32_t n;
     const size_t *bytes;          /* multiples of `align`; 0: needs no memory */
@@ -129,8 +127,8 @@ typedef enum arenaut_grouping {
     ARENAUT_BY_GROUPS,  /* storages whose lives never meet share one group, last in first out */
 } arenaut_grouping;
 
-/* What makes no sense is refused by name: managing outputs or optimising memory without out
- * variants, outputs in the arena that are not managed, a grouping that is none of the above. */
+/* Contradictions are refused by name: managing outputs or optimising memory without out variants,
+ * outputs in the arena that are not managed, a grouping that is none of the above. */
 typedef struct arenaut_iteration_options {
     bool out_variants;     /* off: nothing is managed at all */
     bool manage_outputs;   /* off: outputs come from the default source and are the caller's */
@@ -157,9 +155,9 @@ arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *
 
 /* For values that are not managed, called by `deallocate`. Each may be NULL. */
 typedef struct arenaut_value_hooks {
-    void (*release)(void *context, uint32_t value); /* give up what it owns */
+    void (*release)(void *context, uint32_t value); /* release the value's memory */
     void (*forget)(void *context, uint32_t value);  /* be empty, and give up nothing: borrowed */
-    void (*retain)(void *context, uint32_t value);  /* own what was borrowed: it is returned */
+    void (*retain)(void *context, uint32_t value);  /* own borrowed memory: the value is returned */
     void *context;
 } arenaut_value_hooks;
 
@@ -184,30 +182,30 @@ size_t arenaut_iteration_bytes(uint32_t n_values);
 arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
                                       const arenaut_iteration_config *config,
                                       arenaut_iteration **out, arenaut_fault *fault);
-/* Gives back every buffer. Refused while a run is under way or outputs are held. What was
- * learned and planned stays, so `allocate` may follow. */
+/* Gives back every buffer. Refused while a run is under way or outputs are held. Learned sizes and
+ * the plan stay, so `allocate` may follow. */
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault);
 
-/* Before a run. RUNNING, OUTPUTS_HELD and whatever `plan` fails with: then nothing has changed.
- * BUFFER_MEMORY or what the source says, where no buffer could be had: then no run is under way,
- * but the plan may be a new one, and a kept buffer that was too small is given back. With
+/* Before a run. RUNNING, OUTPUTS_HELD and any failure of `plan`: then nothing has changed.
+ * BUFFER_MEMORY or the source's fault, if there is no memory for a buffer: then no run is under
+ * way, but the plan may be a new one, and a kept buffer that was too small is given back. With
  * `fall_back` a run for which there was no memory goes without: nothing has a place in it
  * (arenaut_iteration_buffer is NULL), and the next `allocate` tries again. */
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
-/* After a run: every storage is looked at again, for the model may have swapped it; the
- * largest sizes are kept; what is not an output is given up. Every output that has data, or that
- * `resize` was asked for no bytes of, is held from now on. NOT_RUNNING; OUTPUT_IN_ARENA and
- * STORAGE_IN_ARENA for a value whose swapped storage was pointed into the arena; POINTER_OUTSIDE
- * and OVERRUN in checked builds: then nothing has changed. O(values). */
+/* After a run: every storage is looked at again, for the model may have swapped it; the largest
+ * sizes are kept; all but outputs are released. Every output that has data, or that `resize` was
+ * asked for no bytes of, is held from now on. NOT_RUNNING; OUTPUT_IN_ARENA and STORAGE_IN_ARENA for
+ * a value whose swapped storage was pointed into the arena; POINTER_OUTSIDE and OVERRUN in checked
+ * builds: then nothing has changed. O(values). */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
-/* Ends a run that went wrong, whatever became of it, for example after POINTER_OUTSIDE: what
- * storages own is released, what they merely point to is forgotten, no size is learned and no
- * output is held. Hooks are called as by `deallocate`, but nothing is retained: what is borrowed
- * and returned is forgotten, too. NOT_RUNNING. */
+/* Ends a failed run in any state, for example after POINTER_OUTSIDE: memory that storages own is
+ * released, memory that they merely point to is forgotten, no size is learned and no output is
+ * held. Hooks are called as by `deallocate`, but nothing is retained: borrowed and returned memory
+ * is forgotten, too. NOT_RUNNING. */
 arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fault);
 /* Frees all held outputs. Fine if there are none; RUNNING. */
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault);
-/* Frees one held output: at once what it owns, a planned buffer with the last output in it.
+/* Frees one held output: its own memory at once, a planned buffer with the last output in it.
  * Another held output that uses the same storage keeps it. RUNNING, OUTPUTS_RELEASED.
  * O(outputs). */
 arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
@@ -218,28 +216,28 @@ arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t 
  * overlap without leave (O(n log n + pairs alive together)). */
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
 /* Forgets the sizes of all runs, and with them the plan, and gives back every buffer: the next run
- * takes its memory from the default source and learns anew, as the first one did, or `learn` says
- * what it needs. For the time after a run that was far larger than all others. RUNNING,
- * OUTPUTS_HELD. O(values). */
+ * takes its memory from the default source and learns anew, as the first one did, or `learn` gives
+ * the sizes. For the time after a run that was far larger than all others. RUNNING, OUTPUTS_HELD.
+ * O(values). */
 arenaut_status arenaut_iteration_forget(arenaut_iteration *it, arenaut_fault *fault);
 /* Manages outputs no longer: from the next run on they are the caller's. RUNNING,
  * OUTPUTS_HELD. */
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault);
 
-/* During a run: `bytes` for a managed value, in *data; its place if it fits there, else from
- * the default source. What was in it is lost where it moves. NOT_RUNNING, VALUE, VALUE_KIND,
- * NO_MEMORY or what the source says. */
+/* During a run: `bytes` for a managed value, in *data; its place if it fits there, else from the
+ * default source. Its content is lost if it moves. NOT_RUNNING, VALUE, VALUE_KIND, NO_MEMORY or the
+ * source's fault. */
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault);
 /* For executors that take memory themselves: says that `value` needed so many bytes. At any
  * time; a maximum that grows renews the plan at the next `allocate`. */
 arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
                                        arenaut_fault *fault);
-/* During a run: the model gives `value` another storage, borrowed until `deallocate`, which
- * learns its size, releases what it owns and puts the managed one back. That of an output is
- * borrowed until the output is released, and so is its memory if it owns none (`source` NULL);
- * it must not be the managed storage of a value that is no output (OUTPUT_IN_ARENA).
+/* During a run: the model gives `value` another storage, borrowed until `deallocate`, which learns
+ * its size, releases its memory and puts the managed one back. That of an output is borrowed until
+ * the output is released, and so is its memory if it owns none (`source` NULL); it must not be the
+ * managed storage of a value that is no output (OUTPUT_IN_ARENA).
  *
  * A header of the model's own must not point into the arena (STORAGE_IN_ARENA, of an output
  * OUTPUT_IN_ARENA). The managed storage of another value may be used where it lies in the arena if
@@ -248,24 +246,24 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
  * (STORAGE_IN_ARENA, with the other value in `found`). NOT_RUNNING. O(values). */
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *storage, arenaut_fault *fault);
-/* During a run, or of an output that is held: hands what `value` owns to the caller, who
- * releases it through its source; `value`, and what else uses that storage, has none then, and
- * is held no longer. NOTHING_OWNED for memory of a planned buffer, and what a swapped storage
- * borrowed; NOT_RUNNING. */
+/* During a run, or of an output that is held: hands the memory that `value` owns to the caller, to
+ * be released through its source; `value`, and any other value of that storage, has none then, and
+ * is held no longer. NOTHING_OWNED for memory of a planned buffer, and for borrowed memory of a
+ * swapped storage; NOT_RUNNING. */
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
                                       arenaut_fault *fault);
 
 /* The storage that a managed value uses now; NULL for others. */
 arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value);
-/* Where a held output lies, and its size: the bytes that were last asked for in that run
- * (resize), or else those of its storage. `source` is NULL: it stays the iteration's.
- * OUTPUTS_RELEASED for what is not held. */
+/* The place and the size of a held output: the bytes that were last asked for in that run (resize),
+ * or else those of its storage. `source` is NULL: it stays the iteration's. OUTPUTS_RELEASED if it
+ * is not held. */
 arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
                                         arenaut_storage *out, arenaut_fault *fault);
 
-/* Whether the value's data lies where outputs are planned: not after release, before the
- * first plan, for what is no tensor, for a tensor without data, nor where it outgrew its place
- * or was swapped. */
+/* Whether the value's data lies where outputs are planned: not after release, before the first
+ * plan, for a value that is no tensor, for a tensor without data, nor where it outgrew its place or
+ * was swapped. */
 bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value);
 /* Whether the value is an output of the last run that was not released yet, wherever it lies. */
 bool arenaut_iteration_is_held(const arenaut_iteration *it, uint32_t value);
@@ -294,14 +292,14 @@ bool arenaut_iteration_is_running(const arenaut_iteration *it);
 /* Whether any output is held. */
 bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it);
 
-/* The arena while there is one, its size, and where a value is planned in it: what a client
- * needs that re-points all its tensors at once. An offset is ARENAUT_NO_OFFSET for a value
- * without a place there; of an output it counts from the start of the output buffer. */
+/* The arena while there is one, its size, and the planned offset of a value in it: for a client
+ * that re-points all its tensors at once. An offset is ARENAUT_NO_OFFSET for a value without a
+ * place there; of an output it counts from the start of the output buffer. */
 #define ARENAUT_NO_OFFSET SIZE_MAX
 void *arenaut_iteration_buffer(const arenaut_iteration *it);
 void *arenaut_iteration_output_buffer(const arenaut_iteration *it);
 size_t arenaut_iteration_offset(const arenaut_iteration *it, uint32_t value);
-/* The largest size seen of its storage, with its slack, rounded up; 0 for what is not managed. */
+/* The largest size seen of its storage, with its slack, rounded up; 0 if it is not managed. */
 size_t arenaut_iteration_size(const arenaut_iteration *it, uint32_t value);
 /* Goes up by one with every new plan; 0: there is none yet. */
 uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it);

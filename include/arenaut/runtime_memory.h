@@ -1,14 +1,13 @@
-/* The memory manager: the planned memories of a program ("pools"), wherever they came
- * from, and the addresses in them.
+/* The memory manager: the planned memories of a program ("pools"), from any source, and the
+ * addresses in them.
  *
- * Programs that live on the host give pools and nothing more. Where pools lie on devices,
- * a sparse table says which: one entry per pool that does not lie on device 0 of the host.
- * Without such a table there is not a byte for it, and no code but the comparison of two
- * tables when a program is put on its memory (arenaut_memory_init_devices and all that looks
- * devices up are in a file of their own).
+ * Programs that live on the host give pools and nothing more. Where pools lie on devices, a sparse
+ * table says which: one entry per pool that does not lie on device 0 of the host. Without such a
+ * table there is not a byte for it, and no code but the comparison of two tables when a program is
+ * put on its memory (arenaut_memory_init_devices and all look-up of devices are in a file of their
+ * own).
  *
- * Threads: a memory belongs to one thread at a time; different ones know nothing of each
- * other. */
+ * Threads: a memory belongs to one thread at a time; different ones are independent. */
 #ifndef ARENAUT_RUNTIME_MEMORY_H
 #define ARENAUT_RUNTIME_MEMORY_H
 
@@ -56,15 +55,15 @@ arenaut_status arenaut_memory_address(const arenaut_memory_manager *memory, uint
                                       size_t offset, size_t size, void **address,
                                       arenaut_fault *fault);
 
-/* What a pool must have. */
+/* The requirements on a pool. */
 typedef struct arenaut_pool_need {
     size_t bytes;
     size_t align; /* of the pool's start; a power of two */
 } arenaut_pool_need;
 
-/* What a method says of the memories it needs, all borrowed: arenaut_static_program_memory
- * makes it of a static program, and so of an exported header or, with
- * arenaut_static_program_read, of a `.pte`, a plan, or any other file with a plan inside. */
+/* The memories that a method needs, all borrowed: arenaut_static_program_memory makes it of a
+ * static program, and so of an exported header or, with arenaut_static_program_read, of a `.pte`, a
+ * plan, or any other file with a plan inside. */
 typedef struct arenaut_method_memory {
     uint32_t n_buffers;
     uint32_t n_devices;
@@ -79,23 +78,23 @@ arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, u
 arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
                                             arenaut_device *device, arenaut_fault *fault);
 
-/* Whether every memory lies on the device that the method has it on: POOL_COUNT,
- * POOL_DEVICE, POOL_DEVICE_INDEX. arenaut_instance_init asks the same of a static program. */
+/* Whether every memory lies on the device that the method has it on: POOL_COUNT, POOL_DEVICE,
+ * POOL_DEVICE_INDEX. arenaut_instance_init checks the same for a static program. */
 arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
                                             const arenaut_method_memory *method,
                                             arenaut_fault *fault);
 
-/* Allocates every memory of a method through the registry, as large and aligned as it needs,
- * host memories too (which needs an allocator registered for the host), and makes the manager
- * of them. `buffer` and `span` are arrays of n_buffers; the buffers must be empty, and are the
- * caller's to destroy. On failure what was allocated is freed again. */
+/* Allocates every memory of a method through the registry, as large and aligned as it needs, host
+ * memories too (which needs an allocator registered for the host), and makes the manager of them.
+ * `buffer` and `span` are arrays of n_buffers; the buffers must be empty, and are the caller's to
+ * destroy. On failure all of them are freed. */
 arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
                                      arenaut_device_buffer *buffer, arenaut_span *span,
                                      arenaut_memory_manager *memory, arenaut_fault *fault);
 
 /* The same with memories that their allocators keep: memory k is made by init_buffer of its
  * device's allocator, and found by address_at. It lives until that allocator is closed, also
- * what was made before a failure. `span` is an array of n_buffers. */
+ * memories made before a failure. `span` is an array of n_buffers. */
 arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method, arenaut_span *span,
                                            arenaut_memory_manager *memory, arenaut_fault *fault);
 

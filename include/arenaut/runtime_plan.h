@@ -1,5 +1,4 @@
-/* The bridge between the runtime and the planners: what a program that links the whole library
- * hands to the runtime.
+/* The bridge between the runtime and the planners: for programs that link the whole library.
  *
  * Threads: one planner record serves one call at a time; different ones may be at work at
  * once. */
@@ -18,16 +17,15 @@ extern "C" {
 /* Search steps of a plan that is made while an executor waits (`options` NULL). */
 #define ARENAUT_LIVE_EFFORT 10000
 
-/* Places the storages of an iteration with any planner, and has the checker look at the
- * answer: `place` of an iteration's config, with this as `place_context`. Zero-initialised
- * it takes the C library's memory, and plans for a live loop, where `allocate` waits for it:
- * with `local-search` and ARENAUT_LIVE_EFFORT, one pass of the skyline, and what so few steps
- * find beyond it. That costs between 1.3 and 3 times what storage groups cost through the same
- * call: half a millisecond for 500 values, a tenth of a second for 50,000; its arenas are 0 to 8 %
- * above the bound where those of groups are 7 to 20 % (bench/replan.sh, docs/runtime.md). Whoever
- * has time before the first run, or plans once for many, points `options` to zeroed ones: `auto`
- * with its default effort, which may search for seconds. The message of a failure is in
- * `error`. */
+/* Places the storages of an iteration with any planner, and has the checker look at the answer:
+ * `place` of an iteration's config, with this as `place_context`. Zero-initialised it takes the C
+ * library's memory, and plans for a live loop, in which `allocate` is blocked meanwhile: with
+ * `local-search` and ARENAUT_LIVE_EFFORT, one pass of the skyline, and the gain of so few steps
+ * beyond it. That costs between 1.3 and 3 times as much as storage groups through the same call:
+ * half a millisecond for 500 values, a tenth of a second for 50,000; its arenas are 0 to 8 % above
+ * the bound where those of groups are 7 to 20 % (bench/replan.sh, docs/runtime.md). With time
+ * before the first run, or one plan for many runs, point `options` to zeroed ones: `auto` with its
+ * default effort, which may search for seconds. The message of a failure is in `error`. */
 typedef struct arenaut_iteration_planner {
     const arenaut_plan_options *options; /* NULL: those for a live loop */
     const arenaut_allocator *allocator;  /* NULL: the C library */
@@ -40,20 +38,20 @@ typedef struct arenaut_iteration_planner {
 arenaut_status arenaut_iteration_place(void *planner, const arenaut_placing *placing);
 
 /* The static program of a plan: of a program's tensors where the result has one, else of the
- * problem's buffers. It keeps nothing of the result. Free it with _free. TOO_LARGE for what
+ * problem's buffers. It keeps nothing of the result. Free it with _free. TOO_LARGE for sizes that
  * this machine cannot address; REFUSED without a plan, or for one that is infeasible. */
 arenaut_status arenaut_static_program_new(const arenaut_result *result,
                                           const arenaut_allocator *allocator,
                                           arenaut_static_program **out, arenaut_error *err);
-/* Of what the two calls here made, and nothing else. NULL is fine. */
+/* Only for results of the two calls here. NULL is fine. */
 void arenaut_static_program_free(arenaut_static_program *program);
 
 /* The static program of a file that holds a plan. Of a plan JSON or a solved CSV the plan is
- * checked first (REJECTED); the fingerprint is that of its problem. Of a model (`.tflite`,
- * `.pte`, program JSON) the tensors lie where the file says, right or wrong ('arenaut check'
- * looks at that), memory k of every method is pool k, on the device that the file says
- * (BAD_INPUT where methods, or what lies in it, disagree), and the fingerprint is that of the
- * program. REFUSED for files without a plan, else the errors of arenaut_read. */
+ * checked first (REJECTED); the fingerprint is that of its problem. Of a model (`.tflite`, `.pte`,
+ * program JSON) the tensors lie at the file's places, unchecked ('arenaut check' checks them),
+ * memory k of every method is pool k, on the device that the file says (BAD_INPUT if methods or its
+ * tensors disagree), and the fingerprint is that of the program. REFUSED for files without a plan,
+ * else the errors of arenaut_read. */
 arenaut_status arenaut_static_program_read(const uint8_t *data, size_t size,
                                            const arenaut_allocator *allocator,
                                            arenaut_static_program **out, arenaut_error *err);

@@ -28,7 +28,7 @@ extern "C" {
 #define ARENAUT_NO_POOL UINT32_MAX /* of a place that is not in the plan's memory */
 #define ARENAUT_NO_METHOD UINT32_MAX
 
-/* Where one tensor lies. */
+/* The place of one tensor. */
 typedef struct arenaut_place {
     size_t offset, bytes;
     uint32_t pool;
@@ -77,13 +77,13 @@ arenaut_status arenaut_instance_begin(arenaut_instance *instance, uint32_t metho
                                       arenaut_fault *fault);
 arenaut_status arenaut_instance_end(arenaut_instance *instance, arenaut_fault *fault);
 
-/* Where a place lies. PLACE, or PLACE_ELSEWHERE if that is not in the plan's memory. */
+/* The address of a place. PLACE, or PLACE_ELSEWHERE if it is not in the plan's memory. */
 arenaut_status arenaut_instance_place(const arenaut_instance *instance, uint32_t place,
                                       arenaut_span *span, arenaut_fault *fault);
 /* The device that a place lies on. PLACE, PLACE_ELSEWHERE. */
 arenaut_status arenaut_instance_device(const arenaut_instance *instance, uint32_t place,
                                        arenaut_device *device, arenaut_fault *fault);
-/* Where argument `k` of the running method lies. METHOD_IDLE, METHOD_ARGUMENT, or as above. */
+/* The address of argument `k` of the running method. METHOD_IDLE, METHOD_ARGUMENT, or as above. */
 arenaut_status arenaut_instance_input(const arenaut_instance *instance, uint32_t k,
                                       arenaut_span *span, arenaut_fault *fault);
 arenaut_status arenaut_instance_output(const arenaut_instance *instance, uint32_t k,

@@ -1,4 +1,4 @@
-/* Where writers and reports put their bytes: a file, a string, a socket.
+/* Sinks: destinations of the bytes of writers and reports, such as a file, a string, a socket.
  *
  * Threads: a sink belongs to the call that it is given to. */
 #ifndef ARENAUT_SINK_H

@@ -1,8 +1,8 @@
 /* A tape: the allocations of one run, recorded, planned into one arena, and played back.
  *
- * What does the same work over and over asks its allocator for the same blocks in the same
- * order. A tape notes them down once; from then on each request is answered with its planned
- * address, without a search and without a heap. Any runtime with an allocator hook can use it:
+ * A program that repeats its work requests the same blocks in the same order. A tape notes them
+ * down once; from then on each request is answered with its planned address, without a search and
+ * without a heap. Any runtime with an allocator hook can use it:
  *
  *     arenaut_tape_record(tape, &err);
  *     run();                          // its hook calls arenaut_tape_allocate and _release
@@ -15,12 +15,12 @@
  *         arenaut_tape_end(tape, &err);
  *     }
  *
- * While a tape plays it follows the recording request by request and release by release. The
- * first one that differs ends the playing of that run: from there on the heap answers, or, in
- * strict mode, the request fails. Both are safe, for nothing that has been handed out moves.
+ * While a tape plays it follows the recording request by request and release by release. The first
+ * one that differs ends the playing of that run: from there on the heap answers, or, in strict
+ * mode, the request fails. Both are safe, since no block that is out moves.
  *
- * What no request asks for can be planned together with the blocks: a caller that plans both (say,
- * with runtime_iteration.h) reads the blocks' sizes and lives here, and hands in their places.
+ * Other memory can be planned together with the blocks: a caller that plans both (say, with
+ * runtime_iteration.h) reads the blocks' sizes and lives here, and hands in their places.
  *
  * One thread records or plays at a time; only arenaut_tape_release_elsewhere may be called
  * from others. */
@@ -40,7 +40,7 @@ extern "C" {
 
 typedef struct arenaut_tape arenaut_tape;
 
-/* Where blocks come from while there is no plan, and those that are in no plan. `align` is a
+/* The source of blocks while there is no plan, and of blocks that are in no plan. `align` is a
  * power of two. */
 typedef struct arenaut_tape_heap {
     void *(*allocate)(void *context, uint64_t size, uint64_t align); /* NULL: no memory */
@@ -53,7 +53,7 @@ typedef struct arenaut_tape_options {
     uint64_t align;         /* every block's, at least; a power of two; 0 reads as 64 */
     uint64_t min_size;      /* smaller requests go to the heap, unrecorded */
     bool exact;             /* sizes must be those recorded; otherwise they may be smaller */
-    bool strict;            /* what differs from the recording fails */
+    bool strict;            /* a request that differs from the recording fails */
 } arenaut_tape_options;
 
 /* `options` may be NULL: all zero. Makes an empty tape in *out, which the caller frees. */
@@ -63,8 +63,8 @@ arenaut_status arenaut_tape_new(const arenaut_tape_options *options,
 /* NULL is fine. Blocks that are still out must not be released to the tape afterwards. */
 void arenaut_tape_free(arenaut_tape *tape);
 
-/* Begins a run whose requests are noted down; what was recorded and planned before is dropped.
- * REFUSED during a run, and while blocks of the bound memory are out. */
+/* Begins a run whose requests are noted down; an earlier recording and plan are dropped. REFUSED
+ * during a run, and while blocks of the bound memory are out. */
 arenaut_status arenaut_tape_record(arenaut_tape *tape, arenaut_error *err);
 
 /* Begins a run whose requests are answered from the bound memory. REFUSED during a run and
@@ -72,9 +72,8 @@ arenaut_status arenaut_tape_record(arenaut_tape *tape, arenaut_error *err);
  * needs, the whole run is left to the heap. */
 arenaut_status arenaut_tape_play(arenaut_tape *tape, arenaut_error *err);
 
-/* Ends the run. NO_MEMORY if the recording could not be kept (the run itself was served);
- * in strict mode REJECTED, saying what differed, if the run was not the recorded one, one
- * that stopped early included. */
+/* Ends the run. NO_MEMORY if the recording could not be kept (the run itself was served); in strict
+ * mode REJECTED, naming the difference, if the run was not the recorded one or stopped early. */
 arenaut_status arenaut_tape_end(arenaut_tape *tape, arenaut_error *err);
 
 /* A block of at least `size` bytes; NULL if there is no memory, or in strict mode if the
@@ -89,7 +88,7 @@ void arenaut_tape_release_elsewhere(arenaut_tape *tape, void *block);
 
 /* Whether `block` lies in the bound memory. */
 bool arenaut_tape_owns(const arenaut_tape *tape, const void *block);
-/* How many blocks of the bound memory are out. It must live as long as there is one. */
+/* The number of blocks of the bound memory that are out. It must live as long as there is one. */
 uint32_t arenaut_tape_outstanding(const arenaut_tape *tape);
 
 /* The size recorded of a block of the bound memory that is out and begins at `address`; 0 if
@@ -100,10 +99,10 @@ uint64_t arenaut_tape_size_at(const arenaut_tape *tape, const void *address);
  * two ticks in a row differ by exactly 1 when no request came between them. */
 int64_t arenaut_tape_tick(arenaut_tape *tape);
 
-/* What was recorded, block by block in the order of the requests. */
+/* The recording, block by block in the order of the requests. */
 typedef struct arenaut_tape_block {
     uint64_t size, align;
-    int64_t first, end; /* [first, end); of what was never released: past all other ends */
+    int64_t first, end; /* [first, end); if it was never released: past all other ends */
     bool released;      /* within the run */
     bool kept;          /* not released, and planned all the same: see arenaut_tape_keep */
 } arenaut_tape_block;
@@ -134,14 +133,13 @@ arenaut_status arenaut_tape_absorb(arenaut_tape *tape, const arenaut_tape *other
 arenaut_status arenaut_tape_plan(arenaut_tape *tape, const arenaut_plan_options *options,
                                  arenaut_error *err);
 
-/* The same with places that the caller has planned, perhaps with other things: an offset
- * per block (of those that need none it is not looked at), in an arena of `size` bytes. They
- * are checked. REJECTED if blocks would overlap or lie outside. */
+/* The same with places that the caller has planned, perhaps with other things: an offset per block
+ * (ignored for blocks that need none), in an arena of `size` bytes. They are checked. REJECTED if
+ * blocks would overlap or lie outside. */
 arenaut_status arenaut_tape_place(arenaut_tape *tape, const uint64_t *offsets, uint64_t size,
                                   arenaut_error *err);
 
-/* Bytes of the arena (0 without a plan); *align gets what its address must be a multiple of
- * (may be NULL). */
+/* Bytes of the arena (0 without a plan); *align gets the alignment of its address (may be NULL). */
 uint64_t arenaut_tape_arena(const arenaut_tape *tape, uint64_t *align);
 /* Bytes that no plan of the same blocks could do without; 0 for places of the caller's. */
 uint64_t arenaut_tape_bound(const arenaut_tape *tape);

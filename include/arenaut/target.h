@@ -21,20 +21,20 @@ typedef struct arenaut_align_rule {
     uint64_t align; /* power of two */
 } arenaut_align_rule;
 
-/* What a runtime whose interpreter lives in the same memory as the tensors keeps there: a *head*,
- * with the tensors and scratch and, while it plans, its notes about them; and a *tail* that grows
- * towards it. Sizes in bytes. */
+/* The memory of a runtime with its interpreter in the same arena as the tensors: a *head*, with the
+ * tensors and scratch and, while it plans, its notes about them; and a *tail* that grows towards
+ * it. Sizes in bytes. */
 typedef struct arenaut_arena_layout {
-    uint32_t pointer; /* 4 or 8, and what structs with pointers are aligned to */
-    uint32_t base;    /* of the tail: allocator, planner and the like, whatever the model */
-    uint32_t builtin; /* and what gives memory to parsed options */
-    uint32_t method, tensor, op;       /* for each of the model's */
-    uint32_t argument;                 /* for each input and output of the first method */
-    uint32_t quantization;             /* and more if it is quantized */
-    uint32_t scratch;                  /* for each request of a kernel */
-    uint32_t variables, variable;      /* where there are variables, and for each */
-    uint32_t request, n_requests;      /* of the head, before: room for requests of scratch,
-                                        * so many more than there are */
+    uint32_t pointer;             /* 4 or 8, the alignment of structs with pointers */
+    uint32_t base;                /* of the tail: allocator, planner and the like, for any model */
+    uint32_t builtin;             /* and the allocator of parsed options */
+    uint32_t method, tensor, op;  /* for each of the model's */
+    uint32_t argument;            /* for each input and output of the first method */
+    uint32_t quantization;        /* and more if it is quantized */
+    uint32_t scratch;             /* for each request of a kernel */
+    uint32_t variables, variable; /* where there are variables, and for each */
+    uint32_t request, n_requests; /* of the head, before: room for requests of scratch,
+                                   * so many more than there are */
     uint32_t tensor_note, buffer_note; /* while planning: for each tensor, constants and
                                         * scratch included, and for each planned one */
 } arenaut_arena_layout;
@@ -48,20 +48,19 @@ typedef struct arenaut_target {
     bool keep_outputs;     /* entry outputs live from their method's start */
     bool state_in_arena;   /* false: variables are kept elsewhere by the runtime */
     bool skip_untouched;   /* tensors nothing touches get no memory (else offset 0) */
-    bool merge_calls;      /* a method called from several places keeps its tensors from
-                            * its first call to its last; what is read but never written
-                            * is alive from before the first step */
-    bool arena_per_method; /* each method has an arena of its own, but for what they share */
-    bool share_apart;      /* what methods share by name lies in a pool of its own */
+    bool merge_calls;      /* a method called from several places keeps its tensors from its first
+                            * call to its last; a tensor that is read but never written is alive
+                            * from before the first step */
+    bool arena_per_method; /* each method has an arena of its own, but for shared tensors */
+    bool share_apart;      /* tensors that methods share by name lie in a pool of their own */
     bool keep_memories;    /* tensors stay in the arena of their method (given_pool) in which
                             * the file places them */
     bool tokens;           /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
-    bool op_order;         /* its planner serves values in the order in which ops name them:
-                            * buffers are numbered in the order of inputs and then of ops'
-                            * outputs, and let go in that of ops' operands, whatever the
-                            * order of the tensors */
-    const char *offsets;   /* the target that the same would be if it took places in tokens:
-                            * what that needs is told beside; NULL: none */
+    bool op_order;         /* its planner serves values in the order in which ops name them: buffers
+                            * are numbered in the order of inputs and then of ops' outputs, and let
+                            * go in that of ops' operands, for any order of the tensors */
+    const char *offsets;   /* the target of the same runtime with places inside tokens: its need is
+                            * reported beside; NULL: none */
     const char *incumbent; /* the planner that the runtime itself uses */
     bool plans_nothing; /* the runtime of the files themselves has no planner: a value has memory of
                          * its own until its last reader has run. Then `incumbent` is that of a
@@ -72,8 +71,8 @@ typedef struct arenaut_target {
     const arenaut_kernel_set *kernels; /* that it is built with unless somebody says otherwise;
                                         * NULL: not known */
     const char *const *outside; /* ops whose results the application may have put outside of the
-                                 * arena, which no file tells; ends with NULL. NULL: none */
-    const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none asks for more */
+                                 * arena, which no file states; ends with NULL. NULL: none */
+    const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none needs more */
     const arenaut_arena_layout *layout; /* NULL: the arena holds nothing else, or that is unknown */
     const char *wide; /* the target that is the same runtime where pointers have 8 bytes; NULL: this
                        * one is, or that makes no difference */

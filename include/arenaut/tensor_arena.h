@@ -1,5 +1,5 @@
-/* The whole answer to how large a micro runtime's arena has to be: what the plan says, and what the
- * runtime itself keeps in the same memory.
+/* The tensor arena: the size of a micro runtime's arena, from the plan and from the runtime's own
+ * memory in it.
  *
  * Threads: calls only read; any number may run at once. */
 #ifndef ARENAUT_TENSOR_ARENA_H
@@ -16,11 +16,11 @@
 extern "C" {
 #endif
 
-/* The runtime plans in the place where the tensors will lie. The head is what it needs there at
- * most: for the plan, or for its notes about tensors while it plans, whichever is more. */
+/* The runtime plans in the place where the tensors will lie. The head is its greatest need there:
+ * the plan, or its notes about tensors while it plans. */
 typedef struct arenaut_tensor_arena {
     uint64_t tensors; /* of the head: planned, with kernel scratch as far as it is known */
-    uint64_t scratch; /* how much kernels ask for at the op that asks for most; within `tensors` */
+    uint64_t scratch; /* of kernels, at the op with the most; within `tensors` */
     uint64_t notes;   /* of the head: while it plans */
     uint64_t head;    /* the larger one, where notes count less what the tail still grows then */
     uint64_t tail;    /* what stays: the interpreter, and what kernels keep */

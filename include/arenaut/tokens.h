@@ -1,5 +1,5 @@
-/* Tokens: a plan told as blocks of memory, for runtimes that know a block for each value and
- * no place in it. What TVM calls storage ids.
+/* Tokens: a plan as blocks of memory (TVM's storage ids), for runtimes with a block for each value
+ * and no place in it.
  *
  * Threads: calls may run at once, also about the same problem and plan, which they only read. */
 #ifndef ARENAUT_TOKENS_H
