@@ -1,10 +1,10 @@
 /* alloc-in-place: turns explicit allocations in place into pairs of the ops that write there.
  *
- * A program may say outright that tensors get their memory in that of another one, which dies
- * where they are made: alloc_in_place(base, [spec, …]). Another op writes there, and
- * promises what an in-place pair says: that it reads each element of the base before it writes
- * there. Whether plans make use of that is up to lowering, as for any pair;
- * a statement that no op can keep is a mistake. */
+ * A program may say outright that tensors get their memory in that of another one, which dies at
+ * the op that makes them: alloc_in_place(base, [spec, …]). Another op writes there, and keeps the
+ * promise of an in-place pair: that it reads each element of the base before it writes there.
+ * Whether plans make use of that is up to lowering, as for any pair; a statement that no op can
+ * keep is a mistake. */
 #include <arenaut/pass.h>
 
 #include "core/fail.h"
@@ -60,7 +60,7 @@ static arenaut_status grant(granting *g, const arenaut_op *op, uint32_t output) 
     }
     if (st != ARENAUT_OK) return st;
     if (op->kind != ARENAUT_OP_OUT) {
-        return bad(g, op->outputs[output], "what writes it does not write memory that it is given");
+        return bad(g, op->outputs[output], "its op does not write into given memory");
     }
     if (g->n_pairs == before)
         return bad(g, op->outputs[output], "the op that writes it does not read that");

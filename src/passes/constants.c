@@ -1,6 +1,6 @@
-/* constants: a buffer of the model that nothing ever writes is a constant, and stays outside
- * of the arena with the weights. What several methods share counts as written: it must be in
- * one place for all of them. */
+/* constants: constant detection. A buffer of the model that no op writes is a constant, and stays
+ * outside of the arena with the weights. A buffer that several methods share counts as written: it
+ * must be in one place for all of them. */
 #include <string.h>
 
 #include "core/fail.h"

@@ -1,7 +1,7 @@
-/* definitions: refuses programs in which something is read that nothing has given a value.
+/* definitions: definite assignment, a check that each tensor is written before it is read.
  *
- * Runtimes that plan a graph of expressions refuse them, too. Elsewhere what is read without
- * having been written may be something that the caller or an earlier run has left there. */
+ * Runtimes that plan a graph of expressions refuse other programs, too. Elsewhere a tensor that is
+ * read first may hold a value from the caller or from an earlier run. */
 #include <inttypes.h>
 
 #include <arenaut/pass.h>
@@ -26,7 +26,8 @@ static void define(definitions *d, const uint32_t *tensors, uint32_t n) {
     }
 }
 
-/* The first that is not defined; ARENAUT_NONE if all are. What has no memory has no value. */
+/* The first undefined tensor; ARENAUT_NONE if all are defined. A tensor without memory has no
+ * value. */
 static uint32_t find_undefined(const definitions *d, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE || d->program->tensors[tensors[i]].bytes == 0) continue;
@@ -40,7 +41,7 @@ static arenaut_status visit_method(definitions *d, const arenaut_method *method)
     define(d, method->inputs, method->n_inputs);
     for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
         const arenaut_op *op = &d->program->ops[i];
-        /* Where ops jump, what comes before is not what stands before. */
+        /* With jumps, the op executed before is not the op listed before. */
         if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) return ARENAUT_OK;
         if (!arenaut_op_kind_touches(op->kind)) continue;
         const uint32_t missing = find_undefined(d, op->inputs, op->n_inputs);
@@ -72,7 +73,7 @@ static arenaut_status definitions_run(arenaut_program *p, const arenaut_pass_opt
     }
     arenaut_status st = ARENAUT_OK;
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
-        /* What a called method captures is its caller's affair. */
+        /* Captured values of a called method are checked in its caller. */
         if (p->methods[m].outer == ARENAUT_NONE) st = visit_method(&d, &p->methods[m]);
     }
     arn_release(allocator, d.defined);
@@ -82,6 +83,6 @@ static arenaut_status definitions_run(arenaut_program *p, const arenaut_pass_opt
 extern const arenaut_pass arn_pass_definitions;
 const arenaut_pass arn_pass_definitions = {
     .name = "definitions",
-    .summary = "refuses programs that read what nothing has given a value",
+    .summary = "refuses programs that read a tensor before it is written",
     .run = definitions_run,
 };

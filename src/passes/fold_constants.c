@@ -1,8 +1,9 @@
-/* fold-constants: what is computed from constants alone is a constant.
+/* fold-constants: constant folding without values: a result computed from constants alone is a
+ * constant.
  *
- * Runtimes compute such values once, when they load the model, and keep them with the
- * weights; some files hold nothing but the recipe for all of their weights. The ops stay, so
- * that ops keep their numbers; they touch nothing that is planned. */
+ * Runtimes compute such values once, when they load the model, and keep them with the weights; some
+ * files hold nothing but the recipe for all of their weights. The ops stay, so that ops keep their
+ * numbers; they touch no planned memory. */
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
@@ -20,8 +21,8 @@ static bool all_constant(const arenaut_program *p, const arenaut_op *op) {
     return true;
 }
 
-/* A result of the program is handed out, wherever it comes from: it stays one. What belongs
- * to a method that an op calls is computed when that is. */
+/* A result of the program is handed out, even a constant one: it stays a result. Tensors of a
+ * method that an op calls are computed at each call. */
 static void fold(arenaut_program *p, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
@@ -45,7 +46,7 @@ static arenaut_status fold_constants_run(arenaut_program *program,
 extern const arenaut_pass arn_pass_fold_constants;
 const arenaut_pass arn_pass_fold_constants = {
     .name = "fold-constants",
-    .summary = "treats what is computed from constants alone as constants",
+    .summary = "treats values computed from constants alone as constants",
     .by_default = false,
     .run = fold_constants_run,
 };

@@ -1,11 +1,11 @@
-/* inplace: notes for each op which of its inputs an output may be written over.
+/* inplace: the in-place pairs of each op: an input, and an output that may be written over it.
  *
- * Which kernels read an element before they write there is a matter of tables: the user's
- * rules, the target's and the dialect's. What the program must fulfil in any order of its ops is
+ * The kernels that read an element before they write there stand in tables: the user's rules, the
+ * target's and the dialect's. The conditions on the program, for any schedule of its ops, are
  * checked here: the input is no constant, state or result, and has the output's shape and bytes.
  * Lowering later turns those pairs into same-base relations of buffers that meet in one step, that
- * is, where nothing needs the input afterwards; another order has other such pairs.
- * O(arguments) for the facts, O(inputs * outputs) for each op with a rule. */
+ * is, if the input is dead afterwards; another schedule has other such pairs. O(arguments) for the
+ * facts, O(inputs * outputs) for each op with a rule. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 /* Facts about the storage of a tensor; see arenaut_program_storage. */
 enum {
     KEPT = 1 << 0,   /* constant, state, shared, the caller's, or an input that must survive */
-    RESULT = 1 << 1, /* of a method, or what it has changed of its caller's */
+    RESULT = 1 << 1, /* of a method, or a tensor of its caller that it has changed */
 };
 
 typedef struct inplace {
@@ -72,7 +72,7 @@ static void gather_from_op(inplace *pass, uint32_t at) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
         const uint32_t storage = storage_of(pass, op->inputs[k]);
         const uint32_t home = p->tensors[storage].method;
-        /* What a called method captures it may read again, in the next turn of a loop. */
+        /* A called method may read captured values once more, in the next turn of a loop. */
         if (home != ARENAUT_NONE && home != op->method) pass->facts[storage] |= KEPT;
         pass->last_read[storage] = at;
     }
@@ -109,8 +109,8 @@ static uint64_t stride_of(const arenaut_tensor *tensor, uint32_t i) {
     return stride;
 }
 
-/* Whether element by element both lie at the same place; where a dimension is 1 its stride
- * says nothing. */
+/* Whether each element has the same place in both; the stride of a dimension of 1 is without
+ * meaning. */
 static bool same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
     if (a->rank != b->rank) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
@@ -227,8 +227,8 @@ static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-/* Where the program allocates the result in so many words, it says so of the operand's memory
- * now: the first that is of no use afterwards. */
+/* If the program allocates the result explicitly, it now allocates it in the operand's memory: the
+ * first operand that is dead afterwards. */
 static arenaut_status say_in_program(inplace *pass, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         const uint32_t at = pass->alloc[op->outputs[op->in_place[i].output]];
@@ -294,7 +294,7 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
 extern const arenaut_pass arn_pass_inplace;
 const arenaut_pass arn_pass_inplace = {
     .name = "inplace",
-    .summary = "lets ops write over an operand that nobody needs any more, where kernels allow it",
+    .summary = "lets ops write over an operand that is dead afterwards, if kernels allow it",
     .by_default = false,
     .run = inplace_run,
 };

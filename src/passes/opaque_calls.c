@@ -1,6 +1,6 @@
-/* opaque-calls: takes each call of a method as one op, and does not enter it. What the called
- * method needs inside is not planned, as in graphs with functions that are compiled by
- * themselves. Branches and loops are left as they are. */
+/* opaque-calls: takes each call of a method as one op, and does not enter it. The memory inside the
+ * called method is not planned, as in graphs with functions that are compiled by themselves.
+ * Branches and loops are left as they are. */
 #include <arenaut/pass.h>
 
 #include "core/fail.h"

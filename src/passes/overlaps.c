@@ -1,9 +1,9 @@
-/* overlaps: notes for each op how far its outputs may reach into its inputs, and which it copies
- * onto themselves if they are at one place.
+/* overlaps: the distances of each op: how far its outputs may reach into its inputs, and inputs
+ * that it copies onto themselves if they are at one place.
  *
- * The kernel set says in which order the op's kernel walks, and what the op states of itself gives
- * the distance (arenaut_kernel_distance). Whether anything else needs the input is left to
- * lowering, which knows when things are alive. O(ops * arguments) and what the distances cost. */
+ * The kernel set has the order in which the op's kernel walks, and the op's attributes give the
+ * distance (arenaut_kernel_distance). Other needs of the input are left to lowering, which knows
+ * live ranges. O(ops * arguments) and the cost of the distances. */
 #include <arenaut/kernels.h>
 #include <arenaut/pass.h>
 #include <arenaut/target.h>
@@ -64,7 +64,7 @@ static bool is_planned(const arenaut_program *p, uint32_t tensor) {
            p->tensors[tensor].cls != ARENAUT_STATE;
 }
 
-/* What the kernel's rule says of one output and one input. */
+/* The kernel's rule for one output and one input. */
 static bool ask(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule *rule,
                 uint32_t output, uint32_t input) {
     const arenaut_program *p = pass->program;
@@ -77,7 +77,7 @@ static bool ask(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule 
     return !known || note(pass, pair);
 }
 
-/* What the program says of the op itself stays, and comes first. */
+/* The program's own statements about the op stay, and come first. */
 static bool gather(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule *rule) {
     bool room = true;
     pass->n_pairs = pass->n_copies = 0;

@@ -1,6 +1,7 @@
-/* The table of passes, and running those that are asked for: the defaults, those of the program's
- * dialect, then what the caller adds or leaves out. They run in the order of passes.def, whatever
- * the order in which they are named, and the program is validated before and after. */
+/* The pass manager: the table of passes, and runs of the selected ones: the defaults, the
+ * dialect's, then the caller's additions and omissions. They run in the order of passes.def,
+ * independent of the order in which they are named, and the program is validated before and
+ * after. */
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
@@ -31,7 +32,7 @@ static size_t find_named(const char *name, size_t length) {
     return i;
 }
 
-/* Applies "a,b,-c" to what is chosen. */
+/* Applies "a,b,-c" to the selection. */
 static arenaut_status apply(const char *selection, bool chosen[N_PASSES], arenaut_error *err) {
     while (selection && *selection) {
         const bool leave_out = *selection == '-';
@@ -63,7 +64,7 @@ arenaut_status arenaut_passes_run(arenaut_program *program, const char *selectio
                                   void *context, arenaut_error *err) {
     bool chosen[N_PASSES];
     arenaut_status st = select_passes(program, selection, chosen, err);
-    /* Passes index what the program names, so it must be sound before the first, too. */
+    /* Passes use the program's indices, so it must be valid before the first, too. */
     if (st == ARENAUT_OK) st = arenaut_program_validate(program, err);
     for (size_t i = 0; i < N_PASSES && st == ARENAUT_OK; i++) {
         if (!chosen[i]) continue;

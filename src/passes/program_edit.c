@@ -1,6 +1,6 @@
-/* Rewriting the list of ops of a whole program: a pass visits each op and puts what is to be there
- * instead; jumps and waits are then renumbered to follow. Also the uses of each tensor, counted in
- * one walk. O(ops + arguments) each. */
+/* Rewriting the list of ops of a whole program: a pass visits each op and puts its replacement;
+ * jumps and dependences are then renumbered to follow. Also def-use counts of each tensor, in one
+ * walk. O(ops + arguments) each. */
 #include "passes/program_edit.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "core/memory.h"
 #include "ir/store.h"
 
-/* Where ops have gone: per old op, how many had been put before it was visited. One more at
- * the end. Counted over the whole program. */
+/* New positions of ops: per old op, the number of ops put before it was visited. One more at the
+ * end. Counted over the whole program. */
 typedef struct moves {
     uint32_t *put_before;
 } moves;
@@ -35,8 +35,8 @@ uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op
     return known ? known->traits : 0;
 }
 
-/* Lets an op name what stands now for what it named. `first` is where its method's ops began
- * and `begin` where they begin. */
+/* Renames the targets of an op to their replacements. `first` is the old begin of its method's ops,
+ * `begin` the new one. */
 static bool follow(arenaut_program *program, arenaut_op *op, const moves *m, uint32_t first,
                    uint32_t begin) {
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
@@ -47,7 +47,7 @@ static bool follow(arenaut_program *program, arenaut_op *op, const moves *m, uin
     if (!after) return false;
     for (uint32_t i = 0; i < op->n_after; i++) {
         const uint32_t old = first + op->after[i];
-        /* What is gone is waited for no more. */
+        /* A removed op is no dependence any more. */
         if (m->put_before[old + 1] > m->put_before[old])
             after[n++] = m->put_before[old + 1] - 1 - begin;
     }

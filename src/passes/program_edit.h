@@ -1,5 +1,5 @@
-/* What passes over whole programs share: rewriting the list of ops, knowing what operators
- * do, and finding the uses of each tensor. */
+/* Common parts of passes over whole programs: rewrites of the list of ops, traits of operators, and
+ * def-use counts of tensors. */
 #ifndef ARN_PASSES_PROGRAM_EDIT_H
 #define ARN_PASSES_PROGRAM_EDIT_H
 
@@ -14,7 +14,7 @@ typedef struct arn_pass_edit {
     arenaut_error *err;
 } arn_pass_edit;
 
-/* Called with each op in order; puts what is to be there instead, be it nothing. */
+/* Called with each op in order; puts its replacement, which may be nothing. */
 typedef arenaut_status (*arn_pass_edit_visit)(void *context, arn_pass_edit *edit, uint32_t at);
 /* Called when all ops of a method have been visited; may put more. May be NULL. */
 typedef arenaut_status (*arn_pass_edit_leave)(void *context, arn_pass_edit *edit, uint32_t method);
@@ -22,19 +22,19 @@ typedef arenaut_status (*arn_pass_edit_leave)(void *context, arn_pass_edit *edit
 /* Appends an op; its lists must live as long as the program. */
 arenaut_status arn_pass_edit_put(arn_pass_edit *edit, const arenaut_op *op);
 
-/* Rewrites all ops. Jumps, and ops that wait for others, follow what they name: a jump goes to
- * what is first put for its target, and what waits waits for what is put last. On failure the
- * program is as it was. */
+/* Rewrites all ops. Jumps and dependences follow their targets: a jump goes to the first op put for
+ * its target, and a dependence is on the last op put for it. On failure the program is as it
+ * was. */
 arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit visit,
                                  arn_pass_edit_leave leave, void *context, arenaut_error *err);
 
 /* Copies of lists that live as long as the program; NULL if there is no memory. */
 uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n);
 
-/* The traits that the program's dialect knows of an operator; 0: none. */
+/* The traits of an operator in the program's dialect; 0: none. */
 uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
 
-/* How a tensor is used. */
+/* The uses of a tensor. */
 typedef struct arn_use {
     uint32_t n;        /* ops that have it as an input, with captures */
     uint32_t last;     /* the last of these in the program's order; NONE: none */

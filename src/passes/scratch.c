@@ -1,6 +1,6 @@
-/* scratch: gives ops the kernel scratch that they ask for, as tensors that are alive at their op
- * alone: what a side file says, else what the kernels' own sizes say. scratch_file.c reads the
- * file; an op that a row is about must exist. */
+/* scratch: kernel scratch of ops, as tensors that are alive at their op alone: the sizes of a side
+ * file, else those of the kernel set. scratch_file.c reads the file; an op that a row is about must
+ * exist. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ typedef struct entry_list {
     size_t n;
 } entry_list;
 
-/* What the kernels ask for at this op, behind the list. */
+/* Appends the kernels' requests for this op to the list. */
 static void add_sizes(const arenaut_program *p, const arenaut_kernel_set *kernels, uint32_t method,
                       uint32_t op, entry_list *list) {
     arenaut_scratch_requests requests;
@@ -77,7 +77,7 @@ static arenaut_status gather(const arenaut_program *p, const arenaut_pass_option
     return ARENAUT_OK;
 }
 
-/* A longer list for each op that asks; added[op] counts how much longer, and is left 0. */
+/* A longer list for each op with requests; added[op] counts them, and is left 0. */
 static arenaut_status grow_lists(arenaut_program *p, const entry_list *list, uint32_t *added,
                                  uint32_t **lists, arenaut_error *err) {
     memset(added, 0, p->n_ops * sizeof *added);

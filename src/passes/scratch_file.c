@@ -1,5 +1,5 @@
-/* The scratch file: kernel scratch bytes per op, as CSV. Reads rows into a table that scratch.c
- * looks ops up in, and says which line is wrong. O(rows). */
+/* The scratch file: kernel scratch bytes per op, as CSV. Reads rows into a table in which scratch.c
+ * looks ops up, and names the wrong line. O(rows). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ static arenaut_status read_row(scratch_reader *r) {
                         r->line, r->n_cells);
     }
     r->sizes.known = true;
-    /* This is how a model says that it asks for nothing. */
+    /* The row of a model without scratch. */
     if (r->cells[r->column[OP]].length == 0 && r->cells[r->column[BYTES]].length == 0) {
         return ARENAUT_OK;
     }

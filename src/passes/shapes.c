@@ -1,8 +1,8 @@
-/* shapes: finds the sizes of tensors from those of the inputs, and from what the file states.
+/* shapes: shape inference, from the inputs' sizes and the file's own.
  *
- * Sizes that vary must have been given a value or a range: then all is inferred for the
- * largest values and, where that differs, for the smallest, and each tensor gets the larger
- * of both. Tensors that stay without a size are marked, and are not planned. */
+ * Sizes that vary must have been given a value or a range: then all is inferred for the largest
+ * values and, if that differs, for the smallest, and each tensor gets the larger of both. Tensors
+ * that stay without a size are marked, and are not planned. */
 #include <arenaut/expr.h>
 #include <arenaut/pass.h>
 
@@ -54,7 +54,7 @@ static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
     }
 }
 
-/* Parts come before what they are parts of. */
+/* Parts come before their wholes. */
 static void evaluate(pass *p, int end) {
     const arenaut_program *program = p->shapes.program;
     for (uint32_t i = 0; i < program->n_exprs; i++) {
@@ -68,14 +68,14 @@ static void evaluate(pass *p, int end) {
 
 /* ---- before and after ---- */
 
-/* A stated size: a number, or what an expression comes to. */
+/* A stated size: a number, or the value of an expression. */
 static int64_t stated_dim(const pass *p, const arenaut_tensor *tensor, uint32_t axis) {
     const uint32_t expr = tensor->dim_exprs ? tensor->dim_exprs[axis] : ARENAUT_NONE;
     const int64_t size = expr == ARENAUT_NONE ? tensor->dims[axis] : p->value[expr];
     return size >= 0 ? size : ARN_SHAPE_ANY;
 }
 
-/* What the file says. ARN_SHAPE_ANY is no value that a shape could have. */
+/* The file's own sizes. ARN_SHAPE_ANY is no value that a shape could have. */
 static bool take_stated(pass *p, uint32_t t) {
     arn_shapes *s = &p->shapes;
     const arenaut_tensor *tensor = &s->program->tensors[t];
@@ -148,8 +148,8 @@ static bool varies(const pass *p, uint32_t t) {
     return false;
 }
 
-/* Whether the expressions are all there is to say about what varies. Where they are not, sizes
- * that are equal at their largest may differ otherwise. */
+/* Whether the expressions describe the varying sizes completely. If not, sizes that are equal at
+ * their largest may differ otherwise. */
 static bool expressions_say_all(const pass *p, uint32_t t) {
     const arenaut_tensor *tensor = &p->shapes.program->tensors[t];
     if (!tensor->dim_exprs || !p->found[SMALLEST]) return true;
@@ -161,7 +161,7 @@ static bool expressions_say_all(const pass *p, uint32_t t) {
     return true;
 }
 
-/* The larger of what was found at either end. What does not vary needs no expressions. */
+/* The larger of the sizes found at either end. Sizes that do not vary need no expressions. */
 static arenaut_status store(const pass *p, uint32_t t) {
     const arn_shapes *s = &p->shapes;
     arenaut_tensor *tensor = &s->program->tensors[t];
@@ -176,7 +176,7 @@ static arenaut_status store(const pass *p, uint32_t t) {
         if (small > bytes) shape = &p->found[SMALLEST][t];
     }
     if (st != ARENAUT_OK) return st;
-    /* A program may know the bytes of what has no size by its type. */
+    /* A program may state the bytes of a tensor that has no size by its type. */
     if (!known && !tensor->unsized) return ARENAUT_OK;
     tensor->dynamic = tensor->dynamic || varies(p, t);
     tensor->unsized = !known || !known_small;

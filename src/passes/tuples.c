@@ -1,8 +1,8 @@
-/* tuples: let bindings, tuples and their fields become what they stand for.
+/* tuples: let bindings, tuples and their fields are resolved to their values.
  *
- * None of them has memory. A field, or what a let binds, becomes a view of its value; an op or
- * a method that names a tuple names its fields instead. The ops that only name stay, so that
- * what each name stands for can still be told, but nothing happens in them. */
+ * None of them has memory. A field, or a bound name, becomes a view of its value; an op or a method
+ * that names a tuple names its fields instead. The ops that only name stay, so that the value of
+ * each name stays known, but nothing happens in them. */
 #include <inttypes.h>
 
 #include <arenaut/pass.h>
@@ -36,13 +36,13 @@ static arenaut_status undefined(const tuples *s, const arenaut_op *op, uint32_t 
                     name_of(s, tensor, store));
 }
 
-/* A view is defined with what it is a view of. */
+/* A view is defined with its base. */
 static bool is_defined(const tuples *s, uint32_t tensor) {
     const uint32_t storage = s->program->tensors[tensor].view_of;
     return s->defined[tensor] || (storage != ARENAUT_NONE && s->defined[storage]);
 }
 
-/* ---- what names stand for ---- */
+/* ---- the values of names ---- */
 
 static arenaut_status visit_tuple(tuples *s, uint32_t at) {
     const arenaut_op *op = &s->program->ops[at];
@@ -219,7 +219,7 @@ static arenaut_status visit_method(tuples *s, uint32_t m) {
     return ARENAUT_OK;
 }
 
-/* Views of a name become views of what owns its memory. */
+/* Views of a name become views of the owner of its memory. */
 static void find_storages(arenaut_program *p) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         uint64_t offset;
@@ -230,7 +230,7 @@ static void find_storages(arenaut_program *p) {
     }
 }
 
-/* What no op makes is defined from the start. */
+/* A tensor that no op makes is defined from the start. */
 static void begin(tuples *s) {
     const arenaut_program *p = s->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -262,7 +262,7 @@ static arenaut_status tuples_run(arenaut_program *p, const arenaut_pass_options 
 extern const arenaut_pass arn_pass_tuples;
 const arenaut_pass arn_pass_tuples = {
     .name = "tuples",
-    .summary = "lets, tuples and fields become what they stand for",
+    .summary = "resolves lets, tuples and fields to their values",
     .by_default = true,
     .run = tuples_run,
 };

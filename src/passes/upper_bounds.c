@@ -1,6 +1,6 @@
-/* upper-bounds: replaces sizes that vary by the largest that they can be. A size without an
- * end is a mistake where the caller chooses it, since then nothing could be planned for sure;
- * where it depends on data the value is left out of the plan, and reports name it. */
+/* upper-bounds: replaces sizes that vary by their upper bounds. An unbounded size is a mistake if
+ * the caller chooses it, since no plan would be safe; if it depends on data the value is left out
+ * of the plan, and reports name it. */
 #include <inttypes.h>
 
 #include "core/checked.h"
@@ -134,7 +134,7 @@ static arenaut_status bound_tensor(bounds *b, uint32_t t) {
     return st == ARENAUT_OK ? arn_tensor_extent_bytes(tensor, &tensor->bytes, b->err) : st;
 }
 
-/* Bounds of a view's sizes may be wider than its storage; what it reads lies in there. */
+/* Bounds of a view's sizes may be wider than its storage; its reads lie in there. */
 static void fit_view(const arenaut_program *p, arenaut_tensor *view) {
     const arenaut_tensor *storage = &p->tensors[view->view_of];
     view->view_offset = arn_min_u64(view->view_offset, storage->bytes);

@@ -241,7 +241,7 @@ TEST(allocations_that_no_op_can_keep_are_mistakes) {
         {PROGRAM(
              TENSORS, "[\"x\"]", "[\"y\"]",
              ALLOC("x", "[\"y\"]") ", " OP("d", "[\"x\"]", "[\"y\"]", ", \"kind\": \"delegate\"")),
-         "what writes it does not write memory that it is given"},
+         "its op does not write into given memory"},
     };
     const arenaut_pass_options options = {.target = arenaut_target_find("executorch")};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -1,5 +1,5 @@
-/* asserts: drops ops whose results do not matter to memory: assertions, and questions about
- * sizes, which are answered without looking at a tensor's bytes. */
+/* asserts: drops ops whose results do not matter to memory: assertions, and queries of sizes, which
+ * read no bytes of a tensor. */
 #include "passes/program_edit.h"
 
 static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {

@@ -1,5 +1,5 @@
-/* When an op that returns a changed copy of its operand may change the operand instead.
- * Shared by reinplace and undo-functionalization. O(bindings of the method) for each question. */
+/* The condition under which an op that returns a changed copy of its operand may change the operand
+ * instead. Shared by reinplace and undo-functionalization. O(bindings of the method) each. */
 #include "passes/export/may_update.h"
 
 #include "core/fail.h"

@@ -1,6 +1,6 @@
-/* out-variants: an op that returns new tensors is called so that it writes memory that it is
- * given, which an explicit allocation in front of it stands for. What has no such form, or a
- * result of unknown size, goes on bringing its own. */
+/* out-variants: an op that returns new tensors is called in its form that writes into given memory,
+ * from an explicit allocation in front of it. An op without such a form, or with a result of
+ * unknown size, still allocates its own. */
 #include "core/fail.h"
 #include "ir/own_result.h"
 #include "passes/program_edit.h"

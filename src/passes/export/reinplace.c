@@ -1,8 +1,7 @@
-/* reinplace: an op whose result is the new value of a state writes it into the state at once,
- * where the operator has a form that does and nothing needs the old value any more; so do
- * chains of such ops (index_put of index_put of the state), each of which updates what the one
- * before it gave. No copy has to be written back then, and the new value needs no memory of
- * its own. */
+/* reinplace: an op whose result is the new value of a state writes it into the state at once, if
+ * the operator has such a form and the old value is dead; so do chains of such ops (index_put of
+ * index_put of the state), each of which updates the result of the one before. No copy has to be
+ * written back then, and the new value needs no memory of its own. */
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
@@ -53,9 +52,8 @@ static bool reads_base_apart(const arenaut_op *op, uint32_t traits) {
     return again && !(traits & ARENAUT_TRAIT_ELEMENTWISE);
 }
 
-/* Whether op `at` computes `value` from its first operand alone as it comes from an update of
- * that, and nothing needs the operand any more. In the middle of a chain nothing else may read
- * it; what a chain begins with is `target`. */
+/* Whether op `at` computes `value` as an update of its first operand, which is dead afterwards. In
+ * the middle of a chain no other op may read it; a chain begins with `target`. */
 static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t target) {
     const arenaut_program *p = r->program;
     const arenaut_op *op = &p->ops[at];
@@ -71,8 +69,8 @@ static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t ta
            same_layout(p, &p->tensors[base], &p->tensors[value]);
 }
 
-/* From the new value back to the state: the updates in between, each of what the one before
- * it gave, are done in the state's memory. Ops come later in the list than what they use. */
+/* From the new value back to the state: the updates in between, each of the result before it, are
+ * done in the state's memory. Ops come later in the list than the makers of their operands. */
 static bool follow(const reinplace *r, const arenaut_binding *b, uint32_t m, bool do_it) {
     uint32_t value = b->value, before = ARENAUT_NONE;
     while (value != b->target) {
@@ -132,6 +130,6 @@ static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_optio
 extern const arenaut_pass arn_pass_reinplace;
 const arenaut_pass arn_pass_reinplace = {
     .name = "reinplace",
-    .summary = "writes the new value of a state into it at once, where nobody needs the old one",
+    .summary = "updates a state in place, if its old value is dead",
     .run = reinplace_run,
 };

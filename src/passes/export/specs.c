@@ -1,6 +1,6 @@
-/* specs: whether all that is computed has a type and a shape, be it one that varies or one
- * that the reader says it could not tell. What has both gets its bytes. Passes of users make
- * new values; without this they would be planned as nothing. */
+/* specs: a check that all computed values have a type and a shape, which may vary or be marked as
+ * unknown by the reader. Values with both get their bytes. Passes of users make new values; without
+ * this check they would be planned as nothing. */
 #include <inttypes.h>
 
 #include "core/fail.h"
@@ -26,8 +26,8 @@ static arenaut_status check_spec(arenaut_program *p, uint32_t op, uint32_t t, ar
     if (!missing) return arn_tensor_extent_bytes(tensor, &tensor->bytes, err);
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                     "value '%s', which op %" PRIu32
-                    " '%s' computes, has no %s; whatever makes a "
-                    "value must say what it is, or that it cannot be told",
+                    " '%s' computes, has no %s; a pass that "
+                    "makes a value must give it one, or mark it as unknown",
                     arenaut_program_tensor_name(p, t, store), op,
                     p->ops[op].name ? p->ops[op].name : "", missing);
 }

@@ -1,5 +1,5 @@
-/* substitute: calls operators by the names of those that do the same after lowering, as the table
- * of the dialect has them. One look-up for each op. */
+/* substitute: replaces operators by their equivalents after lowering, from the table of the
+ * dialect. One look-up for each op. */
 #include "passes/program_edit.h"
 
 static arenaut_status substitute_run(arenaut_program *p, const arenaut_pass_options *options,

@@ -1,6 +1,6 @@
-/* undo-functionalization: an operator that updates its operands, which export has wrapped so
- * that it returns updated copies, is called as it is again, where nothing needs the operands as
- * they were. Elsewhere the copies are needed, and the call stays as it is. */
+/* undo-functionalization: an operator that updates its operands, which export has wrapped so that
+ * it returns updated copies, is called directly again, if the old operands are dead. Elsewhere the
+ * copies are needed, and the call stays as it is. */
 #include <string.h>
 
 #include "core/fail.h"

@@ -1,4 +1,4 @@
-/* user: the caller's own passes, run where the graph is functional but for its updates: after
+/* user: the caller's own passes, run while the graph is functional but for its updates: after
  * write-back and before specs, which checks the values that they make. */
 #include "passes/program_edit.h"
 

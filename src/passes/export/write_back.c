@@ -1,11 +1,11 @@
 /* write-back: copies the new values of states and inputs into them at the end of a method. The
  * copies write memory that is there already, so no later pass gives them an out variant.
  *
- * In the graph all states change at once, and what a state is called stays its old value; the
- * copies come one after another. So one that reads a state (a delay line: d1 gets d0, d0 gets
- * x) comes before the one that overwrites it. Where that goes round in a circle (two states
- * change places), and where a result or the new value itself lies in what is overwritten, the
- * old value is saved first, in memory of its own. */
+ * In the graph all states change at once, and a state's name stands for its old value; the copies
+ * come one after another. So one that reads a state (a delay line: d1 gets d0, d0 gets x) comes
+ * before the one that overwrites it. In a cycle of them (two states change places), and if a result
+ * or the new value itself lies in overwritten memory, the old value is saved first, in memory of
+ * its own. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,10 +22,10 @@ typedef struct copy {
 typedef struct writer {
     const arenaut_dialect *dialect;
     bool aten;
-    uint32_t n_tensors; /* when it began; what is saved comes behind these */
+    uint32_t n_tensors; /* at the begin; saved values come behind these */
     uint32_t *same;     /* union-find over tensors: the same memory, each all of it */
-    uint32_t *shared;   /* the same over those that may have memory in common */
-    uint32_t *saved;    /* per tensor: what holds its old value; ARENAUT_NONE */
+    uint32_t *shared;   /* the same over tensors that may have memory in common */
+    uint32_t *saved;    /* per tensor: the holder of its old value; ARENAUT_NONE */
     uint32_t *writer;   /* per set of `shared`: the copy that overwrites it; ARENAUT_NONE */
     uint32_t *readers;  /* per set: how many copies have not read it yet */
     copy *copies;       /* of the method at work */
@@ -33,7 +33,7 @@ typedef struct writer {
     uint32_t n_copies, n_ready, copy_capacity, ready_capacity;
 } writer;
 
-/* ---- what has memory in common ---- */
+/* ---- sets of tensors with memory in common ---- */
 
 static uint32_t root_of(uint32_t *sets, uint32_t tensor) {
     while (sets[tensor] != tensor) {
@@ -50,7 +50,7 @@ static void join(uint32_t *sets, uint32_t a, uint32_t b) {
     sets[a < b ? b : a] = a < b ? a : b;
 }
 
-/* What is saved shares nothing. */
+/* A saved value shares no memory. */
 static uint32_t set_of(writer *w, uint32_t tensor) {
     return tensor < w->n_tensors ? root_of(w->shared, tensor) : ARENAUT_NONE;
 }
@@ -109,7 +109,7 @@ static bool is_there(writer *w, const arenaut_program *p, const arenaut_binding 
 
 /* ---- saving old values ---- */
 
-/* A copy lies densely, whatever it is a copy of. Sizes that vary are known later. */
+/* A copy is dense, even of a tensor that is not. Sizes that vary are known later. */
 static arenaut_status lie_densely(arenaut_tensor *t, arenaut_error *err) {
     uint64_t dense;
     if (!t->strides) return ARENAUT_OK;
@@ -153,7 +153,7 @@ static bool is_saved(const writer *w, const arenaut_program *p, uint32_t m, uint
     return w->saved[tensor] != ARENAUT_NONE && p->tensors[w->saved[tensor]].method == m;
 }
 
-/* *tensor becomes what keeps its value from here on. */
+/* *tensor becomes the holder of its value from here on. */
 static arenaut_status save(writer *w, arn_pass_edit *edit, uint32_t m, uint32_t *tensor) {
     const uint32_t old = *tensor;
     if (!is_saved(w, edit->program, m, old)) {
@@ -173,7 +173,7 @@ static arenaut_status save(writer *w, arn_pass_edit *edit, uint32_t m, uint32_t 
     return ARENAUT_OK;
 }
 
-/* Results that lie in what is overwritten. */
+/* Saves results that lie in overwritten memory. */
 static arenaut_status save_results(writer *w, arn_pass_edit *edit, uint32_t m) {
     const arenaut_method *method = &edit->program->methods[m];
     uint32_t *outputs = arn_pass_edit_list(edit->program, method->outputs, method->n_outputs);
@@ -232,8 +232,8 @@ static arenaut_status collect(writer *w, arn_pass_edit *edit, uint32_t m, bool *
     return ARENAUT_OK;
 }
 
-/* Saves what no order of the copies would keep, and counts the copies that read each set. Where
- * several targets may be one memory, no order is looked for: everything is saved. */
+/* Saves the values that no schedule of the copies keeps, and counts the copies that read each set.
+ * If several targets may be one memory, no schedule is searched for: everything is saved. */
 static arenaut_status count_readers(writer *w, arn_pass_edit *edit, uint32_t m, bool several) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < w->n_copies && st == ARENAUT_OK; i++) {
@@ -254,7 +254,7 @@ static void offer(writer *w, uint32_t i) {
     if (w->readers[set_of(w, w->copies[i].target)] == 0) w->ready[w->n_ready++] = i;
 }
 
-/* The copy has its value: the copy that waited to overwrite that may be ready now. */
+/* The copy has its value: the copy that overwrites that may be ready now. */
 static void release(writer *w, uint32_t value) {
     const uint32_t set = set_of(w, value);
     if (set == ARENAUT_NONE) return;
@@ -263,8 +263,8 @@ static void release(writer *w, uint32_t value) {
     if (waiting != ARENAUT_NONE && !w->copies[waiting].done) offer(w, waiting);
 }
 
-/* Each copy that waits is waited for by just one other, so these form circles. Breaks the one
- * that `first` is in, where that takes the fewest bytes. */
+/* Each blocked copy blocks just one other, so these form cycles. Breaks the cycle of `first` at its
+ * smallest value. */
 static arenaut_status break_circle(writer *w, arn_pass_edit *edit, uint32_t m, uint32_t first) {
     const arenaut_program *p = edit->program;
     uint32_t best = first;
@@ -297,7 +297,7 @@ static arenaut_status put_in_order(writer *w, arn_pass_edit *edit, uint32_t m) {
     return st;
 }
 
-/* What has the memory of the state already needs no copy. */
+/* A value in the memory of the state already needs no copy. */
 static arenaut_status leave(void *context, arn_pass_edit *edit, uint32_t m) {
     writer *w = context;
     bool several;

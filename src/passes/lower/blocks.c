@@ -1,4 +1,4 @@
-/* The control flow graph of a method with jumps: its basic blocks, and which leads to which, in
+/* The control flow graph of a method with jumps: its basic blocks, and the edges between them in
  * both directions. O(ops). flow.c walks it. */
 #include "passes/lower/flow.h"
 
@@ -33,7 +33,7 @@ static void connect(const arn_flow *flow, arn_blocks *blocks) {
         blocks->next[2 * b] = jumps && op->kind == ARENAUT_OP_JUMP ? ARENAUT_NONE : b + 1;
         blocks->next[2 * b + 1] = jumps ? blocks->of[op->target + 1] : ARENAUT_NONE;
     }
-    /* The same the other way round. */
+    /* The same edges reversed. */
     for (uint32_t b = 0; b <= blocks->n + 1; b++) blocks->back[b] = 0;
     for (uint32_t i = 0; i < 2 * blocks->n; i++) {
         if (blocks->next[i] != ARENAUT_NONE) blocks->back[blocks->next[i] + 1]++;

@@ -1,4 +1,4 @@
-/* How long the schedule gets when calls are followed. Known before the first step, so that programs
+/* The length of the schedule with calls followed, known before the first step, so that programs
  * whose calls multiply are refused at once. Counts visits from callers to callees, in O(ops). */
 #include "core/fail.h"
 #include "ir/plain_call.h"

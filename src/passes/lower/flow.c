@@ -1,7 +1,7 @@
 /* Live ranges in a method with ops that jump or move: for each variable, from each of its reads
- * back against the flow, to where it is written on every way (backward live variable analysis, one
- * variable at a time). A storage can so have several lives, and none where no way leads from a
- * write to a read. O(events + blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
+ * backwards to its writes on every path (backward live variable analysis, one variable at a time).
+ * A storage can so have several lives, and none if no path leads from a write to a read. O(events +
+ * blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
 #include "passes/lower/flow.h"
 
 #include <inttypes.h>
@@ -65,7 +65,7 @@ static void touch_memory(arn_flow *flow, uint32_t tensor, uint32_t position, boo
     const arenaut_tensor *tensors = flow->lower->program->tensors;
     const uint32_t storage = flow->lower->storage.of[tensor];
     if (!is_local(flow, tensor)) return;
-    /* What writes a part leaves the rest, which must have been alive. */
+    /* A write of a part leaves the rest, which must have been alive. */
     add_event(flow, storage, position, writes && tensors[tensor].bytes == tensors[storage].bytes);
 }
 
@@ -76,8 +76,8 @@ static void touch(arn_flow *flow, uint32_t tensor, uint32_t position, bool write
         touch_memory(flow, tensor, position, writes);
         return;
     }
-    /* A write through an alias is to one of the memories that it may point to: the others keep what
-     * they hold, so it ends the life of none. */
+    /* A write through an alias is to one of the memories that it may point to: the others keep
+     * their content, so it ends the life of none. */
     add_event(flow, flow->lower->program->n_tensors + tensor, position, false);
     if (flow->own_memory[move]) touch_memory(flow, tensor, position, false);
 }
@@ -97,7 +97,7 @@ static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
         add_event(flow, flow->lower->program->n_tensors + op->outputs[0], position, true);
         return;
     }
-    /* What is updated was there before, and so was what a view is of. */
+    /* An updated tensor existed before, and so did the base of a view. */
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
         touch(flow, op->outputs[i], position, arn_makes_output(flow->lower->program, op, i));

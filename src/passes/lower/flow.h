@@ -1,5 +1,5 @@
 /* Live ranges in a method with ops that jump or move (live variable analysis): flow.c gathers the
- * reads and writes and finds where each variable is alive, blocks.c cuts the method into basic
+ * reads and writes and finds the live range of each variable, blocks.c cuts the method into basic
  * blocks, moves.c handles aliases.
  *
  * Positions count the steps of the method: 0 is its start, op i is at i + 1. Variables are
@@ -15,11 +15,11 @@ enum {
     ARN_MAX_FLOW_WORK = 1 << 26
 };
 
-/* What happens to a variable at a position. An op reads before it writes. */
+/* A read or write of a variable at a position. An op reads before it writes. */
 typedef struct arn_event {
     uint32_t variable; /* a storage; n_tensors + t: tensor t, an alias */
     uint32_t position; /* that of the end is one past the last op's */
-    bool writes;       /* all of it, so that what it held before is of no use; else: reads */
+    bool writes;       /* all of it, which ends its old value; else: reads */
 } arn_event;
 
 /* A stretch of positions at which a storage is alive. */
@@ -54,7 +54,7 @@ typedef struct arn_flow {
     /* Per block, of the variable looked at; `turn` counts variables, so an entry is set if it has
      * the present turn. */
     uint32_t turn;
-    uint32_t *live_out;    /* turn: something after the block reads what is there at its end */
+    uint32_t *live_out;    /* turn: the value at the end of the block is read after it */
     uint32_t *has_events;  /* turn */
     uint32_t *first_event; /* the first of them */
     uint32_t *passed;      /* the move of which moves.c came through here last, plus 1 */

@@ -1,7 +1,7 @@
-/* What the parts of lowering share: count.c says how long the schedule is, storage.c which
- * tensors are one buffer, walk.c when each is alive (flow.c in methods whose ops jump or
- * move), pools.c where it may lie, reuse.c what it may be written over,
- * streams.c what ops change that may run at the same time; lowering.c puts them together. */
+/* The state that the parts of lowering share: count.c has the length of the schedule, storage.c the
+ * storages, walk.c their live ranges (flow.c in methods whose ops jump or move), pools.c their
+ * pools, reuse.c the rights to overwrite, streams.c the conflicts of ops that may run at the same
+ * time; lowering.c puts them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
 
@@ -11,7 +11,7 @@
 
 enum { ARN_MAX_STEPS = 1 << 24 };
 
-/* What is known of a storage, as a bit set. */
+/* Facts about a storage, as a bit set. */
 enum {
     ARN_NO_BUFFER = 1 << 0,    /* constant, empty, or in memory that is not the arena's */
     ARN_NOT_CONSTANT = 1 << 1, /* at least one of the tensors of its name is no constant */
@@ -23,14 +23,14 @@ enum {
     ARN_RUNS = 1 << 7,    /* belongs to a method that runs, or to no single one */
 };
 
-/* Tensors that are one buffer: views with what they view, and state of one name. */
+/* Tensors that are one buffer: views with their bases, and state of one name. */
 typedef struct arn_storage {
     uint32_t *of;    /* per tensor: the tensor that stands for its storage */
     uint8_t *facts;  /* per such tensor */
     uint64_t *align; /* per such tensor: the largest that its own and its views' users ask for */
 } arn_storage;
 
-/* When each storage is alive, and what happens at each step. */
+/* Live ranges of storages, and the events of the steps. */
 typedef struct arn_lives {
     uint32_t *start;        /* n_tensors + 1: storage s owns life[start[s] .. start[s + 1]) */
     arenaut_interval *life; /* in order */
@@ -49,10 +49,10 @@ typedef struct arn_life_list {
     uint32_t n, capacity;
 } arn_life_list;
 
-/* What must have ended when an op of a concurrent method begins: see streams.c. */
+/* Dependences between the ops of concurrent methods: see streams.c. */
 typedef struct arn_order arn_order;
 
-/* What every part reads, and the region for what they make. */
+/* The input of every part, and the region of their results. */
 typedef struct arn_lower {
     const arenaut_program *program;
     const arenaut_target *target;
@@ -63,8 +63,8 @@ typedef struct arn_lower {
     bool *apart;        /* per method: only plain calls run it, each with lives of its own */
     arn_storage storage;
     arn_lives lives;
-    /* Per storage: the one that it was merged into, itself if none; and the next of those that
-     * were merged, round to itself. NULL: there are none such. See moves.c. */
+    /* Per storage: the one that it was merged into, itself if none; and the next member of the
+     * merged ones, round to itself. NULL: none is merged. See moves.c. */
     uint32_t *merged_into, *next_merged;
     /* Per storage, where the target wants the order of the ops (else NULL): how many are made
      * before it, counted from 1 (0: nothing makes it), and the operand that it is where it is
@@ -76,16 +76,16 @@ typedef struct arn_lower {
 } arn_lower;
 
 arenaut_status arn_lower_storage(arn_lower *lower);
-/* How many steps there will be, lower->runs and ->apart; UNSUPPORTED past ARN_MAX_STEPS. */
+/* The number of steps, lower->runs and ->apart; UNSUPPORTED past ARN_MAX_STEPS. */
 arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
-/* How many of its calls an op makes in the schedule: a plain call names its method twice. */
+/* The number of calls that an op makes in the schedule: a plain call names its method twice. */
 uint32_t arn_lower_n_calls(const arn_lower *lower, const arenaut_op *op);
 /* Fills lower->lives; lives.steps has room for all steps already. */
 arenaut_status arn_lower_walk(arn_lower *lower);
 
 /* Whether ops of the method jump or move. */
 bool arn_lower_has_flow(const arenaut_program *program, uint32_t method);
-/* Adds the lives of what belongs to such a method, whose first step is `start`. */
+/* Adds the lives of storages of such a method, with its first step `start`. */
 arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
                               arn_life_list *lives);
 /* False if there is no memory. */
@@ -96,8 +96,8 @@ bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t 
  * there is none. */
 arenaut_status arn_lower_pools(arn_lower *lower, arenaut_problem *problem);
 
-/* Orders the ops of concurrent methods, once storages are known; UNSUPPORTED for those that do
- * more than compute, or are too large. */
+/* Finds the dependences of concurrent methods, once storages are known; UNSUPPORTED for methods
+ * that do more than compute, or are too large. */
 arenaut_status arn_lower_order(arn_lower *lower);
 /* Whether all other ops that touch the storage are over when `op` begins, as far as they are of
  * its method and that is concurrent. */
@@ -115,7 +115,7 @@ arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **base);
 arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
                                   arenaut_problem *problem);
 
-/* Whether what runs next depends on a value. */
+/* Whether the successor depends on a value. */
 static inline bool arn_lower_is_branch(arenaut_op_kind kind) {
     return kind == ARENAUT_OP_IF || kind == ARENAUT_OP_WHILE || kind == ARENAUT_OP_LOOP ||
            kind == ARENAUT_OP_JUMP_FALSE;

@@ -1,7 +1,7 @@
 /* Lowering: turns a program into a problem. Each step has a file of its own (lower.h lists them):
- * how long the schedule is, which tensors are one storage, when each storage is alive, what may be
- * written over what, where it may lie. Here they are called in order, and storages that need memory
- * become buffers. O(ops * arguments * log) without jumps; the limits are in lower.h and flow.h. */
+ * the length of the schedule, storages, their live ranges, rights to overwrite, pools. Here they
+ * are called in order, and storages that need memory become buffers. O(ops * arguments * log)
+ * without jumps; the limits are in lower.h and flow.h. */
 #include <arenaut/lowering.h>
 
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
     return n;
 }
 
-/* Counts on for those of the list that nothing has made before. */
+/* Counts the tensors of the list that no op has made before. */
 static void count_made(arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *count) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t *made =
@@ -89,8 +89,8 @@ static arenaut_status order_by_ops(arn_lower *lower) {
     return ARENAUT_OK;
 }
 
-/* A tensor says what it is; a result or an argument of the program that does not is told
- * from its place. */
+/* A tensor states its class; a result or an argument of the program without one has that of its
+ * role. */
 static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
     const arenaut_class own = lower->program->tensors[storage].cls;
     const uint8_t facts = lower->storage.facts[storage];
@@ -100,7 +100,7 @@ static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
     return facts & ARN_ENTRY_INPUT ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE;
 }
 
-/* What the buffers' columns are filled from. */
+/* The sources of the buffers' columns. */
 typedef struct columns {
     const uint32_t *base;   /* per storage: the storage it may be written over */
     const uint32_t *maker;  /* per storage: the op that first writes it */
@@ -108,8 +108,8 @@ typedef struct columns {
     int64_t untouched_step; /* where the last tensor lies that nothing touches */
 } columns;
 
-/* When a buffer is alive. One that nothing touches gets a step of its own before all
- * others: it needs room in the arena, but may share it with everything. */
+/* The lifetimes of a buffer. One that no op touches gets a step of its own before all others: it
+ * needs room in the arena, but may share it with everything. */
 static void set_lifetimes(const arn_lower *lower, uint32_t storage, columns *c,
                           arenaut_interval *single, arenaut_buffer *buffer) {
     const arn_lives *lives = &lower->lives;
@@ -164,7 +164,7 @@ static const uint32_t *find_makers(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) maker[t] = ARENAUT_NONE;
     for (uint32_t i = p->n_ops; i-- > 0;) {
         const arenaut_op *op = &p->ops[i];
-        /* What only speaks of memory, an allocation or a view, makes nothing. */
+        /* Ops that only declare memory, an allocation or a view, make nothing. */
         if (!arenaut_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (op->outputs[k] != ARENAUT_NONE) maker[lower->storage.of[op->outputs[k]]] = i;
@@ -224,7 +224,7 @@ static arenaut_status add_methods(const arn_lower *lower, arenaut_problem *probl
     return st;
 }
 
-/* Where unwritten tensors begin at step -1, so that the steps before it are free. */
+/* With unwritten tensors that begin at step -1: the steps before it are free. */
 static int64_t first_step(const arn_lower *lower) {
     const arn_lives *lives = &lower->lives;
     const uint32_t n_lives = lives->start[lower->program->n_tensors];
@@ -235,7 +235,7 @@ static int64_t first_step(const arn_lower *lower) {
     return first;
 }
 
-/* What the plan of such a problem can be used for. A method that nothing calls does not run. */
+/* The possible uses of a plan of such a problem. A method that no op calls does not run. */
 static uint32_t traits_of(const arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint32_t traits = lower->target->tokens ? ARENAUT_PROBLEM_TOKENS : 0;

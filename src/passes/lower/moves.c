@@ -1,5 +1,5 @@
-/* Memory that stays alive through aliases. `move b = a` copies nothing: b is from then on an alias
- * of a, and reading b reads a's memory. Example:
+/* Live ranges through aliases (points-to analysis along the flow). `move b = a` copies nothing: b
+ * is from then on an alias of a, and reading b reads a's memory. Example:
  *
  *     1  a1 = op(x)
  *     2  if c: move b = a1, go to 5
@@ -7,8 +7,8 @@
  *     4  move b = a2
  *     5  read b                  b may point to a1 or to a2
  *
- * So a1 is alive from 1 to 2 and on at 5, but not at 3 and 4: only on the ways that start with the
- * move from it and lead to a read of b before another move to b. spread_from() walks those ways.
+ * So a1 is alive from 1 to 2 and on at 5, but not at 3 and 4: only on the paths that start with the
+ * move from it and lead to a read of b before another move to b. spread_from() walks these paths.
  * After the branch both a1 and a2 are alive, although no run has both. Where their live ranges
  * otherwise never meet, they can be the same bytes, and become one storage (may_be_one). Cost: for
  * each move, the blocks where its destination is alive; merging looks at pairs of pointees. */
@@ -47,7 +47,8 @@ void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
         visit(flow, context, storage->of[tensor]);
         return;
     }
-    /* What is moved may be an alias in turn; each is looked at once, by the first move to it. */
+    /* The source of a move may be an alias in turn; each is visited once, by the first move to
+     * it. */
     uint32_t n = 0;
     bool *queued = arn_allocate_zeroed(&flow->lower->allocator, flow->n_moves, sizeof *queued);
     uint32_t *queue = arn_allocate(&flow->lower->allocator, flow->n_moves, sizeof *queue);
@@ -81,7 +82,7 @@ static void add_stretch(arn_flow *flow, void *context, uint32_t storage) {
     arn_lower_flow_add(flow, storage, at->first, at->end, true);
 }
 
-/* What the ways from a move go through. */
+/* The blocks on the paths from a move. */
 typedef struct spread {
     uint32_t source;
     uint32_t end;  /* of the alias's events */

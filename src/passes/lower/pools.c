@@ -1,6 +1,6 @@
-/* Which pool each storage lies in: memory of one device never holds another device's
- * buffers, and for some runtimes each method has an arena of its own. Storages with the same
- * device, memory, method and sharing get one pool; there are ARENAUT_MAX_POOLS at most. */
+/* The pool of each storage: memory of one device never holds another device's buffers, and for some
+ * runtimes each method has an arena of its own. Storages with the same device, memory, method and
+ * sharing get one pool; there are ARENAUT_MAX_POOLS at most. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "core/sort.h"
 #include "passes/lower/lower.h"
 
-/* What tells the pools apart that storages need. */
+/* The key of a pool. */
 typedef struct place {
     const arenaut_program *program;
     bool per_method, share_apart;
@@ -23,15 +23,15 @@ static uint32_t memory_of(const place *p, uint32_t storage) {
     return given < p->n_memories ? given : ARENAUT_NONE;
 }
 
-/* The method that has the arena to itself. A memory in which methods share something is one for all
- * of them, so that what they share has one offset; other memory is shared by itself. */
+/* The method that has the arena to itself. A memory with shared state is one for all methods, so
+ * that the state has one offset; other memory is shared by itself. */
 static uint32_t method_of(const place *p, uint32_t storage) {
     const uint32_t memory = memory_of(p, storage);
     const bool shared = memory == ARENAUT_NONE ? p->shared[storage] : p->joint[memory];
     return p->per_method && !shared ? p->program->tensors[storage].method : ARENAUT_NONE;
 }
 
-/* Whether it lies with what methods share by name. */
+/* Whether it lies with the state that methods share by name. */
 static bool lies_apart(const place *p, uint32_t storage) {
     return p->share_apart && p->shared[storage] && p->program->tensors[storage].qualified_name;
 }
@@ -73,7 +73,7 @@ static bool place_before(const void *context, uint32_t a, uint32_t b) {
     return compare(context, a, b) < 0;
 }
 
-/* "arena", and what tells this one from others. */
+/* "arena", and the parts of the key that tell it from others. */
 static void name_pool(const place *p, uint32_t storage, char *name, size_t size) {
     const arenaut_tensor *tensor = &p->program->tensors[storage];
     const arenaut_device device = tensor->device;

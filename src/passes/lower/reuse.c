@@ -1,7 +1,7 @@
-/* Which storage may be written over which, or overlap it partly: the in-place pairs and overlaps of
- * ops that hold for whole buffers and whole lives. What is not certain is left out; that only costs
- * memory. In place, each storage is written over by one other at most: the first pair in program
- * order. O(pairs * arguments). */
+/* Rights of storages to be written over others, or to overlap them partly: the in-place pairs and
+ * overlaps of ops that hold for whole buffers and whole lives. Uncertain pairs are left out; that
+ * only costs memory. In place, each storage is written over by one other at most: the first pair in
+ * program order. O(pairs * arguments). */
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 
@@ -13,8 +13,9 @@ static arenaut_interval life_of(const arn_lower *lower, uint32_t storage, uint32
     return lower->lives.life[lower->lives.start[storage] + i];
 }
 
-/* Whether two are alive together only at steps of the op, with which each life of the one ends, and
- * one of the other begins: in a method that is called several times, at one step for each call. */
+/* Whether two are alive together only at steps of the op, at each of which a life of the one ends
+ * and one of the other begins: in a method that is called several times, at one step for each
+ * call. */
 static bool meet_at(const arn_lower *lower, const arenaut_op *op, uint32_t base, uint32_t child) {
     const uint32_t *start = lower->lives.start, n = start[base + 1] - start[base];
     if (n != start[child + 1] - start[child]) return false;
@@ -29,7 +30,7 @@ static bool meet_at(const arn_lower *lower, const arenaut_op *op, uint32_t base,
     return n > 0;
 }
 
-/* Whether a tensor fills its storage, so that what is said of one is true of the other. */
+/* Whether a tensor fills its storage, so that facts about one hold for the other. */
 static bool fills_storage(const arn_lower *lower, uint32_t tensor) {
     const arenaut_tensor *tensors = lower->program->tensors;
     const uint32_t storage = lower->storage.of[tensor];
@@ -60,7 +61,7 @@ static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32
     return true;
 }
 
-/* Whether nothing needs what is in `base` once this step is over. */
+/* Whether the content of `base` is dead after this step. */
 static bool is_free_after(const arn_lower *lower, uint32_t base) {
     uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT | ARN_ALIASED;
     if (arn_lower_keeps_inputs(lower)) needed |= ARN_ENTRY_INPUT;
@@ -113,8 +114,8 @@ static const arenaut_overlap *find_overlap(const arenaut_op *op, uint32_t output
     return NULL;
 }
 
-/* What this output keeps of storage `from`, which the op may name at several positions: the largest
- * distance of them. False if one of them has none, or if the output is written over it by name. */
+/* The distance of this output to storage `from`, which the op may name at several positions: the
+ * largest of them. False if one of them has none, or if the output is written over it by name. */
 static bool distance_to(const arn_lower *lower, const arenaut_op *op, uint32_t output,
                         uint32_t from, int64_t *distance) {
     const uint32_t to = lower->storage.of[op->outputs[output]];
@@ -130,7 +131,7 @@ static bool distance_to(const arn_lower *lower, const arenaut_op *op, uint32_t o
     return is_output_once(lower, op, ARENAUT_NONE, from) && is_output_once(lower, op, output, to);
 }
 
-/* Whether the pair becomes a separation, of what distance. */
+/* Whether the pair becomes a separation, and its distance. */
 static bool is_separated(const arn_lower *lower, const arenaut_op *op, uint32_t output,
                          uint32_t input, int64_t *distance) {
     if (!lower->options.overlap || op->kind != ARENAUT_OP_OUT) return false;

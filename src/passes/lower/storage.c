@@ -1,6 +1,7 @@
-/* Which tensors are one storage, and which of those need memory from the arena. A view is its
- * source's storage, and tensors of one qualified name are one. What no arena holds (constants,
- * what the caller owns, what has no bytes) gets no buffer. O(tensors log tensors + arguments). */
+/* Alias classes: tensors that are one storage, and storages that need memory from the arena. A view
+ * is its source's storage, and tensors of one qualified name are one. Storages outside of arenas
+ * (constants, the caller's, those of no bytes) get no buffer. O(tensors log tensors +
+ * arguments). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint
     }
 }
 
-/* What the tensor itself says. */
+/* Facts from the tensor itself. */
 static uint8_t own_facts(const arn_lower *lower, const arenaut_tensor *tensor) {
     const bool state = tensor->cls == ARENAUT_STATE || tensor->qualified_name;
     uint8_t facts = state ? ARN_ALWAYS_ALIVE : 0;
@@ -50,7 +51,7 @@ static uint8_t own_facts(const arn_lower *lower, const arenaut_tensor *tensor) {
     return facts;
 }
 
-/* What the methods and ops say about the tensors that they name. */
+/* Facts from the methods and ops that name the tensors. */
 static void mark_uses(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     const uint8_t excluded = lower->options.exclude_io ? ARN_NO_BUFFER : 0;
@@ -68,8 +69,8 @@ static void mark_uses(arn_lower *lower) {
     }
 }
 
-/* Where methods have arenas of their own, those that do not run are left out: what only they use
- * stays where it is. */
+/* If methods have arenas of their own, methods that do not run are left out: tensors that only they
+ * use stay unplanned. */
 static void leave_out_idle_methods(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint8_t *facts = lower->storage.facts;
@@ -82,7 +83,7 @@ static void leave_out_idle_methods(arn_lower *lower) {
     }
 }
 
-/* The alignment that an op asks for its arguments; 0: none of its own. */
+/* The alignment that an op needs of its arguments; 0: none of its own. */
 static uint64_t align_of_op(const arn_lower *lower, const char *name) {
     const arenaut_align_rule *rule = lower->target->op_align;
     uint64_t align = 0;
@@ -132,8 +133,8 @@ static arenaut_status align_for_ops(arn_lower *lower) {
     return st;
 }
 
-/* A size that is still open here would be planned as nothing. What the program says to have no
- * size (`unsized`) is left out, and reports name it. */
+/* A size that is still open here would be planned as nothing. Tensors marked `unsized` are left
+ * out, and reports name them. */
 static arenaut_status check_sizes(const arn_lower *lower) {
     const arenaut_program *p = lower->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -192,7 +193,7 @@ static arenaut_status check_update(const arn_lower *lower, const arenaut_op *op,
     return ARENAUT_OK;
 }
 
-/* What is wrong with an update whatever the plan is. */
+/* Mistakes in updates that are wrong with any plan. */
 static arenaut_status check_updates(const arn_lower *lower) {
     const arenaut_program *p = lower->program;
     arenaut_status st = ARENAUT_OK;
@@ -231,7 +232,7 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
         /* Of a view, nothing but its alignment says anything about the storage. */
         if (tensor->view_of == ARENAUT_NONE) storage->facts[s] |= own_facts(lower, tensor);
     }
-    /* What one method takes for a constant is state where another one writes it. */
+    /* A constant of one method is state if another one writes it. */
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }

@@ -1,12 +1,11 @@
-/* Methods with ops that may run at the same time: what is said there of one sequence must hold for
- * all.
+/* Dependences in methods with ops that may run at the same time: a plan must hold for every
+ * schedule.
  *
- * An op runs after those before it in its stream, after those that it waits for, and after
- * those whose values it reads; what it writes, those before it that read or write the same
- * memory are done with. All else may be at work at the same time. So one buffer may take
- * another's memory only if every op that touches the other is over before the first op that
- * touches it, whatever the order: pairs for which the sequence promises that and the order
- * does not get a conflict edge. */
+ * An op depends on the ops before it in its stream, those in its `after`, the makers of its
+ * operands, and earlier readers and writers of the memory that it writes. All other ops may run at
+ * the same time. So one buffer may take another's memory only if every op that touches the other is
+ * over before the first op that touches it, in any schedule: pairs for which the sequence promises
+ * that and the dependences do not get a conflict edge. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ struct arn_order {
     uint64_t *before; /* per op: a bit for each that has ended when it begins */
     uint32_t *first;  /* per storage: the op that writes it first; ARENAUT_NONE: it is older */
     uint32_t *writer; /* per storage: the op that wrote it last */
-    uint32_t *head;   /* per storage: in `readers`, those since then; ARENAUT_NONE: none */
+    uint32_t *head;   /* per storage: in `readers`, the ones since then; ARENAUT_NONE: none */
     bool *touched;    /* per storage: by this method */
     reader *readers;
     uint32_t n_readers;
@@ -83,8 +82,8 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
     }
 }
 
-/* Ops that touch their operands as they like count as writing all of them. A view writes
- * nothing, and waits only for the ops that write what it looks at. */
+/* Ops with unknown effects on their operands count as writing all of them. A view writes nothing,
+ * and depends only on the writers of its base. */
 static void visit(const arn_lower *lower, arn_order *o, uint32_t at) {
     const arenaut_op *op = &lower->program->ops[lower->program->methods[o->method].first_op + at];
     for (uint32_t i = 0; i < op->n_after; i++) come_after(o, at, op->after[i]);
@@ -141,7 +140,7 @@ static bool allocate(arn_lower *lower, arn_order *o) {
     return true;
 }
 
-/* What the caller fills is older than all ops. */
+/* Arguments filled by the caller are older than all ops. */
 static void touch_arguments(const arn_lower *lower, arn_order *o) {
     const arenaut_method *method = &lower->program->methods[o->method];
     for (uint32_t i = 0; i < method->n_inputs; i++) {
@@ -203,10 +202,10 @@ arenaut_status arn_lower_order(arn_lower *lower) {
     return st;
 }
 
-/* ---- what follows from the order ---- */
+/* ---- conclusions from the dependences ---- */
 
-/* Whether all that touch the storage have ended when `op` begins, or are `op` itself. What
- * came before its last writer ended before that. */
+/* Whether all that touch the storage have ended when `op` begins, or are `op` itself. Ops before
+ * its last writer ended before that. */
 static bool has_ended(const arn_order *o, uint32_t storage, uint32_t op) {
     if (o->head[storage] == ARENAUT_NONE) {
         const uint32_t writer = o->writer[storage];
@@ -240,7 +239,7 @@ static int64_t first_of(const arn_lower *lower, uint32_t storage) {
     return lower->lives.life[lower->lives.start[storage]].first;
 }
 
-/* What other methods touch as well is alive for as long as this one runs. */
+/* A storage that other methods touch as well is alive for as long as this one runs. */
 static bool can_be_parted(const arn_lower *lower, const arn_order *o, uint32_t earlier,
                           uint32_t later) {
     const arenaut_tensor *tensors = lower->program->tensors;

@@ -1,10 +1,9 @@
-/* When each storage is alive: runs through the schedule once, stepping into called methods.
+/* Live ranges without jumps: one walk over the schedule, stepping into called methods.
  *
- * An op's step is its own; what it calls gets the steps after it. The op's inputs and
- * outputs are alive over all of them, since a called method's inputs and outputs are
- * copied from and to them at either end. A method that is called from several places is
- * visited several times; each visit gives its tensors a life of their own, or, for targets
- * that merge calls, all visits together one.
+ * An op's step is its own; called methods get the steps after it. The op's inputs and outputs are
+ * alive over all of them, since a called method's inputs and outputs are copied from and to them at
+ * either end. A method that is called from several places is visited several times; each visit
+ * gives its tensors a life of their own, or, for targets that merge calls, all visits together one.
  *
  * With plain calls apart, such an op's inputs are alive until the method's first step, in which
  * they are copied, and its outputs from the last. */
@@ -54,8 +53,8 @@ static bool close_life(walk *w, uint32_t storage) {
                                (arenaut_interval){c->first, c->last + 1});
 }
 
-/* Marks `tensor` as written or read at `step`. What is read before it was written held
- * something already when its method began. */
+/* Marks `tensor` as written or read at `step`. A tensor that is read before it was written had
+ * content already when its method began. */
 static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool written) {
     if (tensor == ARENAUT_NONE) return true;
     const arn_lower *lower = w->lower;
@@ -69,7 +68,7 @@ static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool 
     const bool own = !merge && !foreign;
     const uint32_t visit = own ? f->visit : EVERY_VISIT;
     current *c = &w->now[storage];
-    /* It may be carried round a loop, past the end of what is seen of it here. */
+    /* It may be carried round a loop, past its end in this walk. */
     if (foreign && w->depth > 1) lower->storage.facts[storage] |= ARN_ALWAYS_ALIVE;
     if (c->visit != visit) {
         if (c->visit != 0 && !close_life(w, storage)) return false;
@@ -113,7 +112,7 @@ static bool enter(walk *w, uint32_t m) {
     return touch_all(w, f, method->outputs, method->n_outputs, f->start, true);
 }
 
-/* What a method has changed of its caller's is a result, too. */
+/* A tensor of the caller that a method has changed is a result, too. */
 static bool touch_mutated(walk *w, const frame *f, const arenaut_method *method, uint32_t last) {
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *b = &method->bindings[i];
@@ -186,8 +185,8 @@ static arenaut_status run_calls(walk *w, uint32_t m) {
     return room ? ARENAUT_OK : arn_no_memory(w->lower->err);
 }
 
-/* What belongs to no method, or to another, has a life that flow.c does not know: it is
- * alive from here to the method's last step. */
+/* A tensor of no method, or of another, has a life that flow.c does not know: it is alive from here
+ * to the method's last step. */
 static bool touch_foreign(walk *w, const frame *f, const uint32_t *tensors, uint32_t count,
                           uint32_t last) {
     for (uint32_t i = 0; i < count; i++) {
@@ -248,7 +247,7 @@ static arenaut_status run(walk *w) {
     return st;
 }
 
-/* Storages that have become one with others are those, for all their tensors. */
+/* Merged storages stand for all their tensors. */
 static void apply_merges(arn_lower *lower) {
     if (!lower->merged_into) return;
     for (uint32_t t = 0; t < lower->program->n_tensors; t++) {

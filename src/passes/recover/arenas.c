@@ -1,8 +1,8 @@
-/* recover-aliases, part: which state methods share. Each method has arenas of its own, and a
- * runtime can give several methods one and the same for those that hold nothing but state. What
- * lies there under one name is one thing; without names, the place says what it is. In other
- * arenas, one name stands for as many things as there are methods, unless it looks shared there
- * too: at one offset, in arenas of one size. */
+/* recover-aliases, part: state shared by methods. Each method has arenas of its own, and a runtime
+ * can give several methods one and the same for those that hold nothing but state. Tensors of one
+ * name there are one state; without names, those of one place are. In other arenas, one name stands
+ * for one state per method, unless it looks shared there too: at one offset, in arenas of one
+ * size. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "core/sort.h"
 #include "passes/recover/recover.h"
 
-/* What is known of an arena, over all methods. */
+/* Facts about an arena, over all methods. */
 typedef struct contents {
     uint64_t end;
     bool state, named, others;

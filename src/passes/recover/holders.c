@@ -1,7 +1,8 @@
-/* recover-aliases, part: which tensors' bytes lie where. From a point in a method the search goes
- * back against its flow, to the last ops that touched any of the bytes asked for. A tensor that is
- * read there without having been written since is an alias of what those ops touched. Each op is
- * visited again only for more bytes than before; ARN_MAX_RECOVER_WORK bounds the whole. */
+/* recover-aliases, part: reaching definitions of bytes. From a point in a method the search goes
+ * backwards along its control flow, to the last ops that touched any of the bytes in question. A
+ * tensor that is read there without having been written since is an alias of the tensors that they
+ * touched. Each op is visited again only for more bytes than before; ARN_MAX_RECOVER_WORK bounds
+ * the whole. */
 #include <inttypes.h>
 
 #include "core/checked.h"
@@ -35,7 +36,7 @@ static void connect(arn_recover *r) {
     }
 }
 
-/* Marks the ops that some way leads to, and the method's end if one does. */
+/* Marks the reachable ops, and the method's end if it is reachable. */
 static void find_reached(arn_recover *r) {
     const arenaut_method *m = &r->program->methods[r->method];
     const arenaut_op *ops = ops_of(r);
@@ -102,8 +103,8 @@ typedef struct asking {
     uint64_t low, high;
 } asking;
 
-/* What covers the bytes in the middle only leaves them all open: that asks for more than
- * need be, which costs memory at worst. */
+/* A tensor that covers bytes in the middle only leaves them all open: a larger question, which
+ * costs memory at worst. */
 static void look_at(arn_recover *r, asking *a, uint32_t tensor) {
     const arenaut_tensor *tensors = r->program->tensors;
     if (tensor == ARENAUT_NONE || tensor == a->tensor || a->low == a->high) return;
@@ -124,7 +125,7 @@ static void look_at_all(arn_recover *r, asking *a, const uint32_t *tensors, uint
     for (uint32_t i = 0; i < n; i++) look_at(r, a, tensors[i]);
 }
 
-/* Remembers to come by op `at` with what is open, unless that was done. */
+/* Queues op `at` with the open bytes, unless that was done. */
 static void come_by(arn_recover *r, const asking *a, uint32_t at, uint32_t *depth) {
     const bool again = r->asked[at] == r->question;
     if (again && r->low[at] <= a->low && a->high <= r->high[at]) return;

@@ -1,6 +1,6 @@
-/* What the parts of the pass recover-aliases share: holders.c finds the tensors
- * whose bytes a tensor finds in its place, recover_storages.c makes those of one memory one
- * storage, arenas.c knows which state methods share; recover_aliases.c says what follows. */
+/* The state that the parts of the pass recover-aliases share: holders.c finds the tensors whose
+ * bytes lie in a tensor's place, recover_storages.c makes tensors of one memory one storage,
+ * arenas.c finds the state that methods share; recover_aliases.c draws the conclusions. */
 #ifndef ARN_PASSES_RECOVER_H
 #define ARN_PASSES_RECOVER_H
 
@@ -15,10 +15,9 @@ enum {
     ARN_RECOVER_TOUCHED = 1 << 0, /* by an op or as an argument, seen in the order of the ops */
     ARN_RECOVER_MOVED_TO = 1 << 1,
     ARN_RECOVER_READ = 1 << 2,
-    ARN_RECOVER_GIVEN = 1 << 3, /* an input of its method, which so has bytes from the start */
-    ARN_RECOVER_DECLARED = 1
-        << 4, /* the file itself calls it state: it has its bytes from call to call.
-               * Of the one that stands for a memory: some name of it is */
+    ARN_RECOVER_GIVEN = 1 << 3,    /* an input of its method, which so has bytes from the start */
+    ARN_RECOVER_DECLARED = 1 << 4, /* the file itself calls it state: it has its bytes from call to
+                                    * call. Of the representative of a memory: some name of it is */
 };
 
 typedef struct arn_recover {
@@ -27,10 +26,10 @@ typedef struct arn_recover {
     arenaut_error *err;
     uint32_t n_tensors;  /* when it began; more may be added */
     uint8_t *facts;      /* per tensor */
-    uint32_t *storage;   /* per tensor: another of its memory, towards the one that stands for
-                          * all; itself: it stands for them */
+    uint32_t *storage;   /* per tensor: another of its memory, towards the representative
+                          * (union-find); itself: it is the one */
     uint64_t *position;  /* per tensor: where the file places it */
-    uint32_t *found;     /* what arn_recover_find_holders found, each once */
+    uint32_t *found;     /* the results of arn_recover_find_holders, each once */
     uint32_t *found_for; /* per tensor: the last question it was found for */
     uint32_t n_found, question;
     uint64_t work;
@@ -42,7 +41,7 @@ typedef struct arn_recover {
     /* Of that method, per op and its end: */
     uint32_t *before_start, *before; /* the ops that come before it */
     uint32_t *asked;                 /* the last question that came by */
-    bool *reached;                   /* some way leads to it */
+    bool *reached;                   /* some path leads to it */
     bool *waiting;                   /* it is on the stack */
     uint64_t *low, *high;            /* the bytes that were open then */
     uint32_t *stack;
@@ -52,11 +51,11 @@ typedef struct arn_recover {
  * memory. */
 bool arn_recover_begin_method(arn_recover *r, uint32_t method);
 
-/* Which tensors' bytes may lie in `tensor`'s place when op `at` of its method is reached
- * (n_ops: its end): fills r->found. *open: on some way nothing has written them all. */
+/* Finds the tensors whose bytes may lie in `tensor`'s place when op `at` of its method is reached
+ * (n_ops: its end), into r->found. *open: on some path not all bytes have been written. */
 arenaut_status arn_recover_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open);
 
-/* Whether the file places the tensor, and its place is what is read and written. */
+/* Whether the file places the tensor, and it is read and written at its place. */
 bool arn_recover_is_placed(const arn_recover *r, uint32_t tensor);
 
 uint32_t arn_recover_storage_of(arn_recover *r, uint32_t tensor);

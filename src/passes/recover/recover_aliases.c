@@ -1,14 +1,13 @@
-/* recover-aliases: finds in programs that already have a plan what their exporter knew and
- * did not write down.
+/* recover-aliases: aliases and state, from the places in programs that already have a plan and
+ * whose exporter did not write them down.
  *
- * Some exporters drop an op that only renames memory, and give its result the place of its
- * operand instead; and they do not say which tensors keep their bytes from call to call.
- * Both show in the order of the ops and the places together: a tensor that is read although
- * nothing wrote it is an alias of those that have their bytes there, or, if there are none,
- * state. What the file itself calls state (it has a name, or first values) is never an alias
- * of what an op has written there, unless the op updates that very state: such a plan
- * destroys the state, which is the checker's to find. Programs whose methods state no arenas
- * are left as they are. */
+ * Some exporters drop an op that only renames memory, and give its result the place of its operand
+ * instead; and they do not say which tensors keep their bytes from call to call. Both show in the
+ * order of the ops and the places together: a tensor that is read although nothing wrote it is an
+ * alias of the tensors with their bytes there or, if there are none, state. Declared state (it has
+ * a name, or first values) is never an alias of a tensor that an op has written there, unless the
+ * op updates that very state: such a plan destroys the state, which is the checker's to find.
+ * Programs whose methods state no arenas are left as they are. */
 #include <arenaut/pass.h>
 
 #include "core/fail.h"
@@ -25,16 +24,16 @@ static void make_state(arn_recover *r, uint32_t tensor) {
     r->program->tensors[tensor].cls = ARENAUT_STATE;
 }
 
-/* Whether it is worth asking what the tensor holds when it is first touched. Declared state
- * holds what the last call left there. */
+/* Whether the content of the tensor at its first touch is in question. Declared state holds the
+ * value of the last call. */
 static bool is_open(const arn_recover *r, uint32_t tensor) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
     return arn_recover_is_placed(r, tensor) && t->method == r->method &&
            !(r->facts[tensor] & (ARN_RECOVER_TOUCHED | ARN_RECOVER_GIVEN | ARN_RECOVER_DECLARED));
 }
 
-/* Makes the tensor an alias of all that was found; where declared state is among it, of
- * that state alone: what else lies there lies there wrongly. */
+/* Makes the tensor an alias of all tensors found; with declared state among them, of that state
+ * alone: the others lie there wrongly. */
 static void join_found(arn_recover *r, uint32_t tensor) {
     uint32_t state = ARENAUT_NONE;
     for (uint32_t i = 0; i < r->n_found && state == ARENAUT_NONE; i++) {
@@ -99,8 +98,8 @@ static bool lies_in(const arn_recover *r, uint32_t inner, uint32_t outer) {
            r->position[inner] + in->bytes <= r->position[outer] + out->bytes;
 }
 
-/* What an op returns that updates declared state is that state, if it lies there: whatever
- * else was written there before. */
+/* The result of an op that updates declared state is that state, if it lies there, even after other
+ * writes there. */
 static void join_updated(arn_recover *r, const arenaut_op *op) {
     for (uint32_t o = 0; o < op->n_outputs; o++) {
         const uint32_t to = op->outputs[o];
@@ -114,7 +113,7 @@ static void join_updated(arn_recover *r, const arenaut_op *op) {
     }
 }
 
-/* Whether a later op of the method updates the tensor: then it held something before. */
+/* Whether a later op of the method updates the tensor: then it had content before. */
 static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at) {
     const arenaut_method *m = &r->program->methods[r->method];
     for (uint32_t i = m->first_op + at + 1; i < m->first_op + m->n_ops; i++) {
@@ -126,9 +125,9 @@ static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at)
     return false;
 }
 
-/* An argument of a delegate that nothing has touched is its result, unless it is for certain
- * a view: those have the size, type and place of what they are of. Results come last, and there
- * is one, so the `last` argument is no view. */
+/* An argument of a delegate that nothing has touched is its result, unless it is for certain a
+ * view: a view has the size, type and place of its base. Results come last, and there is one, so
+ * the `last` argument is no view. */
 static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bool last,
                                 bool *result) {
     const arenaut_tensor *t = &r->program->tensors[tensor];

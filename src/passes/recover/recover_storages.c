@@ -31,7 +31,7 @@ static bool by_storage(const void *context, uint32_t a, uint32_t b) {
     return storage[a] < storage[b];
 }
 
-/* What the members of a storage are together. */
+/* The union of the members of a storage. */
 typedef struct whole {
     uint64_t low, high;
     uint32_t named; /* one with a qualified name; ARENAUT_NONE: none has */
@@ -105,7 +105,7 @@ arenaut_status arn_recover_make_views(arn_recover *r) {
         members[n++] = t;
     }
     arn_sort_ids(members, n, by_storage, r->storage, members + n);
-    /* In front of each run, the one that stands for it: it is in no run itself. */
+    /* In front of each run, its representative, which is in no run itself. */
     uint32_t *run = arn_region_allocate(&r->region, (size_t)n + 1, sizeof *run);
     if (!run) return arn_no_memory(r->err);
     arenaut_status st = ARENAUT_OK;

@@ -26,8 +26,8 @@ static bool is_whole_view(const arenaut_program *p, const arenaut_dialect *diale
            !is_result[op->outputs[0]];
 }
 
-/* Where the op writes something besides, such as Dropout's mask, it stays one that writes: the
- * view then is what it writes over its operand. */
+/* If the op has another result, such as Dropout's mask, it still writes: the view is then a result
+ * written over its operand. */
 static bool writes_more(const arenaut_op *op) {
     for (uint32_t i = 1; i < op->n_outputs; i++) {
         if (op->outputs[i] != ARENAUT_NONE) return true;

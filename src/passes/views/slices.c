@@ -1,6 +1,6 @@
-/* slices: what is only joined with others is written at its place in the whole from the
- * start, so that joining copies nothing. That is possible where the slices of the whole are
- * stretches of its memory: along the outermost dimension that is longer than 1.
+/* slices: joins in place: a tensor that is only concatenated is written at its place in the whole
+ * from the start, so that the join copies nothing. That is possible where the slices of the whole
+ * are stretches of its memory: along the outermost dimension that is longer than 1.
  *
  * Not a default: kernels must accept results that begin within a larger buffer, at no more
  * than the alignment of an element, and the whole is alive as soon as its first slice is. */
@@ -71,8 +71,7 @@ static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
     return *bytes == whole->bytes;
 }
 
-/* What is written once more holds other values than its parts, so that nobody else may read them.
- */
+/* A whole that is written once more differs from its parts, so that no other op may read them. */
 static bool are_unread(const joins *j, const arenaut_op *op) {
     bool unread = true;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -81,7 +80,7 @@ static bool are_unread(const joins *j, const arenaut_op *op) {
     return unread;
 }
 
-/* The whole may itself be a slice of another by now: names lead to what has the memory. */
+/* The whole may itself be a slice of another by now: names lead to the owner of the memory. */
 static arenaut_status join(const joins *j, arenaut_op *op) {
     arenaut_program *p = j->program;
     uint64_t at = 0, bytes;
@@ -103,7 +102,7 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-/* What only names memory writes nothing. */
+/* An op that only names memory writes nothing. */
 static bool names(const joins *j, uint32_t tensor, const arenaut_op *op) {
     return op->kind == ARENAUT_OP_VIEW && tensor != ARENAUT_NONE &&
            j->program->tensors[tensor].view_of != ARENAUT_NONE;
@@ -140,7 +139,7 @@ static void find_writers(const joins *j) {
     }
 }
 
-/* What only dropped ops read, as assertions, is no reason to leave its memory as it is. */
+/* Reads by dropped ops alone, such as assertions, are no reason to leave its memory as it is. */
 static bool is_used(const joins *j, uint32_t t) {
     const arn_use *use = &j->uses[t];
     return use->n > 0 || use->kept || use->bound || j->writer[t] != ARENAUT_NONE;
@@ -154,7 +153,7 @@ static void find_views(const joins *j) {
     }
 }
 
-/* Views that nobody uses go along with what they are views of. */
+/* Unused views move along with their bases. */
 static void move_views(arenaut_program *p) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         arenaut_tensor *view = &p->tensors[t];
@@ -172,8 +171,8 @@ static bool comes_first(const void *context, uint32_t a, uint32_t b) {
     return j->height[x] != j->height[y] ? j->height[x] > j->height[y] : x > y;
 }
 
-/* The highest first, so that a whole that becomes a slice itself is known to be one; what a tensor
- * becomes a slice of does not depend on the order of ops. */
+/* The highest first, so that a whole that becomes a slice itself is known to be one; the host of a
+ * slice does not depend on the schedule. */
 static void list_joins(joins *j, uint32_t *scratch) {
     const arenaut_program *p = j->program;
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -230,6 +229,6 @@ static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options 
 extern const arenaut_pass arn_pass_slices;
 const arenaut_pass arn_pass_slices = {
     .name = "slices",
-    .summary = "writes what is joined at its place in the whole, so that joining copies nothing",
+    .summary = "writes operands of a join at their place in the whole, so that it copies nothing",
     .run = slices_run,
 };

@@ -1,5 +1,5 @@
-/* updates: results of ops that update an operand become names for that operand's memory. What else
- * such an op returns stays a tensor of its own. In programs of dialects with views, `views` has
+/* updates: results of ops that update an operand become names for that operand's memory. Other
+ * results of such an op stay tensors of their own. In programs of dialects with views, `views` has
  * done that already, in the order of the ops, so that views of results lie there, too. */
 #include <arenaut/pass.h>
 
@@ -41,7 +41,7 @@ arenaut_status arn_pass_name_updated(arenaut_program *p, const arenaut_op *op, a
     for (uint32_t i = 0; i < (usual ? 1 : op->n_in_place); i++) {
         const uint32_t from = op->inputs[pairs[i].input], to = op->outputs[pairs[i].output];
         if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
-        /* It is where its operand is, whatever its file says. */
+        /* It lies where its operand does, even if its file differs. */
         arenaut_tensor *result = &p->tensors[to];
         const arenaut_tensor *operand = &p->tensors[from];
         if (result->view_of != ARENAUT_NONE || to == arenaut_program_storage(p, from, NULL))
@@ -73,7 +73,7 @@ static arenaut_status updates_run(arenaut_program *p, const arenaut_pass_options
 extern const arenaut_pass arn_pass_updates;
 const arenaut_pass arn_pass_updates = {
     .name = "updates",
-    .summary = "makes what an op returns of an operand that it updates a name of that operand",
+    .summary = "makes results of updates names of the updated operands",
     .by_default = true,
     .run = updates_run,
 };

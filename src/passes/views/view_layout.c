@@ -4,7 +4,7 @@
 #include "core/checked.h"
 #include "passes/views/views.h"
 
-/* The stride of dimension `i`, 0 past what fits. */
+/* The stride of dimension `i`, 0 if it does not fit. */
 static uint64_t stride_of(const arenaut_tensor *t, uint32_t i) {
     if (t->strides) return (uint64_t)t->strides[i];
     uint64_t stride = 1;

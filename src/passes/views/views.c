@@ -1,10 +1,9 @@
-/* views: lets what shares memory share it. Views, and ops that update their operand, become
- * aliases of the tensor that has the memory (never of another view); what has no use
- * is dropped.
+/* views: alias analysis and dead-code elimination. Views, and ops that update their operand, become
+ * aliases of the tensor that has the memory (never of another view); ops without use are dropped.
  *
- * What an operator returns may depend on layouts: a reshape of what does not lie densely
- * copies. The graph's own strides tell what it did. An operator that always copies is made
- * a view only where that makes no difference to any reader. */
+ * Results may depend on layouts: a reshape of a tensor that is not dense copies, which the graph's
+ * own strides show. An operator that always copies is made a view only if that makes no difference
+ * to any reader. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -46,7 +45,7 @@ static bool returns_operand(const views *v, const arenaut_op *op, uint32_t trait
     return arn_pass_is_reshaped_view(from, to);
 }
 
-/* An op becomes a view if all of its results are; then it names what has the memory. */
+/* An op becomes a view if all of its results are; then it names the owner of the memory. */
 static arenaut_status make_view(const views *v, arenaut_op *op) {
     const uint32_t from = op->inputs[0];
     bool all = op->n_outputs > 0;
@@ -73,7 +72,7 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
     return view ? make_view(v, op) : ARENAUT_OK;
 }
 
-/* ---- what has no use ---- */
+/* ---- dead code ---- */
 
 static void count_uses(const views *v) {
     const arenaut_program *p = v->program;
@@ -100,8 +99,8 @@ static bool is_dead(const views *v, const arenaut_op *op) {
     return op->n_outputs > 0;
 }
 
-/* Backwards, so that what only the dead use is dead as well. Called methods come behind
- * their callers, so what they capture is used before it is looked at. */
+/* Backwards, so that makers of values for dead ops are dead as well. Called methods come behind
+ * their callers, so their captured values are marked before their turn. */
 static void find_dead(const views *v) {
     const arenaut_program *p = v->program;
     count_uses(v);
@@ -155,7 +154,6 @@ static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *
 extern const arenaut_pass arn_pass_views;
 const arenaut_pass arn_pass_views = {
     .name = "views",
-    .summary =
-        "makes views and updated operands names of the memory they share; drops what is unused",
+    .summary = "makes views and updated operands names of the memory they share; drops unused ops",
     .run = views_run,
 };
