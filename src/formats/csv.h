@@ -1,4 +1,4 @@
-/* What reading and writing CSV share. */
+/* Common parts of the CSV reader and writer. */
 #ifndef ARN_FORMATS_CSV_H
 #define ARN_FORMATS_CSV_H
 
@@ -65,10 +65,10 @@ typedef struct arn_csv_header {
 /* NULL for a header that means nothing here. */
 const arn_csv_header *arn_csv_header_find(const arn_csv_cell *cell);
 
-/* Names come from files of unknown origin, and CSV is opened in terminals and spreadsheets.
- * So what a terminal may obey, and bytes that are no UTF-8, are written as \u001b and \x9b, and a
- * name that a spreadsheet would compute (=, +, -, @ in front, unless it is a plain number) gets
- * an apostrophe in front. Reading undoes just that. */
+/* Names come from files of unknown origin, and CSV is opened in terminals and spreadsheets. So
+ * control characters, and bytes that are no UTF-8, are written as \u001b and \x9b, and a name that
+ * a spreadsheet would compute (=, +, -, @ in front, unless it is a plain number) gets an apostrophe
+ * in front. Reading undoes just that. */
 void arn_csv_put_name(arn_writer *writer, const char *name);
 void arn_csv_take_name(char *name); /* in place; it never grows */
 

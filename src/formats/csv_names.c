@@ -1,5 +1,5 @@
-/* csv names: how a name stands in a cell, so that neither a terminal nor a spreadsheet takes it
- * for anything but a name, and how it is read back. */
+/* csv names: escapes of names in cells, against terminals and spreadsheets that would obey them,
+ * and their inverse. */
 #include <string.h>
 
 #include "core/utf8.h"

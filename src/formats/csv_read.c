@@ -1,6 +1,6 @@
-/* From CSV records to a problem, and to a plan where every row says its offset. The header says
- * which column is what. Gaps cut a row's lifetime in pieces; where a gap gives back part of the
- * bytes only, what stays is a slice of the buffer. A row costs its gaps, sorted. */
+/* Reader from CSV records to a problem, and to a plan if every row has an offset. The header names
+ * the columns. Gaps cut a row's lifetime in pieces; if a gap gives back part of the bytes only, the
+ * rest is a slice of the buffer. A row costs its gaps, sorted. */
 #include "core/bits.h"
 #include "formats/csv.h"
 
@@ -21,8 +21,8 @@ typedef struct gap {
     uint64_t low, high; /* both 0 without a window */
 } gap;
 
-/* What remains of a row in a windowed gap: a buffer of its own, inside the row's. It is
- * added behind all rows, so that row k is buffer k. */
+/* The rest of a row in a windowed gap: a buffer of its own, inside the row's. It is added behind
+ * all rows, so that row k is buffer k. */
 typedef struct slice {
     uint32_t host;
     gap gap;
@@ -72,7 +72,7 @@ static arenaut_status cell_error(const reader *r, const char *column, const char
 
 /* ---- numbers ---- */
 
-/* From the last step of a lifetime to the one behind it, where that is not what is given. */
+/* From the last step of a lifetime to the one behind it, if ends are inclusive. */
 static bool step_behind(const reader *r, int64_t *end) {
     if (!r->inclusive) return true;
     if (*end == INT64_MAX) return false;
@@ -97,8 +97,8 @@ static arenaut_status read_step(const reader *r, arn_csv_column column, const ch
     return cell_error(r, name, cell->text, cell->length, "an integer from -2^63 to 2^63 - 1");
 }
 
-/* A column that may be absent, or blank: then *value keeps what it had. Where `signed_none`,
- * -1 is MiniMalloc's way to leave a cell blank. */
+/* A column that may be absent, or blank: then *value stays. If `signed_none`, -1 is MiniMalloc's
+ * mark of a blank cell. */
 static arenaut_status read_size(const reader *r, arn_csv_column column, const char *name,
                                 bool signed_none, uint64_t *value) {
     const arn_csv_cell *cell = cell_in(r, column);
@@ -241,7 +241,7 @@ static arenaut_status add_slice(reader *r, const gap *g, arenaut_interval life) 
     return ARENAUT_OK;
 }
 
-/* Cuts the sorted gaps out of `row`: what is left goes to r->lives, windows to slices. */
+/* Cuts the sorted gaps out of `row`: the rest goes to r->lives, windows to slices. */
 static arenaut_status cut_gaps(reader *r, arenaut_interval row, uint32_t n_gaps,
                                uint32_t *n_lives) {
     if (!arn_grow(r->allocator, (void **)&r->lives, &r->life_capacity, (uint64_t)n_gaps + 1,

@@ -1,4 +1,4 @@
-/* What a CSV record is, and which headers mean what. Cells are borrowed from the text; scanning is
+/* Scanner of CSV records, and the table of headers. Cells are borrowed from the text; scanning is
  * linear, and a record with too many cells is refused before it is kept. */
 #include <string.h>
 

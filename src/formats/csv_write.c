@@ -1,5 +1,5 @@
-/* From a problem of one pool, with or without its plan, to CSV rows. What the columns cannot say
- * is refused by name before the first row. */
+/* Writer of a problem of one pool, with or without its plan, as CSV rows. Features without a column
+ * are refused by name before the first row. */
 #include "ir/lifetimes.h"
 #include "formats/csv.h"
 
@@ -15,7 +15,7 @@ typedef struct printer {
     arn_writer writer;
     const arenaut_problem *problem;
     const arenaut_plan *plan; /* NULL: offsets are the pins */
-    /* Buffers that are written as windowed gaps of their hosts: those of host h are
+    /* Buffers that are written as windowed gaps of their hosts: the slices of host h are
      * slices[slice_start[h] .. slice_start[h + 1]), by time. */
     uint32_t *slice_start, *slices;
     bool alignment, gaps, hint, offset;

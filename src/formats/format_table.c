@@ -1,5 +1,5 @@
-/* The table of formats, and reading a file whatever it is: each row is asked in turn whether the
- * bytes are its own. A limit on memory is kept by an allocator that counts what it gives. */
+/* The table of formats, and the reader of a file of any format: the first row that recognises the
+ * bytes takes them. A limit on memory is kept by an allocator that counts what it gives. */
 #include <arenaut/format.h>
 
 #include <inttypes.h>
@@ -45,8 +45,8 @@ static size_t matching_extension(const char *extensions, const char *path) {
     return longest;
 }
 
-/* The longest extension wins, so that "x.plan.json" and "x.problem.json" go their ways;
- * among equals, the first row. */
+/* The longest extension wins, so that "x.plan.json" and "x.problem.json" differ; among equals, the
+ * first row. */
 const arenaut_format *arenaut_format_for_path(const char *path) {
     const arenaut_format *found = NULL;
     size_t longest = 0;
@@ -60,7 +60,7 @@ const arenaut_format *arenaut_format_for_path(const char *path) {
     return found;
 }
 
-/* "csv, tflite, …": what could have been given instead. */
+/* "csv, tflite, …": the possible values, for a message. */
 static void list_readable(char *names, size_t size) {
     size_t used = 0;
     names[0] = '\0';
@@ -138,8 +138,8 @@ static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_e
 
 /* ---- the limit on memory ---- */
 
-/* An allocator that stops when all that it gave, less what blocks shrank by, would pass a
- * limit. It does not know how large a released block was, so those still count. */
+/* An allocator with a limit on all bytes that it gave, less the shrinkage of blocks. It does not
+ * know the size of a released block, so released blocks still count. */
 typedef struct budget {
     arenaut_allocator inner;
     uint64_t left;
@@ -168,7 +168,7 @@ static void budget_release(void *context, void *block) {
     b->inner.release(b->inner.context, block);
 }
 
-/* What was read stays with the caller's own allocator: the budget ends with this call. */
+/* The document stays with the caller's own allocator: the budget ends with this call. */
 static arenaut_status read_within(const arenaut_format *format, const uint8_t *data, size_t size,
                                   const arenaut_read_options *options,
                                   const arenaut_allocator *allocator, arenaut_document *document,

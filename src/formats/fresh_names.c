@@ -1,5 +1,6 @@
-/* Names for what runs again. A name is free if no text of the file is that, be it a value, a node
- * or whatever else may be named: so only texts that look like such names are kept. */
+/* Fresh names for rematerialized nodes and their values. A name is free if no text of the file
+ * equals it, of a value, a node or anything else: so only texts that look like such names are
+ * kept. */
 #include "formats/fresh_names.h"
 
 #include <inttypes.h>

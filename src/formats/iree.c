@@ -1,13 +1,13 @@
-/* iree: what IREE's compiler prints of a program before it lays out its slabs
- * (--mlir-print-ir-before=iree-stream-layout-slices). There is no way back into the compiler, so it
- * says what a layout could win. The parts lie in iree/. */
+/* iree: dumps of IREE's compiler before it lays out its slabs
+ * (--mlir-print-ir-before=iree-stream-layout-slices). There is no way back into the compiler, so a
+ * plan only shows the possible gain. The parts lie in iree/. */
 #include "formats/iree/iree.h"
 #include "formats/iree/iree_text.h"
 
 #include <string.h>
 
-/* A dump has a banner for each time that the pass runs, also where nothing is to be laid out; a
- * text without one is ours if it has what we read. */
+/* A dump has a banner for each time that the pass runs, also without anything to lay out; a text
+ * without one is ours if it has the lines that we read. */
 static bool recognise(const uint8_t *data, size_t size) {
     const arn_iree_line text = {(const char *)data, size};
     if (size == 0 || memchr(data, '\0', size)) return false; /* a program that holds these words */

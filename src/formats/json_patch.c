@@ -1,5 +1,5 @@
-/* Changes are kept by where they begin. A text that is moved is copied from where it stands, with
- * the changes inside of it, and those that are of this copy alone. */
+/* Patcher of JSON text. Changes are kept by their begin. A text that is moved is copied from where
+ * it stands, with the changes inside of it, and those that are of this copy alone. */
 #include "formats/json_patch.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static uint32_t last_child(const arn_json *json, uint32_t value) {
     return last;
 }
 
-/* Behind the last value inside come only blanks and the brackets of those around it. */
+/* Behind the last value inside come only blanks and the brackets of the values around it. */
 static size_t end_of(const arn_json *json, uint32_t value) {
     uint32_t depth = 0, inner = value;
     for (uint32_t v = last_child(json, inner); v != ARN_JSON_NONE; v = last_child(json, inner)) {
@@ -155,7 +155,7 @@ static bool is_added(const arn_json_change *c) { return c->at == c->end; }
 
 static bool is_move(const arn_json_change *c) { return c->source != ARN_JSON_NONE && !is_added(c); }
 
-/* Whether a value that changes is itself replaced: then what changes goes with its text. */
+/* Whether a value that changes is itself replaced: then the change goes with its text. */
 static bool is_replaced(const arn_json_changes *changes, uint32_t i) {
     const arn_json_change *c = changes->list;
     return !is_move(&c[i]) && i + 1 < changes->n && c[i + 1].at == c[i].at && is_move(&c[i + 1]);
@@ -164,7 +164,7 @@ static bool is_replaced(const arn_json_changes *changes, uint32_t i) {
 static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
                       arn_writer *out);
 
-/* A source is smaller than what its change stands in, or is that itself and not entered again.
+/* A source is smaller than the value around its change, or is that itself and not entered again.
  * NOLINTNEXTLINE(misc-no-recursion) */
 static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_writer *out) {
     if (is_added(c)) arn_puts(out, ", ");
@@ -177,9 +177,8 @@ static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_wr
     }
 }
 
-/* [at, end) with what changes in it; `user`: the change of which this is the source, or NULL. What
- * takes the place of the source itself is no part of it.
- * NOLINTNEXTLINE(misc-no-recursion) */
+/* [at, end) with the changes in it; `user`: the change of which this is the source, or NULL. A
+ * replacement of the source itself is no part of it. NOLINTNEXTLINE(misc-no-recursion) */
 static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_json_change *user,
                       arn_writer *out) {
     const arn_json_change *const all = p->changes.list, *const own = p->here.list;

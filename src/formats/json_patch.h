@@ -1,5 +1,4 @@
-/* Writing a JSON text once more, with some values changed: what is not mentioned stays as it
- * stands, to the byte. */
+/* A patch of a JSON text: some values change, all other text stays, to the byte. */
 #ifndef ARN_FORMATS_JSON_PATCH_H
 #define ARN_FORMATS_JSON_PATCH_H
 
@@ -7,12 +6,12 @@
 #include "core/writer.h"
 
 /* One value: it gets the text of another one, changes inside of that included, or a number, or a
- * string. Or what is added to an array or an object, behind all that it has. */
+ * string. Or an addition to an array or an object, behind all that it has. */
 typedef struct arn_json_change {
-    size_t at, end;  /* what is added has no bytes in the old text */
+    size_t at, end;  /* an addition has no bytes in the old text */
     uint32_t source; /* a value; ARN_JSON_NONE: it becomes `text`, or else `number` */
     uint64_t number;
-    const char *text;      /* of what is added to an object: its name */
+    const char *text;      /* of an addition to an object: its name */
     uint32_t n_here, here; /* strings that differ in this use of the source alone */
 } arn_json_change;
 
@@ -27,26 +26,26 @@ typedef struct arn_json_patch {
     const arenaut_allocator *allocator;
     arn_json_changes changes, here;
     uint32_t parent; /* to which something was added last, */
-    size_t end;      /* and behind what; 0: nothing yet */
+    size_t end;      /* and the end of its last value; 0: nothing yet */
     bool no_memory;
 } arn_json_patch;
 
 arn_json_patch arn_json_patch_begin(const arn_json *json, const arenaut_allocator *allocator);
 void arn_json_patch_free(arn_json_patch *patch);
 
-/* A value becomes a number or a string once, and gets the text of another one once; if both, what
- * it becomes stands wherever its own text does. No value gets the text of one that holds it. Texts
- * are not copied: they must last until the patch is written. */
+/* A value becomes a number or a string once, and gets the text of another one once; if both, its
+ * new value stands everywhere that its own text does. No value gets the text of one that holds it.
+ * Texts are not copied: they must last until the patch is written. */
 void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint64_t number);
 void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text);
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source);
 
 /* Adds the text of `source` to an array or an object, which has something already; `name`: in an
- * object. What is added first comes first. */
+ * object. Additions keep their order. */
 void arn_json_patch_add(arn_json_patch *patch, uint32_t parent, const char *name, uint32_t source);
 
-/* In what was moved or added last, and only there, a value inside of the source becomes a string.
- */
+/* In the last moved or added text, and only there, a value inside of the source becomes a
+ * string. */
 void arn_json_patch_text_here(arn_json_patch *patch, uint32_t value, const char *text);
 
 /* Writes the text. IO if the sink refuses, NO_MEMORY if a change found no room. */

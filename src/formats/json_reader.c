@@ -32,8 +32,8 @@ static bool is_schema_of(const char *p, const char *end, const char *family) {
            p[length + 1] == '/';
 }
 
-/* A walk over the members of the outermost object, without parsing. Tools that sort keys put
- * what we look for behind large arrays, so all of the text may have to be walked; what is not
+/* A walk over the members of the outermost object, without parsing. Tools that sort keys put the
+ * wanted members behind large arrays, so all of the text may have to be walked; other text than
  * JSON ends the walk at once. */
 typedef struct member_walk {
     const char *at, *end;
@@ -139,7 +139,7 @@ void arn_json_reader_free(arn_json_reader *r) {
     arn_release(r->allocator, r->held);
 }
 
-/* The key of a member as it stands in the text, cut to what a message can bear. */
+/* The key of a member as it stands in the text, cut to the length that a message can bear. */
 static void key_text(const arn_json_reader *r, uint32_t value, char text[48]) {
     const uint32_t key = r->json.nodes[value].key;
     text[0] = '\0';

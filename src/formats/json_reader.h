@@ -1,8 +1,8 @@
-/* Taking typed values out of JSON, for our own schemas.
+/* Typed reader of JSON, for our own schemas.
  *
- * Like a cursor, a reader remembers that something went wrong: after the first error every
- * call returns its fallback, so that code reads field after field and looks at `status`
- * once. Errors say line, column, key, what was found and what is allowed.
+ * Like a cursor, a reader keeps its first error: after the first error every call returns its
+ * fallback, so that code reads field after field and looks at `status` once. Errors name line,
+ * column, key, the value found and the values allowed.
  *
  * Members that are absent and members that are null are the same: ARN_JSON_NONE. */
 #ifndef ARN_FORMATS_JSON_READER_H
@@ -30,8 +30,8 @@ bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family);
 /* Whether the text looks like an object with all of these members; at most 31. */
 bool arn_json_has_members(const uint8_t *data, size_t size, const char *const *names, size_t n);
 
-/* Parses; the root must be an object of schema "family/1". The caller frees the reader,
- * whatever the status. */
+/* Parses; the root must be an object of schema "family/1". The caller frees the reader, with any
+ * status. */
 void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
                            const arenaut_allocator *allocator, arenaut_error *err);
 /* The same for JSON of other schemas than ours: the root may be anything. */

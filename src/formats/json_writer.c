@@ -1,4 +1,4 @@
-/* Members, sizes and devices as all of our JSON writes them: a size above 2^53 - 1 is a decimal
+/* Writer of members, sizes and devices in all of our JSON: a size above 2^53 - 1 is a decimal
  * string, since readers may keep numbers as doubles. */
 #include "formats/json_writer.h"
 

@@ -1,4 +1,4 @@
-/* Small things that the JSON writers share. */
+/* Common parts of the JSON writers. */
 #ifndef ARN_FORMATS_JSON_WRITER_H
 #define ARN_FORMATS_JSON_WRITER_H
 

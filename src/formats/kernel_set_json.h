@@ -1,4 +1,4 @@
-/* What the reader and the writer of kernel-set files share: their keys and words. */
+/* Keys and words that the reader and the writer of kernel-set files share. */
 #ifndef ARN_FORMATS_KERNEL_SET_JSON_H
 #define ARN_FORMATS_KERNEL_SET_JSON_H
 
@@ -6,7 +6,7 @@
 
 #define ARN_KERNELS_SCHEMA "arenaut.kernels"
 
-/* The members of "when": those with two answers, and those that are limits. */
+/* The members of "when": flags, and limits. */
 #define ARN_KERNEL_FACT_MAP(XX) \
     XX(pointwise)               \
     XX(unit_stride)             \

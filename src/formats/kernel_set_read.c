@@ -1,7 +1,6 @@
-/* Kernel-set files, read: arenaut.kernels/1. What cannot be meant is refused, since a rule that is
- * wrong corrupts results: unknown keys and words, numbers out of range, rules that no op can reach.
- * Comparing the rules of a list with one another costs the square of their number, which is
- * limited for that. */
+/* Reader of kernel-set files: arenaut.kernels/1. Mistakes are refused, since a wrong rule corrupts
+ * results: unknown keys and words, numbers out of range, rules that no op can reach. Comparing the
+ * rules of a list with one another costs the square of their number, which is limited for that. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +10,14 @@
 #include "formats/kernel_set_json.h"
 
 enum {
-    MOST_RULES = 4096,  /* of a list: several times what the largest kernel library has */
+    MOST_RULES = 4096,  /* of a list: several times the largest kernel library */
     MOST_BLOCK = 65536, /* pixels; larger than any row */
-    LONGEST_NAME = 31,  /* what a mark in a file has room for */
+    LONGEST_NAME = 31,  /* the room in the mark of a file */
     MOST_INPUTS = 65536,
 };
 
 typedef struct owned_set {
-    arenaut_kernel_set set; /* first: what callers have a pointer to */
+    arenaut_kernel_set set; /* first: callers have a pointer to it */
     arenaut_allocator allocator;
     arn_region region;
 } owned_set;
@@ -219,8 +218,8 @@ static bool when_covers(const arenaut_kernel_when *wide, const arenaut_kernel_wh
                         narrow->max_out_channels);
 }
 
-/* A rule counts where no earlier one is met. One that was only read is passed over unless it is
- * asked for, so that it hides none that was measured. */
+/* A rule counts if no earlier one is met. An unmeasured one is passed over by default, so that it
+ * hides no measured one. */
 static void check_reachable(reader *r, uint32_t object, const arenaut_kernel_rule *rules,
                             size_t n) {
     const arenaut_kernel_rule *rule = &rules[n];
@@ -330,7 +329,7 @@ static uint32_t read_mask(reader *r, uint32_t array, bool same, uint32_t none) {
 enum { TYPE_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const type_keys[] = {TYPE_KEYS(ARN_KEY_TEXT)};
 
-/* An op alone is one that the runtime has, for arguments of any type. */
+/* An op alone: the runtime has it, for arguments of any type. */
 static void read_type_rule(reader *r, uint32_t object, arenaut_type_rule *rule) {
     uint32_t v[T_KEYS];
     arn_json_members(&r->json, object, type_keys, T_KEYS, v);

@@ -1,5 +1,5 @@
-/* Kernel-set files, written: arenaut.kernels/1. One rule a line, so that texts can be compared;
- * what is as usual is left out. */
+/* Writer of kernel-set files: arenaut.kernels/1. One rule a line, so that texts can be compared;
+ * defaults are left out. */
 #include <inttypes.h>
 
 #include "formats/json_writer.h"

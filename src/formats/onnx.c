@@ -1,6 +1,6 @@
-/* ONNX models. The format can hold no plan: ONNX Runtime plans when it loads a model. What is
- * planned is written as JSON, CSV or a C header; the order of the nodes goes into the model. The
- * parts lie in onnx/. */
+/* ONNX models. The format can hold no plan: ONNX Runtime plans when it loads a model. Plans are
+ * written as JSON, CSV or a C header; the schedule of the nodes goes into the model. The parts lie
+ * in onnx/. */
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"
@@ -37,7 +37,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
 extern const arenaut_format arn_format_onnx;
 const arenaut_format arn_format_onnx = {
     .name = "onnx",
-    .summary = "ONNX model; an order of its nodes goes inside, and nodes that run again",
+    .summary = "ONNX model; an order of its nodes goes inside, and rematerialized ones",
     .extensions = ".onnx",
     .recognise = recognise,
     .read = read_document,

@@ -1,6 +1,6 @@
-/* plan-json: a plan, with its problem and what is known about both (arenaut.plan/1). It is what
- * --json prints. Read back it gives problem, plan and the kernels that this is for; other members
- * are only checked for being known. */
+/* plan-json: a plan, with its problem and facts about both (arenaut.plan/1), as printed by --json.
+ * Read back it gives problem, plan and the plan's kernels; other members are only checked for being
+ * known. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 
 /* ---- reading ---- */
 
-/* "today" is what "baseline_plan" was called. */
+/* The old key of "baseline_plan" is accepted as well. */
 #define ROOT_KEYS(XX)                    \
     XX(R_SCHEMA, "schema")               \
     XX(R_VERSION, "version")             \
@@ -242,7 +242,7 @@ static void put_result(arn_problem_json_printer *out, const arenaut_result *resu
     arn_puts(w, "}");
 }
 
-/* What the file says of its methods' memories, counted from 0 like pools. */
+/* The file's memories of its methods, counted from 0 like pools. */
 static void put_memories(arn_problem_json_printer *out, const arenaut_result *result) {
     arn_writer *w = &out->writer;
     if (!result->memories) return;
@@ -298,7 +298,7 @@ static void put_unsized(arn_problem_json_printer *out, const arenaut_program *pr
     if (begun) arn_puts(w, "]");
 }
 
-/* What happens at a step: nothing is known of it without a program. */
+/* The event at a step: unknown without a program. */
 static void put_moment(arn_problem_json_printer *out, const arenaut_result *result, int64_t step) {
     const arenaut_lowering *lowering = result->lowering;
     const bool known = lowering && step >= 0 && step < (int64_t)lowering->n_steps;
@@ -345,7 +345,7 @@ static void put_plan(arn_problem_json_printer *out, const arenaut_result *result
     arn_puts(&out->writer, "\n}\n");
 }
 
-/* What can fail comes before the first byte is put. */
+/* All possible failures come before the first byte is put. */
 static arenaut_status plan_json_write(const arenaut_result *result, arenaut_sink sink,
                                       const arenaut_allocator *allocator, arenaut_error *err) {
     if (!result->plan) {
@@ -366,7 +366,7 @@ static arenaut_status plan_json_write(const arenaut_result *result, arenaut_sink
 extern const arenaut_format arn_format_plan_json;
 const arenaut_format arn_format_plan_json = {
     .name = "plan-json",
-    .summary = "plans, with the problem they solve: what --json prints",
+    .summary = "plans, with the problem they solve: the output of --json",
     .extensions = ".plan.json .json",
     .recognise = plan_json_recognise,
     .read = plan_json_read,

@@ -1,5 +1,5 @@
-/* problem-json: all that a planner sees (arenaut.problem/1). The parts are read and written
- * in problem_json_read.c and problem_json_write.c, which plans share. */
+/* problem-json: problems, the whole input of a planner (arenaut.problem/1). The parts are read and
+ * written in problem_json_read.c and problem_json_write.c, which plans share. */
 #include "formats/problem_json.h"
 
 #include <arenaut/version.h>
@@ -42,7 +42,7 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
     return r.status;
 }
 
-/* A problem has no offsets, so a plan that the result may have is not in what is written. */
+/* A problem has no offsets, so a plan of the result is not written. */
 static arenaut_status problem_json_write(const arenaut_result *result, arenaut_sink sink,
                                          const arenaut_allocator *allocator, arenaut_error *err) {
     arn_problem_json_printer out;

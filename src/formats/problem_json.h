@@ -1,5 +1,5 @@
-/* The parts that arenaut.problem/1 and arenaut.plan/1 have in common: a plan's text says
- * all that its problem does, and where each buffer lies. */
+/* Common parts of arenaut.problem/1 and arenaut.plan/1: a plan's text is that of its problem, with
+ * the place of each buffer. */
 #ifndef ARN_FORMATS_PROBLEM_JSON_H
 #define ARN_FORMATS_PROBLEM_JSON_H
 
@@ -8,14 +8,14 @@
 #include "formats/json_reader.h"
 #include "formats/json_writer.h"
 
-/* Where the parts stand in the text; ARN_JSON_NONE for those that are absent. */
+/* The parts in the text; ARN_JSON_NONE for those that are absent. */
 typedef struct arn_problem_parts {
     uint32_t methods, pools, buffers, edges, reserved, traits, separations;
 } arn_problem_parts;
 
-/* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else
- * must not) say what a plan knows: *plan gets places, arenas and bounds. On failure the
- * reader's status says so, and nothing is handed out. */
+/* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else must not)
+ * have members of a plan: *plan gets places, arenas and bounds. On failure the reader's status says
+ * so, and nothing is handed out. */
 void arn_problem_json_read_parts(arn_json_reader *r, const arn_problem_parts *parts,
                                  arenaut_problem **problem, arenaut_plan **plan);
 

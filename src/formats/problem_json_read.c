@@ -1,5 +1,5 @@
-/* From the parts of a problem's or a plan's text to a problem, and to where its buffers lie. One
- * pass over the text; buffers that refer to others by name cost O(log n) for each reference. */
+/* Reader of the parts of a problem's or a plan's text, to a problem and the places of its buffers.
+ * One pass over the text; buffers that refer to others by name cost O(log n) for each reference. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool fine(const reader *r) { return arn_json_fine(r->json); }
 
 static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_class)k); }
 
-/* Where no pools are given there is still one, which has no name to go by. */
+/* Without given pools there is still one, which has no name. */
 static uint32_t read_pool_ref(reader *r, uint32_t value, uint32_t fallback) {
     if (r->pools.n == 0) return arn_json_below(r->json, value, 1, fallback);
     return arn_json_reference(r->json, &r->pools, value, fallback);
@@ -182,7 +182,7 @@ static void read_inside(reader *r, uint32_t object, arenaut_buffer *buffer) {
 
 static void read_place(reader *r, const uint32_t *v, uint32_t id) {
     if (!r->plan || !fine(r)) return;
-    /* Where there is one pool, an offset says enough. */
+    /* With one pool, an offset is enough. */
     const bool only = r->pools.n <= 1 && v[B_OFFSET] != ARN_JSON_NONE;
     r->plan->pool[id] = read_pool_ref(r, v[B_POOL], only ? 0 : ARENAUT_NONE);
     r->plan->offset[id] = arn_json_size(r->json, v[B_OFFSET], 0);

@@ -1,5 +1,5 @@
-/* The parts of a problem, and of its plan if there is one, as JSON. One buffer a line, so that
- * texts can be compared; members that have nothing to say are left out. */
+/* Writer of the parts of a problem, and of its plan if there is one, as JSON. One buffer a line, so
+ * that texts can be compared; empty members are left out. */
 #include <inttypes.h>
 
 #include "core/fail.h"

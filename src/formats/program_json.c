@@ -1,5 +1,5 @@
-/* program-json: whole programs (arenaut.program/1), for tests and for compilers that hand
- * one over. program_json_read.c and program_json_write.c do the work. */
+/* program-json: whole programs (arenaut.program/1), for tests and for compilers.
+ * program_json_read.c and program_json_write.c do the work. */
 #include "formats/program_json.h"
 
 #include "formats/json_reader.h"

@@ -1,4 +1,4 @@
-/* Reading and writing arenaut.program/1. */
+/* Reader and writer of arenaut.program/1. */
 #ifndef ARN_FORMATS_PROGRAM_JSON_H
 #define ARN_FORMATS_PROGRAM_JSON_H
 

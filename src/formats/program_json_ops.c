@@ -94,7 +94,7 @@ static uint32_t read_overlaps(reader *r, uint32_t array) {
     return n;
 }
 
-/* What an attribute says; its numbers are set when r->numbers no longer moves. */
+/* The value of an attribute; its numbers are set when r->numbers no longer moves. */
 static void read_attribute(reader *r, uint32_t object, arenaut_attribute *attribute) {
     static const char *const keys[] = {"name", "text", "numbers"};
     uint32_t v[3];

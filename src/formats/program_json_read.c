@@ -1,6 +1,6 @@
-/* From arenaut.program/1 to a program. Tensors come first, since ops refer to them; what the text
- * leaves unsaid (class, method, entry) is then concluded from how they are used. Every value is
- * visited once. */
+/* Reader of arenaut.program/1. Tensors come first, since ops refer to them; members that the text
+ * leaves out (class, method, entry) are then concluded from their uses. Every value is visited
+ * once. */
 #include <string.h>
 
 #include <arenaut/dialect.h>
@@ -70,7 +70,7 @@ static void read_given_pools(reader *r, uint32_t array, uint32_t method) {
     r->json.status = arenaut_program_set_given_pools(r->program, method, pools, n, r->json.err);
 }
 
-/* What the values of a method are for. */
+/* The bindings of a method's values. */
 static void read_bindings(reader *r, uint32_t array, uint32_t method) {
     static const char *const keys[] = {"kind", "value", "target"};
     uint32_t n = 0;
@@ -198,7 +198,7 @@ static void read_description(reader *r, const uint32_t *v) {
     keep_text(r, kernels, &program->given_kernels.name);
 }
 
-/* Sizes that vary. Those that expressions name and this list does not are from 0 on. */
+/* Sizes that vary. Sizes named by expressions alone are from 0 on. */
 static void read_symbols(reader *r, uint32_t array) {
     static const char *const keys[] = {"name", "min", "max"};
     ARN_JSON_EACH(&r->json, v, array) {

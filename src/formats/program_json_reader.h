@@ -1,12 +1,12 @@
-/* What the parts of the reader of arenaut.program/1 share: program_json_read.c reads the whole and
- * its methods, program_json_tensors.c tensors, program_json_ops.c ops. */
+/* The state that the parts of the reader of arenaut.program/1 share: program_json_read.c reads the
+ * whole and its methods, program_json_tensors.c tensors, program_json_ops.c ops. */
 #ifndef ARN_FORMATS_PROGRAM_JSON_READER_H
 #define ARN_FORMATS_PROGRAM_JSON_READER_H
 
 #include "formats/json_reader.h"
 #include "formats/program_json.h"
 
-/* What the text said of a tensor; the rest is concluded. */
+/* Facts that the text states of a tensor; the rest is concluded. */
 enum { ARN_CLASS_STATED = 1, ARN_METHOD_STATED = 2, ARN_DEVICE_STATED = 4 };
 
 /* A tensor whose method is not known yet. */
@@ -49,8 +49,8 @@ void arn_program_json_read_tensors(arn_program_json_reader *r);
 /* Numbers, appended to r->numbers; returns how many. */
 uint32_t arn_program_json_read_values(arn_program_json_reader *r, uint32_t array);
 
-/* What the text does not say of tensors is concluded from where they are used: their class, and
- * their method. A tensor that two methods use belongs to all. */
+/* The class and the method of tensors, if the text does not state them, are concluded from their
+ * uses. A tensor that two methods use belongs to all. */
 void arn_program_json_note_use(arn_program_json_reader *r, arn_program_json_ids list,
                                uint32_t method);
 void arn_program_json_conclude_class(arn_program_json_reader *r, const uint32_t *ids, uint32_t n,

@@ -1,5 +1,5 @@
-/* Tensors of arenaut.program/1. What the text leaves unsaid is concluded: bytes from the shape, the
- * device from the storage, class and method from use. */
+/* Tensors of arenaut.program/1. Members that the text leaves out are concluded: bytes from the
+ * shape, the device from the storage, class and method from use. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ static bool all_dims_known(const arenaut_tensor *tensor) {
     return true;
 }
 
-/* Without "bytes": what a dense tensor takes, and nothing for types without a size, or where the
+/* Without "bytes": the size of a dense tensor, and nothing for types without a size, or if the
  * program says that there is none. */
 static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_tensor *tensor) {
     if (v[T_BYTES] != ARN_JSON_NONE) {
@@ -246,7 +246,7 @@ void arn_program_json_read_tensors(reader *r) {
     if (fine(r)) conclude_devices(r);
 }
 
-/* ---- what use says ---- */
+/* ---- conclusions from uses ---- */
 
 void arn_program_json_note_use(reader *r, arn_program_json_ids list, uint32_t method) {
     for (uint32_t i = 0; i < list.n; i++) {

@@ -1,5 +1,5 @@
-/* From a program to arenaut.program/1. With a plan, each tensor's place in it is what the
- * file gives; members that have nothing to say are left out. */
+/* Writer of a program as arenaut.program/1. With a plan, the file gives each tensor its place in
+ * it; empty members are left out. */
 #include "formats/program_json.h"
 
 #include <inttypes.h>
@@ -154,7 +154,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     if (tensor->bytes != dense) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);
 }
 
-/* Where the tensor lies: in the plan, or else in the file that was read. */
+/* The place of the tensor: in the plan, or else in the file that was read. */
 static void put_given(printer *out, bool *begun, uint32_t t) {
     const arenaut_tensor *tensor = &out->program->tensors[t];
     uint32_t pool = tensor->given_pool;
@@ -391,7 +391,7 @@ static void put_program(printer *out) {
     arn_puts(w, "]\n}\n");
 }
 
-/* What the plan that is written was made for. */
+/* The kernels that the written plan was made for. */
 static arenaut_given_kernels kernels_of(const arenaut_result *result) {
     return (arenaut_given_kernels){.name = result->kernels ? result->kernels->name : NULL,
                                    .unmeasured = result->unmeasured};

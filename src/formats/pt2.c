@@ -1,6 +1,6 @@
 /* torch.export archives: a zip with weights, of which only models/model.json is looked at. It can
- * hold no plan, but an order of the nodes of its graphs, and nodes that run again. The parts lie in
- * pt2/. */
+ * hold no plan, but a schedule of the nodes of its graphs, and rematerialized nodes. The parts lie
+ * in pt2/. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -85,7 +85,7 @@ static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sin
     bool any = false;
     if (!result->rewrite || result->rewrite->n_stages > 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "an exported graph holds an order of its nodes, and nodes that run again, "
+                        "an exported graph holds an order of its nodes, and rematerialized ones, "
                         "but no plan: it stays as it is");
     }
     arenaut_status st = arn_zip_open(result->file, result->file_size, &zip, err);
@@ -100,7 +100,7 @@ static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sin
 extern const arenaut_format arn_format_pt2;
 const arenaut_format arn_format_pt2 = {
     .name = "pt2",
-    .summary = "torch.export archive; an order of its nodes goes inside, and nodes that run again",
+    .summary = "torch.export archive; an order of its nodes goes inside, and rematerialized ones",
     .extensions = ".pt2",
     .recognise = recognise,
     .read = read_document,

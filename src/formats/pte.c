@@ -1,5 +1,5 @@
-/* ExecuTorch programs. The runtime places tensors where the file says, so a plan goes
- * inside by changing those places. The parts lie in pte/. */
+/* ExecuTorch programs. The runtime obeys the places in the file, so a plan goes inside by changing
+ * these. The parts lie in pte/. */
 #include <string.h>
 
 #include "formats/pte/pte.h"

@@ -1,6 +1,6 @@
-/* trace: what a program asked its allocator for, an event a line or an object. The problem has a
- * buffer for each request, alive from it to the release; the steps are the requests. Where all
- * blocks have addresses, those are the plan that the file holds: what the allocator made of it. */
+/* trace: the requests of a program to its allocator, an event a line or an object. The problem has
+ * a buffer for each request, alive from it to the release; the steps are the requests. If all
+ * blocks have addresses, these are the plan that the file holds, the allocator's own. */
 #include <stdio.h>
 
 #include "formats/trace/trace.h"

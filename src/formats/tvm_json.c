@@ -2,8 +2,8 @@
  * of each value. The parts lie in tvm/. */
 #include "formats/tvm/tvm_graph.h"
 
-/* Keys that all such graphs have, and symbol files of the same family as well: those get an
- * answer that says what they lack. */
+/* Keys that all such graphs have, and symbol files of the same family as well: these get an error
+ * that names the missing key. */
 static bool recognise(const uint8_t *data, size_t size) {
     static const char *const keys[] = {"nodes", "arg_nodes", "heads"};
     return arn_json_has_members(data, size, keys, sizeof keys / sizeof *keys);

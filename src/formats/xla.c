@@ -1,11 +1,11 @@
-/* xla: what XLA's compiler dumps of a module, with the memory that it assigned to it (HloProto, of
- * --xla_dump_to with --xla_dump_hlo_as_proto). It says what XLA did and what could be had; there is
- * no way back into XLA. The parts lie in xla/. */
+/* xla: dumps of a module by XLA's compiler, with the memory that it assigned (HloProto, of
+ * --xla_dump_to with --xla_dump_hlo_as_proto). A plan only shows the possible gain over XLA's;
+ * there is no way back into XLA. The parts lie in xla/. */
 #include "core/protobuf.h"
 #include "formats/xla/xla.h"
 
-/* Steps over the tag of a field of bytes, and its length: what it holds may be cut off. False
- * unless `at` is at that tag. */
+/* Steps over the tag of a field of bytes, and its length: its content may be cut off. False unless
+ * `at` is at that tag. */
 static bool enter(const uint8_t *data, size_t size, uint32_t number, arn_pb_bytes *inside) {
     const size_t at = inside->at;
     if (at >= size || data[at] != (number << 3 | ARN_PB_BYTES)) return false;
@@ -45,7 +45,7 @@ static bool recognise(const uint8_t *data, size_t size) {
 extern const arenaut_format arn_format_xla;
 const arenaut_format arn_format_xla = {
     .name = "xla",
-    .summary = "XLA's dump of a module: what lies where in its memory",
+    .summary = "XLA's dump of a module: the places in its memory",
     .extensions = ".hlo.pb",
     .recognise = recognise,
     .read = arn_xla_read,

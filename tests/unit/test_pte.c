@@ -351,7 +351,7 @@ TEST(pools_of_a_user_are_memories_by_position) {
 
     round.problem->pool[2].capacity = 64 + 32;
     assert_int_equal(pte_round_write(&round, NULL, &out, &err), ARENAUT_REFUSED);
-    assert_non_null(strstr(err.msg, "64 of them behind what XNNPACK is given; it has 96"));
+    assert_non_null(strstr(err.msg, "64 of them behind the arguments of XNNPACK; it has 96"));
     pte_round_close(&round);
     free_flatfile(tiny.file);
 }

@@ -1,4 +1,4 @@
-/* The way into the reader of IREE's programs. */
+/* Entry of the reader of IREE's programs. */
 #ifndef ARN_FORMATS_IREE_IREE_H
 #define ARN_FORMATS_IREE_IREE_H
 

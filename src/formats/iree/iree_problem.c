@@ -1,5 +1,4 @@
-/* From slabs to a problem: a pool for each, its slices one after the other. What is left out is
- * said. */
+/* Problem from slabs: a pool for each, its slices one after the other. Omissions are noted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@ static void copy_name(arn_name name, char *out) {
     out[length] = '\0';
 }
 
-/* Named by its function, and its number among those of that where there are several. */
+/* Named by its function, and, if that has several slabs, its number among them. */
 static arenaut_status add_pool(arn_iree *r, uint32_t number) {
     const arn_iree_pack *p = &r->packs[number];
     char name[ARN_IREE_NAME_LIMIT + 16];
@@ -55,7 +54,7 @@ static arenaut_status add_slice(arn_iree *r, uint32_t pool, uint32_t number, int
     return arenaut_problem_add_buffer(r->problem, &buffer, NULL, r->err);
 }
 
-/* ---- what is left out ---- */
+/* ---- omissions ---- */
 
 /* The first few of some names, each once, as text. */
 enum { FEW = 4 };
@@ -79,7 +78,7 @@ static void add_name(name_list *list, const char *mark, arn_name name) {
 
 static const char *rest_of(const name_list *list) { return list->more ? ", …" : ""; }
 
-/* The slices of a slab whose sizes are not known, and the dimensions that those follow from. */
+/* The slices of unknown size of a slab, and the dimensions that determine them. */
 static uint32_t list_open(const arn_iree *r, const arn_iree_pack *p, name_list *values,
                           name_list *dims) {
     uint32_t n = 0;

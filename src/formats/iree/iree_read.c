@@ -1,4 +1,4 @@
-/* Reading what IREE prints before it lays out its slabs. Of the whole text these lines count:
+/* Reader of IREE's dumps before it lays out its slabs. Of the whole text these lines count:
  *
  *     util.func public @main(…                             whose names come now
  *       %c64 = arith.constant 64 : index                    a size
@@ -13,7 +13,7 @@
  * A slab is a pool; nothing tells how steps of two slabs interleave, so they follow one another.
  * Slices of sizes that are not known are laid out by the compiler behind the others, and are left
  * out here, with a note. The compiler prints a function, or the whole module, each time that the
- * pass runs: what it prints last of a function counts. O(n log n) in the text. */
+ * pass runs: the last print of a function counts. O(n log n) in the text. */
 #include <string.h>
 
 #include "core/checked.h"
@@ -65,7 +65,7 @@ bool arn_iree_get(const arn_iree *r, const arn_name_tree *tree, arn_name name, u
 
 /* ---- the text ---- */
 
-/* What the text says of the device's alignments: of the two the larger serves for both. */
+/* The device's alignments in the text: of the two the larger serves for both. */
 static arenaut_status read_alignment(arn_iree *r, const char *key) {
     size_t at = arn_iree_find(r->line, 0, key);
     uint64_t align;
@@ -116,7 +116,7 @@ static arenaut_status read_text(arn_iree *r) {
     if (r->n_packs > 0) return arn_iree_check_dims(r);
     return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
                     "there is no stream.resource.pack in it: the program needs no slab, or this is "
-                    "not what iree-compile prints before the pass iree-stream-layout-slices");
+                    "no dump by iree-compile before the pass iree-stream-layout-slices");
 }
 
 static void release(arn_iree *r) {

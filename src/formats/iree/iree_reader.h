@@ -1,6 +1,6 @@
-/* What the parts of the reader of IREE's programs share: iree_read.c has the order of the lines,
- * iree_sizes.c what index values come to, iree_slabs.c takes slabs and who writes into them,
- * iree_problem.c makes the problem, and iree_text.c is what they stand on. */
+/* The state that the parts of the reader of IREE's programs share: iree_read.c has the order of the
+ * lines, iree_sizes.c evaluates index values, iree_slabs.c takes slabs and their writers,
+ * iree_problem.c makes the problem, and iree_text.c is their scanner. */
 #ifndef ARN_FORMATS_IREE_IREE_READER_H
 #define ARN_FORMATS_IREE_IREE_READER_H
 
@@ -11,7 +11,7 @@
 
 enum { ARN_IREE_NAME_LIMIT = 256 }; /* longer names are cut */
 
-/* What an index value is: known, within a range; one value where both ends are the same. */
+/* An index value: known, within a range; one value if both ends are the same. */
 typedef struct arn_iree_size {
     bool known;
     uint64_t min, max;
@@ -66,14 +66,14 @@ bool arn_iree_next_line(arn_iree *r); /* false at the end */
 arenaut_status arn_iree_set(arn_iree *r, arn_name_tree *tree, arn_name name, uint32_t number);
 bool arn_iree_get(const arn_iree *r, const arn_name_tree *tree, arn_name name, uint32_t *number);
 
-/* iree_sizes.c: the line at hand, if it says what an index value is. */
+/* iree_sizes.c: the line at hand, if it defines an index value. */
 arenaut_status arn_iree_read_size(arn_iree *r);
 arn_iree_size arn_iree_size_of(const arn_iree *r, arn_name value);
 /* Whether the text has all dimensions that the caller gives a value. */
 arenaut_status arn_iree_check_dims(const arn_iree *r);
 
 /* iree_slabs.c: a slab, whose word ends at `at` of the line at hand; and the line at hand, if it
- * says who writes. */
+ * names a writer. */
 arenaut_status arn_iree_read_pack(arn_iree *r, size_t at);
 void arn_iree_read_command(arn_iree *r);
 

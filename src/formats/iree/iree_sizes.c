@@ -1,5 +1,5 @@
-/* What index values of a function come to, as far as slices need it: constants, the dimensions of
- * arguments, and arithmetic over them, as ranges:
+/* Ranges of index values of a function (interval arithmetic), as far as slices need them:
+ * constants, the dimensions of arguments, and arithmetic over them, as ranges:
  *
  *     %c64 = arith.constant 64 : index
  *     %0 = hal.buffer_view.dim<%arg0 : !hal.buffer_view>[0] : index
@@ -200,7 +200,7 @@ static arn_iree_size read_operation(const arn_iree *r, operation op, size_t at) 
     return evaluate(op, &a, &b);
 }
 
-/* "64 : index", from `at` on: that one type is what slices are counted in. */
+/* "64 : index", from `at` on: the one type of sizes of slices. */
 static bool read_constant(const arn_iree *r, size_t at, arn_iree_size *out) {
     uint64_t value;
     if (!arn_iree_take_number(r->line, &at, &value) || !arn_iree_take(r->line, &at, ":") ||

@@ -6,7 +6,7 @@
 
 enum { ALIGN = 64 }; /* of offsets and sizes, where the text states nothing else: IREE's default */
 
-/* ---- what writes ---- */
+/* ---- writers ---- */
 
 /* "stream.cmd.dispatch @exe::@entry {": the last of these symbols. */
 static void read_op(arn_iree *r, size_t at) {
@@ -17,7 +17,7 @@ static void read_op(arn_iree *r, size_t at) {
     }
 }
 
-/* The slices in a line that says what the op at hand writes. */
+/* The slices in a line with results of the op at hand. */
 static void note_writes(arn_iree *r) {
     for (size_t at = 0; (at = arn_iree_find(r->line, at, "[%")) < r->line.length;) {
         arn_name name;
@@ -54,7 +54,7 @@ void arn_iree_read_command(arn_iree *r) {
 
 /* ---- slabs ---- */
 
-/* What was printed before of this function has been replaced. */
+/* Drops an earlier print of this function. */
 static void drop_older(arn_iree *r) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->n_packs; i++) {

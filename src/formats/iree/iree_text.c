@@ -1,4 +1,4 @@
-/* Looking for things in the text of MLIR: words, numbers, and names of values and symbols. */
+/* Scanner of MLIR text: words, numbers, and names of values and symbols. */
 #include "formats/iree/iree_text.h"
 
 #include <string.h>

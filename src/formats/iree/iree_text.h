@@ -1,4 +1,4 @@
-/* Looking for things in the text of MLIR, line by line: no grammar, only what we need of it. */
+/* Scanner of MLIR text, line by line, without a grammar. */
 #ifndef ARN_FORMATS_IREE_IREE_TEXT_H
 #define ARN_FORMATS_IREE_IREE_TEXT_H
 
@@ -13,7 +13,7 @@ typedef struct arn_iree_line {
     size_t length;
 } arn_iree_line;
 
-/* Where `what` first is in the line at `from` or behind it; the line's length if nowhere. */
+/* The first place of `what` in the line from `from` on; the line's length if nowhere. */
 size_t arn_iree_find(arn_iree_line line, size_t from, const char *what);
 static inline bool arn_iree_has(arn_iree_line line, const char *what) {
     return arn_iree_find(line, 0, what) < line.length;
@@ -22,8 +22,8 @@ static inline bool arn_iree_has(arn_iree_line line, const char *what) {
 /* Nothing but blanks comes at `at` or behind it. */
 bool arn_iree_at_end(arn_iree_line line, size_t at);
 
-/* Each takes what is at *at, after blanks, and steps over it; false, with *at where it was, if
- * there is something else. */
+/* Each takes its text at *at, after blanks, and steps over it; false, with *at unchanged, for other
+ * text. */
 bool arn_iree_take(arn_iree_line line, size_t *at, const char *what);
 bool arn_iree_take_number(arn_iree_line line, size_t *at, uint64_t *number); /* up to 2^63 - 1 */
 /* A name behind `mark`, '%' or '@', without that. Names in quotes keep them. */

@@ -1,4 +1,4 @@
-/* What the ONNX format offers to its row in the table. */
+/* Functions of the ONNX format for its row in the table. */
 #ifndef ARN_FORMATS_ONNX_ONNX_H
 #define ARN_FORMATS_ONNX_ONNX_H
 
@@ -9,15 +9,15 @@
 arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
                              const arenaut_allocator *allocator, arenaut_program **out,
                              arenaut_error *err);
-/* Where the graph of each method stands; to be released. */
+/* The graph of each method in the file; to be released. */
 arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
                                     const arenaut_allocator *allocator, arn_pb_bytes **graphs,
                                     uint32_t *n, arenaut_error *err);
-/* The same with nodes of `graph`, the main one, that run again. */
+/* The same with rematerialized nodes of `graph`, the main one. */
 arenaut_status arn_onnx_write_again(const arenaut_result *result, arn_pb_bytes graph,
                                     arenaut_sink sink, const arenaut_allocator *allocator,
                                     arenaut_error *err);
-/* The nodes in another order: what a model can hold of a result. */
+/* Writes the model with its nodes in another schedule, the part of a result that it can hold. */
 arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err);
 

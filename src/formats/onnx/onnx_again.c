@@ -1,6 +1,7 @@
-/* Nodes that run again, in the main graph of a model: each stands there once more, with names of
- * its own for itself and for what it makes, of which the graph says what it says of the first. What
- * reads other values than before names them. All other fields are copied as they stand. */
+/* Writer of rematerialized nodes in the main graph of a model: each copy stands there with names of
+ * its own for itself and for its results, and the graph states the same types of these as of the
+ * first ones. Readers of other values than before name them. All other fields are copied as they
+ * stand. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static arn_name name_at(const again *a, arn_pb_bytes bytes) {
     return (arn_name){a->data + bytes.at, bytes.size};
 }
 
-/* ---- what is in the file ---- */
+/* ---- contents of the file ---- */
 
 static uint32_t list_nodes(again *a) {
     arn_pb graph = arn_pb_open(a->data, a->graph);
@@ -102,7 +103,7 @@ static bool take_all_names(again *a) {
     return room;
 }
 
-/* ---- what is written ---- */
+/* ---- nodes ---- */
 
 static void put_varint(arn_writer *out, uint64_t value) {
     uint8_t bytes[10];
@@ -208,7 +209,7 @@ static arenaut_status put_node(again *a, uint32_t op, arn_writer *out) {
     return room ? ARENAUT_OK : arn_no_memory(a->err);
 }
 
-/* ---- what is said of values ---- */
+/* ---- types of values ---- */
 
 typedef struct said {
     arn_name_tree names; /* of values that the graph says something of, and which field says it */
@@ -264,7 +265,7 @@ static bool put_info(const again *a, arn_pb_bytes info, arn_name name, arn_write
     return room;
 }
 
-/* Of each copy what is said of the first one. */
+/* The type of each copy is that of the first one. */
 static bool put_infos(again *a, arn_writer *out) {
     said s = {.n = 0};
     if (!list_infos(a, &s)) return false;
@@ -289,7 +290,7 @@ static bool put_infos(again *a, arn_writer *out) {
 
 /* ---- the graph, and the model around it ---- */
 
-/* Where nodes stood nodes stand; the others behind the last of them. */
+/* Nodes stand at the old places of nodes; added ones behind the last of them. */
 static arenaut_status put_graph(again *a, arn_writer *out) {
     arn_pb graph = arn_pb_open(a->data, a->graph);
     arn_pb_field field;
@@ -327,7 +328,7 @@ static arenaut_status put_model(again *a, arenaut_sink sink) {
 
 /* ---- all of it ---- */
 
-/* Whether the rewrite is of this file: whoever calls may have mixed them up. */
+/* Whether the rewrite is of this file: a caller may have mixed them up. */
 static bool is_of_program(const again *a) {
     const arenaut_rewrite *r = a->rewrite;
     bool fits = a->program->n_methods == 1 && r->arguments &&
@@ -395,7 +396,7 @@ static arenaut_status check_runs(const again *a) {
     arenaut_status st = made && ran ? ARENAUT_OK : arn_no_memory(a->err);
     if (st == ARENAUT_OK && !(has_right_arguments(a, made) && runs_all_once(a, ran))) {
         st = arn_fail(a->err, ARENAUT_REFUSED, 0,
-                      "the program reads what it has not made, or leaves a node out");
+                      "the program reads values that it has not made, or leaves a node out");
     }
     arn_release(a->allocator, made);
     arn_release(a->allocator, ran);
@@ -410,7 +411,7 @@ static arenaut_status write_again(again *a, arenaut_sink sink) {
     const uint32_t n = list_nodes(a), n_ops = a->program->n_ops;
     if (n != n_ops) {
         return arn_fail(a->err, ARENAUT_REFUSED, 0,
-                        "nodes of functions cannot run again: the graph has %" PRIu32
+                        "nodes of functions cannot be rematerialized: the graph has %" PRIu32
                         " nodes, the program %" PRIu32 " ops",
                         n, n_ops);
     }

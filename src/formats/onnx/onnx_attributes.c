@@ -1,5 +1,5 @@
-/* What nodes say besides their arguments. Inside a function an attribute may refer to one of
- * the node that calls it, or to the function's own default. */
+/* Attributes of nodes. Inside a function an attribute may refer to one of the node that calls it,
+ * or to the function's own default. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -7,7 +7,7 @@
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_schema.h"
 
-/* The name of an AttributeProto, and of what it refers to; size 0: none. */
+/* The name of an AttributeProto, and that of its reference; size 0: none. */
 static void take_names(const arn_onnx *r, arn_pb_bytes bytes, arn_pb_bytes *name,
                        arn_pb_bytes *refers_to) {
     arn_pb message = arn_pb_open(r->data, bytes);
@@ -23,7 +23,7 @@ static bool same_text(const arn_onnx *r, arn_pb_bytes a, arn_pb_bytes b) {
     return a.size == b.size && memcmp(r->data + a.at, r->data + b.at, a.size) == 0;
 }
 
-/* The attribute of that name among those that a message has in this field. */
+/* The attribute of that name among the ones in this field of a message. */
 static bool find_named(const arn_onnx *r, arn_pb_bytes bytes, uint32_t number, arn_pb_bytes wanted,
                        arn_pb_bytes *attribute, arn_pb_bytes *refers_to) {
     arn_pb message = arn_pb_open(r->data, bytes);
@@ -137,7 +137,7 @@ static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut
     }
 }
 
-/* Types are told by the program's numbers for them, not by onnx.proto's. */
+/* Types are the program's numbers, not by onnx.proto's. */
 static void translate_type(const arn_onnx *r, arn_pb_bytes name) {
     arenaut_dtype dtype;
     if (!arn_onnx_is(r, name, "to") && !arn_onnx_is(r, name, "dtype") &&

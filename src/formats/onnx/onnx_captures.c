@@ -1,5 +1,5 @@
-/* Captures: a subgraph may name values of the graphs around it. The op that calls it lists
- * them among its inputs, so that the op alone says what is alive while it runs. */
+/* Captures: a subgraph may name values of the graphs around it. The op that calls it lists them
+ * among its inputs, so that the op alone keeps them alive while it runs. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static arenaut_status note(captures *c, uint32_t op, uint32_t tensor) {
     return st == ARENAUT_OK ? arn_onnx_push(c->r, &c->list, tensor) : st;
 }
 
-/* What a list of the called method's names that is not its own. */
+/* Notes the tensors of other methods in a list of the called method. */
 static arenaut_status note_foreign(captures *c, uint32_t op, uint32_t method,
                                    const uint32_t *tensors, uint32_t n) {
     const arenaut_program *p = c->r->program;
@@ -51,7 +51,7 @@ static arenaut_status gather(captures *c, uint32_t op, uint32_t callee) {
     return st;
 }
 
-/* Adds to the op's inputs what its subgraphs, whose own lists are complete, use of others. */
+/* Adds to the op's inputs the captures of its subgraphs, whose own lists are complete. */
 static arenaut_status list_for(captures *c, uint32_t at) {
     arenaut_op *op = &c->r->program->ops[at];
     arenaut_status st = ARENAUT_OK;

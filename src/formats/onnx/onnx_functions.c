@@ -1,6 +1,6 @@
-/* Functions of a model: a node that calls one stands for the nodes of its body, which have names
- * of their own. Here a body's arguments are bound to the caller's values; onnx_nodes.c reads the
- * body. A call costs the size of the function. */
+/* Inlining of a model's functions: a node that calls one stands for the nodes of its body, which
+ * have names of their own. Here a body's arguments are bound to the caller's values; onnx_nodes.c
+ * reads the body. A call costs the size of the function. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,8 +74,8 @@ bool arn_onnx_called_function(const arn_onnx *r, const arn_onnx_node *node,
     return true;
 }
 
-/* Gives the function's names for its arguments the caller's values, in order; what the
- * caller leaves out at the end is left out. */
+/* Gives the function's names for its arguments the caller's values, in order; arguments that the
+ * caller leaves out at the end are left out. */
 static arenaut_status bind(arn_onnx *r, arn_pb_bytes function, uint32_t number,
                            const uint32_t *actual, uint32_t n_actual, arn_onnx_scope *scope) {
     arn_pb message = arn_pb_open(r->data, function);

@@ -34,7 +34,7 @@ static arenaut_status take_node(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_node *
                     "node %" PRIu32 " of method %" PRIu32 " names no operator", r->node, r->method);
 }
 
-/* ---- what nodes make ---- */
+/* ---- results of nodes ---- */
 
 /* Inside a function the names of its results are bound to the caller's values already. */
 static bool is_bound_result(const arn_onnx *r, const arn_onnx_scope *scope, arn_pb_bytes name) {
@@ -78,8 +78,7 @@ static arenaut_status push(arn_onnx *r, arn_id_list *list, uint32_t id) {
     return st == ARENAUT_OK ? arn_onnx_charge(r, 1, 2 * sizeof id) : st;
 }
 
-/* What a node reads must have been made by one before it: where nodes form a cycle, one
- * cannot. */
+/* A node's operand must have been made by one before it: in a cycle of nodes that is impossible. */
 static arenaut_status take_input(arn_onnx *r, const arn_onnx_scope *scope, arn_pb_bytes name) {
     uint32_t id = ARENAUT_NONE;
     arenaut_status st = name.size ? arn_onnx_find(r, scope, name, &id) : ARENAUT_OK;
@@ -157,8 +156,8 @@ static arenaut_status bad_arity(const arn_onnx *r, const arn_onnx_node *node, co
                     ARN_ONNX_TEXT(r, node->op_type), what);
 }
 
-/* Results that the node does not name are listed as left out; but what is carried needs a
- * place between turns all the same. */
+/* Results that the node does not name are listed as left out; but a carried value needs a place
+ * between turns all the same. */
 static arenaut_status pad_outputs(arn_onnx *r, const arn_onnx_node *node, uint32_t n,
                                   uint32_t carried) {
     arenaut_status st = ARENAUT_OK;
@@ -259,7 +258,7 @@ static arenaut_status take_constant_node(arn_onnx *r, const arn_onnx_node *node,
             c.tensor.bytes = (uint64_t)count * arenaut_dtype_bits(c.tensor.dtype) / 8;
         }
     }
-    /* The tensor is there already: only what is known of it is new. */
+    /* The tensor exists already: only its type is new. */
     int64_t *dims = arenaut_program_alloc(
         r->program, (c.tensor.rank + (size_t)c.tensor.n_values) * sizeof *dims);
     if (!dims) return arn_no_memory(r->err);
@@ -308,7 +307,7 @@ static arenaut_status take_control_flow(arn_onnx *r, const arn_onnx_node *node,
     return ARENAUT_OK;
 }
 
-/* An ONNX runtime gives its kernels the memory for what they make, so ops are of kind out. */
+/* An ONNX runtime gives its kernels the memory of their results, so ops are of kind out. */
 static arenaut_status add_op(arn_onnx *r, const arn_onnx_node *node, const arn_onnx_scope *scope) {
     uint32_t calls[2];
     arenaut_op op = {

@@ -1,6 +1,6 @@
-/* Reading an .onnx file: every graph becomes a method, the main one first, then those that
- * its nodes hold, in the order in which they come up. Numbers of ops are those of the main
- * graph's nodes, unless functions are put in between. */
+/* Reader of .onnx files: every graph becomes a method, the main one first, then those that its
+ * nodes hold, in the order in which they come up. Numbers of ops are those of the main graph's
+ * nodes, unless functions are put in between. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -160,7 +160,7 @@ static arenaut_status read_pending(arn_onnx *r) {
 
 /* ---- the model ---- */
 
-/* The version of ONNX's own operators; those of other domains have one of theirs. */
+/* The version of ONNX's own operators; other domains have their own. */
 static void take_opset(arn_onnx *r, arn_pb_bytes bytes) {
     arn_pb message = arn_pb_open(r->data, bytes);
     arn_pb_field field;

@@ -1,6 +1,5 @@
-/* What all parts of the .onnx reader stand on: what may still be charged, the names that nodes
- * can use, and the lists and numbers at work. Looking a name up is logarithmic in the names of
- * its scope. onnx_read.c is the walk. */
+/* Common functions of the .onnx reader: the allowance, the names that nodes can use, and lists and
+ * numbers. Looking a name up is logarithmic in the names of its scope. onnx_read.c is the walk. */
 #include "formats/onnx/onnx_reader.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
-/* What the parts of the .onnx reader share: onnx_read.c walks the model and its graphs,
- * onnx_types.c takes types and tensors, onnx_attributes.c what nodes say, onnx_nodes.c the nodes,
- * onnx_functions.c binds a function's body to the node that calls it, onnx_captures.c finds what
- * subgraphs use of those around them, and onnx_reader.c is what they stand on.
+/* The state that the parts of the .onnx reader share: onnx_read.c walks the model and its graphs,
+ * onnx_types.c takes types and tensors, onnx_attributes.c attributes, onnx_nodes.c nodes,
+ * onnx_functions.c binds a function's body to the node that calls it, onnx_captures.c finds
+ * captured values of subgraphs, and onnx_reader.c has their common functions.
  *
  * Functions that call functions can make a small file stand for a huge program. All that is
  * made is therefore charged against an allowance (core/allowance.h). */
@@ -23,7 +23,7 @@ enum {
     ARN_ONNX_NAME_LIMIT = 4096, /* longer names are cut */
 };
 
-/* What attributes of a function's body may refer to: the node that calls the function. */
+/* The target of references by attributes of a function's body: the node that calls the function. */
 typedef struct arn_onnx_call {
     arn_pb_bytes node, function;
     const struct arn_onnx_call *outer; /* the call whose function that node lies in */
@@ -43,8 +43,8 @@ typedef struct arn_onnx_pending {
     arn_pb_bytes graph;
     const arn_onnx_scope *scope; /* of the node that calls it; NULL: the main graph */
     uint32_t outer, depth;       /* the method of that node */
-    /* What comes first in the file and last in the method: a program's loops begin with what
-     * they carry, ONNX's with the number of the turn and whether to go on. */
+    /* Arguments that come first in the file and last in the method: a program's loops begin with
+     * carried values, ONNX's with the number of the turn and the condition. */
     uint32_t rotate_inputs, rotate_outputs;
     uint32_t n_inputs, n_outputs; /* as the node was found to give and take */
 } arn_onnx_pending;
@@ -62,7 +62,7 @@ typedef struct arn_onnx {
     arn_name_tree functions; /* "domain:name:overload" to an index below */
     arn_pb_bytes *function;
     uint32_t n_functions, function_capacity;
-    arn_onnx_pending *pending; /* by method; those before `method` have been read */
+    arn_onnx_pending *pending; /* by method; the ones before `method` have been read */
     uint32_t n_pending, pending_capacity;
     uint32_t method, depth; /* at work */
     uint32_t node;          /* likewise, counted within its graph, for messages */
@@ -114,9 +114,9 @@ arenaut_status arn_onnx_push(arn_onnx *r, arn_id_list *list, uint32_t id);
 arenaut_status arn_onnx_push_number(arn_onnx *r, int64_t number);
 /* A float, as values are kept: the bits of a double. */
 int64_t arn_onnx_widen(uint32_t bits);
-/* What comes first goes last; `by` is at most n, and at most 2. */
+/* Rotates the first ones to the end; `by` is at most n, and at most 2. */
 void arn_onnx_rotate(uint32_t *ids, uint32_t n, uint32_t by);
-/* How many fields of this number a message has. */
+/* The number of fields of this number in a message. */
 uint32_t arn_onnx_count(const arn_onnx *r, arn_pb_bytes bytes, uint32_t number);
 
 /* ---- onnx_types.c ---- */
@@ -145,18 +145,18 @@ arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t fiel
 
 /* ---- onnx_attributes.c ---- */
 
-/* One attribute, with references to those of a function's call followed. */
+/* One attribute, with references to attributes of a function's call followed. */
 typedef struct arn_onnx_attribute {
     arn_pb_bytes name;
     arn_pb_bytes value;        /* the AttributeProto that says it */
-    const arn_onnx_call *call; /* what that one's subgraphs may refer to */
+    const arn_onnx_call *call; /* the target of references in its subgraphs */
 } arn_onnx_attribute;
 
-/* False at the end, or where the node is not well formed. Attributes that refer to one that
- * the call does not give are passed over. */
+/* False at the end, or if the node is not well formed. References to attributes that the call lacks
+ * are passed over. */
 bool arn_onnx_next_attribute(const arn_onnx *r, arn_pb *node, const arn_onnx_call *call,
                              arn_onnx_attribute *attribute);
-/* Fills r->attributes with what all attributes of a node say in numbers or words. */
+/* Fills r->attributes with the numbers and words in a node's attributes. */
 arenaut_status arn_onnx_take_attributes(arn_onnx *r, arn_pb_bytes node, const arn_onnx_call *call);
 /* The subgraph or tensor that the node's attribute of this name holds; at == 0: none. */
 arn_pb_bytes arn_onnx_part(const arn_onnx *r, arn_pb_bytes node, const arn_onnx_call *call,
@@ -170,7 +170,7 @@ arenaut_status arn_onnx_define_outputs(arn_onnx *r, arn_pb_bytes body, uint32_t 
 /* Adds ops for them. */
 arenaut_status arn_onnx_read_nodes(arn_onnx *r, arn_pb_bytes body, uint32_t node_field,
                                    arn_onnx_scope *scope);
-/* What every part of a node but its attributes says. */
+/* The content of a node without its attributes. */
 typedef struct arn_onnx_node {
     arn_pb_bytes bytes, name, op_type, domain, overload;
 } arn_onnx_node;
@@ -184,7 +184,7 @@ bool arn_onnx_called_function(const arn_onnx *r, const arn_onnx_node *node, arn_
  * caller's values. */
 typedef struct arn_onnx_body {
     arn_onnx_scope *scope;
-    uint32_t *results, n_results; /* what the body has to make for the caller */
+    uint32_t *results, n_results; /* of the body, for the caller */
 } arn_onnx_body;
 /* r->inputs and r->outputs are the node's. */
 arenaut_status arn_onnx_enter_function(arn_onnx *r, const arn_onnx_node *node,
@@ -196,7 +196,7 @@ arenaut_status arn_onnx_check_results(const arn_onnx *r, const arn_onnx_node *no
 
 /* ---- onnx_captures.c ---- */
 
-/* Lists what subgraphs use of others among the inputs of the ops that call them. */
+/* Lists the captures of subgraphs among the inputs of the ops that call them. */
 arenaut_status arn_onnx_list_captures(arn_onnx *r);
 
 #endif

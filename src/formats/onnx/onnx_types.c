@@ -1,6 +1,5 @@
-/* Types and constants: what is known of a value before anything is computed. Of a constant only
- * the header is read, and its values if they are few enough to be sizes; weights are stepped
- * over. */
+/* Types and constants of an ONNX graph. Of a constant only the header is read, and its values if
+ * they are few enough to be sizes; weights are stepped over. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,7 +223,7 @@ arenaut_status arn_onnx_take_constant(arn_onnx *r, arn_pb_bytes bytes, bool spar
 
 /* ---- stated types ---- */
 
-/* What exporters write where they mean a size is an expression; what is none is a name. */
+/* The size that an exporter wrote is an expression or, failing that, a name. */
 static arenaut_status parse_dim(arn_onnx *r, const char *text, size_t length, uint32_t *expr) {
     arenaut_error why;
     const arenaut_status st = arenaut_expr_parse(r->program, text, length, expr, &why);
@@ -254,7 +253,7 @@ static arenaut_status name_dim(arn_onnx *r, uint32_t tensor, uint32_t axis, uint
 }
 
 /* One Dimension: a number, an expression, or nothing; a number below 1 is nothing too, as
- * converters write -1 and 0 for what they do not know. */
+ * converters write -1 and 0 for unknown sizes. */
 static arenaut_status take_dim(arn_onnx *r, arn_pb_bytes bytes, int64_t *dim, arn_pb_bytes *param) {
     arn_pb message = arn_pb_open(r->data, bytes);
     arn_pb_field field;
@@ -379,7 +378,7 @@ arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t fiel
         uint32_t id;
         if (!arn_pb_is(&field, field_number, ARN_PB_BYTES)) continue;
         st = arn_onnx_take_value_info(r, field.bytes, &name, &type);
-        /* What is said of values that do not exist does no harm; tools leave such behind. */
+        /* Types of values that do not exist do no harm; tools leave such behind. */
         if (st == ARENAUT_OK && arn_name_tree_find(&scope->names, arn_onnx_name(r, name), &id)) {
             st = arn_onnx_take_type(r, type, id, false);
         }

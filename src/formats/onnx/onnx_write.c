@@ -1,6 +1,7 @@
-/* Puts the nodes of a model in another order, in each of its graphs. The messages of the nodes
- * change places, and nothing else does: as many bytes, weights where they were. Graphs that nodes
- * hold come first, and move with these. Where nodes run again, onnx_again.c writes the model. */
+/* Writer of a model's nodes in another schedule, in each of its graphs. The messages of the nodes
+ * change places, and nothing else does: as many bytes, weights at their old offsets. Graphs that
+ * nodes hold come first, and move with these. With rematerialized nodes, onnx_again.c writes the
+ * model. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,13 +19,13 @@ typedef struct writing {
     arn_pb_bytes *graphs; /* per method */
     uint32_t n_graphs;
     uint8_t *file;       /* the new one: all begins and ends where it did */
-    arn_pb_bytes *nodes; /* of a graph; room for those of all */
+    arn_pb_bytes *nodes; /* of a graph; room for the nodes of all */
     const arenaut_allocator *allocator;
     arenaut_error *err;
 } writing;
 
-/* Where each node begins and ends, its tag and length included; `n` of them have room. Returns how
- * many there are. */
+/* Begin and end of each node, with its tag and length; `n` of them have room. Returns their
+ * number. */
 static uint32_t find_nodes(const writing *w, arn_pb_bytes graph, uint32_t n) {
     arn_pb message = arn_pb_open(w->result->file, graph);
     arn_pb_field field;
@@ -37,7 +38,7 @@ static uint32_t find_nodes(const writing *w, arn_pb_bytes graph, uint32_t n) {
     return found;
 }
 
-/* `ops`: of a graph that begins with op `first`. What stands between nodes stays there. */
+/* `ops`: of a graph that begins with op `first`. Fields between nodes stay there. */
 static bool put_nodes(const writing *w, const uint32_t *ops, uint32_t first, uint32_t n) {
     const size_t begin = w->nodes[0].at, end = w->nodes[n - 1].at + w->nodes[n - 1].size;
     uint8_t *moved = arn_allocate(w->allocator, end - begin, 1);
@@ -82,7 +83,7 @@ static arenaut_status put_graph(const writing *w, uint32_t m) {
     return put_nodes(w, ops, first, n) ? ARENAUT_OK : arn_no_memory(w->err);
 }
 
-/* Whoever calls may have mixed up what belongs together. */
+/* A caller may have mixed up rewrites and files. */
 static bool is_order(const arenaut_rewrite *rewrite) {
     const arenaut_program *program = rewrite->program;
     uint64_t n = 0;

@@ -1,9 +1,9 @@
-/* Reading torch.export archives: what the parts share. pt2_read.c walks the graphs, pt2_nodes.c
- * their nodes, pt2_tensor.c reads what is said of values, pt2_signature.c what they are for,
- * pt2_srepr.c the sizes that vary; pt2_reader.c is what they stand on.
+/* Common parts of the reader and the writer of torch.export archives. pt2_read.c walks the graphs,
+ * pt2_nodes.c their nodes, pt2_tensor.c reads types of values, pt2_signature.c their roles,
+ * pt2_srepr.c sizes that vary; pt2_reader.c has their common functions.
  *
- * And writing them: pt2_write.c puts the nodes of a rewritten program into the model, pt2_fresh.c
- * gives names to what is new there, pt2_archive.c puts the model into the archive. */
+ * The writer: pt2_write.c puts the nodes of a rewritten program into the model, pt2_fresh.c names
+ * new values, pt2_archive.c puts the model into the archive. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 
@@ -60,20 +60,20 @@ void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints);
 
 /* The names in tensor_values; none has a tensor yet. */
 void arn_pt2_read_names(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
-/* Where the tensor of the name is kept that `value` is; fails, and gives NULL, if the graph
- * has none of that name. */
+/* The slot of the tensor with the name in `value`; fails, and gives NULL, if the graph has none of
+ * that name. */
 uint32_t *arn_pt2_place(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t value);
 /* Adds a tensor to the newest method for each name that has none. */
 void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
 
-/* Says of the inputs what they are, and sets the inputs, outputs and bindings of method 0. */
+/* Sets the roles of the inputs, and the inputs, outputs and bindings of method 0. */
 void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope *scope);
 /* A nested graph that is still to be read. */
 typedef struct arn_pt2_pending {
     uint32_t graph;              /* {"name": …, "graph": …} */
     uint32_t outer;              /* the method whose op calls it */
     uint32_t n_own;              /* inputs that are handed over: copies; the others are captured */
-    uint32_t first, n_arguments; /* what the op hands over and lists, in the queue's arguments */
+    uint32_t first, n_arguments; /* arguments that the op hands over and lists, in the queue's */
 } arn_pt2_pending;
 
 /* Filled by nodes, in the order in which their graphs become methods. */
@@ -107,14 +107,15 @@ arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, siz
                              const arenaut_rewrite *rewrite, arenaut_sink sink,
                              const arenaut_allocator *allocator, arenaut_error *err);
 
-/* Has the nodes of `graph`, which are the ops of `program`, copy what they named, where the rewrite
- * says so, and the graph say so of what they make. REFUSED where it says less than it should. */
+/* Materializes the views of `graph`, whose nodes are the ops of `program`, that the rewrite copies,
+ * and states the layout of their results in the graph. REFUSED if the graph states less than it
+ * should. */
 arenaut_status arn_pt2_put_copies(const arn_json *json, uint32_t graph,
                                   const arenaut_program *program, const arenaut_rewrite *rewrite,
                                   arn_region *region, arn_json_patch *patch, arenaut_error *err);
 
 /* Writes the archive with another text of the model. Blanks make that as long as it was, or longer
- * by what alignments divide, so that weights stay aligned as they are. Blanks are appended to
+ * by a multiple of alignments, so that weights stay aligned as they are. Blanks are appended to
  * `text`. */
 arenaut_status arn_pt2_write_model(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
                                    arenaut_text *text, arenaut_sink sink, arenaut_error *err);
@@ -126,16 +127,16 @@ bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocato
 bool arn_pt2_fresh_name(arn_fresh_names *fresh, const char *base, uint32_t *number,
                         const char **name);
 
-/* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's
- * directory: the weights themselves are not read. What cannot be told stays unknown. `model`
- * is the entry that the program comes from. OK or NO_MEMORY. */
+/* Gives buffers a fingerprint of their first values, from the sums in the archive's directory: the
+ * weights themselves are not read. Others stay unknown. `model` is the entry that the program comes
+ * from. OK or NO_MEMORY. */
 arenaut_status arn_pt2_read_first_values(const arn_zip *zip, const arn_zip_entry *model,
                                          arenaut_program *program,
                                          const arenaut_allocator *allocator, arenaut_error *err);
 
-/* Turns SymPy's srepr ("Add(Symbol('s0', integer=True), Integer(1))") into what
- * arenaut_expr_parse reads; false if it is broken or has a function that sizes do not have.
- * `to` has room for ARN_PT2_INFIX * length + 1 bytes. O(length). */
+/* Turns SymPy's srepr ("Add(Symbol('s0', integer=True), Integer(1))") into the notation of
+ * arenaut_expr_parse; false if it is broken or has a function that sizes do not have. `to` has room
+ * for ARN_PT2_INFIX * length + 1 bytes. O(length). */
 bool arn_pt2_infix(const char *text, size_t length, char *to);
 enum { ARN_PT2_INFIX = 3 };
 

@@ -1,4 +1,4 @@
-/* Puts another text of the model into an archive. */
+/* Writer of an archive with another text of the model. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/writer.h"

@@ -1,5 +1,5 @@
-/* Views that became copies: their nodes call the sibling that copies, and the graph says of what
- * they make that it lies densely, in memory of its own. */
+/* Writer of materialized views: their nodes call the sibling operator that copies, and the graph
+ * states that their results are dense, in memory of their own. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -30,7 +30,7 @@ static arenaut_status call_copy(const copying *c, uint32_t node) {
     return ARENAUT_OK;
 }
 
-/* A size is an object that says of what kind it is. */
+/* A size is an object with its kind. */
 static arenaut_status set_size(const copying *c, uint32_t size, uint64_t number) {
     const uint32_t value = arn_json_get(c->json, size, "as_int");
     if (size == ARN_JSON_NONE || value == ARN_JSON_NONE) {
@@ -40,7 +40,7 @@ static arenaut_status set_size(const copying *c, uint32_t size, uint64_t number)
     return ARENAUT_OK;
 }
 
-/* `tensor`: of the file; `value`: what its graph says of it. */
+/* `tensor`: of the file; `value`: its entry in the graph. */
 static arenaut_status say_dense(const copying *c, const arenaut_tensor *tensor, uint32_t value) {
     const uint32_t strides = arn_json_get(c->json, value, "strides");
     uint32_t at = arn_json_first(c->json, strides);

@@ -1,5 +1,5 @@
-/* What buffers hold at first, as far as telling two of them apart goes: the archive's directory
- * has a sum of each entry, so no weight is read. One pass over the directory. */
+/* Fingerprints of the first values of buffers, which tell two of them apart: the archive's
+ * directory has a sum of each entry, so no weight is read. One pass over the directory. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -34,7 +34,7 @@ static bool find_entry(archive *a, const char *path, const char *name, size_t le
     return false;
 }
 
-/* 0: not known. Anything else says how long its bytes are and what sum they have. */
+/* 0: unknown. Else the checksum and the length of its bytes. */
 static uint64_t first_value(archive *a, const char *name) {
     char file[128];
     arn_zip_entry entry;

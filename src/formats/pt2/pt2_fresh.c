@@ -1,4 +1,4 @@
-/* Names for nodes that run again: no text of the model may be one of them. */
+/* Fresh names for rematerialized nodes: no text of the model may be one of them. */
 #include <string.h>
 
 #include "formats/pt2/pt2.h"

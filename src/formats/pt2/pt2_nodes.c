@@ -1,5 +1,5 @@
-/* Nodes: each becomes an op, unless it computes with sizes only. What an operator does to its
- * arguments is told from its name; graphs among the arguments are queued for pt2_read.c. A node
+/* Nodes: each becomes an op, unless it computes with sizes only. The effect of an operator on its
+ * arguments follows from its name; graphs among the arguments are queued for pt2_read.c. A node
  * costs the length of its arguments times the logarithm of the values in its graph. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
         if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
             n->condition = r->inputs.ids[before];
         }
-        /* Lists behind the graphs: what is carried, what is walked over, what is captured. */
+        /* Lists behind the graphs: carried, walked over, and captured values. */
         const bool list = arn_pt2_get(r, arg, "as_tensors") != ARN_JSON_NONE;
         if (n->n_graphs > 0 && list && n->n_groups < 4) n->group[n->n_groups++] = r->inputs.n;
     }
@@ -145,7 +145,7 @@ static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array)
     }
 }
 
-/* ---- what a node is ---- */
+/* ---- kinds of nodes ---- */
 
 /* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. Operators
  * without overloads end in ".default", which says nothing. */
@@ -234,8 +234,9 @@ static const char *source_of(arn_pt2 *r, uint32_t metadata) {
 
 /* ---- nested graphs ---- */
 
-/* How many inputs of the called graphs are handed over as copies: what a loop carries, and
- * what it walks over slice by slice. A branch's and a call's are all captured. */
+/* The number of inputs of the called graphs that are handed over as copies: values that a loop
+ * carries, and values that it walks over slice by slice. A branch's and a call's are all
+ * captured. */
 static uint32_t count_own(const node *n) {
     if (n->op.kind == ARENAUT_OP_WHILE) return n->n_groups > 0 ? n->group[0] : 0;
     if (n->op.kind != ARENAUT_OP_LOOP || n->n_groups == 0) return 0;
@@ -303,8 +304,8 @@ static void add_update(arn_pt2 *r, node *n) {
     r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
-/* What passes want to know besides: whether dropout drops anything; which operator an
- * auto-functionalized call stands for, and how many tensors that one updates. */
+/* Attributes for passes: whether dropout drops anything; which operator an auto-functionalized call
+ * stands for, and how many tensors that one updates. */
 static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
     ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t name = arn_pt2_get(r, v, "name"), arg = arn_pt2_get(r, v, "arg");

@@ -1,14 +1,14 @@
-/* The walk over the graphs of an exported program. A graph that a node has as an argument becomes
- * a method of its own; what it only reads, it captures, as the runtime hands over references and
- * copies nothing. Time and memory follow the size of the JSON. */
+/* The walk over the graphs of an exported program. A graph that a node has as an argument becomes a
+ * method of its own; values that it only reads are captured, as the runtime hands over references
+ * and copies nothing. Time and memory follow the size of the JSON. */
 #include <inttypes.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
 
-/* Lets the graph's inputs stand for what the calling op hands over. Those of its own become
- * tensors and the method's inputs; the others are the caller's tensors by another name. */
+/* Binds the graph's inputs to the calling op's arguments. Inputs of its own become tensors and the
+ * method's inputs; the others are the caller's tensors by another name. */
 static void bind_inputs(arn_pt2 *r, uint32_t inputs, const arn_pt2_scope *scope,
                         const arn_pt2_queue *q, const arn_pt2_pending *p) {
     uint32_t k = 0;
@@ -86,7 +86,7 @@ static void read_graphs(arn_pt2 *r, uint32_t module) {
 
 /* ---- the model ---- */
 
-/* What other versions of the schema say is not known here. */
+/* Other versions of the schema are unknown here. */
 static void check_version(arn_pt2 *r) {
     enum { OLDEST = 5, NEWEST = 8 };
     uint64_t major = 0;

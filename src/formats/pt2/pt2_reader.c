@@ -1,5 +1,5 @@
-/* What all parts of the .pt2 reader stand on: members of objects, texts, lists. All of them stop
- * at the first error, which r->json keeps; a text is copied once. pt2_read.c is the walk. */
+/* Common functions of the .pt2 reader: members of objects, texts, lists. All of them stop at the
+ * first error, which r->json keeps; a text is copied once. pt2_read.c is the walk. */
 #include <string.h>
 
 #include "core/fail.h"

@@ -1,5 +1,5 @@
-/* What the values of the outermost graph are for: parameters, buffers, constants; results,
- * mutations and gradients. Targets are found by their name in the model, O(log n) each. */
+/* Roles of the values of the outermost graph: parameters, buffers, constants; results, mutations
+ * and gradients. Targets are found by their name in the model, O(log n) each. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -9,8 +9,8 @@
 
 /* ---- inputs ---- */
 
-/* One kind of input: the member that names it in the model, and what it is to us. Buffers
- * that nothing writes become constants later, by a pass. */
+/* One kind of input: the member that names it in the model, and its role here. Buffers that nothing
+ * writes become constants later, by a pass. */
 static const struct input_kind {
     const char *key, *name_key;
     arenaut_class cls;
@@ -21,7 +21,7 @@ static const struct input_kind {
     {"user_input", NULL, ARENAUT_INPUT},
 };
 
-/* {"name": …}, or {"as_tensor": {"name": …}}; ARN_JSON_NONE for what is no tensor. */
+/* {"name": …}, or {"as_tensor": {"name": …}}; ARN_JSON_NONE for other arguments than tensors. */
 static uint32_t name_of_argument(const arn_pt2 *r, uint32_t spec) {
     const uint32_t arg = arn_pt2_get(r, spec, "arg");
     const uint32_t name = arn_pt2_get(r, arg, "name");
@@ -57,8 +57,8 @@ static void read_inputs(arn_pt2 *r, uint32_t specs, const arn_pt2_scope *scope) 
 
 /* ---- outputs ---- */
 
-/* One kind of output: what it binds, and the member that names what it is bound to: by the
- * model's name, or as an input of the graph. */
+/* One kind of output: what it binds, and the member that names its target: by the model's name, or
+ * as an input of the graph. */
 static const struct output_kind {
     const char *key;
     arenaut_binding_kind kind;

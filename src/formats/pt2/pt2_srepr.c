@@ -1,5 +1,5 @@
-/* SymPy's srepr, turned into the notation that expressions are read from anyway
- * (ir/expr_text.c). One pass by recursive descent, to a fixed depth. */
+/* Translator of SymPy's srepr into the notation of expressions (ir/expr_text.c). One pass by
+ * recursive descent, to a fixed depth. */
 #include "formats/pt2/pt2.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ static void turn_numbers(turner *t, const char *between) {
 /* NOLINTBEGIN(misc-no-recursion): calls within calls, at most MAX_DEPTH deep. */
 static void turn(turner *t);
 
-/* The arguments, between what begins, separates and ends them. */
+/* The arguments, with texts that begin, separate and end them. */
 static void turn_arguments(turner *t, const char *begin, const char *between, const char *end) {
     put(t, begin);
     turn(t);
@@ -84,8 +84,8 @@ static void turn_arguments(turner *t, const char *begin, const char *between, co
     put(t, end);
 }
 
-/* Names of sympy and of torch's own functions; those with two arguments take two. What
- * comes out is never longer than ARN_PT2_INFIX times what goes in. */
+/* Names of sympy and of torch's own functions; binary ones take two arguments. The output is never
+ * longer than ARN_PT2_INFIX times the input. */
 static const struct function {
     const char *name, *begin, *between;
 } functions[] = {

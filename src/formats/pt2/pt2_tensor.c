@@ -1,4 +1,4 @@
-/* What an archive says of values: types, sizes, strides, devices, and the ranges of symbols.
+/* Types of values in an archive: element types, sizes, strides, devices, and the ranges of symbols.
  * Values are found by name in a sorted list of their graph, O(log n) each. */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "formats/pt2/pt2.h"
 #include "ir/extent.h"
 
-/* torch's numbers of element types; what is not listed has no fixed size here. */
+/* torch's numbers of element types; others have no fixed size here. */
 static arenaut_dtype dtype_of(uint64_t number) {
     static const struct {
         uint8_t number, dtype;
@@ -77,8 +77,8 @@ static arenaut_device read_device(arn_pt2 *r, uint32_t value) {
 
 /* ---- sizes ---- */
 
-/* The expression of a size; NONE for one that is written in ways that sizes are not. What
- * cannot be read is not known, which later passes name; it does not make the file bad. */
+/* The expression of a size; NONE for one in another notation than that of sizes. A size that cannot
+ * be read is unknown, which later passes name; it does not make the file bad. */
 static uint32_t read_expr(arn_pt2 *r, uint32_t text) {
     uint32_t expr = ARENAUT_NONE;
     const size_t length = arn_json_raw_length(&r->json.json, r->json.json.nodes[text].at);
@@ -164,8 +164,8 @@ static int64_t sample(const arenaut_program *p, uint32_t expr) {
     }
 }
 
-/* Whether the last dimension is the fastest and nothing lies between; what is 1 long lies
- * anywhere. `dims` of a tensor that varies are sampled. */
+/* Whether the last dimension is the fastest and nothing lies between; a dimension of 1 may have any
+ * stride. `dims` of a tensor that varies are sampled. */
 static bool is_dense(const arn_pt2 *r, const arenaut_tensor *tensor) {
     uint64_t dense = 1;
     for (uint32_t i = tensor->rank; i-- > 0;) {
@@ -218,7 +218,7 @@ static uint64_t read_offset(arn_pt2 *r, uint32_t value, const arenaut_tensor *te
     return bits / 8;
 }
 
-/* An unknown size is no mistake of the file; what varies has its bytes from a later pass. */
+/* An unknown size is no mistake of the file; a varying tensor has its bytes from a later pass. */
 static void set_bytes(arn_pt2 *r, uint32_t value, arenaut_tensor *tensor) {
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -325,7 +325,7 @@ static int64_t read_bound(arn_pt2 *r, uint32_t object, const char *name, int64_t
     return bound;
 }
 
-/* What is said of k*s is said of s; of other expressions nothing is concluded. */
+/* A range of k*s gives one of s; from other expressions nothing is concluded. */
 static arenaut_status narrow(arenaut_program *p, uint32_t expr, int64_t min, int64_t max,
                              arenaut_error *err) {
     const arenaut_expr *e = &p->exprs[expr];

@@ -1,7 +1,7 @@
-/* Puts the nodes of exported graphs as a rewritten program has them: in another order, and some of
- * them again. A node that runs again is a copy of the first one, in which what it makes has names
- * of its own; the graph says of these values what it says of the first. What reads other values
- * than before names them, and views may be copies. All other text stays as it stands. */
+/* Writer of exported graphs of a rewritten program: nodes in another schedule, some of them
+ * rematerialized. A rematerialized node is a copy of the first one, with names of its own for its
+ * results; the graph states the same types of these as of the first. Readers of other values than
+ * before name them, and views may be copies. All other text stays as it stands. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ static bool is_as_before(const writing *w, uint32_t op) {
     return same;
 }
 
-/* Whether the rewrite is of this file: whoever calls may have mixed them up. */
+/* Whether the rewrite is of this file: a caller may have mixed them up. */
 static bool is_of_program(const writing *w) {
     const arenaut_rewrite *r = w->rewrite;
     const bool again = r->n_ops > w->program->n_ops || r->n_tensors > w->program->n_tensors;
@@ -116,7 +116,7 @@ static bool find_arguments(writing *w) {
     return true;
 }
 
-/* Whether each op has as many arguments as the file's, and makes what that does or copies. */
+/* Whether each op has as many arguments as the file's, and makes its results or copies of them. */
 static bool has_right_arguments(const writing *w) {
     bool right = true;
     for (uint32_t i = 0; i < w->rewrite->n_ops && right; i++) {
@@ -198,7 +198,7 @@ static arenaut_status no_order(const writing *w, uint32_t node) {
                     "node %" PRIu32 " of a graph does not stand there as one node any more", node);
 }
 
-/* Ops [first, first + n) of the rewritten program, which are those of one graph. */
+/* Ops [first, first + n) of the rewritten program, which are the ops of one graph. */
 static arenaut_status list_runs(writing *w, nodes *x, uint32_t first, uint32_t n) {
     for (uint32_t i = first; i < first + n; i++) {
         const uint32_t node = old_op(w, i)->file_index.id;
@@ -245,7 +245,7 @@ static bool name_copies(writing *w) {
     return true;
 }
 
-/* Lists what names the tensors of a node, in the order of the op's. */
+/* Lists the names of the tensors of a node, in the order of the op's. */
 static bool list_named(writing *w, uint32_t node) {
     const uint32_t inputs = arn_json_get(&w->json, node, "inputs");
     const uint32_t outputs = arn_json_get(&w->json, node, "outputs");
@@ -265,7 +265,7 @@ static bool list_named(writing *w, uint32_t node) {
     return room;
 }
 
-/* Names among the results of a node, of tensors and of whatever else. */
+/* Names among the results of a node, of tensors and of other values. */
 static uint32_t count_names_made(const writing *w, uint32_t node) {
     const uint32_t outputs = arn_json_get(&w->json, node, "outputs");
     uint32_t n = 0;
@@ -286,7 +286,8 @@ static void rename_tensors(writing *w, const uint32_t *ids, const uint32_t *now,
     }
 }
 
-/* A node may have a name beside those of what it makes: where that is one, it goes with it. */
+/* A node may have a name beside those of its results: if it equals one of them, they change
+ * together. */
 static bool rename_node(writing *w, uint32_t node, uint32_t op) {
     const uint32_t value = arn_json_get(&w->json, node, "name");
     const arenaut_op *old = old_op(w, op);
@@ -305,8 +306,8 @@ static bool rename_node(writing *w, uint32_t node, uint32_t op) {
     return true;
 }
 
-/* What a node says otherwise in its new place, which was put last. A condition that is a number
- * stands in front of the op's operands, but has no name. */
+/* Renames the operands and results of a node in its new place, which was put last. A condition that
+ * is a number stands in front of the op's operands, but has no name. */
 static arenaut_status rename_run(writing *w, uint32_t node, uint32_t op) {
     const arenaut_op *old = old_op(w, op);
     const uint32_t *now = arguments_of(w, op);
@@ -351,7 +352,7 @@ static arenaut_status put_graph(writing *w, uint32_t m) {
     return st;
 }
 
-/* What the outermost graph says of its values, in the order in which they were read. */
+/* The types of the outermost graph's values, in the order in which they were read. */
 static bool put_values(writing *w) {
     const uint32_t n = w->program->n_tensors;
     const uint32_t values = arn_json_get(&w->json, w->graphs.ids[0], "tensor_values");

@@ -1,4 +1,4 @@
-/* What the parts of the .pte format share.
+/* Common parts of the .pte format.
  *
  * Every .pte holds a plan, since the runtime has no other way to place a tensor; there is
  * none to be added, told apart from the exporter's, or taken out. So a program read from
@@ -12,8 +12,8 @@
 
 #include "core/flatbuffer.h"
 
-/* A file whose header and outermost table have been looked at. The flatbuffer ends where
- * the header says; what lies behind it (weights, delegates' blobs) is never read. */
+/* A file whose header and outermost table have been looked at. The flatbuffer ends where the header
+ * says; bytes behind it (weights, delegates' blobs) are never read. */
 typedef struct arn_pte_model {
     arn_flatbuffer fb;
     size_t file_size;
@@ -27,7 +27,7 @@ typedef struct arn_pte_model {
 arenaut_status arn_pte_open(const uint8_t *data, size_t size, size_t file_size,
                             arn_pte_model *model, arenaut_error *err);
 
-/* Whether XNNPACK, which reads a little past the end of what it is given, runs in a method. */
+/* Whether XNNPACK, which reads a little past the end of its arguments, runs in a method. */
 bool arn_pte_has_xnnpack(arn_pte_model *model, arn_fb_table plan);
 
 /* pte_read.c */

@@ -1,8 +1,8 @@
-/* The alignment that an exporter gave a method's tensors. The file does not state it, but
- * exporters round sizes up to it, and that shows: bytes between one tensor and the next that
- * nothing ever uses. Where there are such, and all offsets have a larger common power of two
- * than the runtime asks for, it is not by chance. Without them it may well be (a few large
- * tensors are enough), and to keep to it would cost memory. */
+/* Inference of the alignment that an exporter gave a method's tensors. The file does not state it,
+ * but exporters round sizes up to it, and that shows: bytes between one tensor and the next that
+ * nothing ever uses. If there are such, and all offsets have a larger common power of two than the
+ * runtime needs, it is not by chance. Without them it may well be (a few large tensors are enough),
+ * and to keep to it would cost memory. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -10,7 +10,7 @@
 #include "formats/pte/pte_reader.h"
 
 enum {
-    GRAIN = 16, /* what the runtime asks for: no smaller alignment counts, and no gap */
+    GRAIN = 16, /* of the runtime: no smaller alignment counts, and no gap */
     LIMIT = 4096,
 };
 

@@ -1,5 +1,5 @@
-/* What kernels do with the memory of their arguments, as far as their names tell. A name that is
- * not listed may update whatever it is given. */
+/* Effects of kernels on the memory of their arguments, from their names. A kernel that is not
+ * listed may update all of its arguments. */
 #include <string.h>
 
 #include "formats/pte/pte_reader.h"
@@ -13,9 +13,9 @@ static bool ends_with(const char *text, const char *end) {
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Out variants are named so by their overload. Those of aten that are not ("max.dim_max",
- * "tanh_backward.grad_input") are known by returning an argument: besides them only ops
- * that work in place do, and these end in an underscore. */
+/* Out variants are named so by their overload. Out variants of aten with other names
+ * ("max.dim_max", "tanh_backward.grad_input") are known by returning an argument: besides them only
+ * ops that work in place do, and these end in an underscore. */
 bool arn_pte_is_out_variant(const char *name, const char *overload) {
     return ends_with(overload, "out") || (starts_with(name, "aten::") && !ends_with(name, "_"));
 }

@@ -1,6 +1,6 @@
-/* Which memory each pool of a plan becomes, and at which offset each tensor then lies. All
- * tensors are visited a few times; tables have an entry for each method and pool. What the file
- * cannot say is refused before a byte of it is changed. */
+/* Layout of a plan in a .pte file: the memory of each pool, and the offset of each tensor. All
+ * tensors are visited a few times; tables have an entry for each method and pool. Plans that the
+ * file cannot hold are refused before a byte of it is changed. */
 #include "formats/pte/pte_layout.h"
 
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static bool is_state(const layout *l, uint32_t tensor) {
            l->result->program->tensors[tensor].cls == ARENAUT_STATE;
 }
 
-/* Ends of buffers, not of tensors: these are what the plan's arena is measured by. */
+/* Ends of buffers, not of tensors: these measure the plan's arena. */
 static arenaut_status find_ends(layout *l) {
     const arenaut_problem *problem = l->result->problem;
     for (uint32_t p = 0; p < l->n_pools; p++) l->only_state[p] = true;
@@ -107,8 +107,8 @@ static arenaut_status find_ends(layout *l) {
     return ARENAUT_OK;
 }
 
-/* Where XNNPACK is given a memory of the file's, it goes on with the room behind it that the
- * exporter left: none, behind shared state. */
+/* If XNNPACK gets a memory of the file's, it keeps the room behind it that the exporter left: none,
+ * behind shared state. */
 static arenaut_status find_tails(layout *l, arn_region *region) {
     const uint32_t *first = l->out->first;
     uint64_t *ends = arn_region_allocate(region, first[l->held->n_methods], sizeof *ends);
@@ -164,16 +164,16 @@ static arenaut_status size_memory(layout *l, uint32_t method, uint32_t pool) {
     if (size > of->capacity) {
         return arn_fail(l->err, ARENAUT_REFUSED, 0,
                         "method '%.60s' needs %" PRIu64 " bytes of pool '%.60s', %" PRIu64
-                        " of them behind what XNNPACK is given; it has %" PRIu64,
+                        " of them behind the arguments of XNNPACK; it has %" PRIu64,
                         m->name ? m->name : "", size, of->name ? of->name : "", tail, of->capacity);
     }
     l->out->memories[l->out->first[method] + memory].size = size;
     return ARENAUT_OK;
 }
 
-/* ---- what the plan says nothing of ---- */
+/* ---- tensors outside of the plan ---- */
 
-/* A memory of the tensor's own device for what no buffer stands for. */
+/* A memory of the tensor's own device, for tensors without a buffer. */
 static uint32_t home_of(const layout *l, const arenaut_tensor *tensor) {
     const arn_pte_memory *memories = l->out->memories + l->out->first[tensor->method];
     const uint32_t n = l->out->first[tensor->method + 1] - l->out->first[tensor->method];
@@ -226,9 +226,9 @@ static arenaut_status place_tensors(layout *l) {
     return st;
 }
 
-/* ---- keeping what did not change ---- */
+/* ---- keeping unchanged memories ---- */
 
-/* What keeping a memory's size as it is in the file depends on. */
+/* Conditions for keeping a memory's size as it is in the file. */
 typedef struct keep {
     uint64_t end;  /* of the tensors that lie in it now */
     bool moved;    /* some tensor of it has another place now */
@@ -250,7 +250,7 @@ static void look_at_moves(const layout *l, keep *keeps) {
     }
 }
 
-/* What methods share moves in all of them, or in none. */
+/* A shared memory moves in all methods, or in none. */
 static void spread_moves(const layout *l, keep *keeps) {
     const uint32_t n = l->held->n_methods;
     for (uint32_t p = 0; p < l->n_pools; p++) {

@@ -1,15 +1,15 @@
-/* Loops in a .pte file. What a loop gathers row by row, or carries from one round to the next, has
- * its memory from where the loop begins, and what was there before is of no meaning; but the first
- * instruction that touches it works in place, as on something that was there. Exporters begin each
- * loop by asking how often it runs, and then copy what it carries: the instruction that asks is
- * made to write what the loop builds. Loops of another form are left as they are. */
+/* Recognition of loops in a .pte file. A value that a loop gathers row by row, or carries from one
+ * round to the next, has its memory from the begin of the loop, with content of no meaning; but the
+ * first instruction that touches it works in place, as on an earlier value. Exporters begin each
+ * loop with the query of its count, and then copy carried values: the query is made to write the
+ * values that the loop builds. Loops of another form are left as they are. */
 #include <string.h>
 
 #include "core/fail.h"
 #include "formats/pte/pte_reader.h"
 
-/* The instructions [first, end) of a loop, without its last jump, and the one that asks for the
- * number of its rounds; those between `asks` and `first` copy. */
+/* The instructions [first, end) of a loop, without its last jump, and the query of its count; the
+ * instructions between `asks` and `first` copy. */
 typedef struct loop {
     uint32_t asks, first, end;
 } loop;
@@ -29,8 +29,8 @@ static bool find_loop(const arenaut_op *ops, uint32_t jump, loop *found) {
     return op->n_outputs == 0 && op->name && strcmp(op->name, "aten::sym_size.int") == 0;
 }
 
-/* Whether op `at` of the loop ends a round by keeping something: a row, or what is carried, which
- * was copied before the first round as well. */
+/* Whether op `at` of the loop ends a round by keeping a value: a row, or a carried value, which was
+ * copied before the first round as well. */
 static bool keeps(const arenaut_op *ops, const loop *l, uint32_t at) {
     if (is_named(&ops[at], "executorch_prim::et_copy_index.tensor")) return true;
     if (!copies(&ops[at])) return false;

@@ -13,8 +13,8 @@ static uint64_t number_at(const uint8_t *data, size_t size, size_t at, unsigned 
     return arn_take(&cursor, width);
 }
 
-/* Where the program ends and where its segments begin. Without a header the program is the
- * whole file. */
+/* The end of the program and the begin of its segments. Without a header the program is the whole
+ * file. */
 static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_model *model,
                                   uint64_t *program_size, arenaut_error *err) {
     const size_t file_size = model->file_size;
@@ -56,9 +56,8 @@ static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_mode
     return ARENAUT_OK;
 }
 
-/* Segments are never read, but those that end outside the file are a sign of a broken one.
- * Exporters leave an empty one, in a file without a place for any, where all data is kept
- * elsewhere. */
+/* Segments are never read, but one that ends outside the file is a sign of a broken file. Exporters
+ * leave an empty one, in a file without a place for any, if all data is kept elsewhere. */
 static arenaut_status check_segments(arn_pte_model *model, arenaut_error *err) {
     arn_flatbuffer *fb = &model->fb;
     const arn_fb_vector segments = arn_fb_vector_field(fb, model->root, PROGRAM_SEGMENTS, 4);

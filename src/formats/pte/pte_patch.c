@@ -1,6 +1,6 @@
-/* Changing numbers of a flatbuffer in place, and giving a table anew behind the end where a
- * number has no room. The vtable of such tables is made once for each kind. Costs follow what is
- * changed. */
+/* Patcher of a flatbuffer: numbers change in place, and a table is written anew behind the end if a
+ * number has no room. The vtable of such tables is made once for each kind. Costs follow the number
+ * of changes. */
 #include "formats/pte/pte_patch.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static arenaut_status link(arn_pte_patch *patch, arn_fb_table table, unsigned sl
     const size_t field = arn_fb_field(&patch->fb, table, slot, 4);
     if (field == 0) {
         return arn_fail(patch->err, ARENAUT_REFUSED, table.at,
-                        "byte %zu: this table has no room for what the plan adds to it", table.at);
+                        "byte %zu: this table has no room for the plan's additions", table.at);
     }
     arn_store(patch->bytes + field, 4, target - field);
     return ARENAUT_OK;
@@ -104,7 +104,7 @@ static bool reads_as(arn_pte_patch *patch, arn_fb_table table, const place_field
     return true;
 }
 
-/* What is zero has no field of its own in most files: then there is none to be changed. */
+/* A zero has no field of its own in most files: then there is none to be changed. */
 static bool has_room(arn_pte_patch *patch, arn_fb_table table, const place_field *fields) {
     for (unsigned i = 0; i < PLACE_FIELDS; i++) {
         const bool needed = fields[i].value != 0;

@@ -1,6 +1,6 @@
-/* A flatbuffer that is changed without moving anything in it: numbers are overwritten
- * where they lie, and what has no room goes behind the end. Offsets only lead forward, so
- * whatever is there already can be made to lead to what is appended. */
+/* A patch of a flatbuffer without moving anything in it: numbers are overwritten in place, and
+ * tables without room go behind the end. Offsets only lead forward, so all old tables can lead to
+ * appended ones. */
 #ifndef ARN_FORMATS_PTE_PTE_PATCH_H
 #define ARN_FORMATS_PTE_PTE_PATCH_H
 
@@ -9,11 +9,11 @@
 
 typedef struct arn_pte_patch {
     arn_flatbuffer fb; /* of the bytes as they are now */
-    uint8_t *bytes;    /* those of fb */
+    uint8_t *bytes;    /* the bytes of fb */
     size_t capacity;
     const arenaut_allocator *allocator;
     arenaut_error *err;
-    size_t place_vtable, device_vtable; /* of what was appended; 0: none yet */
+    size_t place_vtable, device_vtable; /* of appended tables; 0: none yet */
 } arn_pte_patch;
 
 /* Copies `size` bytes. */
@@ -22,20 +22,20 @@ arenaut_status arn_pte_patch_open(const uint8_t *data, size_t size,
                                   arenaut_error *err);
 void arn_pte_patch_close(arn_pte_patch *patch);
 
-/* Each makes one thing of the table read as wanted; nothing is written if it does already.
- * What was there may be shared with other tables: those then read wrong, and are to be put
- * right the same way; `in_place` false always appends. */
+/* Each sets one member of a table; nothing is written if it has that value already. The overwritten
+ * bytes may be shared with other tables: these then read wrong, and are to be put right likewise;
+ * `in_place` false always appends. */
 arenaut_status arn_pte_patch_place(arn_pte_patch *patch, arn_fb_table tensor, uint32_t memory_id,
                                    uint64_t offset, bool in_place);
 /* The sizes of memories 1 to n. */
 arenaut_status arn_pte_patch_sizes(arn_pte_patch *patch, arn_fb_table plan,
                                    const arn_pte_memory *memories, uint32_t n, bool in_place);
-/* The devices of those that are not the host's. `old` is what the file says of the first
- * n_old, which are no more than n; the others are the host's so far. */
+/* The devices of memories that are not the host's. `old` are the file's of the first n_old, which
+ * are no more than n; the others are the host's so far. */
 arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
                                      const arn_pte_memory *memories, uint32_t n,
                                      const arenaut_given_pool *old, uint32_t n_old);
-/* Element i of a vector of tables becomes what element order[i] of it is in the file, `from`. */
+/* Element i of a vector of tables becomes element order[i] of it in the file, `from`. */
 arenaut_status arn_pte_patch_order(arn_pte_patch *patch, const arn_flatbuffer *from,
                                    arn_fb_vector tables, const uint32_t *order, uint32_t n);
 

@@ -1,5 +1,5 @@
-/* Reading a .pte file: every execution plan becomes an entry method, its values that are
- * tensors follow one another in the program, and each instruction is one op. */
+/* Reader of .pte files: every execution plan becomes an entry method, its values that are tensors
+ * follow one another in the program, and each instruction is one op. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

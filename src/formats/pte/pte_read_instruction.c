@@ -1,6 +1,6 @@
-/* One instruction of a .pte file: a kernel, a delegate, a move or a jump. A kernel's arguments
- * are split into what it reads and what it writes by its name (pte_kernels.c), in time linear in
- * their number. */
+/* Reader of one instruction of a .pte file: a kernel, a delegate, a move or a jump. A kernel's
+ * arguments are split into inputs and outputs by its name (pte_kernels.c), in time linear in their
+ * number. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 
-/* What is charged for one: the array that holds them doubles as it grows. */
+/* The charge for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
 
 typedef struct instruction {
@@ -147,7 +147,7 @@ static arenaut_status keep_place(arn_pte_reader *r, const instruction *it, arena
 
 /* ---- calls ---- */
 
-/* All arguments of a call go to r->args; *last is where those of the last one begin. */
+/* All arguments of a call go to r->args; *last is the begin of the last one's. */
 static arenaut_status take_arguments(arn_pte_reader *r, const instruction *call, uint32_t *last) {
     arn_flatbuffer *fb = &r->model.fb;
     const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
@@ -171,7 +171,7 @@ static bool is_marked(const arn_pte_reader *r, uint32_t tensor) {
     return tensor != ARENAUT_NONE && r->values[r->program->tensors[tensor].file_index].marked;
 }
 
-/* Whether a call returns tensors, and all that it returns it was given before. */
+/* Whether a call returns tensors, all of which are among its earlier arguments. */
 static bool returns_what_it_was_given(arn_pte_reader *r, uint32_t last) {
     bool any = false, all = true;
     for (uint32_t i = 0; i < last; i++) mark(r, r->args.ids[i], true);
@@ -184,8 +184,8 @@ static bool returns_what_it_was_given(arn_pte_reader *r, uint32_t last) {
     return any && all;
 }
 
-/* What is returned is what was written. It was given last, so its last mention before is
- * the one that is no input; if it is mentioned yet again, it is read too. */
+/* Returned tensors are the written ones. They are given last, so the last mention before is the one
+ * that is no input; one with another mention is read too. */
 static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     enum { DROPPED = ARENAUT_NONE - 1u };
     arenaut_status st = ARENAUT_OK;
@@ -212,8 +212,8 @@ static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
     return arn_pte_push(r, &r->outputs, id);
 }
 
-/* Every argument is an input; what the kernel may update is an output too. What it returns
- * (its last argument) is one of the others, where it is a tensor at all. */
+/* Every argument is an input; arguments that the kernel may update are outputs too. Its result (the
+ * last argument) is one of the others, if it is a tensor at all. */
 static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_kind *kind) {
     const arn_pte_effect effect = arn_pte_kernel_effect(r->name);
     const bool returned = returns_what_it_was_given(r, last);

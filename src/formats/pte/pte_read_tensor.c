@@ -1,5 +1,5 @@
-/* One tensor of a .pte file: its type, shape and strides, whether it has values, and the place
- * that the file gives it. */
+/* Reader of one tensor of a .pte file: its type, shape and strides, whether it has values, and the
+ * place that the file gives it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,11 +9,11 @@
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 
-/* What is charged for one: the array that holds them doubles as it grows. */
+/* The charge for one: the array that holds them doubles as it grows. */
 enum { TENSOR_COST = 2 * sizeof(arenaut_tensor) };
 
-/* By number of the scalar type; NONE where the runtime has no such type. What the runtime
- * keeps one to a byte is one to a byte here, however few bits it means. */
+/* By number of the scalar type; NONE if the runtime has no such type. Types that the runtime keeps
+ * one to a byte are so here, with any number of bits. */
 enum { NONE = ARENAUT_DTYPE_COUNT };
 static const uint8_t dtypes[] = {ARENAUT_DTYPE_UINT8,
                                  ARENAUT_DTYPE_INT8,
@@ -57,7 +57,7 @@ static arenaut_status take_dtype(arn_pte_reader *r, arn_fb_table table, arenaut_
     return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at, what);
 }
 
-/* Where the shape may change, the file states its upper bound. */
+/* If the shape may change, the file states its upper bound. */
 static arenaut_status take_shape(arn_pte_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
     arn_flatbuffer *fb = &r->model.fb;
     const int8_t dynamism = arn_fb_i8(fb, table, TENSOR_DYNAMISM, PTE_STATIC);
@@ -138,7 +138,7 @@ static arenaut_status check_data(arn_pte_reader *r, arn_fb_table table, uint32_t
     return arn_pte_bad(r, ARENAUT_BAD_INPUT, table.at, what);
 }
 
-/* Where the file puts it. */
+/* Its place in the file. */
 static arenaut_status take_place(arn_pte_reader *r, arn_fb_table allocation,
                                  arenaut_tensor *tensor) {
     arn_flatbuffer *fb = &r->model.fb;
@@ -166,8 +166,8 @@ static arenaut_status take_place(arn_pte_reader *r, arn_fb_table allocation,
     return ARENAUT_OK;
 }
 
-/* What the tensor is: with values or without, placed or not. Values that come from outside
- * have the number of no data in this file. */
+/* The role of the tensor: with values or without, placed or not. Values that come from outside have
+ * the number of no data in this file. */
 static arenaut_status take_role(arn_pte_reader *r, arn_fb_table table, arn_fb_table extra,
                                 arenaut_tensor *tensor) {
     arn_flatbuffer *fb = &r->model.fb;
@@ -194,7 +194,7 @@ static arenaut_status take_role(arn_pte_reader *r, arn_fb_table table, arn_fb_ta
         tensor->caller_owned = !has_values;
         return ARENAUT_OK;
     }
-    /* What is kept under a name of its own outlives a call, as do initial values. */
+    /* A tensor with a name of its own outlives a call, as do initial values. */
     tensor->qualified_name = tensor->name;
     tensor->cls = has_values || tensor->name ? ARENAUT_STATE : ARENAUT_INTERMEDIATE;
     return take_place(r, allocation, tensor);

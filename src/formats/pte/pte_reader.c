@@ -1,6 +1,5 @@
-/* What all parts of the .pte reader stand on: the place for messages, what may still be charged,
- * texts, and the values that lists and instructions name. Each costs what it copies. pte_read.c
- * is the walk. */
+/* Common functions of the .pte reader: the place for messages, the allowance, texts, and the values
+ * that lists and instructions name. Each costs what it copies. pte_read.c is the walk. */
 #include "formats/pte/pte_reader.h"
 
 #include <inttypes.h>

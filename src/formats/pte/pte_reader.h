@@ -1,7 +1,7 @@
-/* What the parts of the .pte reader share: pte_read.c walks the methods, pte_read_tensor.c and
- * pte_read_instruction.c take one thing each, pte_kernels.c knows what a kernel does with memory,
- * pte_loops.c what a loop does, and pte_reader.c is what they stand on. All that is copied is
- * charged against an allowance (core/allowance.h). */
+/* The state that the parts of the .pte reader share: pte_read.c walks the methods,
+ * pte_read_tensor.c and pte_read_instruction.c take one each, pte_kernels.c knows the effects of
+ * kernels on memory, pte_loops.c those of loops, and pte_reader.c has their common functions. All
+ * that is copied is charged against an allowance (core/allowance.h). */
 #ifndef ARN_FORMATS_PTE_PTE_READER_H
 #define ARN_FORMATS_PTE_PTE_READER_H
 
@@ -17,7 +17,7 @@ typedef struct arn_pte_value {
     uint32_t tensor;    /* in the program; ARENAUT_NONE: not a tensor */
     uint8_t type;
     bool written; /* by an instruction, or by the caller */
-    bool marked;  /* scratch of what reads one instruction; false before and after */
+    bool marked;  /* scratch of the reader of one instruction; false before and after */
 } arn_pte_value;
 
 typedef struct arn_pte_reader {
@@ -26,8 +26,8 @@ typedef struct arn_pte_reader {
     const arenaut_allocator *allocator;
     arenaut_error *err;
     arn_allowance allowance;
-    /* What is being read, for messages: this object of this method, or the method itself
-     * if the object is NULL. */
+    /* The part being read, for messages: this object of this method, or the method itself if the
+     * object is NULL. */
     const char *object;
     uint32_t object_index, method;
     arn_fb_table plan; /* of the method */
@@ -40,7 +40,7 @@ typedef struct arn_pte_reader {
     uint32_t last_scalar; /* of the method: the last op that named a number which is written, by
                            * instructions or the caller; ARENAUT_NONE: none has */
     uint32_t n_dynamic;   /* tensors whose shape may change at run time */
-    uint32_t n_constants; /* what tensors may refer to */
+    uint32_t n_constants; /* values that tensors may refer to */
     arn_fb_vector mutable_segments;
     arn_id_list args, inputs, outputs;
     int64_t *dims, *strides; /* of the tensor at work; both with room for dims_capacity */
@@ -54,10 +54,10 @@ enum { ARN_PTE_PLACE_SIZE = 120 };
 const char *arn_pte_place(const arn_pte_reader *r, char store[ARN_PTE_PLACE_SIZE]);
 void arn_pte_now(arn_pte_reader *r, const char *object, uint32_t index);
 
-/* What the flatbuffer has to say about all that was read since it was last asked. */
+/* The flatbuffer's status of all reads since the last call. */
 arenaut_status arn_pte_status(const arn_pte_reader *r);
 arenaut_status arn_pte_charge(arn_pte_reader *r, uint64_t count, uint64_t cost);
-/* Fails with "PLACE: WHAT". */
+/* Fails with "PLACE: TEXT". */
 arenaut_status arn_pte_bad(const arn_pte_reader *r, arenaut_status code, size_t at,
                            const char *what);
 
@@ -70,12 +70,12 @@ arn_pte_value *arn_pte_value_at(arn_pte_reader *r, int32_t index, size_t at, con
 
 arenaut_status arn_pte_push(arn_pte_reader *r, arn_id_list *to, uint32_t id);
 
-/* Appends the tensors of one argument: the tensor, the items of a list of tensors
- * (ARENAUT_NONE for one left out), or ARENAUT_NONE for what is no tensor, so that arguments
- * before a list keep their numbers. */
+/* Appends the tensors of one argument: the tensor, the items of a list of tensors (ARENAUT_NONE for
+ * one left out), or ARENAUT_NONE for a value that is no tensor, so that arguments before a list
+ * keep their numbers. */
 arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_id_list *to);
 
-/* pte_alignment.c: finds the alignment of the method's tensors, those from `first_tensor` on. */
+/* pte_alignment.c: finds the alignment of the method's tensors, from `first_tensor` on. */
 arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
 
 /* Each adds one thing to the program. */
@@ -89,13 +89,13 @@ arenaut_status arn_pte_begin_loops(arn_pte_reader *r);
  * values, so this goes before the first arn_pte_read_instruction. */
 arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table);
 
-/* pte_kernels.c: whether a call of this operator that ends with what it was given earlier
- * writes all of that, and reads nothing of it, as "out" variants do. */
+/* pte_kernels.c: whether a call of this operator that ends with earlier arguments writes all of
+ * these, and reads nothing of them, as "out" variants do. */
 bool arn_pte_is_out_variant(const char *name, const char *overload);
 
-/* What is known of a kernel that is no out variant. */
+/* The effect of a kernel that is no out variant. */
 typedef enum arn_pte_effect {
-    ARN_PTE_UPDATES_ANY,   /* nothing: it may update whatever it is given */
+    ARN_PTE_UPDATES_ANY,   /* unknown: it may update all of its arguments */
     ARN_PTE_UPDATES_FIRST, /* its first argument */
     ARN_PTE_READS,         /* it updates no tensor */
     ARN_PTE_VIEWS,         /* its last argument becomes another name of its first */

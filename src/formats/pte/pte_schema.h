@@ -71,7 +71,7 @@ enum { DELEGATE_ID = 0 };
 enum { FRAMES_ITEMS = 0 };
 enum { FRAME_FILE = 0, FRAME_LINE = 1 };
 
-/* What a value is. */
+/* Kinds of values. */
 enum {
     PTE_NULL = 1,
     PTE_BOOL = 3,

@@ -1,10 +1,10 @@
-/* Putting a plan into a .pte file, and instructions into another order.
+/* Writer of a plan, and of another schedule of instructions, into a .pte file.
  *
- * The places that the file gives its tensors and the sizes of its memories are overwritten
- * where they lie. Flatbuffers leave out numbers that are zero, so a tensor may have no room
- * for its offset; its place is then given anew behind the program, in the padding before
- * the segments if that will do, and nothing else moves (pte_patch.h). What was made is read
- * again and compared with what was there before anything is written. */
+ * The places that the file gives its tensors and the sizes of its memories are overwritten in
+ * place. Flatbuffers leave out numbers that are zero, so a tensor may have no room for its offset;
+ * its place is then given anew behind the program, in the padding before the segments if that will
+ * do, and nothing else moves (pte_patch.h). The new file is read and compared with the old one
+ * before anything is written. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef struct writing {
     uint64_t segment_base;
 } writing;
 
-/* ---- what can be written ---- */
+/* ---- conditions ---- */
 
 static arenaut_status check_result(const arenaut_result *result, arenaut_error *err) {
     if (!result->file || !result->program || !result->lowering || !result->plan) {
@@ -116,8 +116,8 @@ static arenaut_status patch_methods(writing *w, bool in_place) {
     return st;
 }
 
-/* The first round overwrites. Where two tables share what was overwritten, one of them now
- * reads wrong, and the second round gives it its own. */
+/* The first round overwrites. If two tables share overwritten bytes, one of them now reads wrong,
+ * and the second round gives it its own. */
 static arenaut_status patch_program(writing *w) {
     const arn_flatbuffer *fb = &w->model.fb;
     arenaut_status st = arn_pte_patch_open(fb->data, fb->size, w->allocator, &w->patch, w->err);
@@ -180,7 +180,7 @@ static arenaut_status order_program(writing *w) {
     return st;
 }
 
-/* ---- what lies behind it ---- */
+/* ---- segments ---- */
 
 /* Segments stay as well aligned as they are, as far as anyone maps files by pages, and no
  * worse than exporters do by default. */
@@ -195,7 +195,7 @@ static uint64_t segment_alignment(writing *w) {
     return arn_max_u64(bits & (~bits + 1), DEFAULT);
 }
 
-/* Tells the header what the program's new size is, and where its segments are now. */
+/* Sets the program's new size and the place of its segments in the header. */
 static arenaut_status patch_header(writing *w) {
     const size_t old_size = w->model.fb.size, size = w->patch.fb.size;
     uint64_t file_size;
@@ -241,7 +241,7 @@ static arenaut_status put_file(const writing *w, arenaut_sink sink) {
     return arn_writer_finish(&writer, w->err);
 }
 
-/* ---- what came of it ---- */
+/* ---- check of the result ---- */
 
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -1,4 +1,4 @@
-/* What the parts of the .tflite format share. */
+/* Common parts of the .tflite format. */
 #ifndef ARN_FORMATS_TFLITE_H
 #define ARN_FORMATS_TFLITE_H
 
@@ -36,15 +36,15 @@ arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
                                const arenaut_allocator *allocator, arenaut_program **out,
                                arenaut_error *err);
 
-/* tflite_operators.c: what an operator does, as far as memory goes. */
+/* tflite_operators.c: effects of operators on memory. */
 typedef struct arn_tflite_operator {
     int32_t builtin;
     arenaut_op_kind kind;
-    /* Where the subgraphs that it calls are named: the slot of the type of its options,
-     * the number which that type must have, and the slots inside the options. */
+    /* The names of the subgraphs that it calls: the slot of the type of its options, the number
+     * which that type must have, and the slots inside the options. */
     uint8_t options_slot, options_type;
     uint8_t n_calls, call_slot[2];
-    /* The subgraph tells the kernel what to compute; it never runs as such. */
+    /* The subgraph is the kernel's recipe; it never runs as such. */
     bool call_is_recipe;
 } arn_tflite_operator;
 
@@ -64,7 +64,7 @@ enum {
     ARN_TFLITE_MARK_SIZE = 136,
 };
 
-/* Says that a plan is ours, what it was made for, and how to take it out again. */
+/* The mark of a plan of ours: its kernels, and the data to take it out again. */
 typedef struct arn_tflite_mark {
     uint64_t fingerprint;   /* of the program: all that a plan depends on */
     uint64_t plan_hash;     /* of the plan's bytes: has it been edited since? */

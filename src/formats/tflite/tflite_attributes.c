@@ -1,7 +1,7 @@
-/* What an operator's options say of how its kernel walks memory: the fields of the schema's tables
- * that distances and shapes depend on, one row each. Other fields, such as activations, are left
- * where they are, and so is a word that is not known: an attribute that is missing only costs
- * memory. O(rows) for an operator. */
+/* Reader of an operator's options that a kernel's walk over memory depends on: fields of the
+ * schema's tables that distances and shapes need, one row each. Other fields, such as activations,
+ * are ignored, and so is an unknown word: a missing attribute only costs memory. O(rows) for an
+ * operator. */
 #include <string.h>
 
 #include "formats/tflite/tflite_reader.h"

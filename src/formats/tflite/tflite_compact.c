@@ -1,7 +1,7 @@
-/* Copying a model without what nothing in it leads to: parts of the file that an older root named,
- * and the bytes of buffers that no tensor has any more. Tables are copied as they lie, whatever
- * their fields say; only what leads from one object to another must be known, so it stands in a
- * table, and what that does not know is refused. */
+/* Copying collector of a model: parts of the file that only an older root named, and the bytes of
+ * buffers that no tensor has any more, are left out (as Cheney 1970). Tables are copied as they
+ * lie, with any fields; only references from one object to another must be known, so they stand in
+ * a table, and an unknown one is refused. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ static const field_row fields[] = {
 
 static const field_row table_row = {0, 0, TABLE, 0, 0}; /* of the elements of a vector */
 
-/* Where an object of the old file lies in the new one. */
+/* The place of an object of the old file in the new one. */
 typedef struct moved {
     uint64_t key; /* 0: a free place */
     size_t to;
@@ -131,8 +131,8 @@ typedef struct pending {
     unsigned kind;
 } pending;
 
-/* Objects wait in line, so that all that lead to an object are copied before it: offsets lead
- * forward only. What lies behind one that leads to it all the same is copied again. */
+/* Objects are queued, so that all that lead to an object are copied before it: offsets lead forward
+ * only. An object that comes before one that leads to it is copied again. */
 typedef struct copier {
     arn_tflite_model *model;
     arn_fb_prefix out;
@@ -145,7 +145,7 @@ typedef struct copier {
     arenaut_error *err;
 } copier;
 
-/* ---- what has been copied ---- */
+/* ---- copied objects ---- */
 
 static moved *find_place(const copier *c, uint64_t key) {
     uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (c->room - 1);
@@ -190,7 +190,7 @@ static arenaut_status remember(copier *c, uint64_t key, size_t to) {
     return ARENAUT_OK;
 }
 
-static arenaut_status wait_in_line(copier *c, const pending *next) {
+static arenaut_status enqueue(copier *c, const pending *next) {
     if (!arn_grow(c->allocator, (void **)&c->line, &c->capacity, (uint64_t)c->end + 1,
                   sizeof *c->line)) {
         return arn_no_memory(c->err);
@@ -265,7 +265,7 @@ static bool is_dead(const copier *c, unsigned kind, uint32_t index) {
     return kind == BUFFER && index > 0 && !c->used[index];
 }
 
-/* Buffers keep their numbers: those that nothing has any more are one that is empty. */
+/* Buffers keep their numbers: unreferenced ones are one that is empty. */
 static arenaut_status copy_tables(copier *c, const pending *p, size_t *to) {
     arenaut_status st = ARENAUT_OK;
     size_t empty = 0;
@@ -275,7 +275,7 @@ static arenaut_status copy_tables(copier *c, const pending *p, size_t *to) {
         if (!is_dead(c, p->kind, i)) {
             const arn_fb_table item = arn_fb_item_table(&c->model->fb, p->vector, i);
             const pending next = {from, &table_row, item, {0, 0}, p->kind};
-            st = wait_in_line(c, &next);
+            st = enqueue(c, &next);
             continue;
         }
         if (empty == 0) empty = arn_fb_add_table(&c->out, 0).at;
@@ -310,7 +310,7 @@ static arenaut_status copy_field(copier *c, arn_fb_table table, const field_row 
         case TABLE: next.table = arn_fb_table_field(fb, table, row->slot); break;
     }
     if (st == ARENAUT_OK) st = arn_fb_status(fb, "model", c->err);
-    return st == ARENAUT_OK ? wait_in_line(c, &next) : st;
+    return st == ARENAUT_OK ? enqueue(c, &next) : st;
 }
 
 static arenaut_status copy_table(copier *c, arn_fb_table table, unsigned kind, size_t *to) {
@@ -374,7 +374,7 @@ static void find_used(copier *c) {
     }
 }
 
-/* What was put in front of which file says nothing any more. */
+/* Data about the original file behind a prefix are void now. */
 static void forget_original(copier *c, const arn_tflite_plan *plan) {
     uint8_t bytes[ARN_TFLITE_MARK_SIZE];
     size_t at;
@@ -391,7 +391,7 @@ static arenaut_status copy_model(copier *c, const arn_tflite_plan *plan) {
     c->used = arn_allocate_zeroed(c->allocator, c->model->buffers.count, 1);
     if (!c->used) return arn_no_memory(c->err);
     find_used(c);
-    arenaut_status st = wait_in_line(c, &root);
+    arenaut_status st = enqueue(c, &root);
     while (st == ARENAUT_OK && c->first < c->end) {
         const pending next = c->line[c->first++];
         st = copy_pending(c, &next);

@@ -1,6 +1,6 @@
 /* Constants that are stored compressed: the metadata of that name holds a flatbuffer of its own,
  * with a list of them for each subgraph. A runtime built with compression unpacks each into scratch
- * before an op reads it; others would compute with what is stored. */
+ * before an op reads it; others would compute with the stored bytes. */
 #include <inttypes.h>
 
 #include "core/fail.h"
@@ -18,7 +18,7 @@ arenaut_status arn_tflite_find_compressed(arn_tflite_reader *r) {
     return arn_fb_status(&r->compression, "metadata '" ARN_TFLITE_COMPRESSION_NAME "'", r->err);
 }
 
-/* What such a constant holds is not known, whatever its bytes are. */
+/* The values of such a constant are unknown. */
 static void mark(arenaut_tensor *tensor) {
     tensor->compressed = true;
     tensor->n_values = 0;

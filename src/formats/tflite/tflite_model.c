@@ -1,5 +1,5 @@
-/* The outermost table of a .tflite file, and what is found through its vectors. Metadata of one
- * name is searched from the end, as the micro runtime obeys the last. */
+/* The outermost table of a .tflite file, and its vectors. Metadata of one name is searched from the
+ * end, as the micro runtime obeys the last. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What each operator is called, and the few that mean more to memory than "reads its
- * inputs, writes its outputs". */
+/* Names of operators, and the few with other effects on memory than "reads its inputs, writes its
+ * outputs". */
 #include <string.h>
 
 #include "formats/tflite/tflite_schema.h"

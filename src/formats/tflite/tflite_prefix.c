@@ -1,8 +1,8 @@
-/* A flatbuffer's offsets lead forward only, so an old file cannot be given a new root
- * behind it. It can be given one in front: a Model table whose fields lead to the old
- * file's parts, which stay as they are, byte for byte. Only the list of buffers and the
- * list of metadata are written anew, each with two entries more, and the graph where it was
- * rewritten. */
+/* Writer of a new root in front of a model. A flatbuffer's offsets lead forward only, so an old
+ * file cannot be given a new root behind it. It can be given one in front: a Model table whose
+ * fields lead to the old file's parts, which stay as they are, byte for byte. Only the list of
+ * buffers and the list of metadata are written anew, each with two entries more, and the graph if
+ * it was rewritten. */
 #include "formats/tflite/tflite_prefix.h"
 
 #include "core/fail.h"
@@ -10,13 +10,13 @@
 #include "formats/tflite/tflite_schema.h"
 
 enum {
-    /* What was aligned in the old file stays so, up to a cache line. */
+    /* Alignments of the old file are kept, up to a cache line. */
     PREFIX_ALIGN = 64,
     DATA_ALIGN = 16,
     MODEL_SLOTS = 10,
 };
 
-/* What is put into the metadata: a name, and so many bytes. */
+/* An entry of the metadata: a name, and so many bytes. */
 typedef struct entry {
     const char *name;
     size_t size;
@@ -28,7 +28,7 @@ static bool is_replaced(arn_tflite_model *model, uint32_t index) {
            arn_tflite_metadata_is(model, index, ARN_TFLITE_MARK_NAME);
 }
 
-/* What is written anew, whatever the old root has. */
+/* Slots that are always written anew. */
 static uint32_t slots_anew(const arenaut_rewrite *rewrite) {
     const uint32_t graph = ARN_FB_SLOT(MODEL_OPERATOR_CODES) | ARN_FB_SLOT(MODEL_SUBGRAPHS);
     return ARN_FB_SLOT(MODEL_VERSION) | ARN_FB_SLOT(MODEL_BUFFERS) | ARN_FB_SLOT(MODEL_METADATA) |

@@ -1,5 +1,5 @@
-/* Reading a .tflite file: every subgraph becomes a method, and its tensors follow one
- * another in the program as they do in the file. */
+/* Reader of .tflite files: every subgraph becomes a method, and its tensors follow one another in
+ * the program as they do in the file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static arenaut_status find_entries(arn_tflite_reader *r) {
     return ARENAUT_OK;
 }
 
-/* What a subgraph that is called must take and give. */
+/* Numbers of arguments and results of a called subgraph. */
 typedef struct arity {
     uint32_t inputs, outputs;
 } arity;

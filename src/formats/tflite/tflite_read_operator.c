@@ -1,5 +1,5 @@
-/* One operator of a .tflite file: what it is, what it reads and writes, and the subgraphs that
- * its options name. The few that mean more to memory are in tflite_operators.c. */
+/* Reader of one operator of a .tflite file: its kind, its inputs and outputs, and the subgraphs
+ * that its options name. The few with other effects on memory are in tflite_operators.c. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"
 
-/* What is charged for one: the array that holds them doubles as it grows. */
+/* The charge for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
 
-/* What an operator is: a builtin by its number, a custom one by its name, unless that is a
+/* The kind of an operator: a builtin by its number, a custom one by its name, unless that is a
  * builtin's, whose kernel it does not run. */
 static arenaut_status take_code(arn_tflite_reader *r, arn_fb_table table, int32_t *builtin,
                                 const char **name) {

@@ -1,5 +1,5 @@
-/* One tensor of a .tflite file: its type and shape, whether its values are in the file, the
- * bytes that the micro runtime sets aside for it, and its place in the file's plan. */
+/* Reader of one tensor of a .tflite file: its type and shape, whether its values are in the file,
+ * the bytes that the micro runtime sets aside for it, and its place in the file's plan. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"
 
-/* What is charged for one: the array that holds them doubles as it grows. */
+/* The charge for one: the array that holds them doubles as it grows. */
 enum { TENSOR_COST = 2 * sizeof(arenaut_tensor) };
 
 enum { MOST_VALUES = 64 }; /* of a constant, that the program gets to know */
@@ -77,7 +77,7 @@ static arenaut_status take_dims(arn_tflite_reader *r, arn_fb_table table, arenau
     return ARENAUT_OK;
 }
 
-/* Where the tensor's values are. A large file keeps them behind the flatbuffer and gives their
+/* The place of the tensor's values. A large file keeps them behind the flatbuffer and gives their
  * place in the file instead. */
 typedef struct value_place {
     bool constant;
@@ -114,7 +114,7 @@ static arenaut_status take_place(arn_tflite_reader *r, arn_fb_table table, value
     return ARENAUT_OK;
 }
 
-/* Small whole numbers are what operators take as shapes, axes and paddings. */
+/* Small whole numbers may be shapes, axes and paddings of operators. */
 static arenaut_status take_values(arn_tflite_reader *r, const value_place *place,
                                   arenaut_tensor *tensor, int64_t values[MOST_VALUES]) {
     const unsigned width = tensor->dtype == ARENAUT_DTYPE_INT64 ? 8 : 4;
@@ -183,8 +183,8 @@ static uint8_t take_whole_axes(arn_tflite_reader *r, arn_fb_table table, const v
 }
 
 /* Whether all numbers of a constant are known, and finite: the bits of the exponent, of which the
- * file has the last ones first, are not all set. Weights of convolutions have four dimensions;
- * nobody asks of others. */
+ * file has the last ones first, are not all set. Only weights of convolutions matter, which have
+ * four dimensions. */
 static bool is_finite(const arn_tflite_reader *r, const value_place *place,
                       const arenaut_tensor *tensor) {
     const bool half = tensor->dtype == ARENAUT_DTYPE_FLOAT16;
@@ -201,9 +201,9 @@ static bool is_finite(const arn_tflite_reader *r, const value_place *place,
     return finite;
 }
 
-/* Where the plan in the file puts it. The runtime ignores what is said of constants and of
- * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
- * checker, not the reader, has the last word on a bad plan. */
+/* The place in the file's plan. The runtime ignores places of constants and of tensors without
+ * bytes. A negative offset other than -1 wraps to a huge one, so that the checker, not the reader,
+ * has the last word on a bad plan. */
 static void take_given(const arn_tflite_reader *r, arenaut_tensor *tensor, uint32_t id) {
     if (r->plan.data.at == 0 || tensor->cls == ARENAUT_CONSTANT || tensor->bytes == 0) return;
     const arn_fb_vector offsets = {r->plan.offsets, r->plan.n_offsets};

@@ -1,5 +1,5 @@
-/* What all parts of the .tflite reader stand on: the place for messages, what may still be
- * charged, texts, and lists of tensors. Each costs what it copies. tflite_read.c is the walk. */
+/* Common functions of the .tflite reader: the place for messages, the allowance, texts, and lists
+ * of tensors. Each costs what it copies. tflite_read.c is the walk. */
 #include "formats/tflite/tflite_reader.h"
 
 #include <inttypes.h>

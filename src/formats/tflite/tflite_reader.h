@@ -1,6 +1,6 @@
-/* What the parts of the .tflite reader share: tflite_read.c walks the model,
+/* The state that the parts of the .tflite reader share: tflite_read.c walks the model,
  * tflite_read_tensor.c, tflite_read_operator.c and tflite_attributes.c take one thing each, and
- * tflite_reader.c is what they stand on. All that is copied is charged against an allowance
+ * tflite_reader.c has their common functions. All that is copied is charged against an allowance
  * (core/allowance.h). */
 #ifndef ARN_FORMATS_TFLITE_TFLITE_READER_H
 #define ARN_FORMATS_TFLITE_TFLITE_READER_H
@@ -20,8 +20,8 @@ typedef struct arn_tflite_reader {
     const arenaut_allocator *allocator;
     arenaut_error *err;
     arn_allowance allowance;
-    /* What is being read, for messages: this object of this subgraph, the subgraph itself
-     * if the object is NULL, or the model if the subgraph is ARENAUT_NONE. */
+    /* The part being read, for messages: this object of this subgraph, the subgraph itself if the
+     * object is NULL, or the model if the subgraph is ARENAUT_NONE. */
     const char *object;
     uint32_t object_index, subgraph;
     uint32_t first_tensor, n_tensors; /* of the subgraph */
@@ -38,7 +38,7 @@ enum { ARN_TFLITE_PLACE_SIZE = 80 };
 const char *arn_tflite_place(const arn_tflite_reader *r, char store[ARN_TFLITE_PLACE_SIZE]);
 void arn_tflite_now(arn_tflite_reader *r, const char *object, uint32_t index);
 
-/* What the flatbuffer has to say about all that was read since it was last asked. */
+/* The flatbuffer's status of all reads since the last call. */
 arenaut_status arn_tflite_status(const arn_tflite_reader *r);
 arenaut_status arn_tflite_charge(arn_tflite_reader *r, uint64_t count, uint64_t cost);
 
@@ -52,7 +52,7 @@ arenaut_status arn_tflite_text(arn_tflite_reader *r, arn_fb_table table, unsigne
 arenaut_status arn_tflite_ids(arn_tflite_reader *r, arn_fb_table table, unsigned slot,
                               bool optional, const char *list, arn_id_list *out);
 
-/* What the options of an operator say that a plan may depend on, good for as long as the list. */
+/* Attributes of an operator that a plan may depend on, valid as long as the list. */
 enum {
     ARN_TFLITE_MOST_ATTRIBUTES = 8,                             /* of one operator */
     ARN_TFLITE_ATTRIBUTE_COST = sizeof(arenaut_attribute) + 80, /* with its name and numbers */
@@ -65,7 +65,8 @@ typedef struct arn_tflite_attribute_list {
 arenaut_status arn_tflite_attributes(arn_tflite_reader *r, arn_fb_table table,
                                      arn_tflite_attribute_list *list);
 
-/* Finds the list of compressed constants, and marks those of the subgraph that is being read. */
+/* Finds the list of compressed constants, and marks the constants of the subgraph that is being
+ * read. */
 arenaut_status arn_tflite_find_compressed(arn_tflite_reader *r);
 arenaut_status arn_tflite_take_compressed(arn_tflite_reader *r);
 

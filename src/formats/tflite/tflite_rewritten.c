@@ -1,6 +1,6 @@
-/* Writing a rewritten program: what is as it was is led to where it lies in the old file; tensors
- * and operators that are new get tables, and constants that are parts of old ones their bytes. The
- * old constants stay in the file, so that it can be given back. */
+/* Writer of a rewritten program: unchanged objects are references into the old file; new tensors
+ * and operators get tables, and constants that are parts of old ones their bytes. The old constants
+ * stay in the file, so that it can be given back. */
 #include "formats/tflite/tflite_rewritten.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { DATA_ALIGN = 16 };
 
-/* What the added operators are called, by the order of their codes, and versions with int8. */
+/* Names of the added operators, by the order of their codes, and versions with int8. */
 typedef struct added_operator {
     const char *name;
     uint32_t version;
@@ -83,7 +83,7 @@ static bool is_needed(const graph_writer *w, const char *name) {
     return false;
 }
 
-/* The old codes, and those of operators that move data where the model has none. */
+/* The old codes, and codes of operators that move data if the model has none. */
 static size_t add_codes(graph_writer *w) {
     const uint32_t n_old = w->model->operator_codes.count;
     uint32_t n = n_old;
@@ -246,7 +246,7 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
     return st;
 }
 
-/* Whether a tensor can have the table of one of the old file: it is that, or a constant as that. */
+/* Whether a tensor can have the table of one of the old file: it is that, or an equal constant. */
 static bool is_old(const graph_writer *w, uint32_t t) {
     const arenaut_origin *origin = &w->rewrite->tensors[t];
     return origin->same || (origin->tensor != ARENAUT_NONE && origin->axis == ARENAUT_NONE &&
@@ -303,7 +303,7 @@ static bool same_arguments(const arenaut_op *a, const arenaut_op *b) {
            same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
-/* The operators of a method that was added do what those of the first one did. */
+/* The operators of an added method are copies of the first one's. */
 static uint32_t first_op_before(const graph_writer *w) {
     const bool added = w->method >= w->before->n_methods;
     return added ? 0 : w->before->methods[w->method].first_op;
@@ -395,8 +395,8 @@ static arenaut_status add_part_operator(graph_writer *w, size_t from, const aren
     return ARENAUT_OK;
 }
 
-/* Options of two kinds: the axis of a concatenation, and what a call calls, whatever its condition.
- */
+/* Options of two kinds: the axis of a concatenation, and the method of a call, with any
+ * condition. */
 static void add_mover_options(graph_writer *w, size_t from, const arenaut_op *op) {
     if (op->n_calls == 0) {
         const arn_fb_new_table made = arn_fb_add_table(w->prefix, ARN_FB_SLOT(CONCATENATION_AXIS));
@@ -486,7 +486,7 @@ static arenaut_status add_method(graph_writer *w, size_t from) {
     return st == ARENAUT_OK ? add_operators(w, arn_fb_slot(graph, SUBGRAPH_OPERATORS)) : st;
 }
 
-/* What was added takes its tensors and operators from the first one. */
+/* An added graph takes its tensors and operators from the first one. */
 static void open_graph(graph_writer *w, uint32_t method) {
     arn_flatbuffer *fb = &w->model->fb;
     w->graph = arn_fb_item_table(fb, w->model->subgraphs, method);

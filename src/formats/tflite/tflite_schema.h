@@ -74,7 +74,7 @@ enum { OPTIONS_PADDING = 0, CONCATENATION_AXIS = 0, IF_THEN = 0, IF_ELSE = 1 };
 enum { PADDING_VALID = 1 };
 enum { TYPE_INT32 = 2, TYPE_BOOL = 6 };
 
-/* Operators whose meaning for memory is not just "reads inputs, writes outputs". */
+/* Operators with other effects on memory than "reads inputs, writes outputs". */
 enum {
     BUILTIN_CALL = 31,
     BUILTIN_CUSTOM = 32,

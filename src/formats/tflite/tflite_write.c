@@ -1,4 +1,4 @@
-/* Putting a plan into a .tflite file, and taking it out again.
+/* Writer of a plan into a .tflite file, and its removal.
  *
  * The plan is a list of one 32-bit offset per tensor of the file, in the metadata that the
  * micro runtime obeys; -1 leaves a tensor to the runtime. A file that holds a plan of ours
@@ -25,7 +25,7 @@ enum {
     OFFSET_ALIGN = 16, /* the runtime does not check it, and reads wrong values otherwise */
 };
 
-/* What can be written at all. */
+/* Conditions on a result for writing. */
 static arenaut_status check_result(const arenaut_result *result, arenaut_error *err) {
     if (!result->file || !result->program || !result->lowering || !result->plan) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
@@ -105,9 +105,9 @@ static arenaut_status planned_offset(const arenaut_result *result, uint32_t t, i
     return ARENAUT_OK;
 }
 
-/* One tensor's entry. The runtime sets memory aside even for what no call reaches; at
- * offset 0 that costs nothing. A tensor that is not part of the problem, because the caller
- * provides it, is left to the runtime. */
+/* One tensor's entry. The runtime sets memory aside even for unreachable tensors; at offset 0 that
+ * costs nothing. A tensor that is not part of the problem, because the caller provides it, is left
+ * to the runtime. */
 static arenaut_status entry_of(const arenaut_result *result, uint32_t t, int32_t *offset,
                                arenaut_error *err) {
     const uint32_t b = result->lowering->buffer[t];
@@ -136,9 +136,9 @@ static arenaut_status store_offsets(const arenaut_result *result, uint32_t n_off
     return ARENAUT_OK;
 }
 
-/* To see whether a variable is planned, the runtime looks its number up without adding
- * those of the subgraphs before its own. Where it so finds another tensor's offset, it
- * leaves the variable without memory. */
+/* To see whether a variable is planned, the runtime looks its number up without adding those of the
+ * subgraphs before its own. If it so finds another tensor's offset, it leaves the variable without
+ * memory. */
 static arenaut_status check_variables(const arenaut_program *held, const uint8_t *plan, size_t size,
                                       arenaut_error *err) {
     const arn_flatbuffer bytes = arn_fb_open(plan, size);
@@ -177,8 +177,8 @@ static arenaut_status make_plan(const arenaut_result *result, const arenaut_prog
 
 /* The bytes. */
 
-/* Whether the file is one of ours as we wrote it: prefix, then the original. The plan must
- * lie in the prefix, so that the original is left alone whatever the mark says. */
+/* Whether the file is one of ours as we wrote it: prefix, then the original. The plan must lie in
+ * the prefix, so that the original is left alone with any mark. */
 static bool has_our_prefix(const arn_tflite_model *model, const arn_tflite_plan *plan) {
     const arn_tflite_mark *mark = &plan->mark;
     return plan->mark_data.at != 0 && mark->prefix_size <= model->fb.size &&
@@ -187,7 +187,7 @@ static bool has_our_prefix(const arn_tflite_model *model, const arn_tflite_plan 
            plan->mark_data.at + plan->mark_data.count <= mark->prefix_size;
 }
 
-/* Whether what comes after our prefix is a model still. */
+/* Whether the bytes after our prefix are still a model. */
 static bool has_original(const arn_tflite_model *model, const arn_tflite_plan *plan) {
     const size_t prefix = has_our_prefix(model, plan) ? (size_t)plan->mark.prefix_size : 0;
     return prefix != 0 &&
@@ -249,7 +249,7 @@ static bool are_apart(arn_fb_vector a, arn_fb_vector b) {
     return a.at + a.count <= b.at || b.at + b.count <= a.at;
 }
 
-/* What is to be in the file. */
+/* The contents of the new file. */
 typedef struct contents {
     arn_tflite_new_graph graph;
     uint8_t *plan;
@@ -337,7 +337,7 @@ static void fill_mark(const arenaut_result *result, contents *new) {
     mark->unmeasured = result->unmeasured;
 }
 
-/* The file is read again, so that what is written fits the file whatever the passes did. */
+/* The file is read again, so that the plan fits the file after any passes. */
 static arenaut_status read_held(const arenaut_result *result, arn_tflite_model *model,
                                 const arenaut_allocator *allocator, arenaut_program **held,
                                 arenaut_error *err) {
@@ -398,7 +398,7 @@ arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink s
     }
     if (plan.mark.prefix_size == 0) {
         return arn_fail(err, ARENAUT_REFUSED, plan.mark_data.at,
-                        "the file was made compact: what the original had besides is gone");
+                        "the file was made compact: parts of the original are gone");
     }
     if (!has_original(&model, &plan)) {
         return arn_fail(err, ARENAUT_REFUSED, plan.mark_data.at,

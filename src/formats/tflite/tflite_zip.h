@@ -1,5 +1,5 @@
-/* A zip archive behind a model: converters append label files that way. Its directory
- * gives places in the file, which move when something is put in front. */
+/* A zip archive behind a model: converters append label files that way. Its directory gives places
+ * in the file, which move with a prefix. */
 #ifndef ARN_FORMATS_TFLITE_TFLITE_ZIP_H
 #define ARN_FORMATS_TFLITE_TFLITE_ZIP_H
 

@@ -1,4 +1,4 @@
-/* What the files that read traces share: events as they stand in a file, and what they become. */
+/* Common parts of the trace readers: events of a file, and the blocks made from them. */
 #ifndef ARN_FORMATS_TRACE_TRACE_H
 #define ARN_FORMATS_TRACE_TRACE_H
 
@@ -23,7 +23,7 @@ typedef enum arn_trace_kind {
 
 const char *arn_trace_word(uint32_t kind);
 
-/* What is left out is ARENAUT_UNPLACED, or NULL. Texts live in the region of the events. */
+/* Members left out are ARENAUT_UNPLACED, or NULL. Texts live in the region of the events. */
 typedef struct arn_trace_event {
     size_t line, number; /* where it stands; as which event of the list, from 1, or 0 */
     uint64_t address, size, align;
@@ -32,7 +32,7 @@ typedef struct arn_trace_event {
     arn_trace_kind kind;
 } arn_trace_event;
 
-/* Where blocks of one stream lie. */
+/* The memory of blocks of one stream. */
 typedef struct arn_trace_lane {
     const char *device, *stream; /* NULL: not said */
     uint32_t number;             /* of the device */
@@ -64,7 +64,8 @@ typedef struct arn_trace_where {
 arn_trace_where arn_trace_where_is(const arn_trace_event *event);
 
 /* One more, of the given device and stream (NULL: not said); `time` is NULL where it is not known.
- * Refuses what is wrong by itself: a request without a size, a time before the last one. */
+ * Refuses an event that is wrong by itself: a request without a size, a time before the last
+ * one. */
 arenaut_status arn_trace_add(arn_trace_events *events, arn_trace_event event, const char *device,
                              const char *stream, const int64_t *time);
 
@@ -79,19 +80,19 @@ bool arn_trace_take_number(const char *at, const char *end, uint64_t *value);
 
 /* A block of the trace; its number is that of the request. */
 typedef struct arn_trace_block {
-    uint32_t event; /* that asks for it */
+    uint32_t event; /* that requests it */
     int64_t end;    /* the step behind its last one */
     bool held;      /* never given back */
 } arn_trace_block;
 
-/* Finds which event gives back which block: `blocks` has room for one an event. Refuses what cannot
- * have happened, naming both lines. O(n log n). */
+/* Pairs requests with releases: `blocks` has room for one an event. Refuses impossible sequences,
+ * naming both lines. O(n log n). */
 arenaut_status arn_trace_pair(const arn_trace_events *events, arn_trace_block *blocks,
                               uint32_t *n_blocks);
 
-/* The numbers of the distinct values that events have, in their order, for those that `counts` says
- * have one; ARENAUT_NONE for the others. `before` orders two events, with the events as context.
- * *n gets how many there are; NULL if there is no memory. */
+/* The numbers of the distinct values that events have, in their order, for events with one by
+ * `counts`; ARENAUT_NONE for the others. `before` orders two events, with the events as context. *n
+ * gets how many there are; NULL if there is no memory. */
 uint32_t *arn_trace_rank(const arn_trace_events *events,
                          bool (*counts)(const arn_trace_event *event),
                          bool (*before)(const void *events, uint32_t a, uint32_t b), uint32_t *n);
@@ -114,9 +115,8 @@ void arn_trace_set_take(arn_trace_set *set, uint32_t number);
 uint32_t arn_trace_set_below(const arn_trace_set *set, uint32_t number);
 uint32_t arn_trace_set_from(const arn_trace_set *set, uint32_t number);
 
-/* The plan that the recorded addresses make, where all blocks have one: what nothing of a stream
- * ever covered is left out between them. Buffer k of the problem is block k, in the pool
- * pool_of[its lane]. */
+/* The plan of the recorded addresses, if all blocks have one: gaps that no block of a stream ever
+ * covered are left out. Buffer k of the problem is block k, in the pool pool_of[its lane]. */
 arenaut_status arn_trace_places(const arn_trace_events *events, const arn_trace_block *blocks,
                                 const uint32_t *pool_of, const arenaut_problem *problem,
                                 arenaut_plan **plan);

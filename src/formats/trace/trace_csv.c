@@ -1,5 +1,5 @@
-/* Traces as CSV: an event a line. The header says which column is what; `event` and `size` must be
- * there, and `address` or `id`. */
+/* Traces as CSV: an event a line. The header names the columns; `event` and `size` must be there,
+ * and `address` or `id`. */
 #include "formats/trace/trace.h"
 
 #include <stdio.h>

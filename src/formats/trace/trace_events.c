@@ -1,5 +1,4 @@
-/* The events of a trace as they are read, one after the other, and their order by what they name.
- */
+/* The events of a trace as they are read, one after the other, and their order by their keys. */
 #include "formats/trace/trace.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* What a trace says by itself: how many bytes were asked for at once, and how many the allocator
- * had taken from the system meanwhile. */
+/* Measures of a trace: the bytes requested at once, and the bytes that the allocator had taken from
+ * the system meanwhile. */
 #include "formats/trace/trace.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static void raise(arenaut_trace_peak *peak, uint64_t bytes, int64_t step) {
     peak->step = step;
 }
 
-/* What ends at a step is no longer there in it: asked[step] is first what is taken off, and then
+/* A block that ends at a step is no longer out in it: asked[step] is first the decrease, and then
  * the sum. */
 static arenaut_status sum_asked(const arn_trace_events *events, const arn_trace_block *blocks,
                                 arenaut_trace *trace) {

@@ -1,4 +1,4 @@
-/* Which event gives back which block. What cannot have happened is refused with the two places that
+/* Pairs of requests and releases. Impossible sequences are refused with the two places that
  * contradict each other: a block that is given back twice or never was handed out, and one that is
  * handed out where another still lies. */
 #include "formats/trace/trace.h"
@@ -11,7 +11,7 @@ typedef struct pairing {
     arn_trace_block *blocks;
     uint32_t n_blocks;
     bool by_id;
-    uint32_t *key, n_keys;     /* per event: what it names */
+    uint32_t *key, n_keys;     /* per event: the block that it names */
     uint32_t *place, n_places; /* per event: its address; equal to `key` where there are no ids */
     uint32_t *block_of;        /* per key: the last block that was called so; ARENAUT_NONE: none */
     uint32_t *freed_by;        /* per key: the event; ARENAUT_NONE: it is out */

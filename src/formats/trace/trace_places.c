@@ -1,6 +1,6 @@
-/* Where the blocks of a trace lay, as a plan. Addresses of a process are far apart; what counts are
- * the stretches that a stream ever used or reserved. They keep their order and lie one behind the
- * other, each at an address that is as aligned as it was. */
+/* The recorded places of a trace's blocks, as a plan. Addresses of a process are far apart; only
+ * the stretches that a stream ever used or reserved count. They keep their order and lie one behind
+ * the other, each at an address that is as aligned as it was. */
 #include "formats/trace/trace.h"
 
 #include "core/checked.h"
@@ -57,7 +57,7 @@ static void join_stretches(placing *p) {
     p->first[p->events->n_lanes] = made;
 }
 
-/* `align`: the largest that a block of the lane asks for. False past all sizes. */
+/* `align`: the largest of the blocks of the lane. False past all sizes. */
 static bool lay(placing *p, uint32_t lane, uint64_t align) {
     uint64_t end = 0;
     for (uint32_t k = p->first[lane]; k < p->first[lane + 1]; k++) {

@@ -1,5 +1,6 @@
-/* A set of numbers of which the neighbours are asked for: a bit for each, and above every 64 words
- * a word that says which of them have any. O(log n) with a base of 64. */
+/* A set of numbers with predecessor and successor queries (a bitset hierarchy, as a van Emde Boas
+ * tree of base 64): a bit for each, and above every 64 words a word of those that are not empty.
+ * O(log n) with a base of 64. */
 #include "formats/trace/trace.h"
 
 #include <string.h>

@@ -70,15 +70,15 @@ static void list_nodes(arn_tvm_graph *g) {
     }
 }
 
-/* How many outputs a node says it has. */
+/* The number of outputs that a node states. */
 static uint32_t output_count(arn_tvm_graph *g, uint32_t node) {
     if (arn_tvm_is_argument(g, node)) return 1;
     const uint32_t value = arn_tvm_attribute(g, node, "num_outputs");
     return value == ARN_JSON_NONE ? 1 : arn_json_below(&g->json, value, ARENAUT_NONE, 0);
 }
 
-/* Nodes of the same text cannot have more entries than the text has shapes, so what a node
- * claims is compared with that before anything is made for it. */
+/* Nodes of the same text cannot have more entries than the text has shapes, so the number that a
+ * node states is compared with that before anything is made for it. */
 static void list_rows(arn_tvm_graph *g) {
     const uint32_t rows = member(g, 0, "node_row_ptr");
     g->row = allocate(g, (size_t)g->n_nodes + 1, sizeof *g->row);
@@ -208,13 +208,13 @@ static void read_devices(arn_tvm_graph *g) {
                   n_annotated, g->n_entries, g->n_entries - n_annotated);
 }
 
-/* Images are not flat memory, so what lies in one is left where it is. */
+/* Images are not flat memory, so values in one keep their place. */
 static bool is_flat(const arn_tvm_graph *g, uint32_t scope) {
     return arn_json_text_is(&g->json.json, scope, "") ||
            arn_json_text_is(&g->json.json, scope, "global");
 }
 
-/* Arguments have memory that their owner fills, as has whatever shares an id with one. */
+/* Arguments have memory that their owner fills, as has any value that shares an id with one. */
 static void find_kept(arn_tvm_graph *g) {
     const uint32_t scopes = arn_tvm_column(g, "storage_scope", "list_str", false);
     g->kept = allocate(g, g->n_entries, sizeof *g->kept);

@@ -1,6 +1,5 @@
-/* A TVM graph as its JSON says it, before it becomes a program: what the reader makes and
- * the writer looks at again. An *entry* is one output of one node; most columns are per
- * entry. */
+/* A TVM graph as in its JSON, before it becomes a program: common to the reader and the writer. An
+ * *entry* is one output of one node; most columns are per entry. */
 #ifndef ARN_FORMATS_TVM_TVM_GRAPH_H
 #define ARN_FORMATS_TVM_TVM_GRAPH_H
 
@@ -22,7 +21,7 @@ typedef struct arn_tvm_graph {
     uint32_t n_ids;   /* one more than the largest */
 } arn_tvm_graph;
 
-/* Parses. The caller frees the graph, whatever became of it: see graph.json.status. */
+/* Parses. The caller frees the graph, in any case: see graph.json.status. */
 void arn_tvm_graph_open(arn_tvm_graph *graph, const uint8_t *data, size_t size,
                         const arenaut_allocator *allocator, arenaut_error *err);
 void arn_tvm_graph_close(arn_tvm_graph *graph);

@@ -1,4 +1,4 @@
-/* From a TVM graph to a program. Entry e becomes tensor e.
+/* Reader from a TVM graph to a program. Entry e becomes tensor e.
  *
  * Arguments (inputs and parameters look alike here) are memory of the caller's, and never
  * planned. For the rest the file has a plan: a storage id is a block of memory as large as the
@@ -208,7 +208,7 @@ static void add_tensors(reader *r) {
     }
 }
 
-/* Only what lies in a block of its own has a place; a view lies where its operand does. */
+/* Only a value in a block of its own has a place; a view lies where its operand does. */
 static void place_tensors(reader *r) {
     const arn_tvm_graph *g = &r->graph;
     for (uint32_t e = 0; e < g->n_entries; e++) {
@@ -252,7 +252,7 @@ static uint32_t list_pairs(reader *r, uint32_t node, const uint32_t *over, uint3
     return n;
 }
 
-/* Appends what a list of references names to r->ids. */
+/* Appends the entries of a list of references to r->ids. */
 static uint32_t read_references(reader *r, uint32_t list, uint32_t limit) {
     uint32_t n = 0;
     ARN_JSON_EACH(&r->graph.json, v, list) {
@@ -262,7 +262,7 @@ static uint32_t read_references(reader *r, uint32_t list, uint32_t limit) {
     return n;
 }
 
-/* Ops that a node must run after besides those that it reads: numbers of ops. */
+/* Control dependences of a node: numbers of ops. */
 static uint32_t *read_control(reader *r, uint32_t node, uint32_t *n) {
     const uint32_t list = arn_json_get(text_of(r), r->graph.node[node], "control_deps");
     *n = 0;

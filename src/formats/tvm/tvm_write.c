@@ -1,6 +1,6 @@
-/* Puts a plan into a TVM graph: the numbers in its list of storage ids change, and nothing
- * else does, unless the ops were reordered: then arguments come first and nodes in their new
- * order, with all that counts nodes or lists what there is of each of their values.
+/* Writer of a plan into a TVM graph: the numbers in its list of storage ids change, and nothing
+ * else does, unless the ops were reordered: then arguments come first and nodes in their new order,
+ * with all lists per node or value.
  *
  * Ids that are not the plan's stay as they are, since code that was compiled with the graph
  * may know them; tokens of the plan get the lowest numbers that are free. */

@@ -1,4 +1,4 @@
-/* The way into the reader of XLA's dumps. */
+/* Entry of the reader of XLA's dumps. */
 #ifndef ARN_FORMATS_XLA_XLA_H
 #define ARN_FORMATS_XLA_XLA_H
 

@@ -1,5 +1,5 @@
-/* The values that XLA's buffer assignment lists, and the allocations that it puts them in: which
- * value lies where, and what each allocation is for. */
+/* The values that XLA's buffer assignment lists, and the allocations that it puts them in: the
+ * place of each value, and the purpose of each allocation. */
 #include <inttypes.h>
 
 #include "formats/xla/xla_reader.h"

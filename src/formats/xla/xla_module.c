@@ -1,6 +1,6 @@
-/* What the module says of the instructions that make values: their names, operators, and where in
- * the user's program they come from. Texts are cut, so that many values of one instruction cannot
- * stand for much more than the file holds. */
+/* Instructions of the module that make values: their names, operators, and places in the user's
+ * program. Texts are cut, so that many values of one instruction cannot stand for much more than
+ * the file holds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void copy_text(const arn_xla *r, arn_pb_bytes bytes, size_t limit, char *
     out[length] = '\0';
 }
 
-/* Which part of an instruction's result it is: "{1,0}"; nothing for the whole. */
+/* The part of an instruction's result: "{1,0}"; nothing for the whole. */
 static arenaut_status append_shape_index(arn_xla *r, arn_pb_bytes packed) {
     enum { DEPTH = 8 }; /* tuples within tuples, of which real ones have two or three */
     const size_t room = sizeof r->name;

@@ -1,9 +1,9 @@
-/* From values and allocations to a problem, and where XLA put each buffer of it.
+/* Problem from values and allocations, and XLA's place of each buffer.
  *
- * An allocation that a trace is of is a pool. Values that share a place are one buffer, alive
- * whenever one of them is; smaller ones among them lie inside it, so that what is above them is
- * free while only they are alive. Values that no trace tells of are blocks that are alive all the
- * time: XLA lays such as tuples behind the rest.
+ * A traced allocation is a pool. Values that share a place are one buffer, alive whenever one of
+ * them is; smaller ones among them lie inside it, so that the bytes above them are free while only
+ * they are alive. Untraced values are blocks that are alive all the time: XLA lays such as tuples
+ * behind the rest.
  *
  * Every other allocation is memory that XLA asks for in one piece and shares by its own rules
  * (parameters, results, constants): one buffer that is alive all the time, in a pool of its kind.
@@ -39,8 +39,8 @@ static arenaut_status add_traced_pools(arn_xla *r) {
     return st;
 }
 
-/* The file does not say what XLA aligns to. All its offsets are multiples of that, so what all
- * of them are multiples of is taken for it, up to what its GPU back ends ask for, the most. */
+/* The file does not state XLA's alignment. All its offsets are multiples of that, so their greatest
+ * common power of two is taken for it, up to that of its GPU back ends, the largest. */
 static uint64_t alignment(const arn_xla_allocation *whole) {
     enum { MOST = 256 };
     uint64_t align = 1;
@@ -71,7 +71,7 @@ static arenaut_interval whole_time(const arn_xla *r) {
 
 /* ---- values of traces ---- */
 
-/* Those that share a place together, the largest first, then as they come alive. */
+/* Values that share a place together, the largest first, then as they come alive. */
 static bool traced_before(const void *context, uint32_t a, uint32_t b) {
     const arn_xla_value *va = (const arn_xla_value *)context + a,
                         *vb = (const arn_xla_value *)context + b;
@@ -116,7 +116,7 @@ static arenaut_status add_traced(arn_xla *r, const uint32_t *values, uint32_t n)
     return st;
 }
 
-/* ---- what no trace tells of ---- */
+/* ---- untraced values ---- */
 
 static bool lies_before(const void *context, uint32_t a, uint32_t b) {
     const arn_xla_value *va = (const arn_xla_value *)context + a,
@@ -153,7 +153,7 @@ static arenaut_status add_untraced(arn_xla *r, const uint32_t *values, uint32_t 
     return st;
 }
 
-/* Each way to list the values of pools, and to make buffers of them. */
+/* Lists the values of pools, traced or not, and makes buffers of them. */
 static arenaut_status add_values(arn_xla *r, bool traced) {
     uint32_t *list = arn_allocate(r->allocator, r->n_values, sizeof *list), n = 0;
     uint32_t *scratch = arn_allocate(r->allocator, r->n_values, sizeof *scratch);

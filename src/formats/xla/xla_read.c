@@ -1,6 +1,6 @@
-/* Reading what XLA dumps of a module: its buffer assignment becomes a problem, and the places in
- * it the plan of that. Each part of the file is walked once for each list that is made of it, so
- * the whole is O(n log n) in its bytes. */
+/* Reader of XLA's dumps of a module: its buffer assignment becomes a problem, and the places in it
+ * the plan of that. Each part of the file is walked once for each list that is made of it, so the
+ * whole is O(n log n) in its bytes. */
 #include "core/bits.h"
 #include "formats/xla/xla_reader.h"
 
@@ -19,7 +19,7 @@ static arenaut_status find_parts(arn_xla *r) {
                     "optimizations, not with the one before");
 }
 
-/* The same for the plan: who has no place needs none. */
+/* The same for the plan: buffers without a place need none. */
 static arenaut_status make_plan(arn_xla *r, arenaut_plan **out) {
     const arenaut_problem *problem = r->problem;
     arenaut_plan *plan = NULL;

@@ -1,5 +1,5 @@
-/* What all parts of the reader of XLA's dumps stand on: small messages, lists that grow, and ids
- * that are looked up. xla_read.c is the walk. */
+/* Common functions of the reader of XLA's dumps: small messages, lists that grow, and ids that are
+ * looked up. xla_read.c is the walk. */
 #include "formats/xla/xla_reader.h"
 
 #include <string.h>

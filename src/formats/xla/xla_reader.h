@@ -1,9 +1,9 @@
-/* What the parts of the reader of XLA's dumps share: xla_read.c has the order, xla_assignment.c
- * takes logical buffers and the allocations that they lie in, xla_trace.c when they are alive,
- * xla_module.c what the module calls them, xla_problem.c makes problem and plan of it, and
- * xla_reader.c is what they stand on.
+/* The state that the parts of the reader of XLA's dumps share: xla_read.c has the order,
+ * xla_assignment.c takes logical buffers and the allocations that they lie in, xla_trace.c their
+ * live ranges, xla_module.c their names, xla_problem.c makes problem and plan, and xla_reader.c has
+ * their common functions.
  *
- * A *value* here is what XLA calls a logical buffer: what one instruction makes. */
+ * A *value* here is XLA's logical buffer: the result of one instruction. */
 #ifndef ARN_FORMATS_XLA_XLA_READER_H
 #define ARN_FORMATS_XLA_XLA_READER_H
 
@@ -28,7 +28,7 @@ typedef struct arn_xla_fields {
 
 typedef struct arn_xla_value {
     uint64_t size, offset;   /* of its place in the allocation */
-    size_t at;               /* of what the file says of it */
+    size_t at;               /* of its message in the file */
     arn_pb_bytes defined_at; /* size 0: not said */
     uint32_t allocation;     /* ARENAUT_NONE: in none */
     uint32_t root;           /* the value whose place it takes; itself */
@@ -38,7 +38,7 @@ typedef struct arn_xla_value {
 
 enum { ARN_XLA_UNTRACED = -1 };
 
-/* What an allocation is for: each kind but the first is a pool. */
+/* The purpose of an allocation: each kind but the first is a pool. */
 typedef enum arn_xla_kind {
     ARN_XLA_THREAD_LOCAL, /* a stack's, not the program's */
     ARN_XLA_PARAMETERS,
@@ -63,7 +63,7 @@ typedef struct arn_xla {
     const arenaut_allocator *allocator;
     arenaut_error *err;
     arn_pb_bytes module, assignment;
-    uint64_t *value_ids, *instruction_ids; /* as the file numbers them, and those in order */
+    uint64_t *value_ids, *instruction_ids; /* as the file numbers them, and the same in order */
     uint32_t *values_in_order, *instructions_in_order;
     arn_xla_value *values;
     arn_pb_bytes *instructions;
@@ -83,13 +83,13 @@ typedef struct arn_xla {
     uint32_t offset_capacity, life_capacity;
 } arn_xla;
 
-/* `what` says in messages what the message is. */
+/* `what` names the message in errors. */
 arenaut_status arn_xla_take(const arn_xla *r, arn_pb_bytes message, const char *what,
                             arn_xla_fields *out);
 /* Appends one element to an array of `size` bytes each, of which there are *n. */
 arenaut_status arn_xla_append(const arn_xla *r, void **array, uint32_t *capacity, uint32_t *n,
                               const void *element, size_t size);
-/* Lists the numbers in *order by ids[number]; the caller frees that, whatever became of it. */
+/* Lists the numbers in *order by ids[number]; the caller frees that, in any case. */
 arenaut_status arn_xla_sort(const arn_xla *r, const uint64_t *ids, uint32_t n, uint32_t **order);
 /* The number of that id; ARENAUT_NONE if there is none. O(log n). */
 uint32_t arn_xla_find(const uint64_t *ids, const uint32_t *order, uint32_t n, uint64_t id);

@@ -1,10 +1,9 @@
-/* When values are alive, from what XLA's heap simulator did with them, event by event: the number
- * of an event is a step.
+/* Live ranges of values, from the events of XLA's heap simulator: the number of an event is a step.
  *
- * A trace states the allocation that it is of, wrongly on some back ends, where allocations are
- * joined and numbered anew after it was written. So what it is of is found by where its values
- * lie. Traces follow one another in time, since nothing tells how their events interleave; each
- * allocation that a trace is of is a pool of its own. */
+ * A trace states its allocation, wrongly on some back ends, which join and renumber allocations
+ * after it was written. So its allocation is found by the place of its values. Traces follow one
+ * another in time, since their interleaving is unknown; each traced allocation is a pool of its
+ * own. */
 #include <inttypes.h>
 
 #include "formats/xla/xla_reader.h"
@@ -25,7 +24,7 @@ static arenaut_status fail(const arn_xla *r, const event *e, const char *what) {
 
 static bool is_freed(const arn_xla_value *value) { return value->end > value->first; }
 
-/* What takes over the place of another may be alive together with it or after it. */
+/* A value that takes over the place of another may be alive together with it or after it. */
 static arenaut_status share(arn_xla *r, const event *e) {
     uint32_t canonical;
     arn_xla_value *value = &r->values[e->value];
