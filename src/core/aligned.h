@@ -1,4 +1,4 @@
-/* Aligned blocks from malloc alone, since C libraries differ in what they offer for that. The
+/* Aligned blocks from malloc alone, since C libraries differ in their functions for that. The
  * pointer that free() needs lies right before the block, which costs up to `align` bytes more. */
 #ifndef ARN_CORE_ALIGNED_H
 #define ARN_CORE_ALIGNED_H

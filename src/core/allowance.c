@@ -1,5 +1,5 @@
-/* The allowance of a reader: one number that only goes down. Products that overflow count as
- * more than is left. */
+/* The allowance of a reader: one number that only goes down. Products that overflow are more than
+ * is left. */
 #include "core/allowance.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* How much memory a reader may still ask for. A file may use one of its parts in many places,
- * so a small one can stand for a huge program. All that a reader makes is therefore charged
- * against a multiple of the file's size, which bounds its time too as long as nothing is
+/* The allowance of a reader: the memory that it may still take. A file may use one of its parts in
+ * many places, so a small one can stand for a huge program. All that a reader makes is therefore
+ * charged against a multiple of the file's size, which bounds its time too as long as nothing is
  * visited free of charge. */
 #ifndef ARN_CORE_ALLOWANCE_H
 #define ARN_CORE_ALLOWANCE_H

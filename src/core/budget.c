@@ -1,5 +1,5 @@
-/* Questions are handed up from part to whole, each of which maps the share of the time that the
- * part may use into its own, to the callback of the public call. */
+/* Polls of a budget. They go up from part to whole, each of which maps the share of the time that
+ * the part may use into its own, to the callback of the public call. */
 #include "core/budget.h"
 
 #include <stddef.h>
@@ -18,13 +18,13 @@ arn_budget arn_budget_part(arn_budget *whole, uint64_t effort, uint32_t from, ui
     return (arn_budget){.effort = effort, .whole = whole, .from = from, .until = until};
 }
 
-/* The share of the budget's whole at which what may take `share` of the budget ends. */
+/* `share` of the budget as a share of the budget's whole. */
 static uint32_t share_of_whole(const arn_budget *budget, uint32_t share) {
     if (share == 0 || share > ARN_BUDGET_ALL) share = ARN_BUDGET_ALL;
     return budget->from + (budget->until - budget->from) * share / ARN_BUDGET_ALL;
 }
 
-/* What was told to stop stays stopped: a part that ended may not have been the last to be asked. */
+/* A stopped budget stays stopped: a part that ended may not have been polled last. */
 static arenaut_verdict ask(const arn_budget *budget, arenaut_progress *progress) {
     const arn_budget *asked = budget;
     for (;; asked = asked->whole) {

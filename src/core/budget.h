@@ -1,14 +1,14 @@
-/* The budget of a search: how much effort it may spend, until when, and whether it was stopped.
+/* The budget of a search: its effort, its time, and whether it was stopped.
  *
  * Everything in the library that searches, and everything that calls it, takes a budget as an
- * argument, so that no search can be begun which nothing ends. A budget is made of the options of
- * a public call, or is a part of another one: a part has an effort of its own, and a share of the
- * time, which is for the caller's callback to measure, since the library reads no clock. An
- * interrupt ends the whole with the part; time that is up ends the part alone.
+ * argument, so that every search can be ended. A budget is made of the options of a public call, or
+ * is a part of another one: a part has an effort of its own, and a share of the time, which is for
+ * the caller's callback to measure, since the library reads no clock. An interrupt ends the whole
+ * with the part; time that is up ends the part alone.
  *
- * Work is counted in elementary operations, and every so many of them the caller is asked. Once
- * the answer was no it stays no: what is being worked out then is incomplete. Without a callback
- * nothing depends on the counting. */
+ * Work is counted in elementary operations, and every so many of them the caller is asked. Once the
+ * answer was no it stays no: the present result is incomplete. Without a callback nothing depends
+ * on the counting. */
 #ifndef ARN_CORE_BUDGET_H
 #define ARN_CORE_BUDGET_H
 
@@ -43,18 +43,18 @@ static inline bool arn_budget_ended(const arn_budget *budget) {
     return budget->verdict != ARENAUT_GO_ON;
 }
 
-/* Asks at once. False: stop. */
+/* Polls at once. False: stop. */
 bool arn_budget_goes_on(arn_budget *budget);
 
-/* Counts so many operations, and asks when it is time to. */
+/* Counts so many operations, and polls the caller every so many of them. */
 static inline bool arn_budget_spend(arn_budget *budget, uint64_t operations) {
     budget->counted += operations;
     if (budget->counted < ARN_BUDGET_ASKS_EVERY) return !arn_budget_ended(budget);
     return arn_budget_goes_on(budget);
 }
 
-/* Has a planner with these options ask this budget, and not more. A plan that is made with a part
- * is nobody's best one yet, so that its figures are not passed on. */
+/* Makes a planner with these options poll this budget only. A plan that is made with a part is not
+ * the best one of the whole, so that its figures are not passed on. */
 void arn_budget_lend(arn_budget *budget, arenaut_plan_options *options);
 
 #endif

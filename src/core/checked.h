@@ -1,5 +1,5 @@
-/* Arithmetic on sizes that says when it overflows. Results past ARENAUT_SIZE_MAX count as
- * overflow, so that any two accepted sizes can be added without wrapping. */
+/* Checked arithmetic on sizes. Results past ARENAUT_SIZE_MAX count as overflow, so that any two
+ * accepted sizes can be added without wrapping. */
 #ifndef ARN_CORE_CHECKED_H
 #define ARN_CORE_CHECKED_H
 

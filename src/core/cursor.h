@@ -1,7 +1,7 @@
-/* Bounds-checked little-endian reads from bytes that may say anything.
+/* Bounds-checked little-endian reads from untrusted bytes.
  *
- * A cursor remembers that it went wrong instead of failing each call: read what you need,
- * then look at `bad` once. After that every read gives 0. */
+ * A cursor keeps its failure instead of failing each call: read all values, then look at `bad`
+ * once. After that every read gives 0. */
 #ifndef ARN_CORE_CURSOR_H
 #define ARN_CORE_CURSOR_H
 

@@ -1,5 +1,5 @@
-/* Messages of errors: formatted into the caller's struct, which keeps the last one and owns no
- * memory. The texts of statuses come from the table in error.h. */
+/* Error messages: formatted into the caller's struct, which keeps the last one and owns no memory.
+ * The texts of statuses come from the table in error.h. */
 #include "core/fail.h"
 
 #include <stdarg.h>

@@ -1,10 +1,10 @@
-/* Filling in the caller's arenaut_error. */
+/* Setters of the caller's arenaut_error. */
 #ifndef ARN_CORE_FAIL_H
 #define ARN_CORE_FAIL_H
 
 #include <arenaut/error.h>
 
-#if defined(__MINGW32__) /* %zu as C has it, whatever Windows' own printf takes */
+#if defined(__MINGW32__) /* %zu as in C, which Windows' own printf may not take */
 #define ARN_PRINTF(text, first) __attribute__((__format__(__gnu_printf__, text, first)))
 #elif defined(__GNUC__)
 #define ARN_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))

@@ -13,7 +13,7 @@
 static const arn_fb_table absent_table = {0, 0, 0};
 static const arn_fb_vector absent_vector = {0, 0};
 
-/* Only the first thing counts: what follows from it says nothing new. */
+/* Only the first error counts: later ones follow from it. */
 static bool is_wrong(arn_flatbuffer *fb, const char *what, size_t at, uint64_t found,
                      uint64_t allowed) {
     if (!fb->wrong) {

@@ -1,12 +1,12 @@
-/* Bounds-checked reading of flatbuffers that may say anything.
+/* Bounds-checked reader of untrusted flatbuffers.
  *
- * A flatbuffer is a file of tables, vectors and strings that point forward to one another
- * with 32-bit offsets. Nothing here allocates or copies: a table or vector is a position
- * that has been checked, so that what is read from it lies inside the file.
+ * A flatbuffer is a file of tables, vectors and strings that point forward to one another with
+ * 32-bit offsets. Nothing here allocates or copies: a table or vector is a position that has been
+ * checked, so that all reads from it lie inside the file.
  *
- * Like a cursor, a flatbuffer remembers that it went wrong instead of failing each call.
- * What is absent, and what is broken, reads as an absent table, an empty vector or text,
- * and the fallback of a number; look at `wrong` when a stretch has been read. */
+ * Like a cursor, a flatbuffer keeps its failure instead of failing each call. An absent or broken
+ * object reads as an absent table, an empty vector or text, and the fallback of a number; look at
+ * `wrong` when a stretch has been read. */
 #ifndef ARN_CORE_FLATBUFFER_H
 #define ARN_CORE_FLATBUFFER_H
 
@@ -41,7 +41,7 @@ arn_flatbuffer arn_fb_open(const void *data, size_t size);
 /* Whether bytes 4 to 7 are this file identifier. */
 bool arn_fb_identified(const void *data, size_t size, const char identifier[4]);
 
-/* Stores what went wrong, if anything did, as BAD_INPUT "`object`: …" at its position. */
+/* Stores the failure, if there was one, as BAD_INPUT "`object`: …" at its position. */
 arenaut_status arn_fb_status(const arn_flatbuffer *fb, const char *object, arenaut_error *err);
 
 arn_fb_table arn_fb_root(arn_flatbuffer *fb);

@@ -1,5 +1,6 @@
-/* A growing block of bytes, made front to back. Every table stores its fields in the order of their
- * slots, four bytes each, whatever their type: what reads one byte of a number finds the lowest. */
+/* Builder of a flatbuffer's prefix: a growing block of bytes, made front to back. Every table
+ * stores its fields in the order of their slots, four bytes each, of any type: a read of one byte
+ * of a number finds the lowest. */
 #include "core/flatbuffer_prefix.h"
 
 #include <inttypes.h>

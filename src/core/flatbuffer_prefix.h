@@ -1,8 +1,8 @@
-/* Making a flatbuffer that goes in front of another one and shares what that one holds.
+/* Builder of a flatbuffer that goes in front of another one and shares its objects.
  *
- * Offsets lead forward only: a table is made before what its fields lead to, and its fields are
- * linked once that stands, here or in the bytes behind. Like a writer, a prefix remembers that it
- * failed: make it all, then call arn_fb_prefix_finish, which says so. */
+ * Offsets lead forward only: a table is made before the targets of its fields, which are linked
+ * once these stand, here or in the bytes behind. Like a writer, a prefix keeps its failure: make it
+ * all, then call arn_fb_prefix_finish, which returns it. */
 #ifndef ARN_CORE_FLATBUFFER_PREFIX_H
 #define ARN_CORE_FLATBUFFER_PREFIX_H
 
@@ -43,7 +43,7 @@ typedef struct arn_fb_new_table {
 arn_fb_prefix arn_fb_prefix_begin(const char identifier[4], const arenaut_allocator *allocator);
 void arn_fb_prefix_free(arn_fb_prefix *prefix);
 
-/* Bit `slot` of those that are present. */
+/* Bit `slot` of the set of present ones. */
 #define ARN_FB_SLOT(slot) (UINT32_C(1) << (slot))
 
 /* Each gives where the new object is, all zero. The elements of a vector begin 4 bytes behind, at a
@@ -56,21 +56,21 @@ size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text);
 /* A vector of whole numbers of 32 bits, copied. */
 size_t arn_fb_add_numbers(arn_fb_prefix *prefix, const int32_t *numbers, size_t count);
 
-/* Where slot `slot`, which is present, of a table lies; and element `index` of a vector of numbers
- * or offsets. */
+/* The position of slot `slot`, which is present, of a table; and of element `index` of a vector of
+ * numbers or offsets. */
 size_t arn_fb_slot(arn_fb_new_table table, unsigned slot);
 size_t arn_fb_element(size_t vector, size_t index);
 
-/* What stands there: a number, an offset to an object of this prefix, or one to byte `behind` of
- * what comes behind it. */
+/* Sets it to a number, to an offset to an object of this prefix, or to one to byte `behind` of the
+ * bytes behind it. */
 void arn_fb_set(arn_fb_prefix *prefix, size_t at, uint32_t number);
 void arn_fb_lead(arn_fb_prefix *prefix, size_t at, size_t target);
 void arn_fb_lead_behind(arn_fb_prefix *prefix, size_t at, size_t behind);
 /* Copies bytes to where a vector has room for them. */
 void arn_fb_fill(arn_fb_prefix *prefix, size_t at, const void *bytes, size_t size);
 
-/* Fills up to a multiple of `align`, and resolves what leads behind: the prefix is ready, for
- * `behind` bytes to follow. REFUSED where both together are more than a flatbuffer can be. */
+/* Fills up to a multiple of `align`, and resolves offsets that lead behind: the prefix is ready,
+ * for `behind` bytes to follow. REFUSED if both together are more than a flatbuffer can be. */
 arenaut_status arn_fb_prefix_finish(arn_fb_prefix *prefix, size_t align, size_t behind,
                                     arenaut_error *err);
 

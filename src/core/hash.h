@@ -1,5 +1,5 @@
-/* FNV-1a, 64 bits: guards against accidents, not against malice. What things hash to is kept in
- * files, so none of this ever changes. */
+/* FNV-1a, 64 bits: guards against accidents, not against malice. Hashes are kept in files, so none
+ * of this ever changes. */
 #ifndef ARN_CORE_HASH_H
 #define ARN_CORE_HASH_H
 
@@ -15,14 +15,15 @@ static inline uint64_t arn_hash_bytes(uint64_t hash, const void *bytes, size_t s
     return hash;
 }
 
-/* Little-endian, whatever the machine. */
+/* Little-endian on any machine. */
 static inline uint64_t arn_hash_number(uint64_t hash, uint64_t number) {
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(number >> 8 * i);
     return arn_hash_bytes(hash, bytes, sizeof bytes);
 }
 
-/* A whole number at a time: faster, for what is kept nowhere and asked for by the million. */
+/* A whole number at a time: faster, for hashes that are kept nowhere and computed by the
+ * million. */
 static inline uint64_t arn_hash_word(uint64_t hash, uint64_t number) {
     hash = (hash ^ number) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 32;

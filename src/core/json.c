@@ -1,6 +1,6 @@
-/* The parser behind json.h. It goes through the text once, without recursion: containers that
- * are open are on a stack of ARN_JSON_MAX_DEPTH. Names of one object are compared pairwise while
- * they are few and sorted otherwise, so that a text of n bytes costs O(n log n). */
+/* JSON parser (see json.h). It goes through the text once, without recursion: containers that are
+ * open are on a stack of ARN_JSON_MAX_DEPTH. Names of one object are compared pairwise while they
+ * are few and sorted otherwise, so that a text of n bytes costs O(n log n). */
 #include "core/json.h"
 
 #include <string.h>
@@ -331,7 +331,7 @@ static arenaut_status close(parser *p) {
     return object ? check_names(p, node) : ARENAUT_OK;
 }
 
-/* Goes on behind a value or an opening bracket: closes what ends here, until the next
+/* Goes on behind a value or an opening bracket: closes containers that end here, until the next
  * value (its name is stored in *key) or the end of the outermost one. */
 static arenaut_status go_on(parser *p, uint32_t *key) {
     while (p->depth > 0) {
@@ -508,7 +508,7 @@ static bool times_ten_plus(uint64_t *value, unsigned digit) {
     return true;
 }
 
-/* The exponent behind 'e', kept within what adding digit counts cannot overflow. */
+/* The exponent behind 'e', clamped, so that adding digit counts cannot overflow. */
 static int64_t take_exponent(const char *p, const char *end) {
     const bool negative = *p == '-';
     if (*p == '-' || *p == '+') p++;

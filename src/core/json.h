@@ -1,9 +1,9 @@
-/* Reading JSON: RFC 8259 to the letter, into a flat array of nodes that refer to the text.
+/* JSON parser: RFC 8259 to the letter, into a flat array of nodes that refer to the text.
  *
- * Beyond the grammar it refuses what programs disagree about: text that is not UTF-8,
+ * Beyond the grammar it refuses texts that programs disagree about: text that is not UTF-8,
  * surrogates that are not in pairs, two members of one name, and nesting deeper than
- * ARN_JSON_MAX_DEPTH. A byte order mark in front is ignored. Numbers stay text until they
- * are asked for, so that no digit is lost.
+ * ARN_JSON_MAX_DEPTH. A byte order mark in front is ignored. Numbers stay text until they are asked
+ * for, so that no digit is lost.
  *
  * A value has twelve bytes of node and nothing else. A text of the shortest values, "[1,1,1",
  * thus takes at most twelve times its size, and half of that again for a moment whenever the
@@ -78,7 +78,7 @@ size_t arn_json_decode(const arn_json *json, uint32_t at, char *to);
 bool arn_json_to_u64(const arn_json *json, uint32_t value, uint64_t *number);
 bool arn_json_to_i64(const arn_json *json, uint32_t value, int64_t *number);
 
-/* Where a byte lies, both counted from 1, columns in characters. O(at). */
+/* The line and column of a byte, both counted from 1, columns in characters. O(at). */
 void arn_json_position(const arn_json *json, size_t at, size_t *line, size_t *column);
 
 #endif

@@ -1,4 +1,4 @@
-/* Taking memory through the caller's allocator, and the region that handles live in. */
+/* Allocation through the caller's allocator, and the region that handles live in. */
 #ifndef ARN_CORE_MEMORY_H
 #define ARN_CORE_MEMORY_H
 
@@ -22,8 +22,8 @@ void arn_release(const arenaut_allocator *allocator, void *block);
 bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity, uint64_t needed,
               size_t element_size);
 
-/* A region: many small blocks, freed together. ("Arena" in this project is what plans are
- * about, so this one has the textbook's other name.) */
+/* A region: many small blocks, freed together. ("Arena" in this project is the planned memory, so
+ * this one has the textbook's other name.) */
 typedef struct arn_region {
     arenaut_allocator allocator;
     struct arn_region_block *last;

@@ -1,6 +1,6 @@
-/* Names with a number each, in a tree that branches at the first bit in which two of them differ
- * (a crit-bit tree). Looking up costs no more than reading the name, whatever names a file
- * was made to have; a hash table would have no such bound. */
+/* Names with a number each, in a tree that branches at the first bit in which two of them differ (a
+ * crit-bit tree). A look-up costs no more than reading the name, even for names chosen by an
+ * attacker; a hash table would have no such bound. */
 #ifndef ARN_CORE_NAME_TREE_H
 #define ARN_CORE_NAME_TREE_H
 
@@ -16,8 +16,8 @@ typedef struct arn_name_tree {
     struct arn_name_node *root; /* NULL: no name yet */
 } arn_name_tree;
 
-/* Adds `name` with `value`, or finds what it has: *value is then that, and *found true.
- * False if there is no memory. */
+/* Adds `name` with `value`, or finds its old value: *value is then that, and *found true. False if
+ * there is no memory. */
 bool arn_name_tree_add(arn_name_tree *tree, arn_region *region, arn_name name, uint32_t *value,
                        bool *found);
 /* False if the name is not there. */

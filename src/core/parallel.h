@@ -1,8 +1,8 @@
-/* Tasks that do not depend on each other, on several threads where there are threads.
+/* Independent tasks, on several threads if there are threads.
  *
- * Nothing here decides anything: a task must come out the same on whichever thread it runs
- * and whatever runs beside it. Where threads cannot be had (ARENAUT_NO_THREADS, a platform
- * without POSIX threads, no resources), the calling thread runs the tasks one by one. */
+ * Nothing here decides anything: a task must have the same result on any thread and beside any
+ * other task. Without threads (ARENAUT_NO_THREADS, a platform without POSIX threads, no resources),
+ * the calling thread runs the tasks one by one. */
 #ifndef ARN_CORE_PARALLEL_H
 #define ARN_CORE_PARALLEL_H
 
@@ -19,7 +19,7 @@
 #define ARN_HAVE_THREADS 0
 #endif
 
-/* What the threads of one call share. Belongs to the thread that made it. */
+/* State shared by the threads of one call. Belongs to the thread that made it. */
 typedef struct arn_threads {
     bool parallel; /* there are locks; otherwise all is done by the calling thread */
 #if ARN_HAVE_THREADS
@@ -48,7 +48,7 @@ void arn_threads_run(arn_threads *threads, uint32_t most, uint32_t n_tasks,
 /* Whether this is the thread that made them. */
 bool arn_threads_is_caller(const arn_threads *threads);
 
-/* Around whatever tasks share. */
+/* A lock around the data that tasks share. */
 void arn_threads_lock(arn_threads *threads);
 void arn_threads_unlock(arn_threads *threads);
 /* Lets the calling thread watch; the lock must be held. */
@@ -60,7 +60,7 @@ typedef struct arn_shared_allocator {
     arenaut_allocator inner;
 } arn_shared_allocator;
 
-/* What is taken through it, `shared` and the threads must outlive. */
+/* `shared` and the threads must outlive all blocks taken through it. */
 arenaut_allocator arn_share_allocator(arn_shared_allocator *shared, arn_threads *threads,
                                       const arenaut_allocator *inner);
 

@@ -44,7 +44,7 @@ static bool take_bytes(arn_pb *message, arn_pb_bytes *bytes) {
     uint64_t length;
     if (!arn_pb_next_varint(message, &length)) return go_wrong(message, "a length is missing");
     if (length > message->end - message->at) {
-        return go_wrong(message, "a length goes past the end of what it is in");
+        return go_wrong(message, "a length goes past the end of its message");
     }
     *bytes = (arn_pb_bytes){message->at, (size_t)length};
     message->at += (size_t)length;

@@ -1,8 +1,8 @@
-/* Reading protocol buffers in the wire format, without a schema compiler and without copying:
- * a message is walked field by field, and fields that are not asked for are stepped over.
+/* Reader of protocol buffers in the wire format, without a schema compiler and without copying: a
+ * message is walked field by field, and unknown fields are stepped over.
  *
- * A cursor remembers that it went wrong instead of failing each call: walk to the end, then
- * look at `wrong` once. */
+ * A cursor keeps its failure instead of failing each call: walk to the end, then look at `wrong`
+ * once. */
 #ifndef ARN_CORE_PROTOBUF_H
 #define ARN_CORE_PROTOBUF_H
 
@@ -28,7 +28,7 @@ typedef struct arn_pb_bytes {
 typedef struct arn_pb {
     const uint8_t *data; /* the whole file, so that positions are the file's */
     size_t at, end;
-    const char *wrong; /* NULL: all well so far; what was wrong at `at` */
+    const char *wrong; /* NULL: all well so far; else the failure at `at` */
 } arn_pb;
 
 typedef struct arn_pb_field {
@@ -50,7 +50,7 @@ bool arn_pb_next(arn_pb *message, arn_pb_field *field);
 bool arn_pb_next_varint(arn_pb *packed, uint64_t *value);
 bool arn_pb_next_fixed32(arn_pb *packed, uint32_t *value);
 
-/* OK, or what is wrong with a message, `what`, that has been walked to its end. */
+/* OK, or the failure of a message, named `what`, that has been walked to its end. */
 arenaut_status arn_pb_status(const arn_pb *message, const char *what, arenaut_error *err);
 
 static inline bool arn_pb_is(const arn_pb_field *field, uint32_t number, arn_pb_type type) {

@@ -1,4 +1,4 @@
-/* "Did you mean …?" */
+/* Suggestions for misspelt words: "Did you mean …?" */
 #ifndef ARN_CORE_SUGGEST_H
 #define ARN_CORE_SUGGEST_H
 

@@ -1,4 +1,4 @@
-/* What counts as well-formed UTF-8, and what of it is never shown as it is. */
+/* Well-formed UTF-8, and the parts of it that are never shown as they are. */
 #ifndef ARN_CORE_UTF8_H
 #define ARN_CORE_UTF8_H
 
@@ -28,8 +28,8 @@ static inline size_t arn_utf8_cut(const unsigned char *text, size_t length, size
     return limit;
 }
 
-/* The code point of the well-formed sequence of `n` bytes at `p` if a terminal may obey it
- * (C0, DEL, C1) or it turns the direction of writing; 0 for what can be shown. */
+/* The code point of the well-formed sequence of `n` bytes at `p` if a terminal may obey it (C0,
+ * DEL, C1) or it turns the direction of writing; 0 if it can be shown. */
 static inline unsigned arn_utf8_unshown(const unsigned char *p, size_t n) {
     if (n == 1) return *p < 0x20 || *p == 0x7F ? *p : 0;
     if (n == 2) return p[0] == 0xC2 && p[1] < 0xA0 ? p[1] : 0;

@@ -1,5 +1,5 @@
-/* Text into the caller's sink. Nothing is buffered but one formatted piece; strings of JSON are
- * escaped so that a terminal cannot be told to obey them. */
+/* Writer of text into the caller's sink. Nothing is buffered but one formatted piece; strings of
+ * JSON are escaped so that a terminal cannot be told to obey them. */
 #include "core/writer.h"
 
 #include <inttypes.h>

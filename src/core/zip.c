@@ -1,5 +1,5 @@
-/* Zip archives through their central directory (APPNOTE 6.3): the end record is looked for from
- * the end of the file, and every entry is checked against its local header before its bytes are
+/* Zip archives through their central directory (APPNOTE 6.3): the end record is searched from the
+ * end of the file, and every entry is checked against its local header before its bytes are
  * used. */
 #include "core/zip.h"
 

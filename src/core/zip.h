@@ -1,8 +1,8 @@
-/* Zip archives that may say anything: finding entries through the central directory, and
- * the bytes of those that are stored as they are. Nothing is decompressed or copied.
+/* Reader of untrusted zip archives: entries of the central directory, and the bytes of stored ones.
+ * Nothing is decompressed or copied.
  *
- * What archivers do in different ways is refused where it matters: an entry whose bytes do not lie
- * between the file's start and the directory, or that its own header calls by another name. */
+ * Ambiguous archives are refused if it matters: an entry whose bytes do not lie between the file's
+ * start and the directory, or that its own header calls by another name. */
 #ifndef ARN_CORE_ZIP_H
 #define ARN_CORE_ZIP_H
 
@@ -22,7 +22,7 @@ typedef struct arn_zip {
     uint64_t entries;
 } arn_zip;
 
-/* Where the directory states a number, and in how many bytes. */
+/* The place of a number in the directory, and its width in bytes. */
 typedef struct arn_zip_number {
     size_t at;
     unsigned width; /* 4 or 8 */
@@ -59,10 +59,10 @@ arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, con
                              arenaut_error *err);
 
 /* Writes the archive with other bytes in one stored entry, which the directory lists at `listed`.
- * What lies behind them moves by as much as they are longer, and what states sizes, sums and places
- * is put right; all else stays as it is. BAD_INPUT where entries lie over one another or what the
- * archive says of this one does not agree, TOO_LARGE where a number has no room, IO if the sink
- * refuses. O(size of the archive). */
+ * Bytes behind them move by as much as they are longer, and stated sizes, sums and places are put
+ * right; all else stays as it is. BAD_INPUT if entries lie over one another or the archive's
+ * records of this one do not agree, TOO_LARGE if a number has no room, IO if the sink refuses.
+ * O(size of the archive). */
 arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *bytes, size_t size,
                                arenaut_sink sink, arenaut_error *err);
 

@@ -1,6 +1,6 @@
-/* An archive once more with other bytes in one entry. It is copied from front to back, but for the
+/* Writer of an archive with other bytes in one entry. It is copied from front to back, but for the
  * numbers that change: in the header of the entry and behind its bytes, in the directory, and in
- * the records at the end. Each of them must hold what the directory says that it holds. */
+ * the records at the end. Each of them must agree with the directory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void put_up_to(archive *a, size_t at) {
     a->copied = at;
 }
 
-/* A number of four bytes may not be the one that says that another has eight. */
+/* A number of four bytes may not be the mark of one with eight. */
 static arenaut_status put_number(archive *a, arn_zip_number at, uint64_t value) {
     uint8_t bytes[8];
     if (at.width == 4 && value >= UINT32_MAX) {
@@ -106,7 +106,7 @@ static arenaut_status put_large_sizes(archive *a, size_t at, size_t end, bool fo
     return disagrees(a, at, "the size in the header");
 }
 
-/* Where sum and sizes come behind the bytes, what stands in front of them may be 0. */
+/* If sum and sizes come behind the bytes, the ones in front of them may be 0. */
 static arenaut_status put_header(archive *a) {
     const size_t at = (size_t)a->entry.place, size_at = at + HEADER_PACKED;
     const uint64_t packed = load(a, size_at, 4), plain = load(a, at + HEADER_PLAIN, 4);
@@ -126,7 +126,7 @@ static arenaut_status put_header(archive *a) {
     return put_sizes(a, size_at, 4);
 }
 
-/* What follows the bytes: the sum, and sizes of either width. */
+/* The record behind the bytes: the sum, and sizes of either width. */
 static arenaut_status put_descriptor(archive *a) {
     size_t at = a->end;
     const size_t limit = a->zip->directory;
@@ -139,7 +139,7 @@ static arenaut_status put_descriptor(archive *a) {
         if (!has_sizes(a, at + 4, limit, widths[i], a->entry.size)) continue;
         return put_sizes(a, at + 4, widths[i]);
     }
-    return a->more == 0 ? ARENAUT_OK : disagrees(a, at, "what follows the bytes");
+    return a->more == 0 ? ARENAUT_OK : disagrees(a, at, "the record behind the bytes");
 }
 
 static arenaut_status put_entry(archive *a) {
@@ -168,7 +168,7 @@ static arenaut_status put_listed(archive *a, const arn_zip_entry *e) {
     return put_number(a, packed_first ? e->size_at : e->packed_at, a->size);
 }
 
-/* Whether another entry lies apart from the one that changes, by what the directory says. */
+/* Whether another entry lies apart from the one that changes, by the directory. */
 static bool lies_apart(const archive *a, const arn_zip_entry *e) {
     uint64_t end;
     if (e->place >= a->end) return e->place <= a->zip->directory;
@@ -195,7 +195,7 @@ static arenaut_status put_directory(archive *a, size_t listed) {
     return st;
 }
 
-/* Where numbers of 32 bits have no room, all bits of them are set, and the others count. */
+/* If numbers of 32 bits have no room, all their bits are set, and the others count. */
 static arenaut_status put_end(archive *a) {
     const arn_zip *zip = a->zip;
     arenaut_status st = ARENAUT_OK;

@@ -9,11 +9,11 @@
 #include "core/suggest.h"
 #include "ir/store.h"
 
-/* What no model comes near. Without these limits a small hostile file could name so many
- * sizes, or one so long, that walking them takes for ever or overflows the stack. */
+/* Limits that no model comes near. Without them a small hostile file could name so many sizes, or
+ * one so long, that walking them takes for ever or overflows the stack. */
 enum { MAX_SYMBOLS = 10000, MAX_PARTS = 4096, MAX_DEPTH = 512 };
 
-/* How far back an equal expression is looked for. */
+/* The number of newest expressions searched for an equal one. */
 enum { NEWEST = 16 };
 
 #define INFINITE INT64_MAX
@@ -86,7 +86,7 @@ static range hull(range a, range b) {
     return all;
 }
 
-/* A divisor is never 0 where the program runs, so only what lies on either side counts. */
+/* A divisor is never 0 when the program runs, so only the values on either side count. */
 static range divided(range a, range b, int64_t (*function)(int64_t, int64_t)) {
     const range below = {b.min, least(b.max, -1)}, above = {most(b.min, 1), b.max};
     range all = nothing;

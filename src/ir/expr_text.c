@@ -1,8 +1,8 @@
-/* Expressions as text: reading what people and model files write, and writing it back.
+/* Parser and printer of expressions, in the notation of people and of model files.
  *
- * While it reads, every value is a quotient of two expressions, so that halves and thirds
- * inside floor( ) and ceil( ) are exact: floor(floor(h/2 - 1/2)/2) is two divisions of
- * whole numbers, and nothing is ever rounded that the text does not round. */
+ * In the parser, every value is a quotient of two expressions, so that halves and thirds inside
+ * floor( ) and ceil( ) are exact: floor(floor(h/2 - 1/2)/2) is two divisions of whole numbers, and
+ * nothing is ever rounded that the text does not round. */
 #include <arenaut/expr.h>
 
 #include <inttypes.h>
@@ -85,8 +85,8 @@ static int64_t visible_factor(const parser *p, uint32_t expr, uint32_t *other) {
     return left ? number_of(p, e->a) : right ? number_of(p, e->b) : 1;
 }
 
-/* Cancels numbers that both sides have, so that 2*x/2 is whole and 4/2 is 2; what stands
- * below is positive afterwards. */
+/* Cancels numbers that both sides have, so that 2*x/2 is whole and 4/2 is 2; the denominator is
+ * positive afterwards. */
 static quotient reduce(parser *p, quotient q) {
     const int64_t under = number_of(p, q.under);
     if (!fine(p) || q.under == p->one || under == 0) return q;
@@ -103,7 +103,7 @@ static quotient reduce(parser *p, quotient q) {
 
 static quotient whole_number(parser *p, uint32_t expr) { return (quotient){expr, p->one}; }
 
-/* Both over one denominator, then `kind` of what stands above. */
+/* Both over one denominator, then `kind` of the numerators. */
 static quotient combine(parser *p, arenaut_expr_kind kind, quotient a, quotient b) {
     if (number_of(p, a.under) != 0 && number_of(p, a.under) == number_of(p, b.under)) {
         const uint32_t over = make(p, kind, a.over, b.over);
@@ -140,8 +140,8 @@ static quotient divided_whole(parser *p, arenaut_expr_kind kind, quotient a, quo
     return whole_number(p, make(p, kind, a.over, b.over));
 }
 
-/* Where a size is asked for. A number must come out whole; of a symbolic size the file
- * says so, and rounding upwards is safe in case it does not. */
+/* A quotient as a size. A number must come out whole; of a symbolic size the file says so, and
+ * rounding upwards is safe in case it does not. */
 static uint32_t whole(parser *p, quotient q) {
     if (q.under != p->one && p->program->exprs[q.over].kind == ARENAUT_EXPR_VALUE &&
         number_of(p, q.under) != 0) {
@@ -389,7 +389,7 @@ arenaut_status arenaut_expr_parse(arenaut_program *program, const char *text, si
 
 /* ---- writing ---- */
 
-/* How tightly a thing is bound: sums least, what needs no parentheses most. */
+/* Precedence: sums least, atoms (without parentheses) most. */
 enum { SUM = 1, PRODUCT, ATOM };
 
 static void put_symbol(arn_writer *w, const char *name) {

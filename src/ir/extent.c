@@ -1,4 +1,4 @@
-/* How many bytes a shape takes: densely, or with strides from the first element to behind the last.
+/* The bytes that a shape takes: densely, or with strides from the first element to behind the last.
  * Every product is checked, and counted in bits, since some types are smaller than a byte. */
 #include "ir/extent.h"
 

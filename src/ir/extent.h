@@ -1,4 +1,4 @@
-/* How much memory a layout reaches over. */
+/* The extent of a layout in memory. */
 #ifndef ARN_IR_EXTENT_H
 #define ARN_IR_EXTENT_H
 

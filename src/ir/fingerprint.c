@@ -1,4 +1,4 @@
-/* Fingerprints: what a plan depends on, in 64 bits (core/hash.h). */
+/* Fingerprints: a hash, in 64 bits, of all that a plan depends on (core/hash.h). */
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
 

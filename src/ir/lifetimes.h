@@ -1,4 +1,4 @@
-/* Looking into buffers' lifetimes, which are sorted and apart. Planners, reports and writers share
+/* Queries on buffers' lifetimes, which are sorted and disjoint. Planners, reports and writers share
  * this; src/check has its own, so that a mistake here does not hide a wrong plan. */
 #ifndef ARN_IR_LIFETIMES_H
 #define ARN_IR_LIFETIMES_H
@@ -9,7 +9,7 @@
 
 #include "core/bits.h"
 
-/* How many of `n` lifetimes end at `step` or before it. O(log n). */
+/* The number of `n` lifetimes that end at `step` or before it. O(log n). */
 static inline uint32_t arn_lives_before(const arenaut_interval *life, uint32_t n, int64_t step) {
     uint32_t low = 0, high = n;
     while (low < high) {

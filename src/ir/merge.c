@@ -1,5 +1,5 @@
-/* Merging: tensors, symbols, expressions, methods and ops of each program behind those of the
- * ones before, with what they name moved along. */
+/* Merging of programs: tensors, symbols, expressions, methods and ops of each program go behind
+ * those of the programs before, with their references renumbered. */
 #include <arenaut/merge.h>
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct merger {
     arenaut_error *err;
 } merger;
 
-/* ---- what is shared ---- */
+/* ---- shared tensors ---- */
 
 static const arenaut_tensor *named(const merger *m, uint32_t i) {
     return &m->programs[m->program[i]]->tensors[m->tensor[i]];
@@ -157,7 +157,7 @@ static arenaut_status copy_symbols(merger *m, const arenaut_program *p) {
     return st;
 }
 
-/* Parts come before what they are parts of. */
+/* Parts come before their wholes. */
 static arenaut_status copy_exprs(merger *m, const arenaut_program *p) {
     arenaut_status st = ARENAUT_OK;
     m->expr = arn_region_allocate(&m->scratch, p->n_exprs, sizeof *m->expr);

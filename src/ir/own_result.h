@@ -1,5 +1,5 @@
-/* Results of updates: by the op's pairs, else the first, they are the updated operands, and so is
- * what lies in an operand's memory. Any other result is a new tensor, which the op makes. */
+/* Results of updates: by the op's pairs, else the first, they are the updated operands, and so is a
+ * result in an operand's memory. Any other result is a new tensor, which the op makes. */
 #ifndef ARN_IR_OWN_RESULT_H
 #define ARN_IR_OWN_RESULT_H
 

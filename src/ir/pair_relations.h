@@ -1,6 +1,6 @@
-/* Looking up what two buffers have to do with each other, in the sorted lists of a finished
- * problem. Planners and validation share this; src/check has its own, so that a mistake here does
- * not hide a wrong plan. */
+/* Queries on the relations of two buffers, in the sorted lists of a finished problem. Planners and
+ * validation share this; src/check has its own, so that a mistake here does not hide a wrong
+ * plan. */
 #ifndef ARN_IR_PAIR_RELATIONS_H
 #define ARN_IR_PAIR_RELATIONS_H
 

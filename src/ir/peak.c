@@ -1,7 +1,7 @@
-/* The step at which most memory is needed, and what is alive there. Every lifetime adds bytes at
- * its first step and takes them away at its end, and what a buffer shares with its host, its base
- * or an operand that it overlaps is taken away while both are alive; then the changes are summed in
- * order. O(n log n). */
+/* The peak: the step that needs the most memory, and the buffers alive there. Every lifetime adds
+ * bytes at its first step and takes them away at its end, and bytes that a buffer shares with its
+ * host, its base or an operand that it overlaps are taken away while both are alive; then the
+ * changes are summed in order. O(n log n). */
 #include <arenaut/result.h>
 
 #include "core/checked.h"
@@ -67,8 +67,8 @@ static void keep_better(const arenaut_problem *p, uint32_t *best, uint32_t b, ui
     if (better) best[b] = pair;
 }
 
-/* What overlaps shares bytes, too. Each result counts over one operand and each operand under one
- * result, those that share most: that several can be had at once is not said. */
+/* Overlapping buffers share bytes, too. Each result counts over one operand and each operand under
+ * one result, the pairs that share most: several may not be possible at once. */
 static bool share_overlaps(changes *c) {
     const arenaut_problem *p = c->problem;
     uint32_t *best = arn_allocate(c->allocator, p->n_buffers, 2 * sizeof *best);
@@ -100,8 +100,8 @@ static bool add_buffer(changes *c, uint32_t b) {
     return base == ARENAUT_NONE || share(c, b, base, arn_min_u64(size, p->size[base]));
 }
 
-/* Finds the first step with the highest need, by walking the changes in order. What is
- * needed is known once all changes of a step are made; until then it may wrap. */
+/* Finds the first step with the highest need, by walking the changes in order. The need is known
+ * once all changes of a step are made; until then it may wrap. */
 static void find_step(const changes *c, const uint32_t *order, arenaut_peak *peak,
                       uint64_t *needed) {
     uint64_t now = 0;
@@ -123,7 +123,7 @@ static bool larger(const void *context, uint32_t a, uint32_t b) {
     return problem->size[a] > problem->size[b];
 }
 
-/* Lists what is alive at the peak's step. `ids` has room for twice the buffers. */
+/* Lists the buffers alive at the peak's step. `ids` has room for twice the buffers. */
 static bool list_live(const changes *c, uint32_t *ids, arenaut_peak *peak) {
     const arenaut_problem *p = c->problem;
     peak->live_bytes = 0;

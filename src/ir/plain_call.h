@@ -1,4 +1,4 @@
-/* Plain calls: a branch whose both ways are one method, so that its condition decides nothing. The
+/* Plain calls: a branch with one method for both cases, so that its condition decides nothing. The
  * micro runtime has no other way to run the same ops at several places. */
 #ifndef ARN_IR_PLAIN_CALL_H
 #define ARN_IR_PLAIN_CALL_H

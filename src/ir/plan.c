@@ -1,5 +1,5 @@
-/* Plans: making, measuring and freeing them. A plan is filled by a planner and says nothing about
- * itself that is not worked out here: arenas and totals follow from offsets, in O(buffers). */
+/* Plans: making, measuring and freeing them. A plan is filled by a planner and all figures about it
+ * are worked out here: arenas and totals follow from offsets, in O(buffers). */
 #include <arenaut/plan.h>
 
 #include "core/checked.h"

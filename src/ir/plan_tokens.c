@@ -1,6 +1,6 @@
-/* A plan told as tokens: whole blocks of memory, each for one buffer at a time. Buffers at one
- * offset are one token, as long as the longest; what overlaps only in part is refused. O(n log n).
- * Planning tokens is the planners' work (src/planners/tokens). */
+/* A plan as tokens: whole blocks of memory, each for one buffer at a time. Buffers at one offset
+ * are one token, as long as the longest; partial overlap is refused. O(n log n). Planning tokens is
+ * the planners' work (src/planners/tokens). */
 #include <arenaut/tokens.h>
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* Building a problem: one growable array per column, rare columns only when needed. What can be
- * seen of one buffer is checked when it is added, the rest by validate_problem.c when the problem
- * is finished. O(1) amortised for each thing added. */
+/* Building a problem: one growable array per column, rare columns only when needed. Rules on one
+ * buffer alone are checked when it is added, the rest by validate_problem.c when the problem is
+ * finished. O(1) amortised for each thing added. */
 #include <arenaut/problem.h>
 
 #include <inttypes.h>
@@ -190,8 +190,7 @@ static bool lifetime_before(const void *context, uint32_t a, uint32_t b) {
     return life[a].first < life[b].first;
 }
 
-/* Most buffers have one lifetime and hardly any more than a few; those are sorted where
- * they lie. */
+/* Most buffers have one lifetime and hardly any more than a few; these are sorted in place. */
 static bool sort_lifetimes(const arenaut_allocator *allocator, arenaut_interval *life, uint32_t n) {
     enum { FEW = 16 };
     if (n > FEW) return sort_array(allocator, life, n, sizeof *life, lifetime_before);

@@ -1,6 +1,6 @@
-/* A problem once more, with other pools or changed buffers: what overrides, "these offsets are
- * given" and "without this buffer" are made of. Each part is added anew, so that a copy has passed
- * the rules that every problem has. O(n log n). */
+/* Copies of a problem with other pools or changed buffers: for overrides, given offsets, and bounds
+ * without a buffer. Each part is added anew, so that a copy has passed the rules that every problem
+ * has. O(n log n). */
 #include <arenaut/problem.h>
 
 /* The inverse of arenaut_problem_add_buffer. */

@@ -1,5 +1,5 @@
-/* Building a program: tensors, ops and methods in growable arrays, everything they point
- * to in one region. validate_program.c says whether it makes sense as a whole. */
+/* Building a program: tensors, ops and methods in growable arrays, everything they point to in one
+ * region. validate_program.c checks it as a whole. */
 #include <arenaut/program.h>
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What a result says of itself. */
+/* Queries on a result. */
 #include <arenaut/result.h>
 
 const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result) {

@@ -1,5 +1,5 @@
-/* Comparing tensors that methods share by name: they must be the same thing in each method. The
- * first difference is found and worded here, for messages. O(rank). */
+/* Comparison of tensors that methods share by name: they must be equal in each method. The first
+ * difference is found and worded here, for messages. O(rank). */
 #include "ir/shared_state.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
     return true;
 }
 
-/* Without strides of its own a tensor is dense: `dense` is what axis i then has. */
+/* Without strides of its own a tensor is dense: `dense` is then the stride of axis i. */
 static int64_t stride_of(const arenaut_tensor *t, uint32_t i, int64_t dense) {
     return t->strides ? t->strides[i] : dense;
 }
@@ -62,7 +62,7 @@ const char *arn_shared_state_word(arn_difference difference) {
     return words[difference];
 }
 
-/* "[2, 3]"; dots stand for what has no room. */
+/* "[2, 3]"; dots stand for numbers without room. */
 static void tell_list(const int64_t *numbers, uint32_t n, char *text) {
     const size_t room = ARN_DIFFERENCE_TEXT - sizeof ", ...]";
     size_t used = (size_t)snprintf(text, room, "[");

@@ -1,11 +1,11 @@
-/* State that methods share by its qualified name must be the same thing in each of them: how two
- * tensors of one name differ, and how to tell. */
+/* State that methods share by its qualified name, and the differences between two tensors of one
+ * name, which must be equal in all methods. */
 #ifndef ARN_IR_SHARED_STATE_H
 #define ARN_IR_SHARED_STATE_H
 
 #include <arenaut/program.h>
 
-/* What is said first where several things differ. */
+/* Differences, the first to be named first. */
 typedef enum arn_difference {
     ARN_SAME,
     ARN_OTHER_TYPE,
@@ -25,7 +25,7 @@ arn_difference arn_shared_state_compare(const arenaut_tensor *a, const arenaut_t
 /* "another size", "other strides", … */
 const char *arn_shared_state_word(arn_difference difference);
 
-/* What the tensor has there: "64 bytes", "[4, 4]", … Returns `text`. */
+/* The tensor's side of the difference: "64 bytes", "[4, 4]", … Returns `text`. */
 const char *arn_shared_state_tell(arn_difference difference, const arenaut_tensor *tensor,
                                   char text[ARN_DIFFERENCE_TEXT]);
 

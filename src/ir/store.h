@@ -1,4 +1,4 @@
-/* What the types of ir/ keep to themselves but share among their files. */
+/* Internals of the types of ir/, shared among their files. */
 #ifndef ARN_IR_STORE_H
 #define ARN_IR_STORE_H
 
@@ -11,10 +11,10 @@
 
 #include "core/memory.h"
 
-/* What is known of an expression from the ranges of its symbols, and how large it is when it
- * is written out. Kept with it, so that asking costs nothing and walks stay short. */
+/* The range of an expression from those of its symbols, and its size when written out. Kept with
+ * it, so that queries cost nothing and walks stay short. */
 typedef struct arn_expr_facts {
-    int64_t min, max; /* min > max: it divides by what can only be zero */
+    int64_t min, max; /* min > max: its divisor can only be zero */
     uint32_t parts, depth;
 } arn_expr_facts;
 
@@ -31,7 +31,7 @@ struct arenaut_program_store {
  * arrays the caller owns. */
 const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem);
 
-/* Whether arenaut_problem_finish has seen all that was added; true where the caller owns the
+/* Whether arenaut_problem_finish has seen all that was added; true if the caller owns the
  * arrays. */
 bool arn_problem_is_finished(const arenaut_problem *problem);
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
@@ -42,13 +42,13 @@ const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t leng
 /* The symbol of that name; NONE if there is none. A walk over the symbols. */
 uint32_t arn_program_find_symbol(const arenaut_program *program, const char *name);
 
-/* Whether two tensors have the same sizes for certain: equal numbers, or expressions that are
- * equal part by part, dimension by dimension. What is unknown equals nothing. */
+/* Whether two tensors have the same sizes for certain: equal numbers, or expressions that are equal
+ * part by part, dimension by dimension. An unknown size equals nothing. */
 bool arn_program_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
                             const arenaut_tensor *b);
 
-/* From now on they take and release memory through `allocator`, which must be able to
- * release what the one before gave. NULL is fine for the things. */
+/* From now on they take and release memory through `allocator`, which must be able to release
+ * blocks of the one before. NULL is fine for the objects. */
 void arn_problem_use_allocator(arenaut_problem *problem, const arenaut_allocator *allocator);
 void arn_plan_use_allocator(arenaut_plan *plan, const arenaut_allocator *allocator);
 void arn_program_use_allocator(arenaut_program *program, const arenaut_allocator *allocator);

@@ -1,4 +1,4 @@
-/* Whether a problem makes sense as a whole: what no single add call could see, such as the order of
+/* Validation of a problem as a whole: rules that no single add call can check, such as the order of
  * lifetimes, the inside and same-base relations (no circle, the right sizes and steps) and edges.
  * Every message names the buffers. O(n log n). */
 #include <inttypes.h>
@@ -173,8 +173,8 @@ static arenaut_status check_inside(const arenaut_problem *p, uint32_t b, const c
     return ARENAUT_OK;
 }
 
-/* Follows `next` from every buffer and marks what it passes with the number of the walk; a
- * walk that meets its own mark is in a cycle. Each buffer is passed once, so O(n). */
+/* Follows `next` from every buffer and marks each buffer with the number of the walk; a walk that
+ * meets its own mark is in a cycle. Each buffer is passed once, so O(n). */
 static arenaut_status walk_relation(const arenaut_problem *p, const uint32_t *next, uint32_t *walk,
                                     const char *relation, arenaut_error *err) {
     for (uint32_t b = 0; b < p->n_buffers; b++) walk[b] = ARENAUT_NONE;
@@ -334,7 +334,7 @@ static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
-/* The same for what a plan may spill at the worst. */
+/* The same for the worst spill of a plan. */
 static arenaut_status check_spill(const arenaut_problem *p, arenaut_error *err) {
     uint64_t sum = 0;
     for (uint32_t b = 0; b < p->n_buffers && p->n_pools > 1; b++) {

@@ -1,6 +1,6 @@
-/* Whether a program makes sense as a whole: every id is one of a thing that exists and that its
- * method may use, views lie in what they view, kinds of ops have the arguments that they need, and
- * calls form no circle. Readers and passes rely on it. O(tensors + ops + arguments). */
+/* Validation of a program as a whole: every id exists and may be used by its method, views lie in
+ * their bases, kinds of ops have the arguments that they need, and calls form no circle. Readers
+ * and passes rely on it. O(tensors + ops + arguments). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static arenaut_status check_tensor(const arenaut_program *p, uint32_t t, arenaut
     return check_view(p, t, err);
 }
 
-/* Which tensors the method at work may name besides its own: those that the one op that
- * calls it lists, if it has an outer method. */
+/* The tensors that the present method may name besides its own: operands of the one op that calls
+ * it, if it has an outer method. */
 typedef struct scope {
     uint32_t *caller;  /* per method: the op that calls it; NONE: no op, MANY: several */
     uint32_t *visible; /* per tensor: the latest method + 1 that may name it */
@@ -105,8 +105,8 @@ static void scope_free(const arenaut_program *p, const scope *s) {
     arn_release(arn_program_allocator(p), s->visible);
 }
 
-/* What the caller lists is looked at with the caller, so no chain has to be followed. Whoever has a
- * view has the memory that it is a view of. */
+/* The caller's list is checked with the caller, so no chain has to be followed. A method with a
+ * view has its base's memory. */
 static arenaut_status enter_scope(const arenaut_program *p, const scope *s, uint32_t m,
                                   arenaut_error *err) {
     const arenaut_method *method = &p->methods[m];
@@ -217,7 +217,7 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     return ARENAUT_OK;
 }
 
-/* What only names values names one of them, and a tuple has no holes. */
+/* An op that only names values names one of them, and a tuple has no holes. */
 static arenaut_status check_naming(const arenaut_op *op, const char *name, arenaut_error *err) {
     const bool tuple = op->kind == ARENAUT_OP_TUPLE;
     if (!tuple && op->kind != ARENAUT_OP_FIELD && op->kind != ARENAUT_OP_LET) return ARENAUT_OK;
@@ -257,8 +257,8 @@ static arenaut_status check_after(const arenaut_program *p, const arenaut_op *op
     for (uint32_t i = 0; i < op->n_after; i++) {
         if (op->after[i] < at) continue;
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "op '%s', number %" PRIu32 " of its method, waits for op %" PRIu32
-                        "; it can wait for those before it only",
+                        "op '%s', number %" PRIu32 " of its method, depends on op %" PRIu32
+                        "; it can depend on earlier ops only",
                         name, at, op->after[i]);
     }
     return ARENAUT_OK;
@@ -463,7 +463,7 @@ static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint
     return ARENAUT_OK;
 }
 
-/* The checks that need marks or an order, over what the others found sound by itself. */
+/* The checks that need marks or an order, over parts that are valid by themselves. */
 static arenaut_status check_graph(const arenaut_program *p, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
     uint8_t *marks = arn_allocate_zeroed(allocator, (size_t)p->n_tensors + p->n_methods, 1);

@@ -405,13 +405,12 @@ TEST(calls_and_jumps_in_concurrent_methods_are_refused) {
 }
 
 TEST(an_op_waits_for_earlier_ones_only) {
-    assert_unreadable(
-        "program-json",
-        "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
-        " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",
-        ARENAUT_BAD_INPUT,
-        "op 'a', number 0 of its method, waits for op 0; it can wait for those before "
-        "it only");
+    assert_unreadable("program-json",
+                      "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
+                      " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",
+                      ARENAUT_BAD_INPUT,
+                      "op 'a', number 0 of its method, depends on op 0; it can depend on "
+                      "earlier ops only");
 }
 
 TEST(streams_travel_as_json) {

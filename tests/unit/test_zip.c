@@ -163,9 +163,10 @@ TEST(what_says_something_else_is_not_replaced) {
         {ZIP_LARGE_SIZES, 41, 4, "the size in the header of 'a/first' does not agree"},
         {ZIP_LARGE_SIZES, 37, 2, "the size in the header of 'a/first' does not agree"},
         {ZIP_LARGE_SIZES, 39, 99, "the size in the header of 'a/first' does not agree"},
-        {ZIP_FOLLOWED, 42, 1, "what follows the bytes of 'a/first' does not agree"},
-        {ZIP_FOLLOWED, 50, 1, "what follows the bytes of 'a/first' does not agree"},
-        {ZIP_FOLLOWED | ZIP_MARKED, 50, 1, "what follows the bytes of 'a/first' does not agree"},
+        {ZIP_FOLLOWED, 42, 1, "the record behind the bytes of 'a/first' does not agree"},
+        {ZIP_FOLLOWED, 50, 1, "the record behind the bytes of 'a/first' does not agree"},
+        {ZIP_FOLLOWED | ZIP_MARKED, 50, 1,
+         "the record behind the bytes of 'a/first' does not agree"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         bytes b = zip_in_way(parts, 1, cases[i].way), out;
