@@ -23,7 +23,7 @@ typedef struct ascii {
     uint32_t columns;
     uint32_t *cells;         /* ROWS × columns; row 0 is the lowest; ARENAUT_NONE: empty */
     uint64_t arena;          /* bytes of the pool that is drawn now */
-    bool has_shared;         /* some cells are those of two buffers */
+    bool has_shared;         /* some cells belong to two buffers */
     uint32_t named[LETTERS]; /* the buffers with letters, largest first; the
                               * largest of them are also explained */
     uint32_t n_named;
@@ -91,7 +91,7 @@ static void fill(ascii *a, uint32_t buffer, arenaut_interval life) {
     }
 }
 
-/* Over what both buffers filled, like a chessboard, so that neither hides the other. */
+/* Over the cells that both buffers filled, like a chessboard, so that neither hides the other. */
 static void fill_shared(void *context, arn_shared_area area) {
     ascii *a = context;
     if (!arn_report_picture_shows(&a->picture, area.life)) return;
@@ -119,7 +119,7 @@ static void fill_cells(ascii *a, uint32_t pool) {
     arn_report_shared_areas(a->result, pool, a, fill_shared);
 }
 
-/* One of six colours by id, the letter staying what tells. */
+/* One of six colours by id, the letter stays the distinction. */
 static void put_color(ascii *a, uint32_t buffer) {
     static const int colors[] = {117, 180, 115, 182, 187, 153}; /* light: black text reads well */
     if (!a->options->color) return;
@@ -194,7 +194,7 @@ static void put_title(ascii *a) {
     arn_puts(&a->out, "\n\n");
 }
 
-/* The key to the letters, by size; what is alive at the peak is starred. */
+/* The key to the letters, by size; buffers alive at the peak are starred. */
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
     enum { LEAST_NAME = 16, AROUND_NAME = 46 };

@@ -1,5 +1,5 @@
-/* The bound without a buffer: that buffer, and what lies inside it, are made empty in a copy of the
- * two columns that say so, and the bound is found anew. O(n log n) for each. */
+/* The bound without a buffer: that buffer, and its slices, are made empty in a copy of the two
+ * columns with sizes and lifetimes, and the bound is computed for the copy. O(n log n) for each. */
 #include "report/bound_without.h"
 
 #include <arenaut/planner.h>

@@ -1,5 +1,5 @@
-/* What the lower bound would be without one buffer: what making it smaller, or computing it again
- * when it is needed, could give at most. */
+/* The lower bound without one buffer: the most that a smaller size or rematerialization of it could
+ * save. */
 #ifndef ARN_REPORT_BOUND_WITHOUT_H
 #define ARN_REPORT_BOUND_WITHOUT_H
 

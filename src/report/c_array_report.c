@@ -1,6 +1,6 @@
-/* c-array: the bytes of a model file as a C array, for firmware that has no files. They are what
- * the file holds, with the plan that is in it or without one: planning is not its business. It is
- * aligned as flatbuffers with data inside ask for, and compiles as C11 and as C++11. */
+/* c-array: the bytes of a model file as a C array, for firmware that has no files. They are the
+ * file's own, with the plan in it or without one: it does not plan. It is aligned as flatbuffers
+ * with data inside need, and compiles as C11 and as C++11. */
 #include <arenaut/report.h>
 #include <arenaut/version.h>
 

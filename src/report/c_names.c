@@ -1,5 +1,5 @@
-/* Names and comments of C code: what a file says goes through here, so that no name in a model can
- * become code, or a word that C keeps for itself. */
+/* Sanitizer of names and comments of C code: texts of a file go through here, so that no name in a
+ * model can become code, or a word that C keeps for itself. */
 #include "report/c_names.h"
 
 #include <string.h>

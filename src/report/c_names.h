@@ -8,7 +8,7 @@ typedef struct arn_c_name {
     char text[64];
 } arn_c_name;
 
-/* Letters and digits, all else as '_'; what would begin with a digit or with an underscore
+/* Letters and digits, all else as '_'; a name that would begin with a digit or with an underscore
  * (reserved) gets an 'm' in front. */
 arn_c_name arn_c_identifier(const char *text, size_t length, bool upper);
 

@@ -1,4 +1,4 @@
-/* Bytes that something lies in: see covered.h. */
+/* Segment tree of covered bytes: see covered.h. */
 #include "report/covered.h"
 
 #include <stdlib.h>

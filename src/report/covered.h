@@ -1,6 +1,6 @@
-/* How many bytes of the arenas something lies in, while buffers come and go: what several share
- * counts once. A tree over the addresses at which buffers begin and end, of which each node knows
- * how many buffers cover all of it. */
+/* The number of covered bytes of the arenas, while buffers come and go: shared bytes count once. A
+ * segment tree over the addresses at which buffers begin and end, of which each node knows how many
+ * buffers cover all of it. */
 #ifndef ARN_REPORT_COVERED_H
 #define ARN_REPORT_COVERED_H
 

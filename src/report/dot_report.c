@@ -1,6 +1,6 @@
 /* dot: the program for Graphviz: ops as boxes, method by method, and an arrow from the op that
  * makes a buffer to each that reads it, with the buffer's bytes, its place and the steps of its
- * life. What is alive at the peak is strong. Ops are named as viewers of models number them.
+ * life. Buffers alive at the peak are strong. Ops are named as viewers of models number them.
  * O(arguments). */
 #include <inttypes.h>
 
@@ -14,7 +14,7 @@ typedef struct graph {
     const arenaut_result *result;
     arn_writer out;
     arenaut_peak peak;
-    uint32_t *maker; /* per buffer: the op that wrote it last, of those that were looked at */
+    uint32_t *maker; /* per buffer: the op that wrote it last, so far */
 } graph;
 
 /* Within a string of dot, where only quotes and backslashes say more than themselves. */

@@ -1,5 +1,5 @@
-/* explain: why the peak is what it is, on one screen: where it is, what is alive there and
- * which ops need it, what the arena wastes above it, and what would bring it down. */
+/* explain: the causes of the peak, on one screen: its step, the buffers alive there and the ops
+ * that need them, the waste of the arena above it, and remedies. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct explain {
     const arenaut_allocator *allocator;
     arn_writer out;
     arenaut_peak peak;
-    uint64_t needed; /* at the peak: what is alive, shared bytes once */
+    uint64_t needed; /* at the peak: live bytes, shared ones once */
     uint64_t bound;  /* on the arena: at least that, more with pinned buffers */
     arenaut_error *err;
 } explain;
@@ -31,17 +31,17 @@ static const arenaut_plan *plan_of(const arenaut_result *r) {
     return r->plan && r->plan->quality != ARENAUT_INFEASIBLE ? r->plan : NULL;
 }
 
-/* Where plans may put more into slower pools, a minimal one need not be the smallest in all. */
+/* If plans may put more into slower pools, a minimal one need not be the smallest in all. */
 static bool is_smallest(const arenaut_result *r) {
     return r->plan->quality == ARENAUT_OPTIMAL && !arenaut_problem_chooses_pools(r->problem);
 }
 
-/* Where the runtime keeps more than tensors in its arena, the plan is of the head alone. */
+/* If the runtime keeps more than tensors in its arena, the plan is of the head alone. */
 static const char *name_of_planned(const arenaut_result *r) {
     return r->program && r->target && r->target->layout ? "head" : "arena";
 }
 
-/* What the plan takes beyond the peak. */
+/* The bytes of the plan beyond the peak. */
 static void put_arena(explain *e) {
     const arenaut_result *r = e->result;
     const uint64_t used = e->needed + r->behind;
@@ -62,8 +62,8 @@ static void put_arena(explain *e) {
                  is_smallest(r) ? "which is proven to be unavoidable" : "perhaps avoidable");
 }
 
-/* Three numbers that are often confused: what is needed at once, what the plan takes, and what
- * the runtime takes today. */
+/* Three numbers that are often confused: bytes needed at once, bytes of the plan, and bytes of the
+ * runtime's own plan. */
 static void put_summary(explain *e) {
     const arenaut_result *r = e->result;
     arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
@@ -92,7 +92,7 @@ static bool touches(const arenaut_result *r, const uint32_t *tensors, uint32_t n
     return false;
 }
 
-/* The op that makes it and those that still need it: why it is alive at the peak. */
+/* The op that makes it and its later readers: the reason why it is alive at the peak. */
 static void put_makers_and_readers(explain *e, uint32_t buffer) {
     const arenaut_program *p = e->result->program;
     uint32_t readers = 0, producer = ARENAUT_NONE;
@@ -117,7 +117,7 @@ static void put_makers_and_readers(explain *e, uint32_t buffer) {
         arn_putf(&e->out, " and %" PRIu32 " more", readers - READERS_SHOWN);
 }
 
-/* For a bare problem: what the file says, and the lifetime. */
+/* For a bare problem: the file's text, and the lifetime. */
 static void put_story_of_buffer(explain *e, uint32_t buffer) {
     const arenaut_problem *p = e->result->problem;
     const arenaut_interval *life = arenaut_problem_lifetimes(p, buffer);
@@ -140,7 +140,7 @@ static uint32_t name_room(const explain *e) {
     return room < LEAST_NAME ? LEAST_NAME : (uint32_t)room;
 }
 
-/* Two lines: name and numbers in columns, then what makes and reads it. */
+/* Two lines: name and numbers in columns, then its maker and readers. */
 static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     const arenaut_problem *p = e->result->problem;
     const uint32_t b = e->peak.live[rank];
@@ -199,8 +199,8 @@ static bool is_granted(const arenaut_result *r, const arenaut_op *op, const aren
             arenaut_problem_same_base(r->problem, lower) == upper);
 }
 
-/* What kernels allow and the program does not. Said where results reach into operands at all: where
- * none does there is a note. */
+/* Overlaps that kernels allow and the program does not. Shown if results reach into operands at
+ * all: otherwise there is a note. */
 static void put_kept_apart(explain *e) {
     const arenaut_result *r = e->result;
     uint64_t n = 0;
@@ -231,7 +231,7 @@ static uint32_t live_by_offset(const explain *e, uint32_t pool, uint32_t *ids) {
     return n;
 }
 
-/* Addresses below what the pool needs at which no buffer lies at the peak. */
+/* Addresses below the pool's need at which no buffer lies at the peak. */
 static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t *shown) {
     const arenaut_plan *plan = e->result->plan;
     const uint32_t n = live_by_offset(e, pool, ids);
@@ -264,7 +264,7 @@ static arenaut_status put_holes(explain *e) {
     return ARENAUT_OK;
 }
 
-/* What the bound would be without each of the largest buffers. */
+/* The bound without each of the largest buffers. */
 static arenaut_status put_remedies(explain *e) {
     const uint32_t n = e->peak.n_live < REMEDIES ? e->peak.n_live : REMEDIES;
     arn_bound_without without[REMEDIES];
@@ -310,6 +310,6 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
 extern const arenaut_report arn_report_explain;
 const arenaut_report arn_report_explain = {
     .name = "explain",
-    .summary = "why the peak is what it is",
+    .summary = "the causes of the peak",
     .emit = emit,
 };

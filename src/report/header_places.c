@@ -1,5 +1,5 @@
-/* Where tensors lie, and how pools have to be aligned: for both parts of the report "header". An
- * alignment costs a look at every buffer. */
+/* Places of tensors, and alignments of pools: for both parts of the report "header". An alignment
+ * costs a look at every buffer. */
 #include "report/header_report.h"
 
 uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool) {

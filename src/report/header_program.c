@@ -70,8 +70,8 @@ static uint32_t put_places(const printer *p) {
     return n;
 }
 
-/* A list of places; one that is empty has no array. Tensors that are not there have a number
- * past all others, which the runtime refuses. */
+/* A list of places; one that is empty has no array. Absent tensors have a number past all others,
+ * which the runtime refuses. */
 static void put_list(const printer *p, uint32_t method, const char *what, const uint32_t *list,
                      uint32_t n) {
     if (n == 0) return;
@@ -80,7 +80,7 @@ static void put_list(const printer *p, uint32_t method, const char *what, const 
     arn_puts(p->out, "};\n");
 }
 
-/* A name as a literal of C: whatever could mean something there becomes '_'. */
+/* A name as a literal of C: characters with a meaning there become '_'. */
 static void put_literal(const printer *p, const char *name) {
     if (!name) {
         arn_puts(p->out, "0");

@@ -1,6 +1,6 @@
-/* header: the plan as a C header: how many bytes to reserve, and where everything lies. It
- * needs nothing but <stdint.h> and compiles as C99 and as C++. Behind the runtime's
- * runtime_program.h it also defines the static program (header_program.c). */
+/* header: the plan as a C header: the bytes to reserve, and all places. It needs nothing but
+ * <stdint.h> and compiles as C99 and as C++. Behind the runtime's runtime_program.h it also defines
+ * the static program (header_program.c). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +70,8 @@ static bool is_listed(size_t index, const char *macro) {
     return false;
 }
 
-/* Builds of the runtime with other kernels say so by a macro, which stops the compiler here. What
- * a set of the caller's own stands for is not known. */
+/* Builds of the runtime with other kernels define a macro, which stops the compiler here. The build
+ * of a caller's own set is unknown. */
 static void put_guard(header *h, const arenaut_kernel_set *kernels) {
     const arenaut_target *target = h->result->target;
     const char *before = "#if (";
@@ -88,7 +88,7 @@ static void put_guard(header *h, const arenaut_kernel_set *kernels) {
              h->upper.text, kernels->name);
 }
 
-/* Where results overlap operands, the plan is right for these kernels and no others. */
+/* If results overlap operands, the plan is right for these kernels and no others. */
 static void put_kernels(header *h) {
     const arenaut_kernel_set *kernels = h->result->kernels;
     if (!kernels) return;
@@ -114,13 +114,13 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
              arn_report_commas(arena.head).text, arn_report_commas(arena.tail).text,
              refused       ? "; its kernels do not take this model"
              : arena.exact ? ""
-                           : ", and what kernels ask for that is not known");
+                           : ", and the kernels' scratch, which is unknown");
     arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
              arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
     return arn_report_put_resolver(&h->out, r->program, h->upper.text, allocator, err);
 }
 
-/* What the firmware needs: how much to reserve, and how to align it. */
+/* The firmware's part: bytes to reserve, and their alignment. */
 static void put_sizes(header *h) {
     const arenaut_problem *p = h->result->problem;
     if (p->n_pools > 1) {
@@ -168,7 +168,7 @@ static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
     return arn_report_tensor_place(h->result, tensor, &pool, offset);
 }
 
-/* Where to put the inputs and find the outputs, without searching a table. */
+/* Places of inputs and outputs, without searching a table. */
 static void put_arguments(header *h, const arn_c_name *method, const char *kind,
                           const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* What the files of the report "header" share. */
+/* Common parts of the files of the report "header". */
 #ifndef ARN_REPORT_HEADER_REPORT_H
 #define ARN_REPORT_HEADER_REPORT_H
 
@@ -6,10 +6,10 @@
 
 #include "core/writer.h"
 
-/* What the start of a pool must be aligned to for all offsets in it to be aligned. */
+/* The alignment of a pool's start with which all offsets in it are aligned. */
 uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool);
 
-/* Where a tensor lies; false if it is in no pool. */
+/* The place of a tensor; false if it is in no pool. */
 bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
                              uint64_t *offset);
 

@@ -1,5 +1,4 @@
-/* Which ops the resolver of the micro runtime must know, for firmware that adds no more than it
- * needs. */
+/* The ops that the micro runtime's resolver needs, for firmware that adds no others. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,8 @@ static uint32_t find_kinds(const arenaut_program *program, const char **kinds) {
 
 static void put_kinds(arn_writer *out, const char *const *kinds, uint32_t n, const char *upper) {
     uint32_t n_others = 0;
-    arn_putf(out, "\n/* Room that the op resolver needs, and what adds each op to it. */\n");
+    arn_putf(out,
+             "\n/* Room that the op resolver needs, and the calls that add each op to it. */\n");
     arn_putf(out, "#define %s_OP_KINDS %" PRIu32 "u\n#define %s_RESOLVER_OPS(OP)", upper, n, upper);
     for (uint32_t i = 0; i < n; i++) {
         const char *adds = adder_of(kinds[i]);

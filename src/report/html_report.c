@@ -43,7 +43,7 @@ static void put_escaped(html *h, const char *text) {
     }
 }
 
-/* ---- what a browser without scripts shows ---- */
+/* ---- for browsers without scripts ---- */
 
 static bool is_plain_in_url(unsigned char c) { return c >= ' ' && c < 0x7f && !strchr("'&<%#", c); }
 

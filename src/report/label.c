@@ -1,4 +1,4 @@
-/* Numbers and names as reports print them. Names come from files, so what a terminal may obey is
+/* Numbers and names as reports print them. Names come from files, so control characters are
  * replaced, and columns are counted in characters. */
 #include "report/label.h"
 
@@ -97,7 +97,7 @@ size_t arn_report_columns_left(size_t width, size_t used) {
 }
 
 /* The last `columns` characters of `text` as they are shown, in less than `room` bytes; "..."
- * stands for what was cut. */
+ * stands for the cut part. */
 static arn_label cut_left(const char *text, uint32_t columns, size_t room) {
     static const char dots[] = "...";
     enum { DOTS = sizeof dots - 1 };

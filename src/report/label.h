@@ -1,4 +1,4 @@
-/* How reports name things: buffers, ops, steps, sizes. */
+/* Names in reports: of buffers, ops, steps, sizes. */
 #ifndef ARN_REPORT_LABEL_H
 #define ARN_REPORT_LABEL_H
 
@@ -39,7 +39,7 @@ void arn_report_put_spaces(arn_writer *writer, size_t n);
 /* Characters that arn_report_put_clean and the labels show for `text`: one for each code point, and
  * one '?' for each byte that is none or is not shown. */
 size_t arn_report_columns(const char *text);
-/* width - used, or 0 where more is used: what is left of a row may be less than nothing. */
+/* width - used, or 0 if more is used, as a row may be too full. */
 size_t arn_report_columns_left(size_t width, size_t used);
 
 #endif

@@ -2,8 +2,8 @@
  * microsecond, a pool is a process, and each buffer lies for as long as it lives in one of its
  * pool's lanes, which are as many as buffers are alive at once. Above is a counter of bytes alive.
  *
- * The format is the JSON of Trace Event Format. Events of one lane must not overlap: what ends at a
- * step gives its lane back before anything that begins there takes one. O(n log n). */
+ * The format is the JSON of Trace Event Format. Events of one lane must not overlap: a buffer that
+ * ends at a step gives its lane back before one that begins there takes one. O(n log n). */
 #include <inttypes.h>
 
 #include "core/fail.h"
@@ -18,7 +18,7 @@ typedef struct trace {
     uint32_t *events;      /* lifetime * 2, + 1 for its end; in order */
     uint32_t *owner;       /* per lifetime */
     uint32_t *lane;        /* per lifetime */
-    uint32_t *free_lane;   /* those given back, of one pool */
+    uint32_t *free_lane;   /* freed ones, of one pool */
     int64_t origin;        /* the first step */
     const char *separator; /* before the next event */
 } trace;

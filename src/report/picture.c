@@ -33,7 +33,7 @@ uint64_t arn_report_nice_step(uint64_t n) {
     return n;
 }
 
-/* The axis spans what lives; with nothing alive it has one step, so that scaling works. */
+/* The axis spans all lifetimes; with nothing alive it has one step, so that scaling works. */
 static void find_range(arn_report_picture *picture) {
     const arenaut_problem *p = picture->result->problem;
     picture->first = 0;

@@ -1,6 +1,5 @@
-/* What pictures of a plan have in common: the time axis, the scale of addresses, and in how many
- * bytes of the arenas something is alive in each column of the picture; of a trace, also what was
- * reserved. */
+/* Common parts of pictures of a plan: the time axis, the scale of addresses, and the live bytes of
+ * the arenas in each column of the picture; of a trace, also the reserved bytes. */
 #ifndef ARN_REPORT_PICTURE_H
 #define ARN_REPORT_PICTURE_H
 
@@ -11,16 +10,16 @@ typedef struct arn_report_picture {
     int64_t first, end; /* steps shown, [first, end) */
     arenaut_peak peak;
     uint32_t columns;
-    uint64_t *live;     /* per column: the most bytes alive at any of its steps; what buffers share
-                         * counts once */
+    uint64_t *live;     /* per column: the most bytes alive at any of its steps; shared bytes count
+                         * once */
     uint64_t most;      /* of them */
     uint64_t at_peak;   /* the same at the peak's step */
     uint64_t *reserved; /* per column: the most that the trace's allocator held; NULL: not known */
     const arenaut_allocator *allocator;
 } arn_report_picture;
 
-/* Of `steps`, those at which something may be alive; all of these if it is empty. REFUSED if there
- * are none. */
+/* Of `steps`, the ones at which something may be alive; all of these if it is empty. REFUSED if
+ * there are none. */
 arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_interval steps,
                                        uint32_t columns, const arenaut_allocator *allocator,
                                        arn_report_picture *picture, arenaut_error *err);
@@ -35,7 +34,7 @@ static inline bool arn_report_picture_shows(const arn_report_picture *picture,
     return life.first < picture->end && life.end > picture->first;
 }
 
-/* Where a step lies on an axis of `units`. */
+/* The place of a step on an axis of `units`. */
 uint32_t arn_report_picture_x(const arn_report_picture *picture, int64_t step, uint32_t units);
 
 /* The next number of the form 1, 2 or 5 times a power of ten that is >= n: for ticks. */

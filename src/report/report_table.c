@@ -1,5 +1,5 @@
-/* The table of reports, and running one. That a report has the plan it needs is looked at here,
- * once for all. */
+/* The table of reports, and runs of one. The plan that a report needs is checked for here, once for
+ * all. */
 #include <arenaut/report.h>
 
 #include "core/fail.h"

@@ -1,5 +1,5 @@
-/* What two buffers share: the addresses that both cover, for as long as both live. Only pairs that
- * the problem lets overlap are looked at, so this costs as much as there are of these. */
+/* Areas shared by two buffers: the addresses that both cover, for as long as both live. Only pairs
+ * that the problem lets overlap are looked at, so this costs as much as there are of these. */
 #include "report/shared_areas.h"
 
 typedef struct shared {

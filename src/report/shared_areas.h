@@ -1,4 +1,4 @@
-/* Where a plan has two buffers at one address at one time: results over their operands. */
+/* Areas of a plan with two buffers at one address at one time: results over their operands. */
 #ifndef ARN_REPORT_SHARED_AREAS_H
 #define ARN_REPORT_SHARED_AREAS_H
 

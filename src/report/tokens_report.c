@@ -1,6 +1,5 @@
-/* tokens: the plan as storage ids, the way graph runtimes want it: which token each value is
- * in, on which device, and how large the tokens are. A tuple has an id and a device for each of
- * its fields. */
+/* tokens: the plan as storage ids, for graph runtimes: the token of each value, its device, and the
+ * sizes of tokens. A tuple has an id and a device for each of its fields. */
 #include <inttypes.h>
 
 #include <arenaut/report.h>
@@ -45,7 +44,7 @@ static uint32_t token_of(const listing *l, uint32_t tensor) {
     return buffer == ARENAUT_NONE ? buffer : l->tokens.of[buffer];
 }
 
-/* What lies in a token is on its device, whatever a file says of one of its names. */
+/* A value in a token is on its device, even if a file states another for one of its names. */
 static void put_device_of(listing *l, uint32_t tensor) {
     const uint32_t token = token_of(l, tensor);
     put_device(l, token == ARENAUT_NONE ? l->result->program->tensors[tensor].device

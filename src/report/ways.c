@@ -1,4 +1,4 @@
-/* See ways.h. */
+/* Queries on the tilings of a result: see ways.h. */
 #include "report/ways.h"
 
 #include <inttypes.h>

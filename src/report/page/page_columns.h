@@ -4,7 +4,7 @@
 
 #include "core/writer.h"
 
-/* Three bytes as four characters of RFC 4648, for what lies in an HTML page. */
+/* Three bytes as four characters of RFC 4648, for data in an HTML page. */
 typedef struct arn_base64 {
     arn_writer *out;
     unsigned char held[3];
@@ -20,8 +20,8 @@ typedef const char *(*arn_column_text)(const void *context, uint32_t i); /* NULL
 /* "name": {...}: `n` numbers in the shortest of three ways. Each is called for twice. */
 void arn_put_column(arn_writer *out, const char *name, uint32_t n, arn_column_value value,
                     const void *context);
-/* "name": {...}: `n` texts, each as what it has more than the one before. The bytes are those of
- * the file, whatever they are. */
+/* "name": {...}: `n` texts, each as its difference from the one before. The bytes are the file's
+ * own, of any encoding. */
 void arn_put_text_column(arn_writer *out, const char *name, uint32_t n, arn_column_text text,
                          const void *context);
 

@@ -27,7 +27,7 @@ typedef struct page {
     const arenaut_program *program; /* NULL for a bare problem, and so the next */
     const arenaut_lowering *lowering;
     int64_t origin;    /* the first step */
-    arn_region region; /* what follows */
+    arn_region region; /* of the arrays below */
     arn_name_tree tree;
     const char **word; /* room for all that are asked for */
     uint32_t n_words;
@@ -111,7 +111,7 @@ static bool find_arguments(page *p) {
 
 /* ---- values of columns ---- */
 
-/* Whether it is a trace that says what was reserved. */
+/* Whether it is a trace with reserved bytes. */
 static bool says_reserved(const page *p) { return p->result->trace && p->result->trace->reserved; }
 
 static uint64_t from_one(uint32_t index) { return index == ARENAUT_NONE ? 0 : (uint64_t)index + 1; }

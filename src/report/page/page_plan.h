@@ -6,7 +6,7 @@
 
 #include "core/writer.h"
 
-/* A JSON object, see explorer/src/model.js; `with_problem` has what is needed to plan again. */
+/* A JSON object, see explorer/src/model.js; `with_problem`: with the data needed to plan again. */
 arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result, bool with_problem,
                                  const arenaut_allocator *allocator, arenaut_error *err);
 

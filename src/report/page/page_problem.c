@@ -1,7 +1,7 @@
 /* The constraints of a problem that its plan does not show, in columns: of buffers which pools they
  * may go to, whether they are pinned, and the like; of pools capacity and alignment; of pairs the
- * distances; conflicts and reserved ranges. What may be missing is one larger than it is, and 0
- * where it is missing; distances, which may be negative, are 0, -1, 1, -2 and so on. */
+ * distances; conflicts and reserved ranges. A number that may be missing is stored plus one, and 0
+ * if it is missing; distances, which may be negative, are 0, -1, 1, -2 and so on. */
 #include "report/page/page_problem.h"
 
 #include <inttypes.h>

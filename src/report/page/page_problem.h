@@ -1,4 +1,4 @@
-/* What a plan was made for, as far as the page must know it to plan again. */
+/* The problem of a plan, as far as the page needs it to plan again. */
 #ifndef ARN_REPORT_PAGE_PROBLEM_H
 #define ARN_REPORT_PAGE_PROBLEM_H
 

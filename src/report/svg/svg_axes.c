@@ -1,6 +1,5 @@
-/* What stands around the rectangles: addresses at the left, steps below, the curve of bytes alive
- * above, for a trace with what was reserved meanwhile, and the marker of the peak through all of
- * it. */
+/* Axes around the rectangles: addresses at the left, steps below, the curve of live bytes above,
+ * for a trace with the reserved bytes, and the marker of the peak through all of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,8 +91,8 @@ static void open_stairs(svg_drawing *s, const char *cls, const uint64_t *bytes) 
     arn_svg_tenths(s, SVG_LEFT + SVG_PLOT);
 }
 
-/* What a trace's allocator held over time, and what a plan would: what lies between the first and
- * the bytes alive was reserved for nothing. */
+/* The bytes that a trace's allocator held over time, and those of a plan: all between the first and
+ * the live bytes was reserved for nothing. */
 static void put_recorded(svg_drawing *s) {
     const arenaut_trace *trace = s->result->trace;
     const uint32_t x = SVG_LEFT + SVG_PLOT, arena = arn_svg_height(s, s->result->plan->total);

@@ -1,5 +1,5 @@
 /* The rectangles of a pool: of each lifetime one, as many as can be told apart; the rest are cells
- * of a grid, and what two buffers hold at once is hatched. */
+ * of a grid, and bytes of two buffers at once are hatched. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "report/svg/svg_drawing.h"
 
 enum {
-    GRID_COLUMNS = 160, /* for the rectangles past what is drawn one by one */
+    GRID_COLUMNS = 160, /* for the rectangles past the ones drawn one by one */
     GRID_ROWS = 100,
     THIN = 40,
 };
@@ -46,8 +46,8 @@ static bool more_area(const void *context, uint32_t a, uint32_t b) {
     return (uint64_t)ra.width * ra.height > (uint64_t)rb.width * rb.height;
 }
 
-/* The lifetimes in this pool, those with the largest rectangles first if there are more
- * than can be told apart. */
+/* The lifetimes in this pool, the largest rectangles first if there are more than can be told
+ * apart. */
 static void choose(svg_drawing *s) {
     const arenaut_problem *p = s->result->problem;
     uint32_t n = 0;
@@ -102,8 +102,8 @@ static void put_rectangles(svg_drawing *s) {
     }
 }
 
-/* Over both buffers, so that neither hides the other. Where they are too many to be told apart
- * they only count. */
+/* Over both buffers, so that neither hides the other. If they are too many to be told apart they
+ * only count. */
 static void put_shared(void *context, arn_shared_area area) {
     svg_drawing *s = context;
     if (!arn_report_picture_shows(&s->picture, area.life)) return;

@@ -1,4 +1,4 @@
-/* What SVG is made of: numbers in tenths, text that a file may have chosen, lines, rectangles. */
+/* Elements of SVG: numbers in tenths, text that a file may have chosen, lines, rectangles. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@ typedef struct svg_drawing {
     arn_report_picture picture;
     arn_writer out;
     uint64_t top; /* bytes at the upper edge of a pool's plot */
-    uint32_t y;   /* the upper edge of what is drawn now */
+    uint32_t y;   /* the upper edge of the present part */
     uint32_t height;
     uint32_t pool;
     uint32_t *chosen; /* lifetimes that get a rectangle of their own, in order */
@@ -68,7 +68,7 @@ void arn_svg_peak_marker(svg_drawing *s, uint32_t from, uint32_t to);
 
 /* ---- svg_buffers.c and svg_labels.c ---- */
 
-/* All of this pool, into `chosen` those with a rectangle of their own. */
+/* All of this pool, into `chosen` the ones with a rectangle of their own. */
 arenaut_status arn_svg_buffers(svg_drawing *s, arenaut_error *err);
 svg_rectangle arn_svg_place(const svg_drawing *s, uint32_t lifetime);
 bool arn_svg_is_strong(const svg_drawing *s, uint32_t b); /* alive at the peak */
@@ -77,7 +77,7 @@ void arn_svg_labels(svg_drawing *s);                      /* of the chosen, afte
 /* ---- svg_notes.c ---- */
 
 void arn_svg_title(svg_drawing *s);
-void arn_svg_levels(svg_drawing *s); /* arena, bound and what the runtime takes now */
+void arn_svg_levels(svg_drawing *s); /* arena, bound and the runtime's own plan */
 void arn_svg_legend(svg_drawing *s);
 uint32_t arn_svg_listed(const svg_drawing *s); /* lines of the list below */
 void arn_svg_peak_list(svg_drawing *s);

@@ -1,4 +1,4 @@
-/* Names and sizes on the rectangles: where there is room, and never over one another. */
+/* Labels of names and sizes on the rectangles: where there is room, and never over one another. */
 #include <string.h>
 
 #include "report/label.h"
@@ -44,7 +44,7 @@ static void put_buffer_label(svg_drawing *s, svg_rectangle r, uint32_t b, bool s
     }
 }
 
-/* After all that could cover them; what is alive at the peak takes its room first. */
+/* After all that could cover them; buffers alive at the peak take their room first. */
 void arn_svg_labels(svg_drawing *s) {
     s->n_labelled = 0;
     for (uint32_t turn = 0; turn < 2; turn++) {

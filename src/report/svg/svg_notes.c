@@ -1,5 +1,5 @@
-/* What is written beside the rectangles: the title, the levels of arena and bound, the legend, and
- * the list of what is alive at the peak. */
+/* Text beside the rectangles: the title, the levels of arena and bound, the legend, and the list of
+ * buffers alive at the peak. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ void arn_svg_title(svg_drawing *s) {
     arn_svg_text(s, SVG_LEFT, 530, "soft", NULL, text);
 }
 
-/* A swatch and what it stands for; returns where the next one begins. */
+/* A swatch and its meaning; returns the begin of the next one. */
 static uint32_t put_swatch(svg_drawing *s, uint32_t x, const char *cls, const char *name) {
     const svg_rectangle swatch = {x, 0, 110, 110};
     arn_svg_rectangle(s, swatch, cls);
@@ -87,7 +87,7 @@ static uint32_t put_swatch(svg_drawing *s, uint32_t x, const char *cls, const ch
     return x + 160 + (uint32_t)strlen(name) * SVG_LETTER + 200;
 }
 
-/* Only what occurs. */
+/* The legend, of the swatches that occur. */
 void arn_svg_legend(svg_drawing *s) {
     uint32_t x = 0;
     bool used[ARENAUT_CLASS_COUNT] = {false};
@@ -107,8 +107,8 @@ void arn_svg_legend(svg_drawing *s) {
                                 : "strong: alive at the peak");
 }
 
-/* Where steps are too many to be named, so are most buffers: those that are alive at the peak are
- * listed, with where they lie. */
+/* If steps are too many to be named, so are most buffers: the ones alive at the peak are listed,
+ * with their places. */
 uint32_t arn_svg_listed(const svg_drawing *s) {
     const uint32_t n = s->picture.peak.n_live;
     const bool few = s->result->problem->n_buffers <= SVG_MOST_NAMED;

@@ -1,8 +1,7 @@
-/* svg: a still picture of a plan. Steps run to the right and addresses upwards; a rectangle
- * is a buffer for as long as it lives. Above lies the curve of bytes alive, and of a trace what was
- * reserved meanwhile. What is alive
- * at the peak is strong, the rest pale, so that the eye finds what sets the arena. Bytes that an
- * operand and a result hold at once are hatched.
+/* svg: a still picture of a plan. Steps run to the right and addresses upwards; a rectangle is a
+ * buffer for as long as it lives. Above lies the curve of live bytes, and of a trace that of
+ * reserved bytes. Buffers alive at the peak are strong, the rest pale, so that the eye finds the
+ * cause of the arena's size. Bytes that an operand and a result hold at once are hatched.
  *
  * Coordinates are tenths of a pixel, in integers, so that every machine draws the same
  * bytes. Colours are Okabe and Ito's, which can be told apart by the colour-blind. */
@@ -71,7 +70,7 @@ static arenaut_status put_pool(svg_drawing *s, arenaut_error *err) {
 
 /* ---- the whole ---- */
 
-/* The highest address worth showing: today's arena too, if it is not far off. */
+/* The highest address worth showing: the runtime's own arena too, if it is not far off. */
 static uint64_t top_of_pool(const svg_drawing *s, uint32_t pool) {
     const arenaut_plan *plan = s->result->plan, *baseline = s->result->baseline;
     uint64_t top = plan->arena[pool];
@@ -162,7 +161,7 @@ static arenaut_status open_picture(svg_drawing *s, const arenaut_result *result,
     return ARENAUT_OK;
 }
 
-/* The plan below what it is compared with, both to one scale. */
+/* The plan below the one that it is compared with, both to one scale. */
 static arenaut_status draw_both(svg_drawing *s, svg_drawing *before, arenaut_error *err) {
     const uint64_t top = arn_max_u64(top_of_pool(s, 0), top_of_pool(before, 0));
     const uint32_t first = (total_height(before) + 9) / 10, second = (total_height(s) + 9) / 10;

@@ -1,6 +1,6 @@
-/* The ways to split that there were, below the plan: what each needs at least, against the ops and
- * the multiplications that it adds. Further to the left and further down is better; none of them is
- * behind another in all three. */
+/* The Pareto front of tilings, below the plan: a lower bound of the bytes of each, against the ops
+ * and the multiplications that it adds. Further to the left and further down is better; none is
+ * dominated by another. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ enum { ABOVE = 420, HEIGHT = 1900, BELOW = 420, BETWEEN = 400, INSET = 120 };
 typedef struct ways_plot {
     const char *name;
     uint32_t left, width;
-    uint64_t most; /* of what is added */
+    uint64_t most; /* of the additions */
 } ways_plot;
 
 uint32_t arn_svg_ways_height(const svg_drawing *s) {
@@ -77,7 +77,7 @@ void arn_svg_ways(svg_drawing *s) {
         macs.most = arn_max_u64(macs.most, front->choices[i].macs);
     }
     arn_svg_text(s, SVG_LEFT, s->y + ABOVE - 120, "ink strong", NULL,
-                 "ways to split: bytes to reserve at least, with what the runtime keeps");
+                 "ways to split: bytes to reserve at least, with the runtime's own");
     s->y += ABOVE;
     s->height = HEIGHT;
     s->top = arn_report_way_needs(s->result, &front->choices[0]) * 11 / 10 + 1;
