@@ -1,5 +1,5 @@
-/* The table of dialects, and looking operators up in one: by halves, as the tables are in the
- * order of strcmp. */
+/* The table of dialects, and the look-up of operators in one by binary search, as the tables are in
+ * the order of strcmp. */
 #include <arenaut/dialect.h>
 
 #include "core/table.h"
@@ -27,7 +27,7 @@ const arenaut_dialect *arenaut_dialect_find(const char *name) {
     return NULL;
 }
 
-/* What passes make where a dialect has no word for it. */
+/* Operators that passes make if a dialect has no word for them. */
 static const arenaut_operator own[] = {
 #define OWN(name, family, purity, cost, traits) {name, traits, NULL},
 #include "ops/ops.def"

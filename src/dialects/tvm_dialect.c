@@ -1,5 +1,5 @@
 /* tvm: the functions of a TVM graph, and of the Relay programs that such graphs come from. Their
- * names say nothing about memory: compilers make them up from what they have fused. */
+ * names say nothing about memory: compilers make them up from the fused operators. */
 #include <arenaut/dialect.h>
 
 extern const arenaut_dialect arn_dialect_tvm;

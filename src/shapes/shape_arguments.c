@@ -1,6 +1,6 @@
-/* What the functions of operators are given and give back: shapes and numbers of inputs,
- * attributes, and what they found of outputs. All they make lives in the region of the inference;
- * what an operator says wrongly is noted as an error of the model. */
+/* Arguments and results of the functions of operators: shapes and numbers of inputs, attributes,
+ * and shapes of outputs. All they make lives in the region of the inference; mistakes of an
+ * operator are noted as an error of the model. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,8 +67,8 @@ void arn_shape_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype) {
     out->dtype = dtype;
 }
 
-/* What is computed from the inputs counts before what is stated: files keep stale sizes when
- * tools change the inputs' alone. */
+/* A computed shape counts before the stated one: files keep stale sizes when tools change the
+ * inputs' alone. */
 void arn_shape_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
                    const int64_t *dims) {
     arn_shape *out = output_of(s, output);

@@ -6,8 +6,8 @@
 
 /* ---- matrices ---- */
 
-/* numpy's rules: the last two axes are matrices, those before are broadcast, and a vector is
- * a matrix of which the axis added is dropped again. */
+/* numpy's rules: the last two axes are matrices, the axes before are broadcast, and a vector is a
+ * matrix of which the axis added is dropped again. */
 static void multiply(arn_shapes *s, uint32_t left, uint32_t right, arenaut_dtype dtype) {
     const arn_shape *a = arn_shape_input(s, left), *b = arn_shape_input(s, right);
     int64_t batch[ARN_SHAPE_MAX_RANK];
@@ -242,7 +242,7 @@ ARN_SHAPE_FUNCTION(reduce) {
     arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
     if (!reduced_axes(s, x, gone)) {
-        /* Which axes go is unknown; with them kept the rank is not. */
+        /* The reduced axes are unknown; with them kept the rank is not. */
         if (arn_shape_number(s, "keepdims", 1) != 0) arn_shape_set(s, 0, x->dtype, x->rank, NULL);
         return;
     }

@@ -50,7 +50,7 @@ ARN_SHAPE_FUNCTION(same_bool) {
     arn_shape_compute_values(s);
 }
 
-/* The values stay what they are, under the same or another shape of as many elements. */
+/* The values are unchanged, under the same or another shape of as many elements. */
 ARN_SHAPE_FUNCTION(identity) {
     arn_shape_set_like(s, 0, arn_shape_input(s, 0)->dtype, arn_shape_input(s, 0));
     arn_shape_copy_values(s, 0, arn_shape_input(s, 0));
@@ -106,8 +106,7 @@ ARN_SHAPE_FUNCTION(dynamic_quantize) {
     arn_shape_set(s, 2, ARENAUT_DTYPE_UINT8, 0, NULL);
 }
 
-/* Statistics of a batch are as long as it has channels; those of one that is not being
- * trained are no outputs. */
+/* Statistics of a batch are as long as it has channels; without training they are no outputs. */
 ARN_SHAPE_FUNCTION(batch_normalization) {
     const arn_shape *x = arn_shape_input(s, 0);
     arn_shape_set_like(s, 0, x->dtype, x);

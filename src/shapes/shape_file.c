@@ -56,7 +56,7 @@ static bool parse_dims(const char *at, const char *end, int64_t dims[MAX_RANK], 
     return true;
 }
 
-/* As if the model stated it: what inference finds out later counts more. */
+/* As if the model stated it: results of inference count more. */
 static arenaut_status set_dims(shape_reader *r, uint32_t t, const int64_t *dims, uint32_t rank) {
     arenaut_tensor *tensor = &r->program->tensors[t];
     arenaut_error why;

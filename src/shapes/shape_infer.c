@@ -1,11 +1,12 @@
-/* Going through methods: each op's function says what its outputs are, and what the file states
- * fills in what that leaves open. Branches meet in the larger sizes; a loop's body is visited until
- * what it carries has settled, three times at most. */
+/* Shape inference over methods: each op's function computes its outputs, and stated sizes fill in
+ * unknown ones. Branches meet in the larger sizes; a loop's body is visited to a fixed point of its
+ * carried values, three times at most. */
 #include <string.h>
 
 #include "shapes/shapes.h"
 
-/* Of two ways to the same value: sizes that differ are the larger one, since both must fit. */
+/* The join of two paths to one value: sizes that differ become the larger one, since both must
+ * fit. */
 static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
     if (into->dtype == ARENAUT_DTYPE_OTHER) into->dtype = other->dtype;
     const bool same_rank = into->ranked && other->ranked && into->rank == other->rank;
@@ -37,7 +38,7 @@ static void give(arn_shapes *s, uint32_t output, const arn_shape *shape) {
 /* False where calls are nested too deeply, or have multiplied into too much work: then nothing
  * is inferred of their results. */
 static bool visit_call(arn_shapes *s, uint32_t method) {
-    enum { DEPTH = 64 }; /* what replay follows */
+    enum { DEPTH = 64 }; /* the depth that replay follows */
     const arenaut_op *op = s->op;
     if (s->depth == DEPTH || s->work == 0) return false;
     s->depth++;
@@ -53,7 +54,7 @@ static const arn_shape *result_of(const arn_shapes *s, uint32_t method, uint32_t
     return i < m->n_outputs ? &s->of[m->outputs[i]] : arn_shape_input(s, ARENAUT_NONE);
 }
 
-/* Where the condition is known, only the branch that is taken counts. */
+/* If the condition is known, only the branch that is taken counts. */
 static void visit_if(arn_shapes *s) {
     const arenaut_op *op = s->op;
     const arn_shape *condition = arn_shape_input(s, 0);
@@ -69,7 +70,7 @@ static void visit_if(arn_shapes *s) {
     }
 }
 
-/* Whether what comes back from a turn is what went in. What is not becomes unknown. */
+/* Whether a turn returns the sizes that it was given. Sizes that differ become unknown. */
 static bool settle(arn_shapes *s, arn_shape *carried, const arn_shape *back) {
     bool same = true;
     carried->values = NULL;
@@ -89,8 +90,8 @@ static bool settle(arn_shapes *s, arn_shape *carried, const arn_shape *back) {
     return same;
 }
 
-/* Sets the inputs of a loop's method. What is scanned comes slice by slice: without the axis
- * along which it goes. */
+/* Sets the inputs of a loop's method. A scanned value comes slice by slice: without the scanned
+ * axis. */
 static void set_loop_inputs(arn_shapes *s, const arn_shape *carried, bool scans) {
     const arenaut_op *op = s->op;
     const arenaut_method *body = &s->program->methods[op->calls[0]];
@@ -118,7 +119,7 @@ static void set_loop_inputs(arn_shapes *s, const arn_shape *carried, bool scans)
     }
 }
 
-/* How many turns there are at most. */
+/* The upper bound of the number of turns. */
 static int64_t turns_of(const arn_shapes *s, bool scans) {
     const arenaut_op *op = s->op;
     if (!scans) {
@@ -134,7 +135,7 @@ static int64_t turns_of(const arn_shapes *s, bool scans) {
                                                                      : ARN_SHAPE_ANY;
 }
 
-/* What is collected gets one more axis, with one element for each turn. */
+/* A collected value gets one more axis, with one element for each turn. */
 static void give_collected(arn_shapes *s, uint32_t output, const arn_shape *slice, int64_t turns,
                            int64_t wanted) {
     uint32_t axis;
@@ -156,8 +157,8 @@ static bool is_batched_scan(const arn_shapes *s) {
     return version > 0 && version < 9 && s->op->name && strcmp(s->op->name, "Scan") == 0;
 }
 
-/* A loop carries what its method gives back. Turns are tried until they change nothing; the
- * third takes anything. */
+/* A loop carries its method's results. Turns are repeated to a fixed point; the third accepts
+ * anything. */
 static void visit_loop(arn_shapes *s) {
     enum { TURNS = 3 };
     const arenaut_op *op = s->op;

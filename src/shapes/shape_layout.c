@@ -1,6 +1,6 @@
 /* Operators that put their operand's elements in another order or another shape, or take some of
- * them. Where the elements are few and known, they are followed too, since shapes are computed
- * from them. */
+ * them. If the elements are few and known, they are followed too, since shapes are computed from
+ * them. */
 #include <string.h>
 
 #include "shapes/shapes.h"
@@ -239,7 +239,7 @@ ARN_SHAPE_FUNCTION(concat) {
     concat_values(s, axis);
 }
 
-/* The parts' sizes are stated, or they are alike and the last is what is left. */
+/* The parts' sizes are stated, or they are alike and the last is the rest. */
 static int64_t part_size(const arn_shapes *s, arn_shape_numbers sizes, bool stated, int64_t whole,
                          uint32_t part) {
     const int64_t n = s->op->n_outputs;
@@ -286,7 +286,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
-/* Python's rules: from the end if negative, clamped to what there is. */
+/* Python's rules: from the end if negative, clamped to the size. */
 static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, range *out) {
     if (size == ARN_SHAPE_ANY || start == ARN_SHAPE_ANY || end == ARN_SHAPE_ANY ||
         step == ARN_SHAPE_ANY || step == 0) {
@@ -330,7 +330,7 @@ static bool lengths_agree(const slicing *c) {
     return c->starts.n == c->n && c->ends.n == c->n && steps_agree;
 }
 
-/* What is taken along the i-th axis that is sliced; false if that is unknown. */
+/* The range taken along the i-th sliced axis; false if that is unknown. */
 static bool range_of(const slicing *c, uint32_t i, int64_t size, range *out) {
     if (!c->bounds_known || !c->steps_known) return false;
     return slice_range(size, c->starts.at[i], c->ends.at[i], c->has_steps ? c->steps.at[i] : 1,

@@ -1,5 +1,5 @@
-/* Operators that make something new: from a shape, of a shape, or as much as they find, which
- * stays unknown. */
+/* Operators that make new values: from a shape, of a shape, or of a number that depends on data,
+ * which stays unknown. */
 #include <string.h>
 
 #include "shapes/shapes.h"
@@ -59,7 +59,7 @@ ARN_SHAPE_FUNCTION(constant_of_shape) {
     for (uint32_t i = 0; i < n; i++) values[i] = value->name ? value->numbers[1] : 0;
 }
 
-/* How many numbers there are from start to limit. */
+/* The number of elements from start to limit. */
 static int64_t range_count(arenaut_dtype dtype, const int64_t at[3]) {
     for (int i = 0; i < 3; i++) {
         if (at[i] == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
@@ -124,7 +124,7 @@ ARN_SHAPE_FUNCTION(one_hot) {
     arn_shape_set(s, 0, arn_shape_input(s, 2)->dtype, rank, dims);
 }
 
-/* How many boxes are chosen shows only in a run; each has three numbers. */
+/* The number of chosen boxes shows only in a run; each has three numbers. */
 ARN_SHAPE_FUNCTION(non_max_suppression) {
     const int64_t dims[2] = {ARN_SHAPE_ANY, 3};
     arn_shape_set(s, 0, ARENAUT_DTYPE_INT64, 2, dims);

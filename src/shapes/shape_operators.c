@@ -1,5 +1,4 @@
-/* Which function serves which operator of ONNX. The table is in the order of strcmp, since it is
- * searched by halves. */
+/* The table of functions for operators of ONNX, in the order of strcmp for binary search. */
 #include <string.h>
 
 #include "shapes/shapes.h"

@@ -1,6 +1,6 @@
-/* Computing with the few numbers that shapes depend on: element by element, where both
- * operands are known. Floats are computed as doubles, in operations that every machine
- * rounds alike. */
+/* Constant evaluation of the few numbers that shapes depend on: element by element, if both
+ * operands are known. Floats are computed as doubles, in operations that every machine rounds
+ * alike. */
 #include <string.h>
 
 #include "shapes/shapes.h"
@@ -121,13 +121,13 @@ static int64_t converted(int64_t value, arenaut_dtype from, arenaut_dtype to) {
     return wide > -9.0e18 && wide < 9.0e18 ? (int64_t)wide : ARN_SHAPE_ANY;
 }
 
-/* Types whose values are kept as they are; others are unknown. */
+/* Whether values of a type are kept as they are; others are unknown. */
 static bool has_values(arenaut_dtype dtype) {
     return arn_shape_is_float(dtype) || dtype == ARENAUT_DTYPE_BOOL ||
            (dtype >= ARENAUT_DTYPE_INT8 && dtype <= ARENAUT_DTYPE_UINT64);
 }
 
-/* Where element `at` of the result comes from in an operand that may be stretched. */
+/* The source of element `at` of the result in an operand that may be broadcast. */
 static uint32_t source_of(const arn_shape *out, const arn_shape *in, uint32_t at) {
     uint32_t index = 0, step = 1, rest = at;
     for (uint32_t i = 0; i < in->rank; i++) {

@@ -4,7 +4,7 @@
 
 #include "shapes/shapes.h"
 
-/* How a window moves along one axis. */
+/* The moves of a window along one axis. */
 typedef struct window {
     int64_t size, stride, dilation, before, after;
 } window;
@@ -36,8 +36,8 @@ static bool is_text(const arenaut_attribute *a, const char *text) {
     return a->text && strcmp(a->text, text) == 0;
 }
 
-/* What the attributes say of spatial axis `axis` out of `n`. False, and noted, for strides
- * and the like that no runtime takes. */
+/* The attributes of spatial axis `axis` out of `n`. False, and noted, for strides and the like that
+ * no runtime takes. */
 static bool take_window(arn_shapes *s, uint32_t axis, uint32_t n, int64_t size, window *w) {
     const arenaut_attribute *pads = arn_shape_attribute(s, "pads");
     *w = (window){.size = size,
@@ -100,7 +100,7 @@ ARN_SHAPE_FUNCTION(conv) { convolve(s, 1, arn_shape_input(s, 0)->dtype); }
 ARN_SHAPE_FUNCTION(conv_integer) { convolve(s, 1, ARENAUT_DTYPE_INT32); }
 ARN_SHAPE_FUNCTION(qlinear_conv) { convolve(s, 3, arn_shape_input(s, 7)->dtype); }
 
-/* The other way round: each place of the window is spread out. */
+/* The reverse: each place of the window is spread out. */
 ARN_SHAPE_FUNCTION(conv_transpose) {
     const arn_shape *x = arn_shape_input(s, 0), *kernel = arn_shape_input(s, 1);
     const arenaut_attribute *stated = arn_shape_attribute(s, "kernel_shape");
@@ -136,7 +136,7 @@ ARN_SHAPE_FUNCTION(conv_transpose) {
     arn_shape_set(s, 0, x->dtype, x->rank, dims);
 }
 
-/* Where the largest elements were is a second output of MaxPool. */
+/* MaxPool has a second output: the indices of the largest elements. */
 ARN_SHAPE_FUNCTION(pool) {
     const arn_shape *x = arn_shape_input(s, 0);
     const arenaut_attribute *kernel = arn_shape_attribute(s, "kernel_shape");
@@ -172,7 +172,7 @@ ARN_SHAPE_FUNCTION(global_pool) {
 
 /* ---- resizing ---- */
 
-/* Sizes are whole numbers; scales are floats, and what they give is rounded down. */
+/* Sizes are whole numbers; scales are floats, and their products are rounded down. */
 static int64_t scaled(int64_t size, int64_t scale) {
     const double factor = scale == ARN_SHAPE_ANY ? 0.0 : arn_shape_as_double(scale);
     const double result = arn_shape_floor((double)size * factor);
@@ -228,7 +228,7 @@ ARN_SHAPE_FUNCTION(resize) {
     if (s->status == ARENAUT_OK) arn_shape_set(s, 0, x->dtype, x->rank, NULL);
 }
 
-/* Where to look is a grid: batch, height, width, 2. */
+/* The grid of sample points: batch, height, width, 2. */
 ARN_SHAPE_FUNCTION(grid_sample) {
     const arn_shape *x = arn_shape_input(s, 0), *grid = arn_shape_input(s, 1);
     arn_shape_set_dtype(s, 0, x->dtype);

@@ -1,11 +1,11 @@
-/* What the parts of shape inference share. passes/shapes.c binds sizes and stores what was found;
- * shape_infer.c goes through methods and ops; shape_operators.c knows which function serves which
- * operator. The functions are in shape_{elementwise,layout,contract,window,make}.c, by kind, and
- * stand on shape_arguments.c and shape_numbers.c. shape_values.c computes the few values that
- * shapes depend on.
+/* The state that the parts of shape inference share. passes/shapes.c binds sizes and stores
+ * results; shape_infer.c goes through methods and ops; shape_operators.c has the table of operators
+ * and their functions. The functions are in shape_{elementwise,layout,contract,window,make}.c, by
+ * kind, and stand on shape_arguments.c and shape_numbers.c. shape_values.c computes the few values
+ * that shapes depend on.
  *
- * All sizes are numbers: where one varies, inference is done for its largest and its smallest
- * value. What cannot be known is ARN_SHAPE_ANY. */
+ * All sizes are numbers: if one varies, inference is done for its largest and its smallest value.
+ * Unknown sizes are ARN_SHAPE_ANY. */
 #ifndef ARN_SHAPES_SHAPES_H
 #define ARN_SHAPES_SHAPES_H
 
@@ -33,8 +33,8 @@ typedef struct arn_shape {
 typedef struct arn_shapes {
     arenaut_program *program;
     arn_region *region;
-    arn_shape *of;        /* per tensor: what has been found */
-    arn_shape *stated;    /* per tensor: what the file says, with sizes as they are bound */
+    arn_shape *of;        /* per tensor: the inferred shape */
+    arn_shape *stated;    /* per tensor: the file's own shape, with sizes as they are bound */
     const arenaut_op *op; /* at work */
     uint64_t work;        /* ops that may still be visited before calls are left alone */
     uint32_t depth;       /* calls within calls */
@@ -50,9 +50,9 @@ arn_shape_function arn_shape_function_of(const char *op);
 /* Visits all ops of a method, whose inputs have been set. */
 void arn_shape_visit(arn_shapes *s, uint32_t method);
 
-/* ---- what functions of operators use; indices are positions in the op's lists ---- */
+/* ---- for functions of operators; indices are positions in the op's lists ---- */
 
-/* Notes an error of the model: "op N 'Name' (node): WHAT". The first one stays. */
+/* Notes an error of the model: "op N 'Name' (node): TEXT". The first one stays. */
 void arn_shape_fail(arn_shapes *s, const char *what);
 void arn_shape_fail_memory(arn_shapes *s);
 
@@ -60,8 +60,8 @@ void arn_shape_fail_memory(arn_shapes *s);
 const arn_shape *arn_shape_input(const arn_shapes *s, uint32_t i);
 bool arn_shape_has_input(const arn_shapes *s, uint32_t i);
 
-/* What has been found of an output; dims are copied. Unknown types stay as they are. NULL
- * dims of a rank above 0 are all unknown. */
+/* Sets the shape of an output; dims are copied. Unknown types stay as they are. NULL dims of a rank
+ * above 0 are all unknown. */
 void arn_shape_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
                    const int64_t *dims);
 void arn_shape_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype);
@@ -110,7 +110,7 @@ int64_t *arn_shape_new_dims(arn_shapes *s, uint32_t rank);
 bool arn_shape_broadcast(arn_shapes *s, const arn_shape *a, const arn_shape *b, uint32_t *rank,
                          int64_t *dims);
 
-/* Computes the values of elementwise operators where those of their operands are known. */
+/* Computes the values of elementwise operators if those of their operands are known. */
 void arn_shape_compute_values(arn_shapes *s);
 
 /* The functions of operators. Several operators have the same: it is declared again then. That of

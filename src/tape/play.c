@@ -1,5 +1,5 @@
-/* Playing: each request and release must be the one that was recorded next. A request costs a
- * look at one event; only blocks that are kept over runs, or released by other threads, are
+/* Playback of a tape: each request and release must be the one that was recorded next. A request
+ * costs a look at one event; only blocks that are kept over runs, or released by other threads, are
  * searched for. */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@ uint32_t arenaut_tape_outstanding(const arenaut_tape *tape) {
     return atomic_load(&tape->outstanding);
 }
 
-/* The first difference ends the playing of the run: from there on nothing comes from the arena,
- * so whatever has been handed out stays whole. */
+/* The first difference ends the playing of the run: from there on nothing comes from the arena, so
+ * all blocks handed out stay whole. */
 void arn_tape_go_astray(arenaut_tape *tape, const char *difference) {
     if (tape->astray) return;
     tape->astray = true;
@@ -138,8 +138,8 @@ void arn_tape_take_back(arenaut_tape *tape, void *at) {
         const uint32_t event = tape->events[tape->next];
         arn_tape_block *block = &tape->blocks[arn_event_block(event)];
         const bool is_next = arn_event_releases(event) && block->offset == offset;
-        /* Where a kept block of an earlier run had the same place, it is unknown which of the
-         * two is meant: then it is not taken for the expected one. */
+        /* If a kept block of an earlier run had the same place, the two cannot be told apart: then
+         * it is not taken for the expected one. */
         if (is_next && kept == ARENAUT_NONE && take_one(tape, block)) {
             tape->next++;
             return;

@@ -1,5 +1,5 @@
-/* Recording: every request and release of a run, with its time. The run gets its memory from the
- * heap meanwhile; an event costs a hashed address and an entry in an array. */
+/* Recorder of a tape: every request and release of a run, with its time. The run gets its memory
+ * from the heap meanwhile; an event costs a hashed address and an entry in an array. */
 #include <arenaut/problem.h>
 
 #include "core/checked.h"
@@ -87,12 +87,13 @@ arenaut_status arenaut_tape_keep(arenaut_tape *tape, uint32_t block, arenaut_err
                         block, tape->n_blocks);
     }
     if (tape->blocks[block].recorded.released) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-                        "block %u was released within the run: only what outlives it can be kept",
-                        block);
+        return arn_fail(
+            err, ARENAUT_BAD_ARGUMENT, 0,
+            "block %u was released within the run: only a block that outlives it can be kept",
+            block);
     }
     if (tape->planned) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "the tape is planned: what is kept is decided");
+        return arn_fail(err, ARENAUT_REFUSED, 0, "the tape is planned: kept blocks are decided");
     }
     tape->blocks[block].recorded.kept = true;
     return ARENAUT_OK;

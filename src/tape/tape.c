@@ -1,5 +1,5 @@
-/* The tape itself: made and freed, runs begun and ended. Requests go to record.c, to play.c or
- * to the heap, depending on what the tape is doing. */
+/* The tape itself: made and freed, runs begun and ended. Requests go to record.c, to play.c or to
+ * the heap, depending on the state of the tape. */
 #include "tape/tape.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ arenaut_status arenaut_tape_play(arenaut_tape *tape, arenaut_error *err) {
     tape->next = 0;
     tape->astray = false;
     tape->counts.runs++;
-    /* The caller may still use what an earlier run left behind, where this one would write. */
+    /* The caller may still use blocks of an earlier run, which this one would overwrite. */
     if (atomic_load(&tape->strays) != 0)
         arn_tape_go_astray(tape, "blocks of an earlier run are out");
     return ARENAUT_OK;

@@ -1,4 +1,4 @@
-/* What the files of the tape share. */
+/* State that the files of the tape share. */
 #ifndef ARN_TAPE_TAPE_H
 #define ARN_TAPE_TAPE_H
 
@@ -49,7 +49,7 @@ struct arenaut_tape {
     /* The run that is played. */
     uint32_t next;
     bool astray;
-    char difference[200]; /* what the first difference was */
+    char difference[200]; /* the first difference */
     atomic_uint outstanding;
     atomic_uint strays; /* of these, blocks that are not kept: none between runs, normally */
     arenaut_tape_counts counts;

@@ -1,5 +1,5 @@
-/* From a recording to an arena: blocks become buffers of a problem, whose plan (made here or
- * given by the caller) is checked before it is taken over, and memory is bound to it. */
+/* Planning of a recording into an arena: blocks become buffers of a problem, whose plan (made here
+ * or given by the caller) is checked before it is taken over, and memory is bound to it. */
 #include <arenaut/check.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
@@ -20,7 +20,8 @@ void arn_tape_forget_plan(arenaut_tape *tape) {
     for (uint32_t b = 0; b < tape->n_blocks; b++) tape->blocks[b].planned = false;
 }
 
-/* What outlives the run and is not kept stays in the list with no life, and so gets no memory. */
+/* A block that outlives the run and is not kept stays in the list with no life, and so gets no
+ * memory. */
 static arenaut_status add_block(const arenaut_tape *tape, uint32_t b, arenaut_problem *problem,
                                 arenaut_error *err) {
     arenaut_tape_block block;

@@ -1,5 +1,5 @@
-/* generic: a runtime that obeys whatever plan it is given. It asks for no alignment, and what it
- * would do without a plan counts as sharing nothing (naive). */
+/* generic: a runtime that obeys any plan. It needs no alignment, and its own plan counts as sharing
+ * nothing (naive). */
 #include <arenaut/target.h>
 
 extern const arenaut_target arn_target_generic;

@@ -1,5 +1,5 @@
-/* iree: what IREE compiles for a CPU. Its compiler lays out one slab for what lives within a call;
- * what is planned here says what that would need. */
+/* iree: programs that IREE compiles for a CPU. Its compiler lays out one slab for all values that
+ * live within a call; a plan here shows the size that this could have. */
 #include <arenaut/target.h>
 
 extern const arenaut_target arn_target_iree;

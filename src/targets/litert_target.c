@@ -1,5 +1,5 @@
-/* litert: the interpreter for phones and servers. It plans by itself at load time and
- * takes no plan from a file; what is planned here says what it will need. */
+/* litert: the interpreter for phones and servers. It plans by itself at load time and takes no plan
+ * from a file; a plan here shows the bytes that it could need. */
 #include <arenaut/target.h>
 
 extern const arenaut_kernel_set arn_kernels_litert;

@@ -1,5 +1,5 @@
-/* onnxruntime: ONNX Runtime on the CPU. It plans when a session starts and again in its first
- * run, and takes no plan from a file; what is planned here says what it would need. */
+/* onnxruntime: ONNX Runtime on the CPU. It plans when a session starts and once more in its first
+ * run, and takes no plan from a file; a plan here shows the bytes that it could need. */
 #include <arenaut/target.h>
 
 extern const arenaut_target arn_target_onnxruntime;

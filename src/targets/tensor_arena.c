@@ -1,5 +1,5 @@
-/* What a micro runtime needs besides the plan, counted as it allocates: the tail from the end of
- * the memory downwards, struct by struct, and its notes in the head. */
+/* Memory of a micro runtime besides the plan, counted as it allocates: the tail from the end of the
+ * memory downwards, struct by struct, and its notes in the head. */
 #include <arenaut/tensor_arena.h>
 
 #include "core/checked.h"
@@ -17,7 +17,7 @@ typedef struct arena_count {
     bool fits; /* in what can be counted */
 } arena_count;
 
-/* `n` structs of so many bytes, below what is there. */
+/* `n` structs of so many bytes, below the structs before. */
 static void keep(arena_count *c, uint64_t n, uint64_t bytes, uint64_t align) {
     uint64_t size, end = 0;
     c->fits = c->fits && arn_multiply(n, bytes, &size) && arn_add(c->tail, size, &end) &&
@@ -27,7 +27,7 @@ static void keep(arena_count *c, uint64_t n, uint64_t bytes, uint64_t align) {
 
 static bool is_scratch(const arenaut_tensor *tensor) { return tensor->cls == ARENAUT_SCRATCH; }
 
-/* What the runtime gives a place when it plans. */
+/* Whether the runtime gives the tensor a place when it plans. */
 static bool is_planned(const arenaut_tensor *tensor) {
     if (tensor->cls == ARENAUT_STATE) return tensor->given_offset != ARENAUT_UNPLACED;
     return tensor->cls != ARENAUT_CONSTANT && tensor->bytes > 0;
@@ -39,7 +39,7 @@ static uint64_t count_scratch(const arenaut_program *p) {
     return n;
 }
 
-/* What stands before kernels are asked. */
+/* Memory kept before kernels are prepared. */
 static void keep_graph(arena_count *c) {
     const arenaut_program *p = c->result->program;
     const arenaut_arena_layout *l = c->layout;
@@ -62,7 +62,7 @@ static uint64_t options_align(uint64_t size, uint32_t pointer) {
     return size >= 16 && size % pointer == 0 ? pointer : 4;
 }
 
-/* Options of all ops come first, then what their kernels keep. */
+/* Options of all ops come first, then the data of their kernels. */
 static void keep_ops(arena_count *c, arenaut_tensor_arena *arena) {
     const arenaut_program *p = c->result->program;
     uint64_t data = c->variables.bytes;
@@ -87,7 +87,7 @@ static void keep_variables(arena_count *c) {
     }
 }
 
-/* The application's handles on inputs and outputs, with what quantizes them. */
+/* The application's handles on inputs and outputs, with their quantization. */
 static void keep_arguments(arena_count *c, const uint32_t *tensors, uint32_t n) {
     const arenaut_arena_layout *l = c->layout;
     keep(c, n, l->pointer, c->target->align);
@@ -100,8 +100,8 @@ static void keep_arguments(arena_count *c, const uint32_t *tensors, uint32_t n) 
     }
 }
 
-/* In the head: requests, the start of each method's notes, one for each tensor; then what the
- * planner has on buffers. */
+/* In the head: requests, the start of each method's notes, one for each tensor; then the planner's
+ * notes on buffers. */
 static uint64_t notes_of(arena_count *c) {
     const arenaut_program *p = c->result->program;
     const arenaut_arena_layout *l = c->layout;
@@ -177,5 +177,5 @@ arenaut_status arenaut_tensor_arena_find(const arenaut_result *result, uint64_t 
     arena->exact = arena->op == ARENAUT_NONE && result->scratch != ARENAUT_SCRATCH_UNKNOWN &&
                    !is_refused(result);
     if (count.fits) return ARENAUT_OK;
-    return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the arena is past what can be counted");
+    return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the arena is larger than 2^63 - 1 bytes");
 }

@@ -1,5 +1,5 @@
-/* tflite-micro where pointers have 8 bytes, as on a desktop. Plans are the same; what it keeps in
- * its arena is larger. */
+/* tflite-micro where pointers have 8 bytes, as on a desktop. Plans are the same; its own part of
+ * the arena is larger. */
 #include <arenaut/target.h>
 
 /* The interpreter of the Python wheel: it records allocations, and has tables for compressed

@@ -1,9 +1,9 @@
-/* tflite-micro: the interpreter for microcontrollers. How its kernels treat memory says
+/* tflite-micro: the interpreter for microcontrollers. The memory behaviour of its kernels is in
  * kernels/reference_kernels.c. */
 #include <arenaut/target.h>
 
-/* Decompresses a constant. The application may give the interpreter other memory for what comes
- * out (SetDecompressionMemory); what then lies where depends on the sizes of that memory. */
+/* Decompresses a constant. The application may give the interpreter other memory for the results
+ * (SetDecompressionMemory); their places then depend on the sizes of that memory. */
 extern const char *const arn_tflite_micro_outside[];
 const char *const arn_tflite_micro_outside[] = {"TFLM_DECODE", NULL};
 

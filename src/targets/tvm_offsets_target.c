@@ -1,5 +1,5 @@
-/* tvm-offsets: what TVM's graphs need if they run from one arena, with a place for each value.
- * No graph executor takes places; compiled ahead of time they do. */
+/* tvm-offsets: TVM's graphs, run from one arena, with a place for each value. No graph executor
+ * takes places; compiled ahead of time they do. */
 #include <arenaut/target.h>
 
 extern const arenaut_target arn_target_tvm_offsets;

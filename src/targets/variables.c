@@ -1,4 +1,4 @@
-/* Counting variables: VAR_HANDLE makes a handle on one, by its name, and the first ASSIGN_VARIABLE
+/* Count of variables: VAR_HANDLE makes a handle on one, by its name, and the first ASSIGN_VARIABLE
  * with such a handle gives it room. */
 #include "targets/variables.h"
 
@@ -40,7 +40,7 @@ static bool take_handle(counting *c, const arenaut_op *op, arn_variables *variab
     return true;
 }
 
-/* False past what can be counted. */
+/* False past 2^63 - 1 bytes. */
 static bool take_value(counting *c, const arenaut_op *op, uint64_t align,
                        arn_variables *variables) {
     uint64_t bytes;
@@ -65,7 +65,7 @@ static arenaut_status count(counting *c, uint64_t align, arn_variables *variable
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (!is_op(op, "ASSIGN_VARIABLE") || take_value(c, op, align, variables)) continue;
-        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the variables are past what can be counted");
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the variables are larger than 2^63 - 1 bytes");
     }
     return ARENAUT_OK;
 }

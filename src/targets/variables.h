@@ -9,7 +9,7 @@ typedef struct arn_variables {
     uint64_t bytes; /* of all that get a value in the method that names them, each rounded up */
 } arn_variables;
 
-/* TOO_LARGE past what can be counted. O(tensors + ops), and the names. */
+/* TOO_LARGE past 2^63 - 1 bytes. O(tensors + ops), and the names. */
 arenaut_status arn_count_variables(const arenaut_program *program, uint64_t align,
                                    const arenaut_allocator *allocator, arn_variables *variables,
                                    arenaut_error *err);
