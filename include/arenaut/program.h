@@ -282,18 +282,18 @@ arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_p
                                    arenaut_error *err);
 void arenaut_program_free(arenaut_program *program); /* NULL is fine */
 
-/* A program with all that it points to once more, expressions and what the file said included:
- * what is done to one is not done to the other, and each is freed by itself. `allocator`, which may
- * be NULL, serves the copy. NO_MEMORY, with *out as it was. O(size of the program). */
+/* A deep copy of a program, with expressions and the facts stated by its file: changes of one do
+ * not show in the other, and each is freed by itself. `allocator`, which may be NULL, serves the
+ * copy. NO_MEMORY, with *out as it was. O(size of the program). */
 arenaut_status arenaut_program_copy(const arenaut_program *program,
                                     const arenaut_allocator *allocator, arenaut_program **out,
                                     arenaut_error *err);
 
-/* Each copies what it is given, with strings and arrays, and stores the index in *id (may
- * be NULL). Ops are added method by method: add_method, then all its ops; one whose file_index is
- * left out gets its number within the method, and ARENAUT_NONE is no number of one. Inputs and
- * outputs of a method may be set later with _set_method_io, once its tensors exist.
- * Indices are checked by arenaut_program_validate, not here. Amortised O(1). */
+/* Each copies its argument, with strings and arrays, and stores the index in *id (may be NULL). Ops
+ * are added method by method: add_method, then all its ops; one whose file_index is left out gets
+ * its number within the method, and ARENAUT_NONE is no number of one. Inputs and outputs of a
+ * method may be set later with _set_method_io, once its tensors exist. Indices are checked by
+ * arenaut_program_validate, not here. Amortised O(1). */
 arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,
                                           uint32_t *id, arenaut_error *err);
 arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,

@@ -68,8 +68,7 @@ typedef struct arenaut_target {
                          * bytes that are alive at once */
     bool plan_in_file;  /* the runtime obeys a plan held in the file */
     bool places_scratch; /* it gives kernel scratch its places itself, around that plan */
-    const arenaut_kernel_set *kernels; /* that it is built with unless somebody says otherwise;
-                                        * NULL: not known */
+    const arenaut_kernel_set *kernels; /* that it is built with by default; NULL: unknown */
     const char *const *outside; /* ops whose results the application may have put outside of the
                                  * arena, which no file states; ends with NULL. NULL: none */
     const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none needs more */

@@ -22,10 +22,10 @@ typedef struct arenaut_tensor_arena {
     uint64_t tensors; /* of the head: planned, with kernel scratch as far as it is known */
     uint64_t scratch; /* of kernels, at the op with the most; within `tensors` */
     uint64_t notes;   /* of the head: while it plans */
-    uint64_t head;    /* the larger one, where notes count less what the tail still grows then */
-    uint64_t tail;    /* what stays: the interpreter, and what kernels keep */
-    uint64_t padding; /* of the tail: bytes that only align what stays */
-    uint64_t total;   /* both, rounded up to the target's alignment: what to reserve, so aligned */
+    uint64_t head;    /* the larger one; notes count less the later growth of the tail */
+    uint64_t tail;    /* persistent: the interpreter, and the data of kernels */
+    uint64_t padding; /* of the tail: bytes that only align its persistent data */
+    uint64_t total;   /* both, rounded up to the target's alignment: bytes to reserve, so aligned */
     bool exact;       /* false: kernels ask for scratch, or keep something, of which it is not known
                        * how much, so that these are the least; or the runtime refuses the
                        * program (arenaut_kernel_support_all) */

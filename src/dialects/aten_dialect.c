@@ -1,7 +1,7 @@
 /* aten: the operators of PyTorch, spelled "namespace::name.overload" without ".default".
  *
- * What is not listed returns new memory and has an out variant, as nearly all of them have.
- * Operators that update an operand are told by their names, when a graph is read. */
+ * Others return new memory and have an out variant, as nearly all of them do. Operators that update
+ * an operand are told by their names, when a graph is read. */
 #include "dialects/in_place.h"
 
 enum {
@@ -18,8 +18,8 @@ enum {
     VARIES = ARENAUT_TRAIT_VARIES,
 };
 
-/* Views are those that the operators' schemas state; of MAY_VIEW, layouts decide. Sizes that an
- * operator asks for and what it asserts has nothing to do with memory. */
+/* Views are those that the operators' schemas state; of MAY_VIEW, layouts decide. Queries of sizes
+ * and assertions have no effect on memory. */
 static const arenaut_operator operators[] = {
 #define ATEN(name, family, purity, cost, window, traits, in_place, substitute) \
     {name, traits, substitute},

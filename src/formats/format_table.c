@@ -91,7 +91,7 @@ static bool is_c_source(const uint8_t *data, size_t size) {
     return false;
 }
 
-/* What users have in the place of a model, and what to do with it. */
+/* Files that are mistaken for a model, and the advice for each. */
 static const char *other_content(const uint8_t *data, size_t size) {
     static const struct {
         const char *begins, *what;

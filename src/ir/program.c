@@ -294,7 +294,7 @@ arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t m
     return ARENAUT_OK;
 }
 
-/* Symbols and expressions, and what is known of them. */
+/* Symbols and expressions, and facts about them. */
 static bool copy_exprs(const arenaut_program *from, arenaut_program *to) {
     struct arenaut_program_store *store = to->store;
     const arenaut_allocator *allocator = &store->allocator;

@@ -8,7 +8,7 @@
 #include "report/c_names.h"
 #include "report/header_report.h"
 
-/* What MicroMutableOpResolver of tflite-micro can add, custom ops of its own included. */
+/* Ops that MicroMutableOpResolver of tflite-micro can add, custom ops of its own included. */
 static const char *adder_of(const char *op) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, op);
     return row ? row->resolver : NULL;

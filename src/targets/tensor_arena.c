@@ -14,7 +14,7 @@ typedef struct arena_count {
     const arenaut_arena_layout *layout;
     arn_variables variables;
     uint64_t tail, padding;
-    bool fits; /* in what can be counted */
+    bool fits; /* below 2^63 */
 } arena_count;
 
 /* `n` structs of so many bytes, below the structs before. */
