@@ -12,7 +12,7 @@
 #include "support/problems.h"
 #include "support/test.h"
 
-#include "check/proof_state.h"
+#include "check/certificate/proof_state.h"
 
 static arenaut_plan *plan_by(const arenaut_problem *p, const char *planner, uint64_t effort) {
     const arenaut_plan_options options = {.planner = planner, .effort = effort};

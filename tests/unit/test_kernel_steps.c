@@ -6,7 +6,7 @@
 #include <arenaut/format.h>
 #include <dirent.h>
 
-#include "check/kernel_steps.h"
+#include "check/replay/kernel_steps.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"

@@ -5,9 +5,9 @@
 #include <arenaut/dialect.h>
 #include <arenaut/kernels.h>
 
-#include "check/kernel_steps.h"
+#include "check/replay/kernel_steps.h"
 #include "check/finding.h"
-#include "check/rewrite_labels.h"
+#include "check/rewrite/rewrite_labels.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
 #include "ops/ops.h"
@@ -203,9 +203,11 @@ TEST(every_distance_has_loops_in_the_checker) {
 TEST(what_runs_on_tiles_is_what_the_checker_follows_there) {
     EACH_ROW(row, ARN_OPS_TFLITE) {
         if (row->tiled != arn_rewrite_knows(row->name))
-            fail_msg("'%s' is %s", row->name,
-                     row->tiled ? "tiled, and the checker has no rule (src/check/rewrite_kernels.c)"
-                                : "never tiled, and the checker has a rule");
+            fail_msg(
+                "'%s' is %s", row->name,
+                row->tiled
+                    ? "tiled, and the checker has no rule (src/check/rewrite/rewrite_kernels.c)"
+                    : "never tiled, and the checker has a rule");
     }
 }
 

@@ -10,7 +10,7 @@
 #include "support/problems.h"
 #include "support/test.h"
 
-#include "check/proof_sides.h"
+#include "check/certificate/proof_sides.h"
 
 static void separate(arenaut_problem *p, uint32_t upper, uint32_t lower, int64_t distance) {
     const arenaut_separation pair = {upper, lower, distance};

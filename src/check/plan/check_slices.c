@@ -1,0 +1,106 @@
+/* check_slices: the inside relations as a numbered forest (see plan_rules.h), in which one look at
+ * two numbers says whether a buffer lies in another. Built once for each check, in O(n). */
+#include "check/plan/plan_rules.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+/* Hosts before their slices: roots first, then breadth first. `first` and `next` are the
+ * usual child lists, newest child first. */
+typedef struct family {
+    uint32_t *first, *next, *order;
+} family;
+
+static bool family_make(const arn_plan_check *check, family *f) {
+    const arenaut_problem *p = check->problem;
+    const uint32_t n = p->n_buffers;
+    f->first = arn_allocate(check->allocator, n, sizeof *f->first);
+    f->next = arn_allocate(check->allocator, n, sizeof *f->next);
+    f->order = arn_allocate(check->allocator, n, sizeof *f->order);
+    if (!f->first || !f->next || !f->order) return false;
+    uint32_t queued = 0;
+    for (uint32_t b = 0; b < n; b++) f->first[b] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < n; b++) {
+        const uint32_t host = p->inside[b];
+        if (host == ARENAUT_NONE) {
+            f->order[queued++] = b;
+        } else {
+            f->next[b] = f->first[host];
+            f->first[host] = b;
+        }
+    }
+    for (uint32_t i = 0; i < queued; i++) {
+        for (uint32_t s = f->first[f->order[i]]; s != ARENAUT_NONE; s = f->next[s]) {
+            f->order[queued++] = s;
+        }
+    }
+    return true;
+}
+
+static void family_free(const arn_plan_check *check, family *f) {
+    arn_release(check->allocator, f->first);
+    arn_release(check->allocator, f->next);
+    arn_release(check->allocator, f->order);
+}
+
+/* Gives each buffer the range [enter, leave), which holds those of its slices. `size` and
+ * `free` are work space: buffers in the subtree, and the next number to give away there. */
+static void number_forest(const arenaut_problem *p, const uint32_t *order, arn_check_slices *slices,
+                          uint32_t *size, uint32_t *free) {
+    const uint32_t n = p->n_buffers;
+    for (uint32_t b = 0; b < n; b++) size[b] = 1;
+    for (uint32_t i = n; i-- > 0;) {
+        const uint32_t host = p->inside[order[i]];
+        if (host != ARENAUT_NONE) size[host] += size[order[i]];
+    }
+    uint32_t next_root = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t b = order[i], host = p->inside[b];
+        uint32_t *next = host == ARENAUT_NONE ? &next_root : &free[host];
+        slices->enter[b] = *next;
+        slices->leave[b] = *next += size[b];
+        free[b] = slices->enter[b] + 1;
+    }
+}
+
+static void find_hosts(const arenaut_problem *p, const uint32_t *order, arn_check_slices *slices) {
+    for (uint32_t i = 0; i < p->n_buffers; i++) {
+        const uint32_t b = order[i], host = p->inside[b];
+        slices->host[b] = host;
+        slices->delta[b] = host == ARENAUT_NONE ? 0 : p->inside_delta[b];
+        if (host != ARENAUT_NONE && !arenaut_problem_needs_memory(p, host)) {
+            /* Both deltas lie within buffers that fit each other: no overflow. */
+            slices->delta[b] += slices->delta[host];
+            slices->host[b] = slices->host[host];
+        }
+    }
+}
+
+arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slices *slices) {
+    const arenaut_problem *p = check->problem;
+    const arn_check_slices none = {NULL, NULL, NULL, NULL};
+    *slices = none;
+    if (!p->inside) return ARENAUT_OK;
+    family f = {NULL, NULL, NULL};
+    slices->enter = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->enter);
+    slices->leave = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->leave);
+    slices->host = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->host);
+    slices->delta = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->delta);
+    const bool made =
+        slices->enter && slices->leave && slices->host && slices->delta && family_make(check, &f);
+    if (made) {
+        /* The child lists have done their work: their space is used again. */
+        number_forest(p, f.order, slices, f.first, f.next);
+        find_hosts(p, f.order, slices);
+    }
+    family_free(check, &f);
+    if (made) return ARENAUT_OK;
+    arn_check_slices_free(check, slices);
+    return arn_no_memory(check->err);
+}
+
+void arn_check_slices_free(const arn_plan_check *check, arn_check_slices *slices) {
+    arn_release(check->allocator, slices->enter);
+    arn_release(check->allocator, slices->leave);
+    arn_release(check->allocator, slices->host);
+    arn_release(check->allocator, slices->delta);
+}

@@ -1,0 +1,176 @@
+/* kernel_steps: finds the loops of an op's kernel, and has what those share: arguments, attributes,
+ * loops of any depth.
+ *
+ * What the loops of an operator say nothing of counts as the worst: other inputs are read when all
+ * is written, other outputs are written first. */
+#include "check/replay/kernel_steps.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+
+enum { MOST = 1 << 30 }; /* of a dimension and of an attribute: products of two fit in 63 bits */
+
+/* ---- arguments and attributes ---- */
+
+static bool measure(arn_walk *walk, uint32_t id, arn_operand *o) {
+    if (id == ARENAUT_NONE) return arn_walk_give_up(walk, "an argument is left out");
+    const arenaut_tensor *t = &walk->program->tensors[id];
+    const uint32_t bits = arenaut_dtype_bits(t->dtype);
+    const bool packed = bits % 8 != 0; /* several to a byte: of weights, only the shape matters */
+    uint64_t bytes;
+    if (t->strides || t->lanes || bits == 0 || (packed && t->cls != ARENAUT_CONSTANT))
+        return arn_walk_give_up(walk, "an argument is not dense in whole bytes");
+    if (t->unsized || t->dynamic || t->dim_exprs || t->rank > ARN_OPERAND_RANK)
+        return arn_walk_give_up(walk, "the shape of an argument varies, or is of too high rank");
+    o->dtype = t->dtype;
+    o->rank = t->rank;
+    o->element = packed ? 1 : bits / 8;
+    o->count = 1;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] < 0 || t->dims[i] > MOST ||
+            !arn_multiply(o->count, (uint64_t)t->dims[i], &o->count))
+            return arn_walk_give_up(walk, "a dimension of an argument is not known, or too large");
+        o->dims[i] = t->dims[i];
+    }
+    return packed || (arn_multiply(o->count, o->element, &bytes) && bytes == t->bytes) ||
+           arn_walk_give_up(walk, "an argument is not as large as its shape");
+}
+
+bool arn_walk_input_operand(arn_walk *walk, uint32_t input, arn_operand *operand) {
+    if (input >= walk->op->n_inputs) return arn_walk_give_up(walk, "an input is missing");
+    return measure(walk, walk->op->inputs[input], operand);
+}
+
+bool arn_walk_output_operand(arn_walk *walk, uint32_t output, arn_operand *operand) {
+    if (output >= walk->op->n_outputs) return arn_walk_give_up(walk, "an output is missing");
+    return measure(walk, walk->op->outputs[output], operand);
+}
+
+uint64_t arn_operand_count(const arn_operand *operand, uint32_t first, uint32_t end) {
+    uint64_t count = 1; /* no more than operand->count, unless that is 0 */
+    for (uint32_t i = first; i < end && operand->count > 0; i++)
+        count *= (uint64_t)operand->dims[i];
+    return count;
+}
+
+const int64_t *arn_walk_values(const arn_walk *walk, uint32_t input, uint32_t n) {
+    if (input >= walk->op->n_inputs || walk->op->inputs[input] == ARENAUT_NONE) return NULL;
+    const arenaut_tensor *t = &walk->program->tensors[walk->op->inputs[input]];
+    if (!t->values || t->n_values != n) return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t->values[i] < -MOST || t->values[i] > MOST) return NULL;
+    }
+    return t->values;
+}
+
+static const arenaut_attribute *find_attribute(const arn_walk *walk, const char *name) {
+    for (uint32_t i = 0; i < walk->op->n_attributes; i++) {
+        if (strcmp(walk->op->attributes[i].name, name) == 0) return &walk->op->attributes[i];
+    }
+    return NULL;
+}
+
+bool arn_walk_attribute(const arn_walk *walk, const char *name, uint32_t n, int64_t *numbers) {
+    const arenaut_attribute *a = find_attribute(walk, name);
+    if (!a || a->n_numbers != n) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (a->numbers[i] < -MOST || a->numbers[i] > MOST) return false;
+        numbers[i] = a->numbers[i];
+    }
+    return true;
+}
+
+int64_t arn_walk_number(const arn_walk *walk, const char *name, int64_t usual) {
+    int64_t number;
+    return arn_walk_attribute(walk, name, 1, &number) ? number : usual;
+}
+
+bool arn_walk_says(const arn_walk *walk, const char *name, const char *text) {
+    const arenaut_attribute *a = find_attribute(walk, name);
+    return a && a->text && strcmp(a->text, text) == 0;
+}
+
+bool arn_walk_axis(int64_t axis, uint32_t rank, uint32_t *found) {
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) return false;
+    *found = (uint32_t)axis;
+    return true;
+}
+
+int64_t arn_floor(float value) {
+    const int64_t whole = (int64_t)value; /* towards 0 */
+    return (float)whole > value ? whole - 1 : whole;
+}
+
+/* ---- loops ---- */
+
+void arn_loops_add(arn_loops *loops, int64_t count, int64_t stride, int64_t other_stride) {
+    const uint32_t k = loops->depth++;
+    loops->count[k] = count;
+    loops->stride[0][k] = stride;
+    loops->stride[1][k] = other_stride;
+    loops->index[k] = 0;
+}
+
+bool arn_loops_are_empty(const arn_loops *loops) {
+    for (uint32_t k = 0; k < loops->depth; k++) {
+        if (loops->count[k] == 0) return true;
+    }
+    return false;
+}
+
+bool arn_loops_next(arn_loops *loops) {
+    for (uint32_t k = loops->depth; k-- > 0;) {
+        const int64_t back = ++loops->index[k] < loops->count[k] ? 0 : loops->count[k];
+        for (int i = 0; i < 2; i++) loops->at[i] += (1 - back) * loops->stride[i][k];
+        if (back == 0) return true;
+        loops->index[k] = 0;
+    }
+    return false;
+}
+
+/* ---- the walk of an op ---- */
+
+static const arn_kernel_family *find_family(const char *name) {
+    static const arn_kernel_family *const tables[] = {arn_window_kernels, arn_element_kernels,
+                                                      arn_moving_kernels, arn_matrix_kernels};
+    for (size_t i = 0; name && i < sizeof tables / sizeof tables[0]; i++) {
+        for (const arn_kernel_family *f = tables[i]; f->op; f++) {
+            if (strcmp(f->op, name) == 0) return f;
+        }
+    }
+    return NULL;
+}
+
+static bool write_others(arn_walk *walk, const arn_kernel_family *family) {
+    const arenaut_op *op = walk->op;
+    for (uint32_t i = 1; i < op->n_outputs && !family->all_outputs; i++) {
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        if (!arn_walk_write(walk, i, 0, walk->program->tensors[op->outputs[i]].bytes)) return false;
+    }
+    return true;
+}
+
+static bool read_others(arn_walk *walk, const arn_kernel_family *family) {
+    for (uint32_t i = 0; i < walk->op->n_inputs && !family->all_inputs; i++) {
+        const bool read = i < 32 && (family->inputs >> i & 1);
+        if (!read && !arn_walk_read(walk, i, 0, walk->inputs[i].bytes)) return false;
+    }
+    return true;
+}
+
+void arn_kernel_steps(arn_walk *walk) {
+    const arenaut_kernel_order order = walk->rule->order;
+    if (walk->end != ARN_WALK_RIGHT) return;
+    /* Nothing is read once anything is written: nothing can be written over before. */
+    if (order == ARENAUT_KERNEL_ANY) return;
+    const arn_kernel_family *family = find_family(walk->op->name);
+    if (!family) {
+        arn_walk_give_up(walk, "the checker has no loops of this operator");
+    } else if (order != ARENAUT_KERNEL_RASTER && !family->takes_blocks) {
+        arn_walk_give_up(walk, "the checker has the loops of this operator in raster order alone");
+    } else if (write_others(walk, family) && family->loops(walk)) {
+        read_others(walk, family);
+    }
+}

@@ -1,0 +1,279 @@
+/* Holds a rewritten program against the one that it was made of. Every tensor of the new program is
+ * labelled, element by element along each axis, with what it is of the old one; ops are followed in
+ * their order, and in the end every result must be the old one. Shares no code with what rewrites:
+ * it knows only what each op computes. */
+#include <string.h>
+
+#include "check/rewrite/check_reorder.h"
+#include "check/finding.h"
+#include "check/rewrite/rewrite_labels.h"
+
+static bool same_texts(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* ---- tensors that are there before any op ---- */
+
+/* A constant that is a part of an old one. */
+static arenaut_status label_part(arn_rewrite_check *c, uint32_t t) {
+    const arenaut_origin *origin = &c->rewrite->tensors[t];
+    const arenaut_tensor *part = arn_new_tensor(c, t);
+    const arenaut_tensor *old = &c->before->tensors[origin->tensor];
+    if (part->cls != ARENAUT_CONSTANT || old->cls != ARENAUT_CONSTANT ||
+        origin->axis >= old->rank || old->rank > ARN_LABEL_RANK) {
+        return arn_rewrite_reject(c, "a part of a tensor that is no constant stands in it");
+    }
+    arenaut_status st = arn_label_begin(c, t, origin->tensor);
+    if (st != ARENAUT_OK) return st;
+    for (uint32_t axis = 0; axis < part->rank; axis++) {
+        const int64_t begin = axis == origin->axis ? origin->begin : 0;
+        const int64_t length = part->dims[axis];
+        if (begin < 0 || begin > old->dims[axis] - length ||
+            (axis != origin->axis && length != old->dims[axis])) {
+            return arn_rewrite_reject(c, "a part of a constant is not in it");
+        }
+        int64_t *place = arn_label_axis(c, length);
+        if (!place) return arn_no_memory(c->err);
+        for (int64_t i = 0; i < length; i++) place[i] = begin + i;
+        c->labels[t].place[axis] = place;
+    }
+    return ARENAUT_OK;
+}
+
+/* A constant that is an old one, in another method; what is computed comes later. */
+static arenaut_status label_copy(arn_rewrite_check *c, uint32_t t) {
+    const uint32_t before = c->rewrite->tensors[t].tensor;
+    if (arn_new_tensor(c, t)->cls == ARENAUT_STATE) {
+        return arn_rewrite_reject(c, "it has other state");
+    }
+    if (arn_new_tensor(c, t)->cls != ARENAUT_CONSTANT) return ARENAUT_OK;
+    const arenaut_status st = c->before->tensors[before].cls == ARENAUT_CONSTANT
+                                  ? arn_label_begin(c, t, before)
+                                  : ARENAUT_REJECTED;
+    if (st == ARENAUT_NO_MEMORY) return st;
+    if (st == ARENAUT_OK && arn_label_is_whole(c, t, before)) return st;
+    return arn_rewrite_reject(c, "a constant is said to be one that it is not");
+}
+
+static bool holds_the_same(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->n_values == b->n_values &&
+           (a->n_values == 0 || memcmp(a->values, b->values, a->n_values * sizeof *a->values) == 0);
+}
+
+static bool is_same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->dtype == b->dtype && a->rank == b->rank && a->bytes == b->bytes && a->cls == b->cls &&
+           a->method == b->method && a->view_of == b->view_of && holds_the_same(a, b) &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+/* Constants and state are there from the start; what ops make is not. */
+static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
+    const arenaut_origin *origin = &c->rewrite->tensors[t];
+    const arenaut_tensor *tensor = arn_new_tensor(c, t);
+    if (origin->tensor == ARENAUT_NONE) return ARENAUT_OK;
+    if (origin->tensor >= c->before->n_tensors) {
+        return arn_rewrite_reject(c, "a tensor comes from one that does not exist");
+    }
+    if (!origin->same) return origin->axis == ARENAUT_NONE ? label_copy(c, t) : label_part(c, t);
+    if (origin->tensor != t || !is_same_tensor(tensor, &c->before->tensors[t])) {
+        return arn_rewrite_reject(c, "a tensor is said to be what it is not");
+    }
+    const bool given = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE;
+    return given ? arn_label_begin(c, t, t) : ARENAUT_OK;
+}
+
+static arenaut_status check_method(arn_rewrite_check *c) {
+    const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
+    if (c->before->n_methods != 1 || old->n_bindings > 0 || new->n_bindings > 0 ||
+        new->concurrent || old->concurrent || new->entry != old->entry) {
+        return arn_rewrite_reject(c, "it is no single method whose ops run one after another");
+    }
+    for (uint32_t m = 1; m < c->after->n_methods; m++) {
+        if (!c->after->methods[m].entry) continue;
+        return arn_rewrite_reject(c, "another method of it can be called from outside");
+    }
+    if (new->n_inputs != old->n_inputs || new->n_outputs != old->n_outputs) {
+        return arn_rewrite_reject(c, "it has other inputs or outputs");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < new->n_inputs && st == ARENAUT_OK; i++) {
+        const uint32_t t = new->inputs[i];
+        if (t != old->inputs[i] || !c->rewrite->tensors[t].same) {
+            return arn_rewrite_reject(c, "it has other inputs");
+        }
+        if (c->labels[t].tensor == ARENAUT_NONE) st = arn_label_begin(c, t, t);
+    }
+    return st;
+}
+
+/* ---- ops ---- */
+
+static bool same_attribute(const arenaut_attribute *a, const arenaut_attribute *b) {
+    return same_texts(a->name, b->name) && same_texts(a->text, b->text) &&
+           a->n_numbers == b->n_numbers &&
+           (a->n_numbers == 0 ||
+            memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
+}
+
+/* The same op with the same attributes; the padding may be another, since what that makes of an
+ * image is followed. */
+static bool is_same_op(const arenaut_op *a, const arenaut_op *b, bool *repadded) {
+    *repadded = false;
+    if (!same_texts(a->name, b->name) || a->kind != b->kind || a->n_inputs != b->n_inputs ||
+        a->n_outputs != b->n_outputs || a->n_attributes != b->n_attributes || a->n_calls > 0 ||
+        b->n_calls > 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->n_attributes; i++) {
+        if (same_attribute(&a->attributes[i], &b->attributes[i])) continue;
+        if (!same_texts(a->attributes[i].name, "padding") ||
+            !same_texts(b->attributes[i].name, "padding")) {
+            return false;
+        }
+        *repadded = true;
+    }
+    return true;
+}
+
+static bool reads_the_same(const arn_rewrite_check *c, const arenaut_op *op,
+                           const arenaut_op *old) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if ((op->inputs[i] == ARENAUT_NONE) != (old->inputs[i] == ARENAUT_NONE)) return false;
+        if (op->inputs[i] == ARENAUT_NONE) continue;
+        if (!arn_label_is_whole(c, op->inputs[i], old->inputs[i])) return false;
+    }
+    return true;
+}
+
+/* The whole of an old op: it makes what that made, whatever it computes. */
+static arenaut_status follow_whole(arn_rewrite_check *c, const arenaut_op *op,
+                                   const arenaut_op *old) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_outputs && st == ARENAUT_OK; i++) {
+        const uint32_t made = op->outputs[i], before = old->outputs[i];
+        if ((made == ARENAUT_NONE) != (before == ARENAUT_NONE)) {
+            return arn_rewrite_reject(c, "it has other results");
+        }
+        if (made == ARENAUT_NONE || c->after->tensors[made].cls == ARENAUT_STATE) continue;
+        st = arn_label_begin(c, made, before);
+        if (st == ARENAUT_OK && !arn_label_is_whole(c, made, before)) {
+            return arn_rewrite_reject(c, "its result has other sizes");
+        }
+    }
+    return st;
+}
+
+static bool all_read_exist(const arn_rewrite_check *c, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE || c->labels[t].tensor != ARENAUT_NONE) continue;
+        if (c->rewrite->tensors[t].tensor != ARENAUT_NONE) return false;
+        if (c->after->tensors[t].cls != ARENAUT_CONSTANT) return false;
+    }
+    return true;
+}
+
+static bool holds_state(const arenaut_program *p, const uint32_t *ids, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] != ARENAUT_NONE && p->tensors[ids[i]].cls == ARENAUT_STATE) return true;
+    }
+    return false;
+}
+
+/* Whether an op may do more than compute its results from what was computed before: then it counts
+ * when it runs, and how often. */
+static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
+    return !arn_rewrite_knows(op->name) || op->kind != ARENAUT_OP_OUT ||
+           holds_state(p, op->inputs, op->n_inputs) || holds_state(p, op->outputs, op->n_outputs);
+}
+
+/* Ops that may do more than compute their results run once each, in the old order. */
+arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c) {
+    const arenaut_op *op = &c->after->ops[c->op];
+    const uint32_t before = c->rewrite->ops[c->op];
+    bool repadded;
+    if (!all_read_exist(c, op)) return arn_rewrite_reject(c, "it reads what nothing has made");
+    if (before == ARENAUT_NONE) {
+        if (holds_state(c->after, op->inputs, op->n_inputs)) {
+            return arn_rewrite_reject(c, "it copies state, which may change");
+        }
+        return arn_rewrite_is_call(op) ? arn_rewrite_follow_call(c, op)
+                                       : arn_rewrite_follow_move(c, op);
+    }
+    if (before >= c->before->n_ops) return arn_rewrite_reject(c, "it does a part of no op");
+    const arenaut_op *old = &c->before->ops[before];
+    if (!is_same_op(op, old, &repadded)) {
+        return arn_rewrite_reject(c, "it is not the op that it does a part of");
+    }
+    if (may_do_more(c->after, op)) {
+        if (before < c->next) return arn_rewrite_reject(c, "it runs again, or in another order");
+        while (c->next < before) {
+            if (may_do_more(c->before, &c->before->ops[c->next])) {
+                return arn_rewrite_reject(c, "an op that runs before it is left out");
+            }
+            c->next++;
+        }
+        c->next++;
+    }
+    if (!repadded && reads_the_same(c, op, old)) return follow_whole(c, op, old);
+    return arn_rewrite_follow_part(c, op, old);
+}
+
+static arenaut_status check_results(arn_rewrite_check *c) {
+    const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
+    c->op = ARENAUT_NONE;
+    for (uint32_t i = c->next; i < c->before->n_ops; i++) {
+        if (may_do_more(c->before, &c->before->ops[i])) {
+            return arn_rewrite_reject(c, "an op is left out");
+        }
+    }
+    for (uint32_t i = 0; i < new->n_outputs; i++) {
+        const uint32_t t = new->outputs[i];
+        if (t != old->outputs[i] || c->labels[t].tensor == ARENAUT_NONE ||
+            !arn_label_is_whole(c, t, t)) {
+            return arn_rewrite_reject(c, "a result is not the old one");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status follow(arn_rewrite_check *c) {
+    const arenaut_method *main = &c->after->methods[0];
+    arenaut_status st = ARENAUT_OK;
+    c->op = ARENAUT_NONE;
+    if (c->rewrite->n_tensors != c->after->n_tensors || c->rewrite->n_ops != c->after->n_ops) {
+        return arn_rewrite_reject(c, "it was changed since it was made");
+    }
+    for (uint32_t t = 0; t < c->after->n_tensors && st == ARENAUT_OK; t++) st = label_given(c, t);
+    if (st == ARENAUT_OK) st = check_method(c);
+    for (uint32_t i = 0; i < main->n_ops && st == ARENAUT_OK; i++) {
+        c->op = main->first_op + i;
+        st = arn_rewrite_follow_op(c);
+    }
+    return st == ARENAUT_OK ? check_results(c) : st;
+}
+
+arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,
+                                     const arenaut_allocator *allocator, arenaut_finding *finding,
+                                     arenaut_error *err) {
+    arn_rewrite_check c = {.before = before,
+                           .after = rewrite->program,
+                           .rewrite = rewrite,
+                           .allocator = allocator,
+                           .finding = finding,
+                           .err = err};
+    *finding = arn_check_no_finding();
+    arenaut_status st = arenaut_program_validate(before, err);
+    if (st == ARENAUT_OK) st = arenaut_program_validate(c.after, err);
+    if (st != ARENAUT_OK) return st;
+    if (rewrite->n_stages == 0) return arn_check_reorder(before, rewrite, allocator, finding, err);
+    arn_region_init(&c.region, allocator);
+    c.labels = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.labels);
+    for (uint32_t t = 0; c.labels && t < c.after->n_tensors; t++) {
+        c.labels[t].tensor = ARENAUT_NONE;
+    }
+    st = c.labels ? follow(&c) : arn_no_memory(err);
+    arn_release(allocator, c.labels);
+    arn_region_free(&c.region);
+    return st;
+}

@@ -1,0 +1,429 @@
+/* Ops of a rewritten program that do a part of an old one. Each output element must see, through
+ * its window, exactly what some element of the old output saw through its own: then it is that
+ * element, and the same bits, since one kernel computes both. What sees anything else is unknown;
+ * that is no mistake, as long as nothing uses it. */
+#include <string.h>
+
+#include "check/finding.h"
+#include "check/rewrite/rewrite_labels.h"
+
+enum { H = 1, W = 2, C = 3 };
+
+typedef enum rule { WINDOW, POOL, PADDER, JOINER, BY_ELEMENT } rule;
+
+typedef struct rule_row {
+    const char *name;
+    rule rule;
+} rule_row;
+
+static const rule_row rules[] = {
+    {"CONV_2D", WINDOW},
+    {"DEPTHWISE_CONV_2D", WINDOW},
+    {"AVERAGE_POOL_2D", POOL},
+    {"MAX_POOL_2D", POOL},
+    {"PAD", PADDER},
+    {"PADV2", PADDER},
+    {"CONCATENATION", JOINER},
+    {"ADD", BY_ELEMENT},
+    {"SUB", BY_ELEMENT},
+    {"MUL", BY_ELEMENT},
+    {"DIV", BY_ELEMENT},
+    {"MINIMUM", BY_ELEMENT},
+    {"MAXIMUM", BY_ELEMENT},
+    {"SQUARED_DIFFERENCE", BY_ELEMENT},
+    {"PRELU", BY_ELEMENT},
+    {"RELU", BY_ELEMENT},
+    {"RELU6", BY_ELEMENT},
+    {"LEAKY_RELU", BY_ELEMENT},
+    {"HARD_SWISH", BY_ELEMENT},
+    {"LOGISTIC", BY_ELEMENT},
+    {"TANH", BY_ELEMENT},
+    {"ABS", BY_ELEMENT},
+    {"NEG", BY_ELEMENT},
+    {"QUANTIZE", BY_ELEMENT},
+    {"DEQUANTIZE", BY_ELEMENT},
+};
+
+static const rule_row *find_rule(const char *name) {
+    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i].name, name) == 0) return &rules[i];
+    }
+    return NULL;
+}
+
+bool arn_rewrite_knows(const char *name) { return find_rule(name) != NULL; }
+
+static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
+    }
+    return NULL;
+}
+
+/* ---- windows ---- */
+
+typedef struct stencil {
+    int64_t taps, stride, spread;
+} stencil;
+
+static bool take_number(const arenaut_op *op, const char *name, uint32_t index, int64_t *number) {
+    const arenaut_attribute *a = find(op, name);
+    if (!a || a->text || a->n_numbers != 2 || a->numbers[index] <= 0) return false;
+    *number = a->numbers[index];
+    return *number < INT32_MAX;
+}
+
+static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
+                         uint32_t axis, stencil *s) {
+    s->spread = 1;
+    if (find(old, "dilations") && !take_number(old, "dilations", axis - H, &s->spread))
+        return false;
+    if (!take_number(old, "strides", axis - H, &s->stride)) return false;
+    if (pool) return take_number(old, "filter", axis - H, &s->taps);
+    s->taps = c->before->tensors[old->inputs[1]].dims[axis];
+    return s->taps > 0 && s->taps < INT32_MAX;
+}
+
+/* What TFLite makes of an image of `in` rows: how many, and how many of padding in front. False for
+ * none at all. */
+static bool apply_padding(const arenaut_op *op, const stencil *s, int64_t in, int64_t *out,
+                          int64_t *front) {
+    const arenaut_attribute *padding = find(op, "padding");
+    const int64_t span = (s->taps - 1) * s->spread + 1;
+    if (!padding || !padding->text) return false;
+    if (strcmp(padding->text, "VALID") == 0) {
+        *front = 0;
+        *out = in < span ? 0 : (in - span) / s->stride + 1;
+    } else if (strcmp(padding->text, "SAME") == 0) {
+        *out = (in + s->stride - 1) / s->stride;
+        const int64_t missing = (*out - 1) * s->stride + span - in;
+        *front = missing > 0 ? missing / 2 : 0;
+    } else {
+        return false;
+    }
+    return *out > 0;
+}
+
+/* One row of the output: the row of the old output that sees the same, or unknown. Padding that is
+ * in the tensor counts as the kernel's own only where that is the same: a sum of products leaves
+ * zeroes out. */
+typedef struct view {
+    const arn_rewrite_check *check;
+    uint32_t input, axis;
+    const stencil *s;
+    int64_t in, front;         /* of the new op */
+    int64_t old_in, old_front; /* of the old one */
+    int64_t old_out;
+    bool zeroes_count; /* of pools, and of weights that may be infinite */
+} view;
+
+static int64_t tap_place(const view *v, int64_t row, int64_t tap) {
+    const int64_t at = row * v->s->stride - v->front + tap * v->s->spread;
+    if (at < 0 || at >= v->in) return ARN_PLACE_OUTSIDE;
+    const int64_t place = arn_label_place(v->check, v->input, v->axis, at);
+    return place == ARN_PLACE_PADDING && !v->zeroes_count ? ARN_PLACE_OUTSIDE : place;
+}
+
+static bool sees_same(const view *v, int64_t row, int64_t old_row) {
+    for (int64_t tap = 0; tap < v->s->taps; tap++) {
+        const int64_t at = old_row * v->s->stride - v->old_front + tap * v->s->spread;
+        const int64_t expected = at < 0 || at >= v->old_in ? ARN_PLACE_OUTSIDE : at;
+        if (tap_place(v, row, tap) != expected) return false;
+    }
+    return true;
+}
+
+static int64_t old_row_of(const view *v, int64_t row) {
+    for (int64_t tap = 0; tap < v->s->taps; tap++) {
+        const int64_t place = tap_place(v, row, tap);
+        if (place < 0) continue;
+        const int64_t shifted = place + v->old_front - tap * v->s->spread;
+        const int64_t old_row = shifted / v->s->stride;
+        const bool fits = shifted >= 0 && shifted % v->s->stride == 0 && old_row < v->old_out;
+        return fits && sees_same(v, row, old_row) ? old_row : ARN_PLACE_UNKNOWN;
+    }
+    return ARN_PLACE_UNKNOWN; /* it sees nothing of the image */
+}
+
+/* Whether what is multiplied by zero is zero: whole numbers, and floating point that is known to be
+ * finite, or made of such a constant by an op that only changes its type. */
+static bool zeroes_vanish(const arn_rewrite_check *c, const arenaut_op *old) {
+    const arenaut_program *p = c->before;
+    uint32_t weights = old->inputs[1];
+    if (p->tensors[weights].dtype < ARENAUT_DTYPE_FLOAT4) return true;
+    for (uint32_t i = 0; i < p->n_ops && p->tensors[weights].cls != ARENAUT_CONSTANT; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->n_outputs != 1 || op->outputs[0] != weights) continue;
+        const bool widens = op->name && strcmp(op->name, "DEQUANTIZE") == 0;
+        if (!widens || op->n_inputs != 1 || op->inputs[0] == ARENAUT_NONE) return false;
+        weights = op->inputs[0];
+        break;
+    }
+    return p->tensors[weights].cls == ARENAUT_CONSTANT && p->tensors[weights].finite;
+}
+
+static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, bool pool, uint32_t axis) {
+    stencil s;
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    view v = {.check = c, .input = input, .axis = axis, .s = &s};
+    int64_t out;
+    v.zeroes_count = pool || !zeroes_vanish(c, old);
+    v.in = arn_new_tensor(c, input)->dims[axis];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    if (!take_stencil(c, old, pool, axis, &s) || !apply_padding(op, &s, v.in, &out, &v.front) ||
+        !apply_padding(old, &s, v.old_in, &v.old_out, &v.old_front)) {
+        return arn_rewrite_reject(c, "what its windows see is not known");
+    }
+    if (out != arn_new_tensor(c, output)->dims[axis] ||
+        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    int64_t *place = arn_label_axis(c, out);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t row = 0; row < out; row++) place[row] = old_row_of(&v, row);
+    c->labels[output].place[axis] = place;
+    return ARENAUT_OK;
+}
+
+/* Along which axis the weights, and the bias, lie by output channel. */
+static bool operands_agree(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                           bool depthwise) {
+    const uint32_t image = op->inputs[0], weights = op->inputs[1];
+    const uint32_t bias = op->n_inputs > 2 ? op->inputs[2] : ARENAUT_NONE;
+    const uint32_t channels = depthwise ? C : 0;
+    for (uint32_t axis = 0; axis <= C; axis++) {
+        if (axis != channels && !arn_axis_is_whole(c, weights, axis)) return false;
+    }
+    if (bias != ARENAUT_NONE &&
+        (c->labels[bias].tensor != old->inputs[2] || arn_new_tensor(c, bias)->rank != 1 ||
+         !arn_labels_agree(c, bias, 0, weights, channels))) {
+        return false;
+    }
+    const bool whole = arn_axis_is_whole(c, weights, channels) && arn_axis_is_whole(c, image, C);
+    return depthwise ? whole || arn_labels_agree(c, image, C, weights, C)
+                     : arn_axis_is_whole(c, image, C);
+}
+
+/* The result's channels are those of the weights. A channel of a depthwise convolution may make
+ * several, and one of a convolution in groups sees those of its group; then it is whole. */
+static arenaut_status follow_channels(arn_rewrite_check *c, const arenaut_op *op,
+                                      const arenaut_op *old) {
+    const bool depthwise = strcmp(op->name, "DEPTHWISE_CONV_2D") == 0;
+    const uint32_t weights = op->inputs[1], axis = depthwise ? C : 0;
+    const arenaut_tensor *made = arn_new_tensor(c, op->outputs[0]);
+    const arenaut_tensor *image = &c->before->tensors[old->inputs[0]];
+    const arenaut_tensor *kernel = &c->before->tensors[old->inputs[1]];
+    if (kernel->dtype != image->dtype) {
+        return arn_rewrite_reject(c, "its weights are of another type than its image");
+    }
+    if (!operands_agree(c, op, old, depthwise)) {
+        return arn_rewrite_reject(c, "its weights are not those of its channels");
+    }
+    /* Which channels of the image an output channel sees may depend on how many there are. */
+    const bool several = kernel->dims[C] != image->dims[C];
+    if (made->dims[C] != arn_new_tensor(c, weights)->dims[axis] ||
+        (several && !arn_axis_is_whole(c, weights, axis))) {
+        return arn_rewrite_reject(c, "its result has other channels than its weights");
+    }
+    int64_t *place = arn_label_axis(c, made->dims[C]);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = 0; i < made->dims[C]; i++) place[i] = arn_label_place(c, weights, axis, i);
+    c->labels[op->outputs[0]].place[C] = place;
+    return ARENAUT_OK;
+}
+
+static bool has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank) {
+    return tensor != ARENAUT_NONE && program->tensors[tensor].rank == rank;
+}
+
+static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, bool pool) {
+    const uint32_t image = op->inputs[0];
+    if (c->labels[image].tensor != old->inputs[0] || op->n_inputs > 3 ||
+        !has_rank(c->after, image, ARN_LABEL_RANK) || !arn_axis_is_whole(c, image, 0) ||
+        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK)) {
+        return arn_rewrite_reject(c, "it does not read the image that the old op read");
+    }
+    if (!pool && (op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
+                  c->labels[op->inputs[1]].tensor != old->inputs[1] ||
+                  !has_rank(c->before, old->inputs[1], ARN_LABEL_RANK))) {
+        return arn_rewrite_reject(c, "it has other weights than the old op");
+    }
+    arenaut_status st = arn_label_copy(c, image, op->outputs[0], 0);
+    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
+    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
+    if (st != ARENAUT_OK) return st;
+    return pool ? arn_label_copy(c, image, op->outputs[0], C) : follow_channels(c, op, old);
+}
+
+/* ---- padding that the model has ---- */
+
+static const int64_t *paddings(const arenaut_program *program, const arenaut_op *op) {
+    const arenaut_tensor *t =
+        op->n_inputs > 1 && op->inputs[1] != ARENAUT_NONE ? &program->tensors[op->inputs[1]] : NULL;
+    return t && t->cls == ARENAUT_CONSTANT && t->values && t->n_values == 2 * ARN_LABEL_RANK
+               ? t->values
+               : NULL;
+}
+
+/* Rows of padding are those of the old result next to the rows that they border on. */
+static arenaut_status follow_padder_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, uint32_t axis) {
+    const int64_t *new_pads = paddings(c->after, op) + (size_t)2 * axis;
+    const int64_t *old_pads = paddings(c->before, old) + (size_t)2 * axis;
+    const int64_t in = arn_new_tensor(c, op->inputs[0])->dims[axis];
+    const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
+    if (new_pads[0] < 0 || new_pads[1] < 0 || new_pads[0] > out || in <= 0 ||
+        out - new_pads[0] - in != new_pads[1]) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    int64_t *place = arn_label_axis(c, out);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = 0; i < out; i++) {
+        const int64_t at = i - new_pads[0];
+        const int64_t edge = at < 0 ? 0 : at >= in ? in - 1 : at;
+        const int64_t from = arn_label_place(c, op->inputs[0], axis, edge);
+        const int64_t old_at = from + (at - edge); /* in the old image, or past an end of it */
+        const bool padded = at != edge;
+        const bool fits = from >= 0 && old_at + old_pads[0] >= 0 && old_at < old_in + old_pads[1] &&
+                          padded == (old_at < 0 || old_at >= old_in);
+        place[i] = fits ? old_at + old_pads[0] : ARN_PLACE_UNKNOWN;
+    }
+    c->labels[op->outputs[0]].place[axis] = place;
+    return ARENAUT_OK;
+}
+
+static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old) {
+    arenaut_status st = ARENAUT_OK;
+    if (!paddings(c->after, op) || !paddings(c->before, old) ||
+        !has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
+        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
+        c->labels[op->inputs[0]].tensor != old->inputs[0]) {
+        return arn_rewrite_reject(c, "how much it pads is not known");
+    }
+    for (uint32_t i = 2; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE ? old->inputs[i] != ARENAUT_NONE
+                                          : !arn_label_is_whole(c, op->inputs[i], old->inputs[i])) {
+            return arn_rewrite_reject(c, "it pads with another value");
+        }
+    }
+    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+        st = follow_padder_axis(c, op, old, axis);
+    }
+    return st;
+}
+
+/* ---- element by element ---- */
+
+/* An operand's axis that lies under axis `axis` of the result, from the last backward; NONE: the
+ * operand has none there. */
+static uint32_t under(uint32_t rank, uint32_t result_rank, uint32_t axis) {
+    return axis + rank < result_rank ? ARENAUT_NONE : axis + rank - result_rank;
+}
+
+/* Where the result's elements come from along an axis, by the first operand that is as long as the
+ * old result; the others must agree, or be repeated along all of it. */
+static arenaut_status follow_element_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                          const arenaut_op *old, uint32_t axis) {
+    const uint32_t to = op->outputs[0];
+    const arenaut_tensor *made = &c->before->tensors[old->outputs[0]];
+    int64_t *place = arn_label_axis(c, arn_new_tensor(c, to)->dims[axis]);
+    bool known = false;
+    if (!place) return arn_no_memory(c->err);
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const uint32_t from = op->inputs[k];
+        const arenaut_tensor *in = &c->before->tensors[old->inputs[k]];
+        const uint32_t own = under(in->rank, made->rank, axis);
+        if (own == ARENAUT_NONE) continue;
+        if (in->dims[own] != made->dims[axis]) {
+            if (in->dims[own] == 1 && arn_axis_is_whole(c, from, own)) continue;
+            return arn_rewrite_reject(c, "an operand is repeated in another way");
+        }
+        if (arn_new_tensor(c, from)->dims[own] != arn_new_tensor(c, to)->dims[axis]) {
+            return arn_rewrite_reject(c, "its operands have other sizes than its result");
+        }
+        for (int64_t i = 0; i < arn_new_tensor(c, to)->dims[axis]; i++) {
+            const int64_t at = arn_label_place(c, from, own, i);
+            if (!known) place[i] = at < 0 ? ARN_PLACE_UNKNOWN : at;
+            else if (place[i] != at) place[i] = ARN_PLACE_UNKNOWN;
+        }
+        known = true;
+    }
+    if (!known) return arn_rewrite_reject(c, "none of its operands is as large as its result");
+    c->labels[to].place[axis] = place;
+    return ARENAUT_OK;
+}
+
+static arenaut_status follow_elements(arn_rewrite_check *c, const arenaut_op *op,
+                                      const arenaut_op *old) {
+    const uint32_t rank = c->before->tensors[old->outputs[0]].rank;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        if (op->inputs[k] == ARENAUT_NONE || c->labels[op->inputs[k]].tensor != old->inputs[k] ||
+            c->before->tensors[old->inputs[k]].rank > rank) {
+            return arn_rewrite_reject(c, "it does not read what the old op read");
+        }
+    }
+    for (uint32_t axis = 0; axis < rank && st == ARENAUT_OK; axis++) {
+        st = follow_element_axis(c, op, old, axis);
+    }
+    return st;
+}
+
+/* ---- a concatenation that the model has ---- */
+
+static arenaut_status follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old) {
+    const arenaut_attribute *a = find(op, "axis");
+    const uint32_t first = op->inputs[0], to = op->outputs[0];
+    const uint32_t rank = c->before->tensors[old->outputs[0]].rank;
+    if (!a || a->n_numbers != 1 || a->text) return arn_rewrite_reject(c, "its axis is not known");
+    const int64_t axis = a->numbers[0] < 0 ? a->numbers[0] + rank : a->numbers[0];
+    if (axis < 0 || axis >= (int64_t)rank) return arn_rewrite_reject(c, "its axis is not known");
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        if (op->inputs[k] == ARENAUT_NONE || c->labels[op->inputs[k]].tensor != old->inputs[k] ||
+            !has_rank(c->after, op->inputs[k], rank) ||
+            !arn_axis_is_whole(c, op->inputs[k], (uint32_t)axis)) {
+            return arn_rewrite_reject(c, "it does not put together what the old op did");
+        }
+        for (uint32_t i = 0; i < rank; i++) {
+            if (i == (uint32_t)axis || arn_labels_agree(c, first, i, op->inputs[k], i)) continue;
+            return arn_rewrite_reject(c, "its parts do not lie side by side");
+        }
+    }
+    if (arn_new_tensor(c, to)->dims[axis] != c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "its result is not as long as its parts");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < rank && st == ARENAUT_OK; i++) {
+        if (i != (uint32_t)axis) st = arn_label_copy(c, first, to, i);
+    }
+    return st;
+}
+
+/* ---- */
+
+arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
+                                       const arenaut_op *old) {
+    const rule_row *row = find_rule(op->name);
+    if (!row || op->n_outputs != 1 || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE ||
+        op->outputs[0] == ARENAUT_NONE || old->outputs[0] == ARENAUT_NONE) {
+        return arn_rewrite_reject(c, "what a part of it computes is not known");
+    }
+    const arenaut_status st = arn_label_begin(c, op->outputs[0], old->outputs[0]);
+    if (st != ARENAUT_OK) return st;
+    if (arn_new_tensor(c, op->outputs[0])->rank > ARN_LABEL_RANK) {
+        return arn_rewrite_reject(c, "its result has more axes than are followed");
+    }
+    switch (row->rule) {
+        case WINDOW:
+        case POOL: return follow_window(c, op, old, row->rule == POOL);
+        case PADDER: return follow_padder(c, op, old);
+        case JOINER: return follow_joiner(c, op, old);
+        case BY_ELEMENT: return follow_elements(c, op, old);
+    }
+    return arn_rewrite_reject(c, "what a part of it computes is not known");
+}
