@@ -12,7 +12,7 @@ import { asC } from "./text.mjs";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TARGET = join(ROOT, "src/report/page/page_planner.inc");
 const FOLDERS = ["src/core", "src/ir", "src/planners"];
-const CHECKS = ["plan/check_overlaps", "plan/check_plan", "plan/check_slices", "plan/check_tokens", "plan/check_witness", "finding"];
+const CHECKS = ["plan/check_overlaps", "plan/check_plan", "plan/check_slices", "plan/check_witness", "finding"];
 const FILES = ["explorer/planner/page_planner.c", ...CHECKS.map((name) => `src/check/${name}.c`)];
 const FLAGS = ["--target=wasm32-wasi", "-std=c11", "-Oz", "-flto", "-DNDEBUG", "-Iinclude", "-Isrc", "-mexec-model=reactor",
   "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,-z,stack-size=1048576"];

@@ -5,11 +5,11 @@
  * the others; replay_control.c runs a call. What lowering works out (storages, aliases, lifetimes)
  * is found a second time by code of the checker's own, on purpose: a mistake there cannot hide
  * itself here. Time: O(log cells) for each read and write, times the turns of loops. */
+#include "check/replay/replay.h"
+
 #include <inttypes.h>
 
 #include "check/finding.h"
-#include "check/replay/replay_access.h"
-#include "check/replay/replay_control.h"
 
 /* Results, kept and changed inputs, and state must be whole when the call has ended. */
 static arenaut_status check_end(arn_replay *r, const arenaut_method *m) {

@@ -9,9 +9,35 @@
 #include <arenaut/check.h>
 
 #include "check/replay/kernel_walk.h"
-#include "check/replay/replay_aliases.h"
-#include "check/replay/replay_places.h"
-#include "check/replay/replay_shadow.h"
+#include "check/replay/replay_state.h"
+
+/* ---- places (replay_places.c) ---- */
+
+typedef struct arn_replay_place {
+    uint32_t first, end; /* cells; meaningful if neither of the next two says otherwise */
+    bool left_alone;     /* a constant, empty, or in memory that no arena holds */
+    uint8_t broken;      /* arenaut_rule that touching it breaks; NONE: it may be touched */
+} arn_replay_place;
+
+typedef struct arn_replay_places {
+    uint32_t *storage;       /* per tensor */
+    bool *state;             /* per storage: keeps its bytes from call to call */
+    bool *filled;            /* per storage: something in the program gives it its bytes */
+    arn_replay_place *place; /* per tensor */
+    uint32_t n_cells;
+    uint32_t *cell_pool;    /* n_cells + 1: where cell k starts, k - 1 ends */
+    uint64_t *cell_address; /* likewise */
+    uint32_t *base_pool;    /* per storage: where its memory begins; NONE: nowhere */
+    uint64_t *base_offset;  /* per storage */
+} arn_replay_places;
+
+/* Takes memory from `region`. OK or NO_MEMORY. */
+arenaut_status arn_replay_places_make(const arenaut_program *program,
+                                      const arenaut_placement *placement, bool exclude_io,
+                                      arn_region *region, arn_replay_places *places,
+                                      arenaut_error *err);
+
+/* ---- the replay ---- */
 
 struct arn_replay {
     const arenaut_program *program;
@@ -40,5 +66,49 @@ struct arn_replay {
     uint32_t method, op; /* at work, for findings; op NONE: before the first or after the last */
     bool first_call;
 };
+
+/* ---- access (replay_access.c) ---- */
+
+/* Sets *skip if the tensor is to be left alone; REJECTED if it lies wrong. */
+arenaut_status arn_replay_touch(arn_replay *r, uint32_t tensor, bool *skip);
+/* Every byte must be the tensor's own. */
+arenaut_status arn_replay_read(arn_replay *r, uint32_t tensor);
+/* With the present version. */
+arenaut_status arn_replay_write(arn_replay *r, uint32_t tensor);
+/* The same, but none of the bytes may have the present version already: what is written by
+ * one op, or filled in before one call, must be apart. */
+arenaut_status arn_replay_write_apart(arn_replay *r, uint32_t tensor);
+/* A runtime's copy between a call's arguments and a method's: one after another. */
+arenaut_status arn_replay_copy(arn_replay *r, uint32_t from, uint32_t to);
+/* Says that `tensor` shares the cell with what the op at work has written over it. */
+arenaut_status arn_replay_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell);
+/* Says what a walk through the op's kernel has found wrong (kernel_walk.h). */
+arenaut_status arn_replay_reject_walk(arn_replay *r, const arn_walk *walk);
+
+/* How much work is done before a program is refused: so much, some seconds, and so much
+ * more for each op and argument, which is more than they need. Programs can only pass it by
+ * calls that multiply and by loops within loops. Counted in nodes of the shadow looked at. */
+#define ARN_REPLAY_WORK (UINT64_C(1) << 30)
+#define ARN_REPLAY_WORK_EACH 4096u
+
+/* UNSUPPORTED when there has been too much work already. */
+arenaut_status arn_replay_charge(arn_replay *r);
+/* Says so: `what` is too much of the method at work. */
+arenaut_status arn_replay_too_much(const arn_replay *r, const char *what, uint64_t limit);
+
+/* ---- control (replay_control.c, replay_kernel.c) ---- */
+
+/* Runs the ops of a method; UNSUPPORTED when there has been too much work, or calls are nested
+ * more than ARN_REPLAY_DEPTH deep. */
+arenaut_status arn_replay_method(arn_replay *r, uint32_t method, uint32_t depth);
+enum { ARN_REPLAY_DEPTH = 64 };
+/* Runs an op that is no control flow. */
+arenaut_status arn_replay_kernel(arn_replay *r, const arenaut_op *op);
+
+/* Whether state that the method's bindings say it has mutated is read by the name of its old
+ * value while it holds that, and holds its new value in the end. */
+arenaut_status arn_replay_check_mutations(arn_replay *r, uint32_t method);
+/* Whether a concurrent method is right in every order of its ops, if it is in the one listed. */
+arenaut_status arn_replay_check_races(arn_replay *r, uint32_t method);
 
 #endif

@@ -3,11 +3,12 @@
  * A read asks the shadow for the first cell in the tensor's range that holds something else, a
  * write fills that range: O(log cells) each. A tensor that is an alias is read and written through
  * all the tensors that it may point to. The rest of the file words findings. */
+#include "check/replay/replay.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "check/finding.h"
-#include "check/replay/replay_access.h"
 #include "core/checked.h"
 
 enum { WHERE = 120, POOL = 48 };
@@ -335,4 +336,20 @@ arenaut_status arn_replay_copy(arn_replay *r, uint32_t from, uint32_t to) {
         return arn_replay_reject_arguments(r, to, cell);
     }
     return arn_replay_write(r, to);
+}
+
+/* ---- work ---- */
+
+arenaut_status arn_replay_too_much(const arn_replay *r, const char *what, uint64_t limit) {
+    const char *name = r->program->methods[r->method].name;
+    return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
+                    "method '%.80s' cannot be replayed: %s; the limit is %" PRIu64,
+                    name ? name : "", what, limit);
+}
+
+arenaut_status arn_replay_charge(arn_replay *r) {
+    enum { OP = 16 }; /* an op without arguments takes as long as so many nodes */
+    r->shadow.work += OP;
+    if (r->shadow.work <= r->work_limit) return ARENAUT_OK;
+    return arn_replay_too_much(r, "its calls and loops multiply into too much work", r->work_limit);
 }

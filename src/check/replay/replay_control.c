@@ -1,16 +1,15 @@
-/* replay_control: runs methods, calls, branches and loops in a replay.
+/* replay_control: abstract interpretation of methods, calls, branches, loops and jumps.
  *
- * Methods are run as the runtimes run them: a call's arguments are copied into the
- * method's inputs, its outputs back. Both sides of a branch start from the same state, and
- * afterwards only what both left is there. A loop is run until its state at the condition
- * no longer changes; each turn can only lose bytes, so that ends (abstract interpretation to a
- * fixed point). Single ops are run by replay_kernel.c, methods with jumps by replay_jumps.c. */
-#include "check/replay/replay_control.h"
+ * Methods are run as the runtimes run them: a call's arguments are copied into the method's inputs,
+ * its outputs back. Both arms of a branch start from the same state, and the join of their ends
+ * follows. A loop is run to a fixed point of the state at its condition, which exists since a turn
+ * can only lose bytes. A method with jumps is a control-flow graph of basic blocks, run from a
+ * work list in program order until no block's entry state changes (Kildall 1973). Single ops are
+ * run by replay_kernel.c. */
+#include "check/replay/replay.h"
 
 #include <inttypes.h>
 
-#include "check/replay/replay_access.h"
-#include "check/replay/replay_state.h"
 #include "core/fail.h"
 
 /* The argument at position i of a call: the op's input, or, for the first `carried`, which a
@@ -209,20 +208,6 @@ static arenaut_status run_calling(arn_replay *r, const arenaut_op *op, uint32_t 
     return status;
 }
 
-arenaut_status arn_replay_too_much(const arn_replay *r, const char *what, uint64_t limit) {
-    const char *name = r->program->methods[r->method].name;
-    return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
-                    "method '%.80s' cannot be replayed: %s; the limit is %" PRIu64,
-                    name ? name : "", what, limit);
-}
-
-arenaut_status arn_replay_charge(arn_replay *r) {
-    enum { OP = 16 }; /* an op without arguments takes as long as so many nodes */
-    r->shadow.work += OP;
-    if (r->shadow.work <= r->work_limit) return ARENAUT_OK;
-    return arn_replay_too_much(r, "its calls and loops multiply into too much work", r->work_limit);
-}
-
 /* Any op but a jump. */
 static arenaut_status run_op(arn_replay *r, uint32_t at, uint32_t depth) {
     const arenaut_op *op = &r->program->ops[at];
@@ -235,6 +220,140 @@ static arenaut_status run_op(arn_replay *r, uint32_t at, uint32_t depth) {
     return ARENAUT_OK;
 }
 
+/* ---- jumps ---- */
+
+/* Nodes of shadows that may be kept at one time. */
+#define MAX_KEPT (UINT64_C(1) << 24)
+
+typedef struct flow {
+    arn_replay *r;
+    const arenaut_method *method;
+    uint32_t n_blocks;    /* the last one is empty: the method's end */
+    uint32_t *first;      /* n_blocks: ops, counted within the method */
+    uint32_t *block_at;   /* per op, and the end: the block that begins there */
+    arn_replay_state *in; /* per block: where it begins; empty: not reached, or done with */
+    bool *waiting;        /* per block: it has to be run, or run again */
+    uint32_t lowest;      /* no block below this one waits */
+    uint64_t kept;        /* nodes in `in` */
+    bool jumps_back;
+} flow;
+
+static bool is_jump(const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
+}
+
+static bool has_jumps(const arenaut_program *program, uint32_t method) {
+    const arenaut_method *m = &program->methods[method];
+    for (uint32_t i = m->first_op; i < m->first_op + m->n_ops; i++) {
+        if (is_jump(&program->ops[i])) return true;
+    }
+    return false;
+}
+
+/* Blocks begin where something jumps to, and after jumps. */
+static void cut(flow *f) {
+    const arenaut_op *ops = f->r->program->ops + f->method->first_op;
+    const uint32_t n = f->method->n_ops;
+    for (uint32_t i = 0; i <= n; i++) f->block_at[i] = ARENAUT_NONE;
+    f->block_at[0] = f->block_at[n] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_jump(&ops[i])) continue;
+        f->block_at[i + 1] = f->block_at[ops[i].target] = 0;
+        if (ops[i].target <= i) f->jumps_back = true;
+    }
+    for (uint32_t i = 0; i <= n; i++) {
+        if (f->block_at[i] == ARENAUT_NONE) continue;
+        f->block_at[i] = f->n_blocks;
+        f->first[f->n_blocks++] = i;
+    }
+}
+
+static arenaut_status make(flow *f, arn_region *region) {
+    const size_t most = (size_t)f->method->n_ops + 1;
+    f->first = arn_region_allocate(region, most, sizeof *f->first);
+    f->block_at = arn_region_allocate(region, most, sizeof *f->block_at);
+    f->in = arn_region_allocate(region, most, sizeof *f->in);
+    f->waiting = arn_region_allocate(region, most, sizeof *f->waiting);
+    if (!f->first || !f->block_at || !f->in || !f->waiting) return arn_no_memory(f->r->err);
+    for (size_t i = 0; i < most; i++) {
+        f->in[i] = (arn_replay_state){NULL, NULL};
+        f->waiting[i] = false;
+    }
+    cut(f);
+    return ARENAUT_OK;
+}
+
+static arenaut_status refuse(const flow *f, const char *why) {
+    return arn_fail(f->r->err, ARENAUT_UNSUPPORTED, 0, "method '%.80s' cannot be replayed: %s",
+                    f->method->name ? f->method->name : "", why);
+}
+
+/* What the present state and a block's beginning have in common is its beginning now. */
+static arenaut_status arrive(flow *f, uint32_t block) {
+    arn_replay *r = f->r;
+    const uint64_t nodes = (uint64_t)r->shadow.leaves * 2;
+    if (f->in[block].nodes) {
+        const arn_replay_state live = arn_replay_state_live(r);
+        if (!arn_replay_state_meet(r, &f->in[block], &live)) return ARENAUT_OK;
+    } else {
+        if (f->kept + nodes > MAX_KEPT) return refuse(f, "too many ways meet in it");
+        if (!arn_replay_state_save(r, &f->in[block])) return arn_no_memory(r->err);
+        f->kept += nodes;
+    }
+    f->waiting[block] = true;
+    if (block < f->lowest) f->lowest = block;
+    return ARENAUT_OK;
+}
+
+static void begin_block(flow *f, uint32_t block) {
+    const arn_replay_state live = arn_replay_state_live(f->r);
+    f->waiting[block] = false;
+    arn_replay_state_copy(f->r, &live, &f->in[block]);
+    /* Without jumps back, all that lead here have been run. */
+    if (f->jumps_back) return;
+    arn_replay_state_release(f->r, &f->in[block]);
+    f->kept -= (uint64_t)f->r->shadow.leaves * 2;
+}
+
+static arenaut_status run_block(flow *f, uint32_t block, uint32_t depth) {
+    const arenaut_op *op = NULL;
+    arenaut_status status = ARENAUT_OK;
+    begin_block(f, block);
+    for (uint32_t i = f->first[block]; i < f->first[block + 1] && status == ARENAUT_OK; i++) {
+        op = &f->r->program->ops[f->method->first_op + i];
+        status = run_op(f->r, f->method->first_op + i, depth);
+    }
+    if (status == ARENAUT_OK && is_jump(op)) status = arrive(f, f->block_at[op->target]);
+    if (status == ARENAUT_OK && op->kind != ARENAUT_OP_JUMP) status = arrive(f, block + 1);
+    return status;
+}
+
+static arenaut_status run_all(flow *f, uint32_t depth) {
+    const uint32_t end = f->n_blocks - 1;
+    arenaut_status status = arrive(f, 0);
+    for (f->lowest = 0; f->lowest < end && status == ARENAUT_OK;) {
+        const uint32_t block = f->lowest++;
+        if (f->waiting[block]) status = run_block(f, block, depth);
+    }
+    if (status != ARENAUT_OK) return status;
+    if (!f->in[end].nodes) return refuse(f, "no way through it leads to its end");
+    begin_block(f, end);
+    return ARENAUT_OK;
+}
+
+static arenaut_status run_jumping(arn_replay *r, uint32_t method, uint32_t depth) {
+    flow f = {.r = r, .method = &r->program->methods[method]};
+    arn_region region;
+    arn_region_init(&region, r->allocator);
+    arenaut_status status = make(&f, &region);
+    if (status == ARENAUT_OK) status = run_all(&f, depth);
+    for (uint32_t b = 0; b < f.n_blocks; b++) arn_replay_state_release(r, &f.in[b]);
+    arn_region_free(&region);
+    return status;
+}
+
+/* ---- methods ---- */
+
 /* Recursion is as deep as calls are nested, and that is limited. */
 arenaut_status arn_replay_method(arn_replay *r, uint32_t method, uint32_t depth) {
     const arenaut_method *m = &r->program->methods[method];
@@ -244,8 +363,8 @@ arenaut_status arn_replay_method(arn_replay *r, uint32_t method, uint32_t depth)
     if (depth > ARN_REPLAY_DEPTH) {
         return arn_replay_too_much(r, "calls are nested too deeply", ARN_REPLAY_DEPTH);
     }
-    if (arn_replay_has_jumps(r->program, method)) {
-        status = arn_replay_jumps(r, method, depth, run_op);
+    if (has_jumps(r->program, method)) {
+        status = run_jumping(r, method, depth);
     } else {
         for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && status == ARENAUT_OK; i++) {
             status = run_op(r, i, depth);

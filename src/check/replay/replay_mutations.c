@@ -6,13 +6,14 @@
  * each write makes another version of what lies there. Walking the ops in order, every tensor
  * is read at the version that it was made with; and in the end each state has the version
  * that its binding names. Which bytes hold it all is the replay's own matter. */
+#include "check/replay/replay.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include <arenaut/dialect.h>
 
 #include "check/finding.h"
-#include "check/replay/replay_control.h"
 #include "core/fail.h"
 #include "core/memory.h"
 

@@ -4,7 +4,7 @@
  * share by name), checks that their places agree, and cuts the arenas at every address at which a
  * tensor begins or ends: O(n log n). Lowering finds storages too; this is the checker's own copy.
  */
-#include "check/replay/replay_places.h"
+#include "check/replay/replay.h"
 
 #include <string.h>
 

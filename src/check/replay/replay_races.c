@@ -8,11 +8,12 @@
  *
  * Which op waits for which is kept as vector clocks: for each op and each stream, how many ops of
  * that stream have ended when it begins. O(ops * streams), and one look at each cell used. */
+#include "check/replay/replay.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/replay/replay_control.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"

@@ -65,14 +65,7 @@ arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *o
 /* Whether an op of that name computes each element from its own window, and does nothing else. */
 bool arn_rewrite_knows(const char *name);
 
-/* rewrite_moves.c: the op at work moves data. */
+/* The op at work moves data. */
 arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op);
-
-/* rewrite_calls.c: the op at work calls a method that was added. */
-bool arn_rewrite_is_call(const arenaut_op *op);
-arenaut_status arn_rewrite_follow_call(arn_rewrite_check *c, const arenaut_op *op);
-
-/* check_rewrite.c: the op at work, whatever it is. */
-arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c);
 
 #endif
