@@ -1,5 +1,5 @@
-/* finding: an empty finding, and the one way in which a check says no: the message goes into the
- * finding and into the error at once, and the status is REJECTED. */
+/* finding: the empty finding, and rejection: one message for the finding and the error at once,
+ * with the status REJECTED. */
 #include "check/finding.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Filling in the caller's arenaut_finding. */
+/* Rejection with a reason: the caller's arenaut_finding, filled in. */
 #ifndef ARN_CHECK_FINDING_H
 #define ARN_CHECK_FINDING_H
 
@@ -6,11 +6,11 @@
 
 #include "core/fail.h"
 
-/* A finding that says nothing yet: no rule, and NONE for everything it could name. */
+/* An empty finding: no rule, and NONE for everything that it could name. */
 arenaut_finding arn_check_no_finding(void);
 
-/* Writes the message into *finding and *err (may be NULL) and returns REJECTED. The
- * caller has filled in the rule and whatever else it knows. */
+/* Writes the message into *finding and *err (may be NULL) and returns REJECTED. The rule and all
+ * other known fields are filled in by the caller. */
 arenaut_status arn_check_reject(arenaut_finding *finding, arenaut_error *err, const char *format,
                                 ...) ARN_PRINTF(3, 4);
 

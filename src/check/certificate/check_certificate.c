@@ -1,32 +1,34 @@
-/* check_certificate: follows a proof line by line (the rules are in arenaut/certificate.h). What a
- * line assumes is undone when its proof has ended, so nothing is kept but the path from the
- * first line to the present one. Time: for each line, work about its group's neighbours; for
- * each case, that of listing which groups are in each other's way (proof_case.c). */
+/* check_certificate: replay of a branch-and-bound proof, line by line (the rules are in
+ * arenaut/certificate.h). The assumption of a line is undone by a trail when its proof has ended,
+ * so nothing is kept but the path from the first line to the present one. Time: for each line, work
+ * about the neighbours of its group; for each case, the listing of its interference graph
+ * (proof_case.c). */
 #include <inttypes.h>
 
 #include <arenaut/certificate.h>
 
-#include "check/finding.h"
-#include "check/plan/plan_rules.h"
 #include "check/certificate/proof_sides.h"
 #include "check/certificate/proof_state.h"
+#include "check/finding.h"
+#include "check/plan/plan_rules.h"
 #include "core/checked.h"
 #include "core/memory.h"
 
-/* What is looked at: the case as a whole, or the groups of one pool, of which either places or
- * sides are known. */
+/* The subject of the lines at hand: the case as a whole, or the groups of one pool, with ranges of
+ * either offsets (places) or pairwise differences (sides). */
 typedef enum view { VIEW_CASE, VIEW_PLACES, VIEW_SIDES } view;
 
-/* A line, the proof of which has not ended. */
+/* A line whose proof has not ended. */
 typedef struct frame {
     uint32_t line, rule, item;
-    view view; /* where it began; unless that is the case as a whole: */
+    view view; /* at its beginning; in a view of one pool also: */
     bool dead;
     uint32_t n_trail;
-    uint32_t first;  /* BRANCH: its groups are chosen[first ..] */
-    uint32_t next;   /* BRANCH: it was rejected; JOIN, ARENA and ABOVE, LEVEL, HIGH: the part at
-                      * work; POOL: the pool after the one at work */
-    uint64_t before; /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
+    uint32_t first; /* BRANCH: its groups are chosen[first ..] */
+    uint32_t next; /* BRANCH: it was rejected; JOIN, ARENA and ABOVE, LEVEL, HIGH: the part at work;
+                      POOL: the pool after the one at work */
+    uint64_t before; /* the assumption undone at the end: POOLS, POOL: the pools; ARENA: at most so
+                        large, */
     uint64_t least;  /* and at least so large */
     arn_proof_split split; /* ABOVE, LEVEL, HIGH */
 } frame;
@@ -49,11 +51,11 @@ typedef struct replay {
     arn_proof_state state; /* in VIEW_PLACES */
     arn_proof_sides sides; /* in VIEW_SIDES */
     bool failed;           /* there was no memory */
-    uint64_t pools;        /* what is looked at */
+    uint64_t pools;        /* the pools in view */
     uint64_t every_pool;
     uint32_t at;     /* the next line */
-    bool child_next; /* it goes on with the branch on top */
-    const char *why; /* what is wrong with the line before; NULL: nothing */
+    bool child_next; /* it belongs to the branch on top */
+    const char *why; /* the defect of the line before; NULL: none */
     frame *frames;
     uint32_t n_frames, frame_room;
     uint32_t *chosen; /* the groups of all open branches, one after another */
@@ -67,7 +69,7 @@ static arenaut_status no_memory(const replay *r) { return arn_no_memory(r->check
 
 /* ---- case and state ---- */
 
-/* Opens the case for the one pool that is looked at; r->why if there is none such. */
+/* Opens the case for the one pool in view; r->why if it is not one. */
 static arenaut_status open_pool(replay *r, bool neighbours, uint64_t *limit) {
     uint32_t pool = 0;
     if (r->pools == 0 || r->pools & (r->pools - 1)) {
@@ -79,7 +81,7 @@ static arenaut_status open_pool(replay *r, bool neighbours, uint64_t *limit) {
     return arn_proof_case_open(&r->c, pool, neighbours);
 }
 
-/* From here on the proof is about places in one pool of the case as it is now. */
+/* Enters the view of places in one pool of the case as it is now. */
 static arenaut_status look_at_places(replay *r) {
     uint64_t limit;
     if (r->view == VIEW_PLACES) return ARENAUT_OK;
@@ -94,7 +96,7 @@ static arenaut_status look_at_places(replay *r) {
     return st;
 }
 
-/* Likewise, about who is above whom. */
+/* Likewise, the view of sides: pairwise orders in one pool. */
 static arenaut_status look_at_sides(replay *r) {
     uint64_t limit;
     if (r->view == VIEW_SIDES) return ARENAUT_OK;
@@ -142,7 +144,7 @@ static frame *push(replay *r, const arenaut_proof_line *line) {
     return f;
 }
 
-/* Back to where the frame began. */
+/* Backtracks to the beginning of the frame. */
 static void rewind_to(replay *r, const frame *f) {
     if (f->view == VIEW_CASE) leave_pool(r);
     if (r->view == VIEW_PLACES) arn_proof_undo(&r->state, f->n_trail, f->dead);
@@ -166,7 +168,7 @@ static bool refers_to_proven(const replay *r, uint64_t line) {
 
 static int64_t step_of(const arenaut_proof_line *line) { return (int64_t)line->value; }
 
-/* No case can be where a set of pools needs more than it may have. */
+/* Limits contradict each other if a set of pools needs more than it may have. */
 static bool limits_contradict(const replay *r) {
     const arn_proof_case *c = &r->c;
     for (uint32_t k = 0; k < c->problem->n_pools; k++) {
@@ -221,7 +223,7 @@ static arenaut_status close_line(replay *r, const arenaut_proof_line *line) {
     return st;
 }
 
-/* ---- looking at less ---- */
+/* ---- relaxations: fewer pools, steps or buffers ---- */
 
 static bool piece_remains(const arn_proof_case *c, const arn_proof_piece *piece,
                           const arenaut_proof_line *line) {
@@ -307,7 +309,7 @@ static arenaut_status split_pair(replay *r, const arenaut_proof_line *line) {
     return ARENAUT_OK;
 }
 
-/* Chooses the next of the pools that the buffer had; false: there is none left. */
+/* Chooses the next pool of the buffer; false: there is none left. */
 static bool next_pool(replay *r, frame *f) {
     while (f->next < ARENAUT_MAX_POOLS && !(f->before >> f->next & 1)) f->next++;
     if (f->next == ARENAUT_MAX_POOLS) return false;
@@ -367,7 +369,7 @@ static arenaut_status split_sides(replay *r, const arenaut_proof_line *line) {
     return ARENAUT_OK;
 }
 
-/* The other side, once the first is proven; false: that was the other one. */
+/* The complement, once the first half is proven; false: that was the complement. */
 static bool take_other_side(replay *r, frame *f) {
     if (f->next) return false;
     f->next = 1;
@@ -406,7 +408,7 @@ static arenaut_status begin_branch(replay *r, const arenaut_proof_line *line) {
     return line->rule == ARENAUT_PROOF_KEPT ? remember(r) : ARENAUT_OK;
 }
 
-/* The group that a line is about; ARENAUT_NONE, with the reason, if it is not open. */
+/* The group of a line; ARENAUT_NONE, with the reason, if it is not open. */
 static uint32_t open_group(replay *r, uint64_t buffer) {
     if (buffer < r->check->problem->n_buffers && r->c.piece_of[buffer] != ARENAUT_NONE) {
         const uint32_t group = r->c.piece[r->c.piece_of[buffer]].group;
@@ -477,7 +479,7 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
     return arn_proof_place(&r->state, group) ? ARENAUT_OK : no_memory(r);
 }
 
-/* ---- what ends and what goes on ---- */
+/* ---- ends of proofs, and next parts ---- */
 
 static void mark_proven(replay *r, uint32_t line) {
     for (uint32_t i = r->n_memories; i-- > 0;) {
@@ -615,7 +617,7 @@ static arenaut_status replay_lines(replay *r) {
     return st;
 }
 
-/* The caller's memory and effort were enough, or nothing is known of the proof. */
+/* Nothing is known of the proof if the caller's memory or effort was not enough. */
 static arenaut_status tell_if_spent(const replay *r, arenaut_status st) {
     if (!r->meter.spent) return st;
     return arn_fail(r->check->err, ARENAUT_STOPPED, 0,

@@ -1,7 +1,7 @@
-/* proof_case: one case of a proof: what is assumed of same-base pairs and pools, the groups of
- * buffers that so keep their distance, and which of them are in each other's way (neighbours).
- * Opening a case costs O(n log n) and one entry for each pair alive together; proof_lives.c says
- * when each buffer counts, proof_state.c where groups may still lie. */
+/* proof_case: assumptions about same-base pairs and pools; the rigid groups that joined buffers and
+ * slices form (union-find with offsets); and their interference graph (neighbours), by live ranges
+ * and conflict edges. Opening a case costs O(n log n) and one entry for each pair alive together;
+ * proof_lives.c has the live ranges, proof_state.c the possible offsets. */
 #include "check/certificate/proof_case.h"
 
 #include "core/checked.h"
@@ -16,7 +16,7 @@ static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uin
     return arenaut_problem_lifetimes(c->problem, b);
 }
 
-/* Of a buffer and its base: what is assumed of them. */
+/* Whether the two are a buffer and its base, with the assumption about them. */
 static bool are_pair(const arn_proof_case *c, uint32_t a, uint32_t b,
                      arn_pair_assumption *assumed) {
     const uint32_t heir = arenaut_problem_same_base(c->problem, a) == b   ? a
@@ -52,7 +52,7 @@ static arenaut_status too_large(const arn_proof_case *c) {
                     MOST_ENTRIES);
 }
 
-/* ---- what is assumed ---- */
+/* ---- assumptions ---- */
 
 arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
                                    const arn_check_slices *slices, uint64_t bound) {
@@ -85,7 +85,7 @@ void arn_proof_case_free(arn_proof_case *c) {
     arn_release(c->allocator, c->left_out);
 }
 
-/* What all pools outside of the set need at least. */
+/* A lower bound on the arenas of all pools outside of the set. */
 static uint64_t least_elsewhere(const arn_proof_case *c, uint64_t pools) {
     uint64_t sum = 0;
     for (uint32_t k = 0; k < c->problem->n_pools; k++) {
@@ -110,7 +110,8 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool) {
 
 /* ---- groups ---- */
 
-/* The root of a buffer's tree, and how far from it the buffer lies. Paths are shortened. */
+/* Find in a disjoint-set forest with offsets and path compression (Tarjan 1975): the root of a
+ * buffer's tree, and its distance from there. */
 static uint32_t find_root(uint32_t *up, int64_t *delta, uint32_t b) {
     uint32_t root = b;
     int64_t sum = 0;
@@ -228,7 +229,7 @@ static void fill_groups(opening *o) {
     }
 }
 
-/* Distances from the lowest piece; where the group may be. */
+/* Distances from the lowest piece; alignment and fixed offset of the group. */
 static void settle_group(opening *o, arn_proof_group *group) {
     arn_proof_case *c = o->c;
     const arenaut_problem *p = c->problem;
@@ -296,7 +297,7 @@ static uint64_t find_grain(const arn_proof_case *c) {
     return grain ? grain : 1;
 }
 
-/* ---- moments ---- */
+/* ---- live pieces at each moment ---- */
 
 static bool step_before(const void *context, uint32_t a, uint32_t b) {
     const arenaut_interval *lives = context;
@@ -363,9 +364,9 @@ static arenaut_status list_members(arn_proof_case *c) {
     return ARENAUT_OK;
 }
 
-/* ---- neighbours ---- */
+/* ---- interference graph ---- */
 
-/* Pairs of pieces in each other's way, some of them several times. */
+/* Interfering pairs of pieces, some of them several times. */
 typedef struct pair_list {
     uint32_t *at; /* two numbers a pair */
     uint32_t n, capacity;
@@ -381,7 +382,7 @@ static bool add_pair(const arn_proof_case *c, pair_list *pairs, uint32_t a, uint
     return true;
 }
 
-/* Of two that meet, one comes alive while the other is. */
+/* Of two live ranges that meet, one begins during the other. */
 static arenaut_status add_meetings(const arn_proof_case *c, uint32_t i, pair_list *pairs) {
     const arn_proof_piece *piece = &c->piece[i];
     for (uint32_t k = 0; k < piece->n_lives; k++) {
@@ -436,7 +437,7 @@ static uint32_t drop_doubles(uint32_t *ids, uint32_t n) {
     return kept;
 }
 
-/* Turns pairs into a list per piece, in order. */
+/* Turns pairs into adjacency lists, in order. */
 static bool list_neighbours(opening *o, const pair_list *pairs) {
     arn_proof_case *c = o->c;
     c->neighbours = arn_region_allocate(&c->region, pairs->n, sizeof *c->neighbours);
@@ -468,7 +469,7 @@ static arenaut_status make_neighbours(opening *o) {
     return st;
 }
 
-/* ---- groups that cannot be ---- */
+/* ---- contradictions ---- */
 
 static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
@@ -482,15 +483,15 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }
 
-/* Whether a separation lets `upper` lie where it lies. */
+/* Whether a separation allows the offset of `upper`. */
 static bool reaches_in(const arenaut_problem *p, const arn_proof_piece *upper,
                        const arn_proof_piece *lower) {
     const arenaut_separation *s = arn_proof_separation(p, upper->buffer, lower->buffer);
     return s && (int64_t)upper->delta - (int64_t)lower->delta >= s->distance;
 }
 
-/* Whether two buffers of one group share bytes that they must not. Here whole lives count:
- * that both are covered by a third does not help them. */
+/* Whether two buffers of one group share bytes that they must not. Here whole lives count: a third
+ * buffer that covers both is no excuse. */
 static bool overlaps_itself(const arn_proof_case *c, const arn_proof_piece *x,
                             const arn_proof_piece *y) {
     uint32_t nx, ny;

@@ -1,10 +1,10 @@
-/* One case of a proof (arenaut/certificate.h): what is assumed, and what follows for the groups
- * of one pool. Shares no code with the planners. */
+/* One case of a proof (arenaut/certificate.h): its assumptions, and the groups and interference
+ * graph of one pool that follow. Shares no code with the planners. */
 #ifndef ARN_CHECK_PROOF_CASE_H
 #define ARN_CHECK_PROOF_CASE_H
 
-#include "check/plan/plan_rules.h"
 #include "check/certificate/proof_meter.h"
+#include "check/plan/plan_rules.h"
 #include "core/memory.h"
 
 typedef enum arn_pair_assumption {
@@ -13,7 +13,7 @@ typedef enum arn_pair_assumption {
     ARN_PAIR_APART
 } arn_pair_assumption;
 
-/* Some buffers that keep their distance. */
+/* A rigid group: buffers at fixed distances from each other. */
 typedef struct arn_proof_group {
     uint32_t piece, n_pieces; /* its buffers: pieces[piece ..] */
     uint64_t align, residue;  /* its offset is residue modulo align */
@@ -21,12 +21,12 @@ typedef struct arn_proof_group {
     uint64_t fixed; /* ARENAUT_UNPLACED: it can move */
 } arn_proof_group;
 
-/* A buffer of a group, with the part of its life in which nothing covers it. */
+/* A buffer of a group, with the part of its live range in which nothing covers it. */
 typedef struct arn_proof_piece {
     uint32_t buffer, group;
     uint64_t delta, size;             /* from the start of the group */
     uint32_t life, n_lives;           /* lives[life ..] */
-    uint32_t neighbour, n_neighbours; /* neighbours[neighbour ..]: pieces in its way, in order */
+    uint32_t neighbour, n_neighbours; /* neighbours[neighbour ..]: interfering pieces, in order */
 } arn_proof_piece;
 
 typedef struct arn_proof_case {
@@ -34,16 +34,16 @@ typedef struct arn_proof_case {
     const arn_check_slices *slices;
     const arenaut_allocator *allocator;
     arenaut_error *err;
-    arn_proof_meter *meter; /* NULL: what is done costs nothing */
+    arn_proof_meter *meter; /* NULL: no budget */
 
-    /* What is assumed. */
+    /* The assumptions. */
     uint8_t *pair;   /* per buffer: arn_pair_assumption about it and its base */
-    uint64_t *pools; /* per buffer: where it may be */
-    bool *left_out;  /* per buffer: it is not looked at */
+    uint64_t *pools; /* per buffer: its possible pools */
+    bool *left_out;  /* per buffer: it is left out */
     uint64_t bound;  /* the total is below this; ARENAUT_UNPLACED: it need not be */
     uint64_t least[ARENAUT_MAX_POOLS], most[ARENAUT_MAX_POOLS]; /* of each arena */
 
-    /* What follows for the buffers that can only be in `pool`; made by arn_proof_case_open. */
+    /* Consequences for the buffers that can only be in `pool`; made by arn_proof_case_open. */
     arn_region region;
     bool open, contradiction;
     bool has_neighbours; /* `lives` to `member` are there, too */
@@ -63,29 +63,29 @@ arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *chec
                                    const arn_check_slices *slices, uint64_t bound);
 void arn_proof_case_free(arn_proof_case *c);
 
-/* Works out what follows for one pool: its groups and, if asked for, who is in whose way.
- * TOO_LARGE where that would take too much memory. */
+/* Derives the consequences for one pool: its groups and, if asked for, its interference graph.
+ * TOO_LARGE if that would take too much memory. */
 arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool, bool neighbours);
 void arn_proof_case_close(arn_proof_case *c);
 
-/* Where each buffer's group may be: the pools that all its buffers have in common. Writes
- * `root`, which is the same for all of a group, and `delta`, relative to the root; both per
- * buffer. False if joined buffers cannot be where they should. */
+/* The pools that all buffers of a group have in common. Writes `root`, which is the same for all of
+ * a group, and `delta`, relative to the root; both per buffer. False if joined buffers contradict
+ * each other. */
 bool arn_proof_groups(const arn_proof_case *c, uint32_t *root, int64_t *delta);
 
-/* How large the arenas of a set of pools may be together, and how far up the buffers of one may
- * reach; ARENAUT_UNLIMITED. */
+/* An upper bound on the arenas of a set of pools together, and on the end of any buffer in one;
+ * ARENAUT_UNLIMITED. */
 uint64_t arn_proof_room(const arn_proof_case *c, uint64_t pools);
 uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 
-/* Whether two buffers may share bytes by a relation, as far as is assumed. */
+/* Whether two buffers may share bytes by a relation, under the assumptions. */
 bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
 
 /* The separation of two buffers with `upper` above; NULL if there is none. */
 const arenaut_separation *arn_proof_separation(const arenaut_problem *problem, uint32_t upper,
                                                uint32_t lower);
 
-/* Fills in `lives`, and which are of which piece, for a case; false if there is no memory. */
+/* Fills in `lives`, and each piece's range of them, for a case; false if there is no memory. */
 bool arn_proof_find_lives(arn_proof_case *c);
 
 bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,

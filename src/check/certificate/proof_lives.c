@@ -1,7 +1,7 @@
-/* proof_lives: what is left of each buffer's lifetimes where nothing covers it: a slice does not
- * count while its host is alive, nor does the smaller of a same-base pair while both are (rules in
- * arenaut/certificate.h). A copy of the lifetime logic of the planners, on purpose: the checker
- * shares none of it. O(lifetimes of a buffer times those of what covers it). */
+/* proof_lives: live ranges less those of covering buffers, by interval subtraction: a slice does
+ * not count while its host is alive, nor does the smaller of a same-base pair while both are (rules
+ * in arenaut/certificate.h). A copy of the lifetime logic of the planners, on purpose: the checker
+ * shares none of it. O(lifetimes of a buffer times those of its covers). */
 #include "check/certificate/proof_case.h"
 
 bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
@@ -43,13 +43,13 @@ static bool add_life(life_list *list, int64_t first, int64_t end) {
     return true;
 }
 
-/* Takes what overlaps `cover` out of the list from `start` on. */
+/* Subtracts `cover` from the intervals of the list from `start` on. */
 static bool cut_out(life_list *list, uint32_t start, arenaut_interval cover) {
     const uint32_t n = list->n;
     for (uint32_t i = start; i < n; i++) {
         const arenaut_interval life = list->at[i];
         if (life.first >= cover.end || cover.first >= life.end) continue;
-        /* What is left may be two parts; the second goes to the end, and order is made later. */
+        /* The rest may be two parts; the second goes to the end, and sorting follows. */
         list->at[i].end = cover.first > life.first ? cover.first : life.first;
         if (!add_life(list, cover.end, life.end)) return false;
     }
@@ -68,7 +68,7 @@ static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uin
     return true;
 }
 
-/* The rule of certificate.h for which of a pair covers the other. */
+/* The rule of certificate.h that decides which of a pair covers the other. */
 static bool is_smaller(const arn_proof_case *c, uint32_t a, uint32_t b) {
     const uint64_t sa = c->problem->size[a], sb = c->problem->size[b];
     return sa != sb ? sa < sb : a > b;

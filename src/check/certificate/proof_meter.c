@@ -1,7 +1,7 @@
-/* proof_meter: an allocator that counts what is in use, each block with its size before it, and the
- * allowance of effort and memory that fits problem and certificate. A short proof may ask for work
- * out of all proportion (ranges that narrow each other byte by byte); a true one hardly does: it
- * costs a few looks at each pair of buffers in use together, for each line. */
+/* proof_meter: an allocator that counts the bytes in use, each block with its size in front, and
+ * default limits of effort and memory that fit problem and certificate. A short proof may ask for
+ * work out of all proportion (ranges that narrow each other byte by byte); a true one hardly does:
+ * it costs a few looks at each pair of buffers in use together, for each line. */
 #include "check/certificate/proof_meter.h"
 
 #include "core/checked.h"
@@ -14,7 +14,7 @@ enum {
     LEAST_MEMORY = 1 << 20,
     EFFORT_PER_PART = 64,  /* of a problem, and per line */
     MEMORY_PER_PART = 256, /* bytes */
-    MEMORY_PER_LINE = 64,  /* of a certificate: its frame, and what it changes */
+    MEMORY_PER_LINE = 64,  /* of a certificate: its frame, and its changes */
     MEMORY_PER_KEPT = 16,  /* and buffer: the state that a SAME may refer to */
     OWN_LINES = 16,        /* a proof costs this much more than its lines */
     MOST_PAIRS = 1 << 24,  /* no case lists more */
@@ -53,9 +53,9 @@ static void metered_release(void *context, void *block) {
     m->source.release(m->source.context, before);
 }
 
-/* ---- what is allowed if nobody says ---- */
+/* ---- default limits ---- */
 
-/* A sum or product that stops at the end of all numbers: no limit. */
+/* Saturating sum and product: the largest number means no limit. */
 static uint64_t times(uint64_t a, uint64_t b) {
     uint64_t product;
     return arn_multiply(a, b, &product) ? product : UINT64_MAX;
@@ -73,7 +73,8 @@ static bool ends_before(const void *context, uint32_t a, uint32_t b) {
     return lives[a].end < lives[b].end;
 }
 
-/* Pairs of lifetimes that meet: when one begins, those that have begun and not ended. */
+/* Pairs of lifetimes that meet, by an interval sweep: at each beginning, the lifetimes begun and
+ * not ended. */
 static bool count_pairs(const arenaut_problem *p, const arenaut_allocator *allocator,
                         uint64_t *pairs) {
     const uint32_t n = p->n_lifetimes;
@@ -99,7 +100,7 @@ static uint32_t count_kept(const arenaut_certificate *c) {
     return n;
 }
 
-/* Whether the line makes the checker list all pairs anew, or look at any of them again. */
+/* Whether the line makes the checker list all pairs anew, or look at any of them once more. */
 static bool looks_at_pairs(const arenaut_proof_line *line) {
     static const uint32_t rules[] = {
         ARENAUT_PROOF_JOIN,    ARENAUT_PROOF_POOL,  ARENAUT_PROOF_ARENA, ARENAUT_PROOF_POOLS,

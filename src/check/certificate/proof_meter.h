@@ -1,5 +1,4 @@
-/* The cost of following a proof: an allowance of effort and of memory for all of its lines
- * together. */
+/* Budget of a proof check: effort and memory for all lines together. */
 #ifndef ARN_CHECK_PROOF_METER_H
 #define ARN_CHECK_PROOF_METER_H
 
@@ -15,12 +14,12 @@ typedef struct arn_proof_meter {
     arenaut_allocator allocator; /* takes it from there, and counts it */
 } arn_proof_meter;
 
-/* Limits of 0 are worked out from problem and certificate. False if there is no memory for that. */
+/* Limits of 0 are derived from problem and certificate. False if there is no memory for that. */
 bool arn_proof_meter_init(arn_proof_meter *meter, const arenaut_check_limits *limits,
                           const arenaut_problem *problem, const arenaut_certificate *certificate,
                           const arenaut_allocator *allocator);
 
-/* Takes so much effort; false, now and ever after, if that is more than is left. A caller that
+/* Spends so much effort; false, then and ever after, if that is more than is left. A caller that
  * cannot stop goes on, and the check ends behind its line. No meter: no limit. */
 static inline bool arn_proof_charge(arn_proof_meter *meter, uint64_t effort) {
     if (!meter) return true;

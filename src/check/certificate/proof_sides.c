@@ -1,12 +1,12 @@
-/* proof_sides: where groups may still lie, and how far apart, once it is assumed of some who lies
- * above whom.
+/* proof_sides: bounds propagation over offsets and their differences (a disjunctive temporal
+ * problem: Dechter, Meiri & Pearl 1991).
  *
- * Each group has a range of offsets, each two in each other's way a range of differences, and a
- * list of *bans*, differences at which a buffer of one would share a byte with one of the other
- * that it must not. Ranges narrow each other until nothing changes; a proof goes on where one is
- * empty, and splits a range where none is. What is assumed is taken back by a trail. Making the
- * lists costs O(n log n) and one entry for each pair in each other's way; an assumption costs a
- * look at the ways of every group that it moves. */
+ * Each group has a range of offsets, each edge between two interfering groups a range of
+ * differences, and a list of *bans*, differences at which a buffer of one would share a forbidden
+ * byte with one of the other. Ranges narrow each other to a fixed point (AC-3: Mackworth 1977); an
+ * empty one closes the case, and a proof splits a range if none is empty. Assumptions are undone by
+ * a trail. Making the lists costs O(n log n) and one entry for each interfering pair; an assumption
+ * costs a look at the edges of every group that it moves. */
 #include "check/certificate/proof_sides.h"
 
 #include "core/checked.h"
@@ -15,20 +15,19 @@
 
 enum {
     MOST_BANS = 1 << 22,
-    MOST_LOOKS = 1 << 24, /* at ways, for one assumption: what it leaves undone is not used */
+    MOST_LOOKS = 1 << 24, /* at edges, for one assumption: further consequences are not derived */
 };
 
-/* A sum that stops at the ends of all offsets and differences. */
+/* Saturating sum of offsets and differences. */
 static int64_t plus(int64_t x, int64_t y) {
     if (x > 0 && y > INT64_MAX - x) return INT64_MAX;
     if (x < 0 && y < -INT64_MAX - x) return -INT64_MAX;
     return x + y;
 }
 
-/* ---- what forbids what ---- */
+/* ---- forbidden differences ---- */
 
-/* How far above the start of `lower` the other one must start at least, so as not to lie in its
- * way. */
+/* The least difference of starts at which `upper` is clear of `lower`. */
 static int64_t least_above(const arenaut_problem *p, uint32_t upper, uint32_t lower) {
     const int64_t apart = (int64_t)p->size[lower], below = -(int64_t)p->size[upper];
     const arenaut_separation *s = arn_proof_separation(p, upper, lower);
@@ -97,7 +96,7 @@ static arenaut_status meet(making *m, uint32_t i, uint32_t k) {
     return forbid(m, x->group, y->group, of_groups(x, y, 1), of_groups(x, y, last));
 }
 
-/* ---- who meets whom ---- */
+/* ---- interfering pairs ---- */
 
 typedef struct life {
     arenaut_interval at;
@@ -109,7 +108,7 @@ static bool begins_before(const void *context, uint32_t a, uint32_t b) {
     return lives[a].at.first < lives[b].at.first;
 }
 
-/* All lives of all pieces, whole: here nothing covers anything. */
+/* All live ranges of all pieces, whole: here nothing covers anything. */
 static life *list_lives(making *m, uint32_t *n) {
     const arn_proof_case *c = m->s->c;
     life *lives = arn_region_allocate(&m->scratch, c->problem->n_lifetimes, sizeof *lives);
@@ -125,7 +124,7 @@ static life *list_lives(making *m, uint32_t *n) {
     return lives;
 }
 
-/* Of two that meet, one begins while the other goes on. */
+/* Interval sweep: of two that meet, one begins while the other goes on. */
 static arenaut_status meet_over_time(making *m) {
     uint32_t n, n_alive = 0;
     life *lives = list_lives(m, &n);
@@ -150,7 +149,7 @@ static arenaut_status meet_over_time(making *m) {
     return ARENAUT_OK;
 }
 
-static arenaut_status meet_by_edges(making *m) {
+static arenaut_status meet_by_conflicts(making *m) {
     const arn_proof_case *c = m->s->c;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t e = 0; e < c->problem->n_conflicts && st == ARENAUT_OK; e++) {
@@ -190,22 +189,22 @@ static bool found_before(const void *context, uint32_t a, uint32_t b) {
 }
 
 /* Gathers the bans of each two; some may be there several times. */
-static bool list_ways(making *m) {
+static bool list_edges(making *m) {
     arn_proof_sides *s = m->s;
     const uint32_t n = m->n_found;
     uint32_t *order = arn_region_allocate(&m->scratch, n, 2 * sizeof *order);
-    s->way = arn_region_allocate(&s->region, n, sizeof *s->way);
+    s->edge = arn_region_allocate(&s->region, n, sizeof *s->edge);
     s->ban = arn_region_allocate(&s->region, n, sizeof *s->ban);
-    if (!order || !s->way || !s->ban) return false;
+    if (!order || !s->edge || !s->ban) return false;
     for (uint32_t i = 0; i < n; i++) order[i] = i;
     arn_sort_ids(order, n, found_before, m->found, order + n);
     for (uint32_t i = 0; i < n; i++) {
         const struct found *f = &m->found[order[i]];
-        arn_proof_way *last = s->n_ways ? &s->way[s->n_ways - 1] : NULL;
+        arn_proof_edge *last = s->n_edges ? &s->edge[s->n_edges - 1] : NULL;
         if (!last || last->a != f->a || last->b != f->b) {
-            const arn_proof_way way = {f->a, f->b, i, 0};
-            last = &s->way[s->n_ways++];
-            *last = way;
+            const arn_proof_edge edge = {f->a, f->b, i, 0};
+            last = &s->edge[s->n_edges++];
+            *last = edge;
         }
         s->ban[i] = f->ban;
         last->n_bans++;
@@ -213,37 +212,37 @@ static bool list_ways(making *m) {
     return true;
 }
 
-static bool list_ways_of_nodes(arn_proof_sides *s) {
-    uint32_t *start = s->way_start =
+static bool list_edges_of_nodes(arn_proof_sides *s) {
+    uint32_t *start = s->edge_start =
         arn_region_allocate(&s->region, (size_t)s->n_nodes + 2, sizeof *start);
-    s->ways_of = arn_region_allocate(&s->region, s->n_ways, 2 * sizeof *s->ways_of);
-    if (!start || !s->ways_of) return false;
+    s->edges_of = arn_region_allocate(&s->region, s->n_edges, 2 * sizeof *s->edges_of);
+    if (!start || !s->edges_of) return false;
     for (uint32_t i = 0; i < s->n_nodes + 2; i++) start[i] = 0;
-    for (uint32_t w = 0; w < s->n_ways; w++) {
-        start[s->way[w].a + 2]++;
-        start[s->way[w].b + 2]++;
+    for (uint32_t w = 0; w < s->n_edges; w++) {
+        start[s->edge[w].a + 2]++;
+        start[s->edge[w].b + 2]++;
     }
     for (uint32_t i = 2; i < s->n_nodes + 2; i++) start[i] += start[i - 1];
-    for (uint32_t w = 0; w < s->n_ways; w++) { /* which moves start[i + 1] to i's end */
-        s->ways_of[start[s->way[w].a + 1]++] = w;
-        s->ways_of[start[s->way[w].b + 1]++] = w;
+    for (uint32_t w = 0; w < s->n_edges; w++) { /* which moves start[i + 1] to i's end */
+        s->edges_of[start[s->edge[w].a + 1]++] = w;
+        s->edges_of[start[s->edge[w].b + 1]++] = w;
     }
     return true;
 }
 
 /* ---- ranges ---- */
 
-static void queue_up(arn_proof_sides *s, uint32_t node) {
-    if (s->waits[node]) return;
-    s->waits[node] = true;
-    s->waiting[s->end] = node;
+static void enqueue(arn_proof_sides *s, uint32_t node) {
+    if (s->queued[node]) return;
+    s->queued[node] = true;
+    s->queue[s->end] = node;
     s->end = s->end == s->n_nodes ? 0 : s->end + 1;
 }
 
-static uint32_t next_waiting(arn_proof_sides *s) {
-    const uint32_t node = s->waiting[s->first];
+static uint32_t dequeue(arn_proof_sides *s) {
+    const uint32_t node = s->queue[s->first];
     s->first = s->first == s->n_nodes ? 0 : s->first + 1;
-    s->waits[node] = false;
+    s->queued[node] = false;
     return node;
 }
 
@@ -282,14 +281,14 @@ static void narrow_node(arn_proof_sides *s, uint32_t node, int64_t low, int64_t 
     arn_proof_range r = s->range[node];
     if (low > r.low) r.low = aligned_up(s, node, low);
     if (high < r.high) r.high = aligned_down(s, node, high);
-    if (change(s, node, r)) queue_up(s, node);
+    if (change(s, node, r)) enqueue(s, node);
 }
 
-/* Moves both ends of a range out of what is banned. */
-static void leave_bans(const arn_proof_sides *s, const arn_proof_way *way, arn_proof_range *r) {
+/* Moves both ends of a range out of banned differences. */
+static void leave_bans(const arn_proof_sides *s, const arn_proof_edge *edge, arn_proof_range *r) {
     for (bool moved = true; moved && r->low <= r->high;) {
         moved = false;
-        for (uint32_t i = way->ban; i < way->ban + way->n_bans; i++) {
+        for (uint32_t i = edge->ban; i < edge->ban + edge->n_bans; i++) {
             const arn_proof_range ban = s->ban[i];
             const bool low = ban.low <= r->low && r->low <= ban.high;
             const bool high = ban.low <= r->high && r->high <= ban.high;
@@ -300,30 +299,30 @@ static void leave_bans(const arn_proof_sides *s, const arn_proof_way *way, arn_p
     }
 }
 
-/* What two offsets say of their difference, and the other way round. */
-static void look_at_way(arn_proof_sides *s, uint32_t w) {
-    const arn_proof_way *way = &s->way[w];
-    const arn_proof_range a = s->range[way->a], b = s->range[way->b];
+/* Bounds of a difference from two offsets, and the other edge round. */
+static void propagate(arn_proof_sides *s, uint32_t w) {
+    const arn_proof_edge *edge = &s->edge[w];
+    const arn_proof_range a = s->range[edge->a], b = s->range[edge->b];
     arn_proof_range r = s->range[s->n_nodes + w];
     if (a.low - b.high > r.low) r.low = a.low - b.high;
     if (a.high - b.low < r.high) r.high = a.high - b.low;
-    leave_bans(s, way, &r);
+    leave_bans(s, edge, &r);
     change(s, s->n_nodes + w, r);
     if (s->dead) return;
-    narrow_node(s, way->a, plus(b.low, r.low), plus(b.high, r.high));
-    if (!s->dead) narrow_node(s, way->b, plus(a.low, -r.high), plus(a.high, -r.low));
+    narrow_node(s, edge->a, plus(b.low, r.low), plus(b.high, r.high));
+    if (!s->dead) narrow_node(s, edge->b, plus(a.low, -r.high), plus(a.high, -r.low));
 }
 
-static void work_out(arn_proof_sides *s) {
+static void propagate_all(arn_proof_sides *s) {
     for (uint32_t looks = 0; s->first != s->end;) {
-        const uint32_t node = next_waiting(s);
-        for (uint32_t k = s->way_start[node]; k < s->way_start[node + 1]; k++) {
+        const uint32_t node = dequeue(s);
+        for (uint32_t k = s->edge_start[node]; k < s->edge_start[node + 1]; k++) {
             if (s->dead || looks == MOST_LOOKS) break;
-            if (!arn_proof_charge(s->c->meter, 1 + s->way[s->ways_of[k]].n_bans)) {
+            if (!arn_proof_charge(s->c->meter, 1 + s->edge[s->edges_of[k]].n_bans)) {
                 s->failed = s->dead = true;
                 break;
             }
-            look_at_way(s, s->ways_of[k]);
+            propagate(s, s->edges_of[k]);
             looks++;
         }
     }
@@ -336,15 +335,15 @@ static uint32_t group_of(const arn_proof_case *c, uint64_t buffer) {
     return c->piece[c->piece_of[buffer]].group;
 }
 
-static uint32_t find_way(const arn_proof_sides *s, uint32_t a, uint32_t b) {
-    uint32_t low = 0, high = s->n_ways;
+static uint32_t find_edge(const arn_proof_sides *s, uint32_t a, uint32_t b) {
+    uint32_t low = 0, high = s->n_edges;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const arn_proof_way *way = &s->way[middle];
-        if (way->a < a || (way->a == a && way->b < b)) low = middle + 1;
+        const arn_proof_edge *edge = &s->edge[middle];
+        if (edge->a < a || (edge->a == a && edge->b < b)) low = middle + 1;
         else high = middle;
     }
-    const bool found = low < s->n_ways && s->way[low].a == a && s->way[low].b == b;
+    const bool found = low < s->n_edges && s->edge[low].a == a && s->edge[low].b == b;
     return found ? low : ARENAUT_NONE;
 }
 
@@ -353,11 +352,11 @@ bool arn_proof_split_pair(const arn_proof_sides *s, uint64_t x, uint64_t y, bool
     const arn_proof_case *c = s->c;
     const uint32_t a = group_of(c, x), b = group_of(c, y);
     if (a == ARENAUT_NONE || b == ARENAUT_NONE) return false;
-    const uint32_t way = a < b ? find_way(s, a, b) : find_way(s, b, a);
-    if (way == ARENAUT_NONE) return false;
+    const uint32_t edge = a < b ? find_edge(s, a, b) : find_edge(s, b, a);
+    if (edge == ARENAUT_NONE) return false;
     const int64_t least = level ? 0 : least_above(c->problem, (uint32_t)x, (uint32_t)y);
     const int64_t apart = of_groups(&c->piece[c->piece_of[x]], &c->piece[c->piece_of[y]], least);
-    split->at = s->n_nodes + way;
+    split->at = s->n_nodes + edge;
     split->reversed = a > b;
     split->least = a > b ? -apart : apart;
     return true;
@@ -390,9 +389,9 @@ bool arn_proof_take_side(arn_proof_sides *s, const arn_proof_split *split, bool 
         if (was.low > r.low) r.low = was.low;
         if (was.high < r.high) r.high = was.high;
         change(s, split->at, r);
-        queue_up(s, s->way[split->at - s->n_nodes].a);
+        enqueue(s, s->edge[split->at - s->n_nodes].a);
     }
-    work_out(s);
+    propagate_all(s);
     return !s->failed;
 }
 
@@ -404,14 +403,14 @@ void arn_proof_sides_undo(arn_proof_sides *s, uint32_t n_trail, bool dead) {
     s->dead = dead;
 }
 
-/* ---- the beginning ---- */
+/* ---- the root ---- */
 
 static bool allocate_ranges(arn_proof_sides *s) {
-    const size_t n = (size_t)s->n_nodes + s->n_ways;
+    const size_t n = (size_t)s->n_nodes + s->n_edges;
     s->range = arn_region_allocate(&s->region, n, sizeof *s->range);
-    s->waiting = arn_region_allocate(&s->region, (size_t)s->n_nodes + 1, sizeof *s->waiting);
-    s->waits = arn_region_allocate(&s->region, s->n_nodes, sizeof *s->waits);
-    return s->range && s->waiting && s->waits;
+    s->queue = arn_region_allocate(&s->region, (size_t)s->n_nodes + 1, sizeof *s->queue);
+    s->queued = arn_region_allocate(&s->region, s->n_nodes, sizeof *s->queued);
+    return s->range && s->queue && s->queued;
 }
 
 static void set_group_range(arn_proof_sides *s, uint32_t k) {
@@ -438,19 +437,19 @@ static void set_ranges(arn_proof_sides *s) {
         s->range[node++] = fixed;
     }
     const arn_proof_range any = {-INT64_MAX, INT64_MAX};
-    for (uint32_t w = 0; w < s->n_ways; w++) s->range[s->n_nodes + w] = any;
-    for (uint32_t k = 0; k < s->n_nodes; k++) s->waits[k] = false;
-    for (uint32_t k = 0; k < s->n_nodes; k++) queue_up(s, k);
-    work_out(s);
+    for (uint32_t w = 0; w < s->n_edges; w++) s->range[s->n_nodes + w] = any;
+    for (uint32_t k = 0; k < s->n_nodes; k++) s->queued[k] = false;
+    for (uint32_t k = 0; k < s->n_nodes; k++) enqueue(s, k);
+    propagate_all(s);
 }
 
 static arenaut_status make_lists(making *m) {
     arn_proof_sides *s = m->s;
     arenaut_status st = meet_over_time(m);
-    if (st == ARENAUT_OK) st = meet_by_edges(m);
+    if (st == ARENAUT_OK) st = meet_by_conflicts(m);
     if (st == ARENAUT_OK) st = meet_reserved(m);
     if (st != ARENAUT_OK) return st;
-    const bool done = list_ways(m) && list_ways_of_nodes(s) && allocate_ranges(s);
+    const bool done = list_edges(m) && list_edges_of_nodes(s) && allocate_ranges(s);
     return done ? ARENAUT_OK : arn_no_memory(s->c->err);
 }
 

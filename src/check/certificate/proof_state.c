@@ -1,16 +1,19 @@
-/* proof_state: placing and rejecting groups, and what the closing rules look at.
+/* proof_state: placing and rejecting groups (branching with left-justified placements), the closing
+ * rules, and the load at a step.
  *
- * Each group that is not placed has a lowest offset, which only rises on the way down a proof; a
- * trail of changes brings it back. The rules are those of arenaut/certificate.h. A placement looks
- * at the neighbours of its group, a rejection at those of all groups in the set. */
+ * Each group that is not placed has a lowest offset, which only rises on the path down a proof; a
+ * trail of changes undoes it (backtracking). The rules are those of arenaut/certificate.h. A
+ * placement looks at the neighbours of its group, a rejection at those of all groups in the set.
+ * The load is the checker's own sum, apart from that of the planners: O(buffers) for each step
+ * asked about. */
 #include "check/certificate/proof_state.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 
-/* ---- where a group may lie ---- */
+/* ---- lowest offsets ---- */
 
-/* Past what a piece at `at` runs into, or `at` itself. */
+/* The end of an obstacle that a piece at `at` runs into, or `at` itself. */
 static uint64_t past(uint64_t at, uint64_t size, uint64_t first, uint64_t end) {
     return at < end && first < at + size ? end : at;
 }
@@ -36,9 +39,9 @@ static uint64_t past_placed(const arn_proof_state *s, const arn_proof_piece *pie
     return at;
 }
 
-/* The lowest offset from `at` on that the group may take. Past the limit it stops looking, so
- * that it never goes further than from there to the end of one obstacle; likewise where the check
- * has cost too much, and ends. */
+/* The lowest offset from `at` on that the group may take. The search stops past the limit, so that
+ * it never goes further than from there to the end of one obstacle; likewise if the budget of the
+ * check is spent. */
 static uint64_t settle(const arn_proof_state *s, uint32_t group, uint64_t at) {
     const arn_proof_case *c = s->c;
     const arn_proof_group *b = &c->group[group];
@@ -86,7 +89,7 @@ bool arn_proof_leave(arn_proof_state *s, uint32_t group) {
     return change(s, group, ARN_GROUP_LEFT, s->lowest[group]);
 }
 
-/* Raises the open groups that the piece of a placed one is in the way of. */
+/* Raises the open groups that the piece of a placed one overlaps. */
 static bool raise_neighbours(arn_proof_state *s, const arn_proof_piece *piece) {
     const arn_proof_case *c = s->c;
     const uint64_t first = s->lowest[piece->group] + piece->delta, end = first + piece->size;
@@ -113,17 +116,17 @@ bool arn_proof_place(arn_proof_state *s, uint32_t group) {
 
 /* ---- rejecting ---- */
 
-/* What rejecting a set has to know about one of its groups. */
+/* The possible supports of a group of a rejected set: the ends that it may rest on. */
 typedef struct rest {
     uint64_t
         outside;   /* the lowest end of an open neighbour that is not in the set; none: UNPLACED */
-    uint64_t step; /* how much higher than one of the set it lies at least, if it rests there */
+    uint64_t step; /* the least rise above one of the set, if it rests there */
     bool above;    /* resting on one of the set means lying higher */
     uint64_t any;  /* the lowest end of any open neighbour */
-    bool blocked;  /* something may be in its way where it is now */
+    bool blocked;  /* a neighbour may overlap it at its lowest offset */
 } rest;
 
-/* Where group `b` lies if its piece rests on the other's end, that one being at its lowest. */
+/* The offset of group `b` if its piece rests on the other's end, with the other at its lowest. */
 static void rest_on(const arn_proof_state *s, const arn_proof_piece *piece,
                     const arn_proof_piece *other, rest *r) {
     const uint64_t own = s->lowest[piece->group], base = s->lowest[other->group];
@@ -161,7 +164,7 @@ static uint64_t settle_above(const arn_proof_state *s, uint32_t group, uint64_t 
     return settle(s, group, arn_max_u64(at, s->lowest[group] + s->c->grain));
 }
 
-/* Where each of the set may lie next, into s->rest. False if that costs too much. */
+/* The next possible offset of each of the set, into s->rest. False if that costs too much. */
 static bool find_rests(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
     uint64_t lowest = ARENAUT_UNPLACED;
     bool above = true;
@@ -214,8 +217,8 @@ static bool are_neighbours(const arn_proof_case *c, uint32_t i, uint32_t j) {
     return low < piece->neighbour + piece->n_neighbours && c->neighbours[low] == j;
 }
 
-/* What stands in the way of all pieces of a list: a reserved range, or a fixed piece that is a
- * neighbour of each. The next such one that ends above `at` and begins lowest; false: none. */
+/* An obstacle for all pieces of a list: a reserved range, or a fixed piece that is a neighbour of
+ * each. The next one that ends above `at` and begins lowest; false: none. */
 static bool next_wall(const arn_proof_state *s, const uint32_t *list, uint32_t n, uint64_t at,
                       arenaut_reserved *wall) {
     const arn_proof_case *c = s->c;
@@ -312,7 +315,7 @@ bool arn_proof_is_alike(const arn_proof_state *s, uint32_t a, uint32_t b) {
 }
 
 /* Whether an open group that was at `lowest` or above could have come below one that was placed
- * then, and is not placed there now: then something is possible now that was not. */
+ * then, and is not placed there now: then a placement is possible now that was not. */
 static bool was_hemmed_in(const arn_proof_state *s, const uint64_t *lowest, const uint8_t *state,
                           uint32_t group) {
     const arn_proof_case *c = s->c;
@@ -384,7 +387,7 @@ void arn_proof_state_free(arn_proof_state *s) {
     arn_region_free(&s->region);
 }
 
-/* ---- LOAD ---- */
+/* ---- load at a step ---- */
 
 typedef struct weighing {
     const arn_proof_case *c;
@@ -410,7 +413,7 @@ static bool within_living_host(const weighing *w, uint32_t b) {
     return false;
 }
 
-/* Writes per root the pools that its whole group may be in. */
+/* Writes per root the common pools of its whole group. */
 static bool find_common_pools(weighing *w, uint32_t **root, uint64_t **common) {
     const arenaut_problem *p = w->c->problem;
     int64_t *delta = arn_region_allocate(&w->scratch, p->n_buffers, sizeof *delta);
@@ -439,8 +442,8 @@ static bool choose_buffers(weighing *w) {
     return true;
 }
 
-/* What the counted buffers need together, each rounded up to the grain. A buffer lies on no more
- * than one of its heirs at a time; but in several pools each may have a part of them. */
+/* The bytes that the counted buffers need together, each rounded up to the grain. A buffer lies on
+ * no more than one of its heirs at a time; but in several pools each may have a part of them. */
 static uint64_t need_in_grains(const weighing *w, uint64_t grain) {
     const arenaut_problem *p = w->c->problem;
     /* Heirs of one buffer are apart, unless a separation says otherwise. */
@@ -462,8 +465,8 @@ static uint64_t need_in_grains(const weighing *w, uint64_t grain) {
     return need - saved;
 }
 
-/* The most that counted buffers share by separations, each two by themselves: a byte that several
- * cover is taken off at least as often as it is counted too much. */
+/* An upper bound on the bytes that counted buffers share by separations, each two by themselves: a
+ * byte that several cover is subtracted at least as often as it is counted too much. */
 static uint64_t shared_by_separations(const weighing *w) {
     const arenaut_problem *p = w->c->problem;
     uint64_t shared = 0;
@@ -479,7 +482,7 @@ static uint64_t shared_by_separations(const weighing *w) {
     return shared;
 }
 
-/* The most that the end of a counted buffer sticks out of what it really takes. */
+/* The largest rounding loss of a counted buffer. */
 static uint64_t most_waste(const weighing *w, uint64_t grain) {
     const arenaut_problem *p = w->c->problem;
     uint64_t waste = 0;
@@ -490,7 +493,7 @@ static uint64_t most_waste(const weighing *w, uint64_t grain) {
     return waste;
 }
 
-/* The largest power of two that divides the offset of each counted buffer, whatever the plan. */
+/* The largest power of two that divides the offset of each counted buffer in any plan. */
 static uint64_t common_grain(const weighing *w) {
     const arenaut_problem *p = w->c->problem;
     uint64_t bits = 0;
@@ -511,8 +514,8 @@ static uint64_t reserved_below(const arenaut_problem *p, uint32_t pool, uint64_t
     return bytes;
 }
 
-/* Whether so many bytes are more than the arenas may have together, or than each pool has free
- * below its limit, added up. */
+/* Whether so many bytes are more than the arenas may have together, or than the free bytes of all
+ * pools below their limits. */
 static bool is_too_much(const weighing *w, uint64_t need) {
     uint64_t sum = 0;
     if (need > arn_proof_room(w->c, w->pools)) return true;
@@ -532,8 +535,8 @@ static bool judge(const weighing *w) {
     if (!any) return false;
     const uint64_t shared = shared_by_separations(w), all = need_in_grains(w, 1);
     if (all > shared && is_too_much(w, all - shared)) return true;
-    /* A reserved range may leave a part of a grain free, of several pools each may have a topmost
-     * buffer, and who shares a part of a buffer may share no whole grain. */
+    /* A reserved range may leave a part of a grain free, each of several pools may have a topmost
+     * buffer, and buffers that share a part may share no whole grain. */
     if (!one_pool || w->c->problem->n_reserved || shared) return false;
     const uint64_t most = common_grain(w);
     for (uint64_t grain = 2; grain && grain <= most; grain *= 2) {

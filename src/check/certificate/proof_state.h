@@ -1,4 +1,5 @@
-/* Where the groups of a case may still lie, as a proof (arenaut/certificate.h) goes on. */
+/* Lower bounds on the offsets of the groups of a case, as a proof (arenaut/certificate.h) goes
+ * on. */
 #ifndef ARN_CHECK_PROOF_STATE_H
 #define ARN_CHECK_PROOF_STATE_H
 
@@ -7,7 +8,7 @@
 typedef enum arn_proof_group_state {
     ARN_GROUP_OPEN,   /* to be placed, at `lowest` or above */
     ARN_GROUP_PLACED, /* at `lowest` */
-    ARN_GROUP_LEFT,   /* out of regard */
+    ARN_GROUP_LEFT,   /* left out */
 } arn_proof_group_state;
 
 typedef struct arn_proof_group_change {
@@ -24,7 +25,7 @@ typedef struct arn_proof_state {
     uint64_t *rest; /* per group, for arn_proof_reject */
     bool *chosen;   /* likewise; all false in between */
     uint32_t *list; /* work space: pieces */
-    bool dead;      /* nothing can come of it */
+    bool dead;      /* the case is closed: it has no solution */
     arn_proof_group_change *trail;
     uint32_t n_trail, trail_room;
     arn_region region;
@@ -34,8 +35,8 @@ typedef struct arn_proof_state {
 arenaut_status arn_proof_state_init(arn_proof_state *s, const arn_proof_case *c, uint64_t limit);
 void arn_proof_state_free(arn_proof_state *s);
 
-/* Each is false if there is no memory, or the allowance of the case is spent. What is done to a
- * dead state does not matter. Rejecting no groups says nothing and changes nothing. */
+/* Each is false if there is no memory, or the budget of the case is spent. Changes of a dead state
+ * do not matter. Rejecting no groups says nothing and changes nothing. */
 bool arn_proof_place(arn_proof_state *s, uint32_t group);
 bool arn_proof_reject(arn_proof_state *s, const uint32_t *groups, uint32_t n);
 bool arn_proof_leave(arn_proof_state *s, uint32_t group);
@@ -45,14 +46,14 @@ void arn_proof_undo(arn_proof_state *s, uint32_t n_trail, bool dead);
 bool arn_proof_is_over(const arn_proof_state *s, int64_t step);
 bool arn_proof_is_edge_over(const arn_proof_state *s, uint32_t conflict);
 
-/* Whether exchanging two open groups changes nothing. */
+/* Symmetry: whether exchanging two open groups changes nothing. */
 bool arn_proof_is_alike(const arn_proof_state *s, uint32_t a, uint32_t b);
 
-/* Whether all that is possible now was possible when `lowest` and `state` were as given. */
+/* Dominance: whether every placement possible now was possible under `lowest` and `state`. */
 bool arn_proof_is_no_freer(const arn_proof_state *s, const uint64_t *lowest, const uint8_t *state);
 
-/* Whether what is alive at `step` in the pools of a set, some of which may be unlimited, is
- * more than they can hold. Needs no open case. */
+/* Whether the load at `step` of the pools of a set, some of which may be unlimited, exceeds their
+ * capacity. Needs no open case. */
 arenaut_status arn_proof_is_overloaded(const arn_proof_case *c, uint64_t pools, int64_t step,
                                        bool *over);
 

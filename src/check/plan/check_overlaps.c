@@ -1,14 +1,17 @@
-/* check_overlaps: finds two conflicting buffers that share bytes although no relation allows it.
+/* check_overlaps: search for two conflicting buffers that share bytes although no relation allows
+ * it, by an interval sweep that counts; and the token rule.
  *
- * A sweep over time that counts. When a buffer comes alive, the number of living buffers
- * that share bytes with it is
+ * The sweep goes over time. When a buffer comes alive, the number of live buffers that share bytes
+ * with it is
+ *
  *     (those that start before its end) - (those that end at or before its start),
- * two look-ups in counting trees over addresses. From the relations alone follows how many
- * there may be: its living hosts and slices, its same-base partners at its offset, and those
- * that a separation lets overlap it where they lie. The
- * plan is right exactly if the two numbers agree each time, and only when they do not is
- * the other buffer looked for. Unlike a walk to the neighbours in an ordered set this is not
- * fooled by an allowed overlap that lies in front of a forbidden one. O(n log n). */
+ *
+ * two look-ups in binary indexed trees over addresses (Fenwick 1994). The relations alone give the
+ * number allowed: its live hosts and slices, its same-base partners at its offset, and the buffers
+ * that a separation lets overlap it where they lie. The plan is right exactly if the two numbers
+ * agree each time, and only on a disagreement is the other buffer looked for. Unlike a walk to the
+ * neighbours in an ordered set this is not fooled by an allowed overlap in front of a forbidden
+ * one. O(n log n). */
 #include <inttypes.h>
 
 #include "check/finding.h"
@@ -17,14 +20,14 @@
 #include "core/memory.h"
 #include "core/sort.h"
 
-/* A tree of counters (Fenwick's): adding at a place and summing all before it, O(log n). */
+/* Binary indexed tree (Fenwick 1994): adding at a place and summing all before it, O(log n). */
 typedef struct counts {
     uint32_t *node; /* wraps around below zero on the way; sums do not */
     uint32_t n;
 } counts;
 
-static void counts_add(counts *c, uint32_t at, uint32_t what) {
-    for (uint32_t i = at; i < c->n; i |= i + 1) c->node[i] += what;
+static void counts_add(counts *c, uint32_t at, uint32_t change) {
+    for (uint32_t i = at; i < c->n; i |= i + 1) c->node[i] += change;
 }
 
 static uint32_t counts_before(const counts *c, uint32_t end) {
@@ -33,11 +36,11 @@ static uint32_t counts_before(const counts *c, uint32_t end) {
     return sum;
 }
 
-/* Where a buffer stands among all others by address. Pools come one after another. */
+/* The ranks of each buffer by address. Pools come one after another. */
 typedef struct ranks {
-    uint32_t *start, *end;      /* its own place in the order of starts, and of ends */
-    uint32_t *starts_below_end; /* how many start in lower pools or below its end */
-    uint32_t *ends_to_start;    /* how many end in lower pools or at or below its start */
+    uint32_t *start, *end;      /* its own rank among starts, and among ends */
+    uint32_t *starts_below_end; /* the number of starts in lower pools or below its end */
+    uint32_t *ends_to_start;    /* the number of ends in lower pools or at or below its start */
 } ranks;
 
 typedef struct sweep {
@@ -48,10 +51,10 @@ typedef struct sweep {
     arn_region memory; /* all arrays below */
     ranks ranks;
     bool *alive;
-    uint32_t *heirs; /* living buffers that lie on this one by their same-base relation */
+    uint32_t *heirs; /* live buffers that lie on this one by their same-base relation */
     counts starts, ends;
-    counts nested; /* by number in the forest: those alive */
-    counts hosts;  /* by number in the forest: +1 where a living one's range begins, -1 past it */
+    counts nested; /* by number in the forest: the live ones */
+    counts hosts;  /* by number in the forest: +1 where a live one's range begins, -1 past it */
     uint32_t *buffer_of;  /* per lifetime: its buffer */
     uint32_t *births;     /* lifetimes by first step */
     uint32_t *deaths;     /* lifetimes by end */
@@ -68,7 +71,7 @@ static bool share_bytes(const sweep *s, uint32_t a, uint32_t b) {
            s->plan->offset[b] < end_of(s, a);
 }
 
-/* Whether `heir` lies where its base lies. Slices are counted as slices. The problem has been
+/* Whether `heir` lies at the offset of its base. Slices are counted as slices. The problem has been
  * validated, so the two are alive together at no more than one step. */
 static bool lies_on_base(const sweep *s, uint32_t heir) {
     const uint32_t base = arenaut_problem_same_base(s->problem, heir);
@@ -84,8 +87,8 @@ static bool may_overlap_by_relation(const sweep *s, uint32_t a, uint32_t b) {
            (arenaut_problem_same_base(s->problem, b) == a && lies_on_base(s, b));
 }
 
-/* Whether the upper buffer lies at least the distance above the lower one, and shares bytes with
- * it by this right alone: other rights are counted by themselves. */
+/* Whether the upper buffer lies at least the distance above the lower one, and shares bytes with it
+ * by this right alone: other rights are counted by themselves. */
 static bool reaches_in(const sweep *s, const arenaut_separation *pair) {
     const uint32_t a = pair->upper, b = pair->lower;
     if (!arenaut_problem_needs_memory(s->problem, a)) return false;
@@ -235,20 +238,20 @@ static bool sweep_make(sweep *s) {
     return list_separations(s) && order_addresses(s) && order_lifetimes(s);
 }
 
-/* Adds `b` to the living, or takes it away if `what` is -1 (as an unsigned number). */
-static void count_in(sweep *s, uint32_t b, uint32_t what) {
-    s->alive[b] = what == 1;
-    counts_add(&s->starts, s->ranks.start[b], what);
-    counts_add(&s->ends, s->ranks.end[b], what);
-    if (lies_on_base(s, b)) s->heirs[arenaut_problem_same_base(s->problem, b)] += what;
+/* Adds `b` to the live buffers, or removes it if `change` is -1 (as an unsigned number). */
+static void count_in(sweep *s, uint32_t b, uint32_t change) {
+    s->alive[b] = change == 1;
+    counts_add(&s->starts, s->ranks.start[b], change);
+    counts_add(&s->ends, s->ranks.end[b], change);
+    if (lies_on_base(s, b)) s->heirs[arenaut_problem_same_base(s->problem, b)] += change;
     if (s->slices->enter) {
-        counts_add(&s->nested, s->slices->enter[b], what);
-        counts_add(&s->hosts, s->slices->enter[b], what);
-        counts_add(&s->hosts, s->slices->leave[b], 0u - what);
+        counts_add(&s->nested, s->slices->enter[b], change);
+        counts_add(&s->hosts, s->slices->enter[b], change);
+        counts_add(&s->hosts, s->slices->leave[b], 0u - change);
     }
 }
 
-/* The living buffers that may share bytes with `b`, which is about to come alive. All of
+/* The number of live buffers that may share bytes with `b`, which is about to come alive. All of
  * them do: slices lie in their hosts, and heirs are counted only where they lie on `b`. */
 static uint32_t allowed_overlaps(const sweep *s, uint32_t b) {
     uint32_t allowed = s->heirs[b];
@@ -328,7 +331,7 @@ static arenaut_status sweep_over_time(sweep *s) {
     return ARENAUT_OK;
 }
 
-/* Edges are given one by one, so each is simply looked at. */
+/* Conflict edges are listed, so each is looked at by itself. */
 static arenaut_status check_edges(const sweep *s) {
     const arenaut_problem *p = s->problem;
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
@@ -359,7 +362,12 @@ arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_check_s
     return status;
 }
 
-/* ---- whole tokens ---- */
+/* ---- the token rule ----
+ *
+ * Memory that comes in whole tokens: two buffers of a pool begin at the same address or have no
+ * byte in common, be their lifetimes disjoint or not. In order of address, the buffers that begin
+ * together are one token; it reaches as far as the longest of them, and the next must not begin
+ * before that. O(n log n). */
 
 static bool lies_before(const void *context, uint32_t a, uint32_t b) {
     const arenaut_plan *plan = context;

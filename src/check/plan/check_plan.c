@@ -1,9 +1,10 @@
-/* check_plan: holds a plan against its problem. First each buffer by itself, then all
- * pairs at once (check_overlaps.c), then what the plan says about its size. O(n log n).
+/* check_plan: verification of a plan against its problem. First each buffer by itself, then all
+ * pairs at once by an interval sweep (check_overlaps.c), then the stated sizes and bounds. O(n log
+ * n).
  *
  * src/check shares no code with the planners and lowering: it has lifetimes, slices, storages and
- * aliases of its own. That is on purpose. A mistake in code that both sides used would make a
- * wrong plan and then accept it; do not move these functions to where planners can call them. */
+ * aliases of its own. That is on purpose. A mistake in code that both sides used would make a wrong
+ * plan and then accept it; do not move these functions to where planners can call them. */
 #include <inttypes.h>
 
 #include "check/finding.h"
@@ -11,7 +12,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 
-/* One buffer under examination. */
+/* A buffer under examination. */
 typedef struct placed {
     uint32_t b, pool;
     uint64_t size, offset, end;
@@ -105,8 +106,8 @@ static arenaut_status check_capacity(const arn_plan_check *check, placed *at) {
                             pool->capacity);
 }
 
-/* The first reserved range that ends after `offset` in `pool`; n_reserved if there is none.
- * They are sorted and disjoint. */
+/* Binary search: the first reserved range that ends after `offset` in `pool`; n_reserved if there
+ * is none. They are sorted and disjoint. */
 static uint32_t reserved_after(const arenaut_problem *p, uint32_t pool, uint64_t offset) {
     uint32_t low = 0, high = p->n_reserved;
     while (low < high) {
@@ -166,7 +167,7 @@ static arenaut_status check_buffer(const arn_plan_check *check, const arn_check_
                  .end = check->plan->offset[b]};
     at.name = arenaut_problem_buffer_name(check->problem, b, at.store);
     if (!arenaut_problem_needs_memory(check->problem, b)) {
-        /* It needs no pool; if it names one, that must be one. */
+        /* It needs no pool; if it names one, the pool must exist. */
         return at.pool == ARENAUT_NONE || at.pool < check->problem->n_pools
                    ? ARENAUT_OK
                    : check_pool(check, &at);
@@ -206,7 +207,7 @@ static arenaut_status check_arenas(const arn_plan_check *check) {
         *top = arn_max_u64(*top, plan->offset[b] + p->size[b]);
     }
     for (uint32_t i = 0; i < p->n_pools; i++) {
-        /* A plan that claims more than can be counted is wrong whatever it states. */
+        /* A plan whose arenas add up past the largest number is wrong in any case. */
         if (!arn_align_up(highest[i], p->pool[i].align, &highest[i]) ||
             !arn_add(total, highest[i], &total)) {
             return reject_arena(check, i, plan->arena[i], ARENAUT_SIZE_MAX);
@@ -236,9 +237,9 @@ static arenaut_status check_spill(const arn_plan_check *check) {
                             check->plan->spill, spill);
 }
 
-/* Bounds must not be above what was reached. That a bound is not too high for *any* plan is
- * the planner's proof and not looked at here; the load at each step needs no look, since
- * buffers that were found apart cannot add up to more than the arena. */
+/* A lower bound must not exceed the size reached. Its validity for *any* plan is the planner's
+ * proof and not looked at here; the load at each step needs no look, since buffers that were found
+ * disjoint cannot add up to more than the arena. */
 static arenaut_status check_bounds(const arn_plan_check *check) {
     const arenaut_plan *plan = check->plan;
     arenaut_finding *f = check->finding;

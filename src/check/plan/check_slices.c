@@ -1,11 +1,11 @@
-/* check_slices: the inside relations as a numbered forest (see plan_rules.h), in which one look at
- * two numbers says whether a buffer lies in another. Built once for each check, in O(n). */
+/* check_slices: depth-first numbering of the forest of inside relations (plan_rules.h), by which
+ * two comparisons decide whether a buffer lies in another. Built once for each check, in O(n). */
 #include "check/plan/plan_rules.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
-/* Hosts before their slices: roots first, then breadth first. `first` and `next` are the
- * usual child lists, newest child first. */
+/* Hosts before their slices (a topological order): roots first, then breadth first. `first` and
+ * `next` are the usual child lists, newest child first. */
 typedef struct family {
     uint32_t *first, *next, *order;
 } family;
@@ -42,8 +42,8 @@ static void family_free(const arn_plan_check *check, family *f) {
     arn_release(check->allocator, f->order);
 }
 
-/* Gives each buffer the range [enter, leave), which holds those of its slices. `size` and
- * `free` are work space: buffers in the subtree, and the next number to give away there. */
+/* Gives each buffer the range [enter, leave), which holds those of its slices. `size` and `free`
+ * are work space: buffers in the subtree, and the next free number there. */
 static void number_forest(const arenaut_problem *p, const uint32_t *order, arn_check_slices *slices,
                           uint32_t *size, uint32_t *free) {
     const uint32_t n = p->n_buffers;
@@ -88,7 +88,7 @@ arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slic
     const bool made =
         slices->enter && slices->leave && slices->host && slices->delta && family_make(check, &f);
     if (made) {
-        /* The child lists have done their work: their space is used again. */
+        /* The child lists are no longer needed: their space is used again. */
         number_forest(p, f.order, slices, f.first, f.next);
         find_hosts(p, f.order, slices);
     }

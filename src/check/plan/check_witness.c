@@ -1,14 +1,14 @@
-/* check_witness: whether what an infeasible plan lists shows that there can be no plan. Three
- * arguments are understood:
+/* check_witness: verification of the witness of an infeasible plan, a list of buffers that can have
+ * no places. Three arguments are understood:
  *
- *   overload   the listed buffers are all alive at the step, and together need more bytes
- *              than the pools that any of them may use have
- *   no gap     as above, but only one of them can move: it fits no gap between the others
- *              and the reserved ranges (also: one buffer larger than every pool)
- *   pinned     fixed buffers that conflict and overlap, or one that lies where it must not
+ *     overload   the listed buffers are all alive at the step, and together need more bytes
+ *                than their pools have
+ *     no gap     likewise, but only one of them can move: it fits no gap between the others
+ *                and the reserved ranges (also: one buffer larger than every pool)
+ *     pinned     fixed buffers that conflict and overlap, or one at an offset that is forbidden
  *
- * A plan without witness is believed if its planner finished its search: a proof by
- * exhaustion is not repeated here. */
+ * A plan without witness is believed if its planner finished its search: a proof by exhaustion is
+ * not repeated here. */
 #include <inttypes.h>
 
 #include "check/finding.h"
@@ -62,7 +62,7 @@ static bool is_fixed(const argument *a, uint32_t b) {
 
 /* ---- pinned ---- */
 
-/* Where a buffer is forced to lie: by itself, or as a slice of a fixed host. */
+/* The forced offset of a buffer: its own, or that of a slice of a fixed host. */
 static bool forced_place(const argument *a, uint32_t b, uint32_t *root, uint64_t *offset) {
     uint64_t delta = 0;
     for (; arenaut_problem_inside(a->problem, b) != ARENAUT_NONE;
@@ -96,7 +96,7 @@ static const arenaut_separation *listed_separation(const argument *a) {
     return NULL;
 }
 
-/* Whether a separation of the two, which are all that is listed, allows their places. */
+/* Whether a separation of the two, which are the whole list, allows their places. */
 static bool are_separated(const argument *a, uint32_t x, uint64_t x_at, uint64_t y_at) {
     const arenaut_separation *pair = listed_separation(a);
     if (!pair) return false;
@@ -143,7 +143,7 @@ static uint64_t pinned_alone_over(const argument *a) {
 
 /* ---- no gap ---- */
 
-/* What the movable buffer has to keep clear of in one pool. */
+/* A range of one pool that the movable buffer cannot use. */
 typedef struct obstacle {
     uint64_t first, end;
 } obstacle;
@@ -163,7 +163,7 @@ static uint32_t collect_obstacles(const argument *a, uint32_t mover, uint32_t po
     }
     for (uint32_t i = 0; i < a->witness->n_buffers; i++) {
         const uint32_t b = a->witness->buffers[i];
-        /* A related buffer may not be in the way; leaving it out is on the safe side. */
+        /* A related buffer may be no obstacle; leaving it out is on the safe side. */
         if (b == mover || arenaut_problem_same_base(p, mover) == b ||
             arenaut_problem_same_base(p, b) == mover ||
             arn_check_slices_nested(a->slices, b, mover) ||
@@ -213,9 +213,9 @@ static arenaut_status no_gap_over(const argument *a, uint32_t mover, uint64_t *o
 
 /* ---- overload ---- */
 
-/* Counting in units: if all offsets are multiples of `unit`, each buffer may be counted as
- * rounded up to it. Only the topmost one of a gap may stick out of that gap, by the bytes
- * that its own rounding added: `slack` is the most that any can. */
+/* Counting in units: if all offsets are multiples of `unit`, each buffer may be counted as rounded
+ * up to it. Only the topmost one of a gap may stick out of that gap, by the bytes that its own
+ * rounding added: `slack` is the most that any can. */
 typedef struct grain {
     uint64_t unit, slack;
 } grain;
@@ -236,8 +236,8 @@ static bool usable_bytes(const arenaut_problem *p, uint32_t pool, grain g, uint6
     return true;
 }
 
-/* The least that the listed buffers need together. A slice of a listed buffer adds nothing,
- * and of a same-base pair only the larger one counts. */
+/* A lower bound on the bytes that the listed buffers need together. A slice of a listed buffer adds
+ * nothing, and of a same-base pair only the larger one counts. */
 static uint64_t needed_bytes(const argument *a, const uint32_t *by_enter, uint64_t unit) {
     const arenaut_problem *p = a->problem;
     uint64_t need = 0;
@@ -293,7 +293,7 @@ static arenaut_status overload_over(const argument *a, uint64_t *over) {
 
 /* ---- all together ---- */
 
-/* Marks what is listed; says what is wrong with the list, or NULL. */
+/* Marks the listed buffers; returns the defect of the list, or NULL. */
 static const char *read_list(argument *a, bool search_says_so) {
     const arenaut_problem *p = a->problem;
     const arenaut_witness *w = a->witness;
@@ -312,7 +312,7 @@ static const char *read_list(argument *a, bool search_says_so) {
     return NULL;
 }
 
-/* The most bytes over that any of the three arguments gives. */
+/* The most bytes over by any of the three arguments. */
 static arenaut_status strongest_argument(const argument *a, uint64_t *over) {
     const arenaut_witness *w = a->witness;
     arenaut_status status = ARENAUT_OK;
@@ -325,7 +325,7 @@ static arenaut_status strongest_argument(const argument *a, uint64_t *over) {
     }
     *over = w->n_buffers == 1 ? pinned_alone_over(a) : w->n_buffers == 2 ? pinned_pair_over(a) : 0;
     if (w->n_buffers > 1 && !all_alive(a)) return ARENAUT_OK;
-    /* Sums and gaps say nothing of buffers that may overlap. */
+    /* Sums and gaps prove nothing about buffers that may overlap. */
     if (listed_separation(a)) return ARENAUT_OK;
     if (movers == 1) status = no_gap_over(a, mover, &more);
     *over = arn_max_u64(*over, more);
@@ -341,7 +341,7 @@ arenaut_status arn_check_witness(const arn_plan_check *check, const arn_check_sl
                    ? ARENAUT_OK
                    : proves_nothing(check, "it is empty, and the search was not finished");
     }
-    /* It only says where the search ended. */
+    /* The witness is only the point at which the search ended. */
     const bool search_says_so = w->bytes_over == 0 &&
                                 check->plan->stopped_by == ARENAUT_STOP_PROOF &&
                                 w->pool == ARENAUT_NONE && check->problem->n_pools > 1;

@@ -1,12 +1,12 @@
-/* The parts of arenaut_check_plan. Each returns OK, REJECTED with the finding filled in,
- * or NO_MEMORY, and needs a problem that arenaut_problem_validate accepts and a plan of the
- * same shape. */
+/* Rules of a plan: the parts of arenaut_check_plan. Each returns OK, REJECTED with the finding
+ * filled in, or NO_MEMORY, and needs a problem that arenaut_problem_validate accepts and a plan of
+ * the same shape. */
 #ifndef ARN_CHECK_PLAN_RULES_H
 #define ARN_CHECK_PLAN_RULES_H
 
 #include <arenaut/check.h>
 
-/* What one check works on; passed around instead of six arguments. */
+/* The arguments of one check, passed around together. */
 typedef struct arn_plan_check {
     const arenaut_problem *problem;
     const arenaut_plan *plan;
@@ -15,13 +15,13 @@ typedef struct arn_plan_check {
     arenaut_error *err;
 } arn_plan_check;
 
-/* The forest of inside relations, numbered so that two comparisons tell whether one buffer lies
- * in another: the slices of b, of its slices and so on are those numbered after enter[b] and
- * before leave[b]. */
+/* The forest of inside relations in depth-first numbering (an Euler tour), so that two comparisons
+ * tell whether one buffer lies in another: the slices of b, their slices and so on are those
+ * numbered after enter[b] and before leave[b]. */
 typedef struct arn_check_slices {
     uint32_t *enter, *leave; /* NULL: the problem has no slices */
-    /* The nearest host that has memory of its own, and the bytes from its start. A host
-     * that is never alive lies nowhere, so its slices are held to the next one out. */
+    /* The nearest host with memory of its own, and the bytes from its start. A host that is never
+     * alive lies nowhere, so its slices are held to the next one out. */
     uint32_t *host;
     uint64_t *delta;
 } arn_check_slices;
