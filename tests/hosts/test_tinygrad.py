@@ -168,7 +168,7 @@ def test_a_buffer_that_outlives_its_schedule_is_found_by_replaying_the_kernels()
     x, state = Tensor.empty(64), Tensor.empty(64)
     linear = unplanned(((x + state).contiguous() * 2).contiguous())
     planner = plugin.Planner(memory.memory_plan_rewrite, False, plugin.EFFORT, None)
-    with pytest.raises(arenaut.RejectedError, match="nobody has written"):
+    with pytest.raises(arenaut.RejectedError, match="nothing has written"):
         planner(linear, set())
     inputs = {plugin.view_of(one)[0] for one in linear.src[0].src[2:]}
     planner(linear, inputs)

@@ -63,7 +63,7 @@ def mlir(arenaut, tmp_path, text, code=0):
     ("%b = memref.view %arena[%c1024]", "%b = memref.view %arena[%c0]", "share bytes [0, 1024)"),
     ("constant 1024 : index", "constant 1000 : index", "share bytes [1000, 1024)"),
     ("  linalg.fill ins(%zero : f32) outs(%a : memref<16x16xf32>)\n  linalg.matmul ins(%x, %x :",
-     "  linalg.matmul ins(%d, %x :", "reads '%d', but nobody has written"),
+     "  linalg.matmul ins(%d, %x :", "reads '%d', but nothing has written"),
 ])
 def test_a_planned_function_of_mlir(arenaut, tmp_path, old, new, says):
     text = MLIR.read_text()

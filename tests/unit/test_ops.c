@@ -194,7 +194,8 @@ TEST(every_distance_has_loops_in_the_checker) {
         const bool wants = row->overlap != ARN_OVERLAP_NONE;
         const bool renames = row->family == ARN_FAMILY_LAYOUT && row->in_place == 1;
         if (wants && !loops_of(row->name))
-            fail_msg("the checker has no loops of '%s' (src/check/kernel_steps*)", row->name);
+            fail_msg("the checker has no loops of '%s' (src/check/replay/kernel_steps*)",
+                     row->name);
         if (!wants && !renames && loops_of(row->name))
             fail_msg("the checker has loops of '%s', which has no distance", row->name);
     }

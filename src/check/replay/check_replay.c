@@ -1,10 +1,10 @@
-/* check_replay: walks the program's own schedule over a shadow of its arenas, which says for each
- * byte which tensor's it is, and reports the first read that finds foreign bytes.
+/* check_replay: abstract interpretation of a program over shadow memory of its arenas, which has
+ * for each byte the tensor that it belongs to, and reports the first read of foreign bytes.
  *
  * Here state gets its first value and every entry of the program is called twice, each after all
- * the others; replay_control.c runs a call. What lowering works out (storages, aliases, lifetimes)
- * is found a second time by code of the checker's own, on purpose: a mistake there cannot hide
- * itself here. Time: O(log cells) for each read and write, times the turns of loops. */
+ * the others; replay_control.c runs a call. Storages, aliases and lifetimes, which lowering derives
+ * too, are derived a second time by code of the checker's own, on purpose: a mistake there cannot
+ * hide itself here. Time: O(log cells) for each read and write, times the turns of loops. */
 #include "check/replay/replay.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static void mark_storages(const arn_replay *r, const uint32_t *tensors, uint32_t
     }
 }
 
-/* What an op or a method names, be it only to make a view of it. */
+/* Marks the storages that an op or a method names, be it only to make a view. */
 static void find_named(const arn_replay *r, bool *named) {
     const arenaut_program *program = r->program;
     for (uint32_t t = 0; t < program->n_tensors; t++) named[t] = false;
@@ -84,9 +84,9 @@ static void fill_in_order(arn_replay *r, const bool *named, bool wanted, bool ba
     }
 }
 
-/* State has its first value before the first call, loaded in no particular order: what
- * two states share belongs to neither. State that nothing names lies below the others: files
- * list such, and no runtime loads it. */
+/* State has its first value before the first call, loaded in no particular order: bytes shared by
+ * two states belong to neither. State that no op or method names lies below the others: files list
+ * such, and no runtime loads it. */
 static arenaut_status fill_state(arn_replay *r) {
     bool *named = arn_allocate(r->allocator, r->program->n_tensors, sizeof *named);
     arn_replay_shadow_node *other = NULL;

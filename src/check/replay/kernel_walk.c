@@ -51,7 +51,7 @@ bool arn_walk_give_up(arn_walk *walk, const char *why) {
 
 static bool is_within(arn_walk *walk, uint64_t first, uint64_t end, uint64_t bytes) {
     return (first <= end && end <= bytes) ||
-           arn_walk_give_up(walk, "what it says of itself does not fit its sizes");
+           arn_walk_give_up(walk, "its attributes do not fit its sizes");
 }
 
 /* Counts a step on so many bytes. */

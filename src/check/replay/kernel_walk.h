@@ -1,12 +1,13 @@
-/* The walk of one op's kernel over its arguments: which bytes it reads, and which it writes, in the
- * kernel's order; and whether a read ever finds a byte that the op itself has written over.
+/* The walk of one op's kernel over its arguments: its reads and writes in the kernel's order, on a
+ * bitmap of overwritten bytes; and whether a read ever finds a byte that the op itself has written
+ * over.
  *
  * kernel_steps.h has the loops that call _read, _write and _copy. Each of these returns false when
- * the walk is over: a read has found a byte written over, there have been too many steps, or what
- * the op says of itself does not fit its sizes. Then `end` says which, and the loops return.
+ * the walk is over: a read has found a byte written over, there have been too many steps, or the
+ * op's attributes do not fit its sizes. Then `end` has the reason, and the loops return.
  *
  * A byte that is written over stays so. Hence of several reads of the same bytes the last finds all
- * that the others would, and the loops leave those out. */
+ * defects that the others would, and the loops leave those out. */
 #ifndef ARN_CHECK_KERNEL_WALK_H
 #define ARN_CHECK_KERNEL_WALK_H
 
@@ -27,7 +28,7 @@ typedef struct arn_walk_input {
 } arn_walk_input;
 
 typedef enum arn_walk_end {
-    ARN_WALK_RIGHT,    /* every read has found what it should */
+    ARN_WALK_RIGHT,    /* every read has found its own bytes */
     ARN_WALK_CORRUPTS, /* a read has found byte `byte` of `input` written over */
     ARN_WALK_SMEARS,   /* a run is copied from byte `byte` of `input` to bytes that are partly it */
     ARN_WALK_UNKNOWN,  /* the kernel's steps are not known: `why` */
@@ -49,9 +50,9 @@ typedef struct arn_walk {
     uint64_t byte;
 } arn_walk;
 
-/* Sets up the marks of the inputs that pairs name, all unset, taking memory from `region`. False
- * if there is none; of more than ARN_WALK_BYTES the walk is over before it has begun. The caller
- * has filled in what is above `inputs`, and `most`. */
+/* Sets up the marks of the inputs that pairs name, all unset, taking memory from `region`. False if
+ * there is none; of more than ARN_WALK_BYTES the walk is over before it has begun. The caller has
+ * filled in the fields above `inputs`, and `most`. */
 #define ARN_WALK_BYTES (UINT64_C(1) << 31)
 bool arn_walk_begin(arn_walk *walk, arn_region *region);
 

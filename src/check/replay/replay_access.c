@@ -1,8 +1,9 @@
-/* replay_access: single reads and writes of a replay, and the words for what they find.
+/* replay_access: single reads and writes of a replay, the messages of its findings, and its budget
+ * of work.
  *
- * A read asks the shadow for the first cell in the tensor's range that holds something else, a
- * write fills that range: O(log cells) each. A tensor that is an alias is read and written through
- * all the tensors that it may point to. The rest of the file words findings. */
+ * A read asks the shadow for the first cell in the tensor's range with another content, a write
+ * fills that range: O(log cells) each. A tensor that is an alias is read and written through all
+ * the tensors that it may point to. */
 #include "check/replay/replay.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ static const char *where(const arn_replay *r, char text[WHERE]) {
     return text;
 }
 
-/* "memory 1", or whatever the caller calls it; else "pool 0". */
+/* "memory 1", or the caller's name for it; else "pool 0". */
 static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL]) {
     const char *const *names = r->options.pool_names;
     if (names && pool < r->placement->n_pools && names[pool])
@@ -38,8 +39,8 @@ static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL
     return text;
 }
 
-/* What findings have in common. The bytes are those that both tensors have in the pool, or
- * the one cell that was found where there is no second tensor. */
+/* The common fields of findings. The bytes are those that both tensors have in the pool, or the one
+ * cell that was found if there is no second tensor. */
 static void fill_in(arn_replay *r, arenaut_rule rule, uint32_t a, uint32_t b, uint32_t cell) {
     const arn_replay_places *p = &r->places;
     arenaut_finding *f = r->finding;
@@ -139,7 +140,7 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t point
         const uint32_t other =
             holder == ARN_SHADOW_VARIES ? other_content(r, cell, storage) : holder;
         const bool lost = state && r->op == ARENAUT_NONE;
-        const bool unwritten = other == ARENAUT_NONE && !state; /* on the way that others came */
+        const bool unwritten = other == ARENAUT_NONE && !state; /* on the path that others came */
         fill_in(r,
                 lost        ? ARENAUT_RULE_STATE_LOST
                 : unwritten ? ARENAUT_RULE_UNWRITTEN
@@ -173,7 +174,7 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t point
     r->finding->a = tensor;
     return arn_check_reject(
         r->finding, r->err,
-        "%s %s %s, but nobody has written its bytes [%" PRIu64 ", %" PRIu64 ") of %s%s%.60s",
+        "%s %s %s, but nothing has written its bytes [%" PRIu64 ", %" PRIu64 ") of %s%s%.60s",
         where(r, at), how, name, r->finding->first, r->finding->end,
         pool_label(r, r->finding->pool, pool),
         stale == ARENAUT_NONE ? "" : " since an earlier call left ",
@@ -250,7 +251,7 @@ static uint32_t foreign_cell(arn_replay *r, uint32_t tensor) {
                                   0);
 }
 
-/* Whichever memory the tensor stands for: that must be whole. */
+/* Each memory that the tensor may stand for must be intact. */
 static arenaut_status read_moved(arn_replay *r, uint32_t tensor) {
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
@@ -294,8 +295,8 @@ static arenaut_status write_pointee(arn_replay *r, uint32_t tensor, bool apart) 
     return ARENAUT_OK;
 }
 
-/* A tensor that may stand for several memories writes one of them; the others have what
- * they had, so that each counts as written. Those may lie over one another. */
+/* A tensor that may stand for several memories writes one of them (a weak update); the others keep
+ * their content, so that each counts as written. Those may lie over one another. */
 static arenaut_status write(arn_replay *r, uint32_t tensor, bool apart) {
     const uint32_t sole = arn_replay_sole_pointee(r, tensor);
     arenaut_status status = ARENAUT_OK;

@@ -29,7 +29,7 @@ static arenaut_status run_callee(arn_replay *r, const arenaut_op *op, uint32_t c
         const uint32_t argument = argument_at(op, i + skip, carried);
         if (argument != ARENAUT_NONE) status = arn_replay_copy(r, argument, method->inputs[i]);
     }
-    /* What a loop's runtime has filled in itself is there whether it does so before or after. */
+    /* Inputs filled in by the loop's runtime are there in either case: filled before or after. */
     for (uint32_t i = 0; i < method->n_inputs && op->kind == ARENAUT_OP_LOOP; i++) {
         if (status != ARENAUT_OK || argument_at(op, i + skip, carried) != ARENAUT_NONE) continue;
         status = arn_replay_read(r, method->inputs[i]);
@@ -56,8 +56,8 @@ static arenaut_status run_call(arn_replay *r, const arenaut_op *op, uint32_t dep
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : status;
 }
 
-/* The first input is the condition; the branches get the others. Where both are one method, one run
- * says what either leaves. */
+/* The first input is the condition; the branches get the others. If both are one method, one run
+ * has the effect of either. */
 static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     if (op->calls[0] == op->calls[1]) {
         const arenaut_status once = run_callee(r, op, op->calls[0], 1, 0, depth);
@@ -77,8 +77,8 @@ static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth
     return status;
 }
 
-/* Some runtimes ask the condition for the first time before they copy what the loop carries into
- * the op's outputs, so that must be whole until then; unless it lies there already. */
+/* Some runtimes evaluate the condition for the first time before they copy the carried values into
+ * the op's outputs, so these must be intact until then; unless they lie there already. */
 static arenaut_status keep_carrying(arn_replay *r, const arenaut_op *op) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < op->n_outputs && i < op->n_inputs && status == ARENAUT_OK; i++) {
@@ -108,7 +108,7 @@ static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, const arn_re
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[1]) : status;
 }
 
-/* What a loop carries, its first `n` arguments, lives in the op's outputs from before the
+/* The values that a loop carries, its first `n` arguments, live in the op's outputs from before the
  * first turn on. */
 static arenaut_status begin_carrying(arn_replay *r, const arenaut_op *op, uint32_t n) {
     arenaut_status status = ARENAUT_OK;
@@ -138,9 +138,9 @@ static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t de
     return status;
 }
 
-/* The runtime itself counts turns and collects results: it fills those inputs of the loop's
- * method for which nothing was handed over, and results that are not carried are there even
- * if there is no turn. Whether to go on is a result of the method's beyond the op's. */
+/* The runtime itself counts turns and collects results: it fills the inputs of the loop's method
+ * that have no argument, and results that are not carried are there even if there is no turn. The
+ * decision to go on is a result of the method beyond the op's. */
 static arenaut_status run_loop_turn(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     const arenaut_method *body = &r->program->methods[op->calls[0]];
     arenaut_status status = ARENAUT_OK;
@@ -191,7 +191,7 @@ static arenaut_status run_control(arn_replay *r, const arenaut_op *op, uint32_t 
     }
 }
 
-/* A calling op reads its arguments, and its scratch outlasts what it calls. */
+/* A calling op reads its arguments, and its scratch outlasts the call. */
 static arenaut_status run_calling(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
@@ -231,9 +231,9 @@ typedef struct flow {
     uint32_t n_blocks;    /* the last one is empty: the method's end */
     uint32_t *first;      /* n_blocks: ops, counted within the method */
     uint32_t *block_at;   /* per op, and the end: the block that begins there */
-    arn_replay_state *in; /* per block: where it begins; empty: not reached, or done with */
-    bool *waiting;        /* per block: it has to be run, or run again */
-    uint32_t lowest;      /* no block below this one waits */
+    arn_replay_state *in; /* per block: its entry state; empty: not reached, or done with */
+    bool *listed;         /* per block: on the work list */
+    uint32_t lowest;      /* no block below this one is on the work list */
     uint64_t kept;        /* nodes in `in` */
     bool jumps_back;
 } flow;
@@ -250,7 +250,7 @@ static bool has_jumps(const arenaut_program *program, uint32_t method) {
     return false;
 }
 
-/* Blocks begin where something jumps to, and after jumps. */
+/* Leaders of basic blocks: targets of jumps, and ops after jumps. */
 static void cut(flow *f) {
     const arenaut_op *ops = f->r->program->ops + f->method->first_op;
     const uint32_t n = f->method->n_ops;
@@ -273,11 +273,11 @@ static arenaut_status make(flow *f, arn_region *region) {
     f->first = arn_region_allocate(region, most, sizeof *f->first);
     f->block_at = arn_region_allocate(region, most, sizeof *f->block_at);
     f->in = arn_region_allocate(region, most, sizeof *f->in);
-    f->waiting = arn_region_allocate(region, most, sizeof *f->waiting);
-    if (!f->first || !f->block_at || !f->in || !f->waiting) return arn_no_memory(f->r->err);
+    f->listed = arn_region_allocate(region, most, sizeof *f->listed);
+    if (!f->first || !f->block_at || !f->in || !f->listed) return arn_no_memory(f->r->err);
     for (size_t i = 0; i < most; i++) {
         f->in[i] = (arn_replay_state){NULL, NULL};
-        f->waiting[i] = false;
+        f->listed[i] = false;
     }
     cut(f);
     return ARENAUT_OK;
@@ -288,7 +288,7 @@ static arenaut_status refuse(const flow *f, const char *why) {
                     f->method->name ? f->method->name : "", why);
 }
 
-/* What the present state and a block's beginning have in common is its beginning now. */
+/* The join of the present state and the block's entry state is its entry state now. */
 static arenaut_status arrive(flow *f, uint32_t block) {
     arn_replay *r = f->r;
     const uint64_t nodes = (uint64_t)r->shadow.leaves * 2;
@@ -300,16 +300,16 @@ static arenaut_status arrive(flow *f, uint32_t block) {
         if (!arn_replay_state_save(r, &f->in[block])) return arn_no_memory(r->err);
         f->kept += nodes;
     }
-    f->waiting[block] = true;
+    f->listed[block] = true;
     if (block < f->lowest) f->lowest = block;
     return ARENAUT_OK;
 }
 
 static void begin_block(flow *f, uint32_t block) {
     const arn_replay_state live = arn_replay_state_live(f->r);
-    f->waiting[block] = false;
+    f->listed[block] = false;
     arn_replay_state_copy(f->r, &live, &f->in[block]);
-    /* Without jumps back, all that lead here have been run. */
+    /* Without jumps back, all predecessors have been run. */
     if (f->jumps_back) return;
     arn_replay_state_release(f->r, &f->in[block]);
     f->kept -= (uint64_t)f->r->shadow.leaves * 2;
@@ -333,7 +333,7 @@ static arenaut_status run_all(flow *f, uint32_t depth) {
     arenaut_status status = arrive(f, 0);
     for (f->lowest = 0; f->lowest < end && status == ARENAUT_OK;) {
         const uint32_t block = f->lowest++;
-        if (f->waiting[block]) status = run_block(f, block, depth);
+        if (f->listed[block]) status = run_block(f, block, depth);
     }
     if (status != ARENAUT_OK) return status;
     if (!f->in[end].nodes) return refuse(f, "no way through it leads to its end");

@@ -18,12 +18,12 @@
 
 /* ---- kernels followed step by step ---- */
 
-/* How many steps of kernels are followed before a program is refused: some seconds. Counted in
- * steps and in 64 bytes that they read or write. */
+/* Limit of kernel steps followed, past which a program is refused: some seconds. Counted in steps
+ * and in 64 bytes that they read or write. */
 #define ARN_REPLAY_STEPS (UINT64_C(1) << 31)
 
-/* Sets r->rule: how the kernels given walk through this op; NULL where none are, they have no rule
- * for it, or it is of a kind that they do not run. */
+/* Sets r->rule: the rule of the given kernels for this op; NULL if there are none, they have no
+ * rule for it, or it is of a kind that they do not run. */
 static void find_rule(arn_replay *r, const arenaut_op *op) {
     const arenaut_replay_options *o = &r->options;
     r->rule = NULL;
@@ -80,9 +80,9 @@ static bool stay_in_place(const arn_replay *r, const arenaut_op *op) {
     return true;
 }
 
-/* Where r->rule is set: finds the pairs of an input and an output that overlap, but for those in
- * place (r->over), and follows the op's steps. OK: r->pairs may overlap as they do; else REJECTED,
- * or UNSUPPORTED past ARN_REPLAY_STEPS, or NO_MEMORY. */
+/* If r->rule is set: finds the pairs of an input and an output that overlap, but for those in place
+ * (r->over), and follows the op's steps. OK: r->pairs may overlap as they do; else REJECTED, or
+ * UNSUPPORTED past ARN_REPLAY_STEPS, or NO_MEMORY. */
 static arenaut_status follow_steps(arn_replay *r, const arenaut_op *op) {
     if (!r->rule || r->rule->order == ARENAUT_KERNEL_NONE) return ARENAUT_OK;
     arenaut_status status = find_overlapping(r, op);
@@ -105,7 +105,7 @@ static arenaut_status follow_steps(arn_replay *r, const arenaut_op *op) {
         r->steps = walk.work;
         r->followed[r->op] = stays && walk.end == ARN_WALK_RIGHT;
         if (walk.end == ARN_WALK_TOO_LONG) {
-            status = arn_replay_too_much(r, "what overlaps in its ops is too much to follow",
+            status = arn_replay_too_much(r, "the overlap in its ops is too much to follow",
                                          ARN_REPLAY_STEPS);
         } else if (walk.end != ARN_WALK_RIGHT) {
             status = arn_replay_reject_walk(r, &walk);
@@ -227,9 +227,9 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
     if (op->kind == ARENAUT_OP_OUT && !r->rule) find_overlaps(r, op);
 }
 
-/* An op that writes through an alias writes one memory, whichever of several the alias points to,
- * so pointees that lie at the same place do not write over each other: an update of what two ways
- * have moved to one alias. Looks for bytes written by neither. */
+/* An op that writes through an alias writes one memory, any of the several that the alias may point
+ * to, so pointees at the same place do not write over each other: an update of an alias moved on
+ * two paths. Looks for bytes written by neither. */
 static uint32_t written_by_others(arn_replay *r, uint32_t alias, uint32_t tensor, uint32_t first) {
     const arn_replay_place *place = &r->places.place[tensor];
     uint32_t cell = ARENAUT_NONE;
@@ -262,7 +262,7 @@ static uint32_t allowed_until(const arn_replay *r, const arenaut_op *op, uint32_
 }
 
 /* The first cell of the input's memory that the op has written and may not; ARENAUT_NONE: none.
- * Outputs are apart from each other, so what one lies over is written by it alone. */
+ * Outputs are apart from each other, so a cell under one is written by it alone. */
 static uint32_t find_written(arn_replay *r, const arenaut_op *op, uint32_t input,
                              const arn_replay_place *place) {
     uint32_t first = place->first;
@@ -288,7 +288,7 @@ static arenaut_status check_pointee(arn_replay *r, const arenaut_op *op, uint32_
     if (status != ARENAUT_OK || skip) return status;
     uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
     if (first > place->end) first = place->end;
-    /* Updating one's own memory is what these two kinds are for. */
+    /* These two kinds update their own memory by design. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
     const uint32_t cell = may_update ? written_by_others(r, op->inputs[input], tensor, first)
                                      : find_written(r, op, input, place);
@@ -306,8 +306,8 @@ static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32
     return status;
 }
 
-/* An opaque op that lays its arguments over one another as it likes. What comes in must be
- * whole; what nothing in the program ever fills is its working memory. */
+/* An opaque op that lays its arguments over one another as it likes. Inputs filled by the program
+ * must be intact; the others are its working memory. */
 static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
     arenaut_status status = ARENAUT_OK;
     for (int writing = 0; writing < 2; writing++) {

@@ -1,11 +1,11 @@
-/* replay_mutations: what a graph means by state that it changes, held against the ops that change
- * it.
+/* replay_mutations: versions of state (as in SSA form), held against the bindings of a functional
+ * graph.
  *
- * In a functional graph the name of a state is its value when the call began, and all states
- * get their new values at once. The ops that passes make of it write one after another, so
- * each write makes another version of what lies there. Walking the ops in order, every tensor
- * is read at the version that it was made with; and in the end each state has the version
- * that its binding names. Which bytes hold it all is the replay's own matter. */
+ * In a functional graph the name of a state is its value when the call began, and all states get
+ * their new values at once. The ops that passes make of it write one after another, so each write
+ * makes another version of the memory. Walking the ops in order, every tensor is read at the
+ * version that it was made with; and in the end each state has the version that its binding names.
+ * The bytes that hold it are the replay's own matter. */
 #include "check/replay/replay.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static bool is_destination(const arenaut_op *op, uint32_t input) {
     return op->kind == ARENAUT_OP_IN_PLACE && op->n_outputs == 0 && input == 0;
 }
 
-static arenaut_status reject(const mutations *m, uint32_t tensor, uint32_t at, const char *what) {
+static arenaut_status reject(const mutations *m, uint32_t tensor, uint32_t at, const char *fault) {
     const arenaut_program *p = m->r->program;
     const arenaut_method *method = &p->methods[m->r->method];
     const uint32_t storage = m->storage[tensor], last = m->last[storage];
@@ -59,7 +59,7 @@ static arenaut_status reject(const mutations *m, uint32_t tensor, uint32_t at, c
                             at == ARENAUT_NONE ? "the end"
                             : p->ops[at].name  ? p->ops[at].name
                                                : "an op",
-                            method->name ? method->name : "method", what,
+                            method->name ? method->name : "method", fault,
                             arenaut_program_tensor_name(p, tensor, store), by);
 }
 
@@ -94,7 +94,7 @@ static void write_outputs(const mutations *m, const arenaut_op *op, uint32_t at)
     }
 }
 
-/* Views are names for what is there when they are made. */
+/* Views name the version at which they are made. */
 static void name_views(const mutations *m, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];
@@ -102,8 +102,8 @@ static void name_views(const mutations *m, const arenaut_op *op) {
     }
 }
 
-/* What saves the old value of a state has that value from then on. Which ops do so is a matter of
- * what they compute, which the dialect says. */
+/* A copy of the old value of a state has that value from then on. Ops that only copy are marked by
+ * the dialect. */
 static void note_copy(const mutations *m, const arenaut_op *op) {
     const arenaut_operator *known = arenaut_dialect_operator(m->dialect, op->name);
     if (!known || !(known->traits & ARENAUT_TRAIT_SAME_VALUE) || op->n_inputs == 0 ||

@@ -1,9 +1,9 @@
-/* replay_places: from the placement, per tensor, to cells of the shadow.
+/* replay_places: tensors to cells of the shadow, by coordinate compression of the placement.
  *
  * Finds for each tensor the storage that it is part of (following views, and state that methods
  * share by name), checks that their places agree, and cuts the arenas at every address at which a
- * tensor begins or ends: O(n log n). Lowering finds storages too; this is the checker's own copy.
- */
+ * tensor begins or ends: O(n log n). Lowering finds storages too; this is the checker's own
+ * copy. */
 #include "check/replay/replay.h"
 
 #include <string.h>
@@ -110,8 +110,8 @@ static void find_bases(const maker *m) {
     }
 }
 
-/* What the tensors that own storage say about it; views say nothing. A name that is a
- * constant in one method and written in another is no constant. */
+/* Facts from the tensors that own storage; views have none. A name that is a constant in one method
+ * and written in another is no constant. */
 static void find_facts(const maker *m) {
     const arenaut_program *program = m->program;
     arn_replay_places *p = m->places;
@@ -131,7 +131,7 @@ static void find_facts(const maker *m) {
     }
 }
 
-/* What methods and ops say about the tensors that they name. */
+/* Facts from methods and ops about the tensors that they name. */
 static void find_uses(const maker *m, bool exclude_io) {
     const arenaut_program *program = m->program;
     arn_replay_places *p = m->places;

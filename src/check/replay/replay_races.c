@@ -1,13 +1,14 @@
-/* replay_races: methods with ops that may run at the same time.
+/* replay_races: happens-before race detection in methods with concurrent ops, by vector clocks
+ * (Fidge 1988, Mattern 1989).
  *
- * Replay has found the one sequence right in which the ops are listed. Every other order that
- * is allowed comes of it by exchanging neighbours of which neither has to wait for the other,
- * and changes nothing if no such two use the same bytes, one of them writing. So it is enough
- * to look, at each byte, whether an op that uses it waits for those that used it before: a reader
- * for the last writer, a writer for the last writer and all readers since.
+ * Replay has found the one sequence right in which the ops are listed. Every other order that is
+ * allowed comes of it by exchanging neighbours without a dependence, and changes nothing if no such
+ * two use the same bytes, one of them writing. So it is enough to look, at each byte, whether an op
+ * that uses it comes after its earlier users: a reader after the last writer, a writer after the
+ * last writer and all readers since.
  *
- * Which op waits for which is kept as vector clocks: for each op and each stream, how many ops of
- * that stream have ended when it begins. O(ops * streams), and one look at each cell used. */
+ * A vector clock has, for each op and each stream, the number of ops of that stream that have ended
+ * when the op begins. O(ops * streams), and one look at each cell used. */
 #include "check/replay/replay.h"
 
 #include <inttypes.h>
@@ -20,13 +21,13 @@
 
 #define MOST_CLOCKS (UINT64_C(1) << 25)
 
-/* An op that has read a place since it was last written. */
+/* A read of a place since its last write. */
 typedef struct note {
     uint32_t op, tensor, next;
 } note;
 
-/* The last uses of each of some places: storages, to learn which ops wait for which, and cells of
- * the shadow, to see whether they do. Ops are counted within the method. */
+/* The last uses of each of some places: storages, to learn the dependences of the program, and
+ * cells of the shadow, to see whether they are kept. Ops are counted within the method. */
 typedef struct users {
     uint32_t *writer, *written; /* per place: the op, and the tensor that it wrote */
     uint32_t *readers;          /* per place: in `notes` */
@@ -47,12 +48,12 @@ static uint32_t *clock_of(const races *s, uint32_t op) {
     return s->clock + (size_t)op * s->n_streams;
 }
 
-static bool waits_for(const races *s, uint32_t op, uint32_t other) {
+static bool happens_after(const races *s, uint32_t op, uint32_t other) {
     return clock_of(s, op)[s->stream[other]] > s->position[other];
 }
 
-/* `op` begins when `other` has ended, and with it all that `other` waited for. */
-static void let_wait(races *s, uint32_t op, uint32_t other) {
+/* `op` begins after the end of `other`, and so after all that `other` depends on. */
+static void add_dependence(races *s, uint32_t op, uint32_t other) {
     uint32_t *mine = clock_of(s, op);
     const uint32_t *its = clock_of(s, other);
     for (uint32_t k = 0; k < s->n_streams; k++) {
@@ -98,16 +99,16 @@ typedef struct use {
     bool writes;
 } use;
 
-/* Of the same memory, all that the program says in sequence stays in sequence. */
+/* Uses of the same memory stay in the sequence of the program. */
 static bool order_by_memory(races *s, use u) {
     users *o = &s->storages;
     const uint32_t storage = s->replay->places.storage[u.tensor];
     if (o->writer[storage] != ARENAUT_NONE && o->writer[storage] != u.op) {
-        let_wait(s, u.op, o->writer[storage]);
+        add_dependence(s, u.op, o->writer[storage]);
     }
     if (!u.writes) return note_read(s, o, storage, u.op, u.tensor);
     for (uint32_t n = o->readers[storage]; n != ARENAUT_NONE; n = s->notes[n].next) {
-        if (s->notes[n].op != u.op) let_wait(s, u.op, s->notes[n].op);
+        if (s->notes[n].op != u.op) add_dependence(s, u.op, s->notes[n].op);
     }
     note_write(o, storage, u.op, u.tensor);
     return true;
@@ -128,7 +129,7 @@ static arenaut_status reject(const races *s, use u, uint32_t other, uint32_t its
     f->first = p->cell_address[cell];
     f->end = p->cell_address[cell + 1];
     return arn_check_reject(f, r->err,
-                            "op %" PRIu32 " '%.40s' does not wait for op %" PRIu32
+                            "op %" PRIu32 " '%.40s' does not depend on op %" PRIu32
                             " '%.40s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
                             " are of '%.40s' in one and of '%.40s' in the other",
                             u.op, ops[u.op].name ? ops[u.op].name : "op", other,
@@ -140,7 +141,7 @@ static arenaut_status reject(const races *s, use u, uint32_t other, uint32_t its
 static arenaut_status use_cell(races *s, use u, uint32_t cell) {
     users *c = &s->cells;
     const uint32_t writer = c->writer[cell];
-    if (writer != ARENAUT_NONE && writer != u.op && !waits_for(s, u.op, writer)) {
+    if (writer != ARENAUT_NONE && writer != u.op && !happens_after(s, u.op, writer)) {
         return reject(s, u, writer, c->written[cell], cell);
     }
     if (!u.writes) {
@@ -149,7 +150,7 @@ static arenaut_status use_cell(races *s, use u, uint32_t cell) {
     for (uint32_t n = c->readers[cell]; n != ARENAUT_NONE; n = s->notes[n].next) {
         const uint32_t reader = s->notes[n].op;
         s->replay->shadow.work++;
-        if (reader != u.op && !waits_for(s, u.op, reader)) {
+        if (reader != u.op && !happens_after(s, u.op, reader)) {
             return reject(s, u, reader, s->notes[n].tensor, cell);
         }
     }
@@ -216,8 +217,8 @@ static arenaut_status use_all(races *s, uint32_t at, on_use on) {
 
 static arenaut_status visit(races *s, uint32_t at, const uint32_t *latest) {
     const arenaut_op *op = &s->replay->program->ops[s->method->first_op + at];
-    if (latest[s->stream[at]] != ARENAUT_NONE) let_wait(s, at, latest[s->stream[at]]);
-    for (uint32_t i = 0; i < op->n_after; i++) let_wait(s, at, op->after[i]);
+    if (latest[s->stream[at]] != ARENAUT_NONE) add_dependence(s, at, latest[s->stream[at]]);
+    for (uint32_t i = 0; i < op->n_after; i++) add_dependence(s, at, op->after[i]);
     const arenaut_status status = use_all(s, at, learn);
     return status == ARENAUT_OK ? use_all(s, at, look) : status;
 }

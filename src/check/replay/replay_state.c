@@ -222,8 +222,8 @@ static bool number_aliases(arn_replay *r, arn_region *region, search *s) {
     return true;
 }
 
-/* All tensors that alias `tensor` may ever point to: found[0 .. result), itself first. What is
- * moved to it may be an alias in turn; those wait in the second half of found[]. */
+/* All tensors that alias `tensor` may ever point to: found[0 .. result), itself first. A source may
+ * be an alias in turn; such are queued in the second half of found[]. */
 static uint32_t find_pointees(const arn_replay_aliases *aliases, search *s, uint32_t tensor) {
     const uint32_t alias = aliases->number[tensor], n_tensors = s->program->n_tensors;
     uint32_t *queue = s->found + n_tensors;
@@ -316,10 +316,10 @@ uint32_t arn_replay_sole_pointee(const arn_replay *r, uint32_t tensor) {
     return sole;
 }
 
-/* INTACT if the tensor's memory holds its own bytes at present, else what it holds instead. */
+/* INTACT if the tensor's memory holds its own bytes at present, else its content. */
 static uint32_t look_at(arn_replay *r, uint32_t tensor) {
     const arn_replay_place *place = &r->places.place[tensor];
-    /* What lies wrong is found when it is read. */
+    /* A wrong place is found when the tensor is read. */
     if (place->left_alone || place->broken != ARENAUT_RULE_NONE) return ARN_ALIAS_INTACT;
     const uint32_t cell =
         arn_replay_shadow_find(&r->shadow, place->first, place->end, r->places.storage[tensor], 0);
@@ -427,7 +427,7 @@ void arn_replay_state_copy(arn_replay *r, const arn_replay_state *to,
     }
 }
 
-/* An alias points to all that it points to on either way; memory broken on one way is broken. */
+/* Union of the pointees on either path; memory overwritten on one path is overwritten. */
 static bool aliases_meet(arn_replay *r, uint32_t *into, const uint32_t *from) {
     bool changed = false;
     r->shadow.work += r->aliases.n_pairs;

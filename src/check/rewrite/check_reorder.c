@@ -51,8 +51,8 @@ static arenaut_status reject(reorder_check *c, const char *why) {
 
 /* ---- correspondence ---- */
 
-/* A reordered file may number its tensors anew; origins map them to the old ones, or to those that
- * they are copies of. */
+/* A reordered file may number its tensors anew; origins map them to the old ones, or to the
+ * originals of copies. */
 static uint32_t before_id(const reorder_check *c, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : c->rewrite->tensors[tensor].tensor;
 }

@@ -1,7 +1,8 @@
-/* Holds a rewritten program against the one that it was made of. Every tensor of the new program is
- * labelled, element by element along each axis, with what it is of the old one; ops are followed in
- * their order, and in the end every result must be the old one. Shares no code with what rewrites:
- * it knows only what each op computes. */
+/* Translation validation of a rewritten program (Pnueli, Siegel & Singerman 1998): every tensor of
+ * the new program is labelled, element by element along each axis, with its origin in the old one;
+ * ops are followed in their order, and in the end every result must be the old one. The label of an
+ * op's result is the transfer function of its operator (rewrite_kernels.c), and a call repeats the
+ * ops of its method. Shares no code with the rewrites: it knows only the function of each op. */
 #include <string.h>
 
 #include "check/finding.h"
@@ -12,9 +13,9 @@ static bool same_texts(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* ---- tensors that are there before any op ---- */
+/* ---- tensors given before any op ---- */
 
-/* A constant that is a part of an old one. */
+/* A constant cut out of an old one. */
 static arenaut_status label_part(arn_rewrite_check *c, uint32_t t) {
     const arenaut_origin *origin = &c->rewrite->tensors[t];
     const arenaut_tensor *part = arn_new_tensor(c, t);
@@ -40,7 +41,7 @@ static arenaut_status label_part(arn_rewrite_check *c, uint32_t t) {
     return ARENAUT_OK;
 }
 
-/* A constant that is an old one, in another method; what is computed comes later. */
+/* An old constant, in another method; computed tensors come later. */
 static arenaut_status label_copy(arn_rewrite_check *c, uint32_t t) {
     const uint32_t before = c->rewrite->tensors[t].tensor;
     if (arn_new_tensor(c, t)->cls == ARENAUT_STATE) {
@@ -66,7 +67,7 @@ static bool is_same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
            (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
 }
 
-/* Constants and state are there from the start; what ops make is not. */
+/* Constants and state are given from the start; results of ops are not. */
 static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
     const arenaut_origin *origin = &c->rewrite->tensors[t];
     const arenaut_tensor *tensor = arn_new_tensor(c, t);
@@ -76,7 +77,7 @@ static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
     }
     if (!origin->same) return origin->axis == ARENAUT_NONE ? label_copy(c, t) : label_part(c, t);
     if (origin->tensor != t || !is_same_tensor(tensor, &c->before->tensors[t])) {
-        return arn_rewrite_reject(c, "a tensor is said to be what it is not");
+        return arn_rewrite_reject(c, "a tensor differs from the one that it is said to be");
     }
     const bool given = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE;
     return given ? arn_label_begin(c, t, t) : ARENAUT_OK;
@@ -106,16 +107,20 @@ static arenaut_status check_method(arn_rewrite_check *c) {
     return st;
 }
 
-/* ---- calls ---- */
+/* ---- calls ----
+ *
+ * The ops of a called method are followed once more for each call (inlining), with the labels of
+ * that call's arguments. Labels of an earlier call are dropped, so nothing can be read that was not
+ * handed over or made in the same call. */
 
 static bool is_call(const arenaut_op *op) {
     return op->kind == ARENAUT_OP_IF && op->n_calls == 2 && op->calls[0] == op->calls[1];
 }
 
-/* A copy of all its elements, with what is known of them. */
+/* A copy of all elements of `from`, with their labels. */
 static arenaut_status copy_label(arn_rewrite_check *c, uint32_t from, uint32_t to) {
     if (from == ARENAUT_NONE || to == ARENAUT_NONE || c->labels[from].tensor == ARENAUT_NONE) {
-        return arn_rewrite_reject(c, "it hands over what nothing has made");
+        return arn_rewrite_reject(c, "it hands over a tensor that no op has made");
     }
     const uint32_t rank = arn_new_tensor(c, from)->rank;
     if (arn_new_tensor(c, to)->rank != rank || arn_new_tensor(c, to)->cls == ARENAUT_CONSTANT ||
@@ -159,11 +164,11 @@ static arenaut_status follow_call(arn_rewrite_check *c, const arenaut_op *op) {
         op->n_inputs > 0 && op->inputs[0] != ARENAUT_NONE ? arn_new_tensor(c, op->inputs[0]) : NULL;
     if (op->method != 0 || body->entry || body->concurrent || body->n_bindings > 0 ||
         body->outer != ARENAUT_NONE) {
-        return arn_rewrite_reject(c, "it calls what cannot be followed");
+        return arn_rewrite_reject(c, "it calls a method that cannot be followed");
     }
     if (!condition || condition->cls != ARENAUT_CONSTANT || op->n_inputs - 1 != body->n_inputs ||
         op->n_outputs != body->n_outputs) {
-        return arn_rewrite_reject(c, "it does not hand over what the method takes and gives");
+        return arn_rewrite_reject(c, "its arguments and results are not those of the method");
     }
     arenaut_status st = ARENAUT_OK;
     forget(c, op->calls[0]);
@@ -188,8 +193,8 @@ static bool same_attribute(const arenaut_attribute *a, const arenaut_attribute *
             memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
 }
 
-/* The same op with the same attributes; the padding may be another, since what that makes of an
- * image is followed. */
+/* The same op with the same attributes; the padding may be another, since its effect on an image is
+ * followed. */
 static bool is_same_op(const arenaut_op *a, const arenaut_op *b, bool *repadded) {
     *repadded = false;
     if (!same_texts(a->name, b->name) || a->kind != b->kind || a->n_inputs != b->n_inputs ||
@@ -218,7 +223,7 @@ static bool reads_the_same(const arn_rewrite_check *c, const arenaut_op *op,
     return true;
 }
 
-/* The whole of an old op: it makes what that made, whatever it computes. */
+/* The whole of an old op: its results are the old ones, with any function. */
 static arenaut_status follow_whole(arn_rewrite_check *c, const arenaut_op *op,
                                    const arenaut_op *old) {
     arenaut_status st = ARENAUT_OK;
@@ -253,19 +258,20 @@ static bool holds_state(const arenaut_program *p, const uint32_t *ids, uint32_t 
     return false;
 }
 
-/* Whether an op may do more than compute its results from what was computed before: then it counts
- * when it runs, and how often. */
-static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
+/* Whether an op may have side effects, beyond computing results from earlier ones: then the
+ * sequence and the number of its runs count. */
+static bool may_have_effects(const arenaut_program *p, const arenaut_op *op) {
     return !arn_rewrite_knows(op->name) || op->kind != ARENAUT_OP_OUT ||
            holds_state(p, op->inputs, op->n_inputs) || holds_state(p, op->outputs, op->n_outputs);
 }
 
-/* Ops that may do more than compute their results run once each, in the old order. */
+/* Ops that may have side effects run once each, in the old sequence. */
 static arenaut_status follow_op(arn_rewrite_check *c) {
     const arenaut_op *op = &c->after->ops[c->op];
     const uint32_t before = c->rewrite->ops[c->op];
     bool repadded;
-    if (!all_read_exist(c, op)) return arn_rewrite_reject(c, "it reads what nothing has made");
+    if (!all_read_exist(c, op))
+        return arn_rewrite_reject(c, "it reads a tensor that no op has made");
     if (before == ARENAUT_NONE) {
         if (holds_state(c->after, op->inputs, op->n_inputs)) {
             return arn_rewrite_reject(c, "it copies state, which may change");
@@ -277,10 +283,10 @@ static arenaut_status follow_op(arn_rewrite_check *c) {
     if (!is_same_op(op, old, &repadded)) {
         return arn_rewrite_reject(c, "it is not the op that it does a part of");
     }
-    if (may_do_more(c->after, op)) {
-        if (before < c->next) return arn_rewrite_reject(c, "it runs again, or in another order");
+    if (may_have_effects(c->after, op)) {
+        if (before < c->next) return arn_rewrite_reject(c, "it runs twice, or in another sequence");
         while (c->next < before) {
-            if (may_do_more(c->before, &c->before->ops[c->next])) {
+            if (may_have_effects(c->before, &c->before->ops[c->next])) {
                 return arn_rewrite_reject(c, "an op that runs before it is left out");
             }
             c->next++;
@@ -295,7 +301,7 @@ static arenaut_status check_results(arn_rewrite_check *c) {
     const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
     c->op = ARENAUT_NONE;
     for (uint32_t i = c->next; i < c->before->n_ops; i++) {
-        if (may_do_more(c->before, &c->before->ops[i])) {
+        if (may_have_effects(c->before, &c->before->ops[i])) {
             return arn_rewrite_reject(c, "an op is left out");
         }
     }

@@ -1,5 +1,6 @@
 /* Aliases in a graph before its passes, derived from operator traits and the layouts of results;
- * and views that became copies. */
+ * views that became copies; and memory cells: a storage is cut wherever a view that ops write
+ * independently begins or ends. */
 #include "check/rewrite/reorder_views.h"
 
 #include <string.h>

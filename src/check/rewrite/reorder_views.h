@@ -1,5 +1,6 @@
-/* Aliases in graphs before their passes, for the check of reordered programs: only operator names
- * tell that results are views of the operand, and such a view may have become a copy. */
+/* Memory of tensors, for the check of reordered programs. Aliases in graphs before their passes:
+ * only operator names tell that results are views of the operand, and such a view may have become a
+ * copy. Cells: independently written byte ranges of storages. */
 #ifndef ARN_CHECK_REORDER_VIEWS_H
 #define ARN_CHECK_REORDER_VIEWS_H
 

@@ -1,7 +1,8 @@
-/* Ops of a rewritten program that do a part of an old one. Each output element must see, through
- * its window, exactly what some element of the old output saw through its own: then it is that
- * element, and the same bits, since one kernel computes both. What sees anything else is unknown;
- * that is no mistake, as long as nothing uses it. */
+/* Transfer functions on labels: the ops of a rewritten program that do a part of an old one (row
+ * and channel tiles, with halo), and those that only move data. Each output element must have, in
+ * its window, exactly the elements that some element of the old output had in its own: then it is
+ * that element, and the same bits, since one kernel computes both. All other elements are unknown;
+ * that is no mistake, as long as nothing uses them. */
 #include <string.h>
 
 #include "check/finding.h"
@@ -84,8 +85,8 @@ static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool
     return s->taps > 0 && s->taps < INT32_MAX;
 }
 
-/* What TFLite makes of an image of `in` rows: how many, and how many of padding in front. False for
- * none at all. */
+/* The output rows of an image of `in` rows by the rules of TFLite, and the rows of padding in
+ * front. False if there are none. */
 static bool apply_padding(const arenaut_op *op, const stencil *s, int64_t in, int64_t *out,
                           int64_t *front) {
     const arenaut_attribute *padding = find(op, "padding");
@@ -104,8 +105,8 @@ static bool apply_padding(const arenaut_op *op, const stencil *s, int64_t in, in
     return *out > 0;
 }
 
-/* One row of the output: the row of the old output that sees the same, or unknown. Padding that is
- * in the tensor counts as the kernel's own only where that is the same: a sum of products leaves
+/* One row of the output: the row of the old output with the same window, or unknown. Padding inside
+ * the tensor counts as the kernel's own only where that is the same: a sum of products leaves
  * zeroes out. */
 typedef struct view {
     const arn_rewrite_check *check;
@@ -142,10 +143,10 @@ static int64_t old_row_of(const view *v, int64_t row) {
         const bool fits = shifted >= 0 && shifted % v->s->stride == 0 && old_row < v->old_out;
         return fits && sees_same(v, row, old_row) ? old_row : ARN_PLACE_UNKNOWN;
     }
-    return ARN_PLACE_UNKNOWN; /* it sees nothing of the image */
+    return ARN_PLACE_UNKNOWN; /* its window has no element of the image */
 }
 
-/* Whether what is multiplied by zero is zero: whole numbers, and floating point that is known to be
+/* Whether any factor times zero is zero: whole numbers, and floating point that is known to be
  * finite, or made of such a constant by an op that only changes its type. */
 static bool zeroes_vanish(const arn_rewrite_check *c, const arenaut_op *old) {
     const arenaut_program *p = c->before;
@@ -173,7 +174,7 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
     v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
     if (!take_stencil(c, old, pool, axis, &s) || !apply_padding(op, &s, v.in, &out, &v.front) ||
         !apply_padding(old, &s, v.old_in, &v.old_out, &v.old_front)) {
-        return arn_rewrite_reject(c, "what its windows see is not known");
+        return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
     if (out != arn_new_tensor(c, output)->dims[axis] ||
         v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
@@ -186,7 +187,7 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
     return ARENAUT_OK;
 }
 
-/* Along which axis the weights, and the bias, lie by output channel. */
+/* Whether weights and bias lie by output channel along the same axis. */
 static bool operands_agree(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
                            bool depthwise) {
     const uint32_t image = op->inputs[0], weights = op->inputs[1];
@@ -257,7 +258,7 @@ static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
     return pool ? arn_label_copy(c, image, op->outputs[0], C) : follow_channels(c, op, old);
 }
 
-/* ---- padding that the model has ---- */
+/* ---- padding of the model ---- */
 
 static const int64_t *paddings(const arenaut_program *program, const arenaut_op *op) {
     const arenaut_tensor *t =
@@ -324,7 +325,7 @@ static uint32_t under(uint32_t rank, uint32_t result_rank, uint32_t axis) {
     return axis + rank < result_rank ? ARENAUT_NONE : axis + rank - result_rank;
 }
 
-/* Where the result's elements come from along an axis, by the first operand that is as long as the
+/* The origin of the result's elements along an axis, by the first operand that is as long as the
  * old result; the others must agree, or be repeated along all of it. */
 static arenaut_status follow_element_axis(arn_rewrite_check *c, const arenaut_op *op,
                                           const arenaut_op *old, uint32_t axis) {
@@ -364,7 +365,7 @@ static arenaut_status follow_elements(arn_rewrite_check *c, const arenaut_op *op
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE || c->labels[op->inputs[k]].tensor != old->inputs[k] ||
             c->before->tensors[old->inputs[k]].rank > rank) {
-            return arn_rewrite_reject(c, "it does not read what the old op read");
+            return arn_rewrite_reject(c, "it does not read the operands of the old op");
         }
     }
     for (uint32_t axis = 0; axis < rank && st == ARENAUT_OK; axis++) {
@@ -373,7 +374,7 @@ static arenaut_status follow_elements(arn_rewrite_check *c, const arenaut_op *op
     return st;
 }
 
-/* ---- a concatenation that the model has ---- */
+/* ---- concatenation of the model ---- */
 
 static arenaut_status follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old) {
@@ -387,7 +388,7 @@ static arenaut_status follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
         if (op->inputs[k] == ARENAUT_NONE || c->labels[op->inputs[k]].tensor != old->inputs[k] ||
             !has_rank(c->after, op->inputs[k], rank) ||
             !arn_axis_is_whole(c, op->inputs[k], (uint32_t)axis)) {
-            return arn_rewrite_reject(c, "it does not put together what the old op did");
+            return arn_rewrite_reject(c, "it does not put together the parts of the old op");
         }
         for (uint32_t i = 0; i < rank; i++) {
             if (i == (uint32_t)axis || arn_labels_agree(c, first, i, op->inputs[k], i)) continue;
@@ -411,7 +412,7 @@ arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *o
     const rule_row *row = find_rule(op->name);
     if (!row || op->n_outputs != 1 || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE ||
         op->outputs[0] == ARENAUT_NONE || old->outputs[0] == ARENAUT_NONE) {
-        return arn_rewrite_reject(c, "what a part of it computes is not known");
+        return arn_rewrite_reject(c, "the result of a part of it is not known");
     }
     const arenaut_status st = arn_label_begin(c, op->outputs[0], old->outputs[0]);
     if (st != ARENAUT_OK) return st;
@@ -425,7 +426,7 @@ arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *o
         case JOINER: return follow_joiner(c, op, old);
         case BY_ELEMENT: return follow_elements(c, op, old);
     }
-    return arn_rewrite_reject(c, "what a part of it computes is not known");
+    return arn_rewrite_reject(c, "the result of a part of it is not known");
 }
 
 /* ---- ops that only move data ---- */
@@ -448,7 +449,7 @@ static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
         const int64_t begin = arn_new_tensor(c, op->inputs[1])->values[axis];
         const int64_t size = arn_new_tensor(c, op->inputs[2])->values[axis];
         if (begin < 0 || size <= 0 || begin > in->dims[axis] - size || size != out->dims[axis]) {
-            return arn_rewrite_reject(c, "it takes what its operand does not have");
+            return arn_rewrite_reject(c, "it takes elements outside of its operand");
         }
         int64_t *place = arn_label_axis(c, size);
         if (!place) return arn_no_memory(c->err);
@@ -483,7 +484,7 @@ static arenaut_status follow_pad(arn_rewrite_check *c, const arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-/* The axis that parts are put together along: that of the op, counted from the first. */
+/* The axis of a concatenation: that of the op, counted from the first. */
 static bool take_axis(const arenaut_op *op, uint32_t rank, uint32_t *axis) {
     for (uint32_t i = 0; i < op->n_attributes; i++) {
         const arenaut_attribute *a = &op->attributes[i];
@@ -545,7 +546,7 @@ arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *o
     }
     const uint32_t of = c->labels[op->inputs[0]].tensor;
     if (of == ARENAUT_NONE || arn_new_tensor(c, op->inputs[0])->rank > ARN_LABEL_RANK) {
-        return arn_rewrite_reject(c, "it moves what nothing has made, or has too many axes");
+        return arn_rewrite_reject(c, "it moves a tensor that no op has made, or of too many axes");
     }
     for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
         if (!op->name || strcmp(op->name, movers[i].name) != 0) continue;

@@ -1,4 +1,4 @@
-/* Labels of tensors of rewritten programs. */
+/* Labels of tensors of rewritten programs: comparison, copy, and rejection. */
 #include "check/rewrite/rewrite_labels.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* What the elements of a tensor of a rewritten program are: elements of one tensor of the program
- * before, padding, or nothing that is known. The element at (i, j, …) is the old one at
+/* Labels: the origin of each element of a tensor of a rewritten program, which is an element of one
+ * tensor of the program before, padding, or unknown. The element at (i, j, …) is the old one at
  * (place[0][i], place[1][j], …); it is padding, zero, if any of these is, and unknown if any is. */
 #ifndef ARN_CHECK_REWRITE_LABELS_H
 #define ARN_CHECK_REWRITE_LABELS_H
@@ -10,10 +10,10 @@
 #include "core/memory.h"
 
 enum {
-    ARN_PLACE_PADDING = -1, /* that an op of its own has put there */
+    ARN_PLACE_PADDING = -1, /* put there by an op of its own */
     ARN_PLACE_OUTSIDE = -2, /* where a window reaches past the tensor: nothing is read */
     ARN_PLACE_UNKNOWN = -3,
-    ARN_LABEL_RANK = 4, /* of tensors that are taken apart */
+    ARN_LABEL_RANK = 4, /* of tensors with labels by axis */
 };
 
 typedef struct arn_label {
@@ -28,8 +28,7 @@ typedef struct arn_rewrite_check {
     arn_region region;
     arn_label *labels; /* per tensor of `after` */
     uint32_t op;       /* of `after`, at work */
-    uint32_t next;     /* the first op of `before` that may come next, of those that may do more
-                        * than compute their results */
+    uint32_t next;     /* the first op of `before` that may come next, of those with side effects */
     arenaut_finding *finding;
     arenaut_error *err;
 } arn_rewrite_check;
@@ -44,28 +43,27 @@ static inline const arenaut_tensor *arn_new_tensor(const arn_rewrite_check *c, u
     return &c->after->tensors[t];
 }
 
-/* Whether a tensor is, element by element, that one of the program before. */
+/* Whether a tensor is, element by element, the tensor `before` of the program before. */
 bool arn_label_is_whole(const arn_rewrite_check *c, uint32_t t, uint32_t before);
 bool arn_axis_is_whole(const arn_rewrite_check *c, uint32_t t, uint32_t axis);
-/* Where element `i` along an axis comes from. */
+/* The origin of element `i` along an axis. */
 int64_t arn_label_place(const arn_rewrite_check *c, uint32_t t, uint32_t axis, int64_t i);
 /* Whether two tensors come from the same places along these axes. */
 bool arn_labels_agree(const arn_rewrite_check *c, uint32_t a, uint32_t axis_a, uint32_t b,
                       uint32_t axis_b);
-/* Copies what is known of an axis of `from` to one of `to`. */
+/* Copies the label of an axis of `from` to an axis of `to`. */
 arenaut_status arn_label_copy(arn_rewrite_check *c, uint32_t from, uint32_t to, uint32_t axis);
 
-/* Says that `t`, which has no label yet and is of the type of that tensor, holds elements of
- * `before`. */
+/* Labels `t`, which has no label yet and is of the type of that tensor, as elements of `before`. */
 arenaut_status arn_label_begin(arn_rewrite_check *c, uint32_t t, uint32_t before);
 
-/* rewrite_kernels.c: the op at work does a part of `old`; labels its result. */
+/* The op at work does a part of `old`; labels its result. */
 arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old);
-/* Whether an op of that name computes each element from its own window, and does nothing else. */
+/* Whether an op of that name computes each element from its own window, without side effects. */
 bool arn_rewrite_knows(const char *name);
 
-/* The op at work moves data. */
+/* The op at work only moves data; labels its result. */
 arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op);
 
 #endif
