@@ -19,6 +19,7 @@
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
+#include <arenaut/rematerialization.h>
 #include <arenaut/report.h>
 #include <arenaut/result.h>
 #include <arenaut/rewrite.h>

@@ -15,6 +15,7 @@
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
+#include <arenaut/rematerialization.h>
 #include <arenaut/rewrite.h>
 
 #ifdef __cplusplus
@@ -177,6 +178,16 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
 arenaut_status arenaut_check_order(const arenaut_order_problem *problem, const arenaut_order *order,
                                    const arenaut_allocator *allocator, arenaut_finding *finding,
                                    arenaut_error *err);
+
+/* Holds runs and bounds against their problem: every op runs, after what it waits for, again only
+ * as long as it may; as much is alive and added as is said; and the flows show the bounds. Adds
+ * them up without searching. Returns as arenaut_check_plan, with the rule ORDER, or PROOF;
+ * BAD_ARGUMENT for a number that is out of range; TOO_LARGE for sums that are. O(runs ×
+ * arguments). */
+arenaut_status arenaut_check_rematerialization(const arenaut_remat_problem *problem,
+                                               const arenaut_rematerialization *r,
+                                               const arenaut_allocator *allocator,
+                                               arenaut_finding *finding, arenaut_error *err);
 
 #ifdef __cplusplus
 }

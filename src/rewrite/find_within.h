@@ -7,6 +7,7 @@
 #define ARN_REWRITE_FIND_WITHIN_H
 
 #include <arenaut/order.h>
+#include <arenaut/rematerialization.h>
 #include <arenaut/rewrite.h>
 
 #include "core/budget.h"
@@ -33,5 +34,10 @@ arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *bu
                                   const arenaut_recompute_options *options,
                                   const arenaut_allocator *allocator, arenaut_recomputation **out,
                                   arenaut_error *err);
+
+/* `bytes`: the budget of the sequence, as in arenaut_remat_options. */
+arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
+                              uint64_t bytes, const arenaut_allocator *allocator,
+                              arenaut_rematerialization **out, arenaut_error *err);
 
 #endif

@@ -1,0 +1,28 @@
+/* machine_remat: random small problems of rematerialization, held against a search through all
+ * sequences, and forged proofs, until the time is over; ends at the first that is wrong.
+ * Stands on: remat_brute.c
+ *
+ *     machine_remat [SECONDS [SEED]] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/remat_machine.h"
+
+int main(int argc, char **argv) {
+    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 60;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    remat_counts c = {0};
+    bool right = true;
+    for (; (double)clock() / CLOCKS_PER_SEC < seconds && right; seed++) {
+        right = remat_machine_try(seed, stdout, &c);
+    }
+    printf("%" PRIu64 " problems: %" PRIu64 " can be kept within the budget, %" PRIu64
+           " found, %" PRIu64 " the fastest, %" PRIu64 " with a bound that is the least; %" PRIu64
+           " of %" PRIu64 " impossible ones proven so; %" PRIu64 " of %" PRIu64
+           " forgeries refused\n",
+           c.problems, c.feasible, c.found, c.best, c.tight, c.in_vain, c.impossible, c.refused,
+           c.mutants);
+    return right ? 0 : 1;
+}

@@ -1,0 +1,109 @@
+/* Rematerialization under a budget: the fastest sequence of ops, any of which may run again, in
+ * which no more than so many bytes are alive at once; and how close to the fastest that is proven
+ * to be.
+ *
+ * A problem has ops, each with a cost, and storages. Each op runs at least once. A run makes a new
+ * instance of each storage that its op makes, and reads the latest instances of those that it
+ * reads. An instance is alive from the run that makes it up to the last one that reads it. While a
+ * run goes on, all that it reads and makes is alive, and its scratch.
+ *
+ * A proof of a bound is a flow (Lagrangian relaxation of a minimum cut). Look at the first run of
+ * an op q in any sequence. Ops that q needs have run, ops that need q run later. What these read
+ * then is alive while q runs, which takes bytes, or is made again later, which takes time, if its
+ * maker has run already; and so on with what that maker reads. Of bytes there are no more than the
+ * budget leaves beside q. With a price for each byte, and one for each nanosecond, the cheapest way
+ * is a minimum cut, and any flow through that network is at most as much. So
+ *
+ *     time_price × added time + byte_price × (budget − bytes of q)  >=  the flow,
+ *
+ * for every sequence, whatever its order and however often ops run. With a time_price of 0 the
+ * right side shows which budgets nothing fits into. Flows are integers; to check one is to add up.
+ *
+ * Threads: calls may run at once, also about the same problem, which they only read. */
+#ifndef ARENAUT_REMATERIALIZATION_H
+#define ARENAUT_REMATERIALIZATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/order.h>
+#include <arenaut/planner.h>
+#include <arenaut/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Plain data: arrays of the caller. Ops have the numbers in whose order they run at first. Uses and
+ * waits may stand in any order; a use that stands twice counts once. */
+typedef struct arenaut_remat_problem {
+    uint32_t n_ops, n_storages, n_reads, n_waits, n_rights;
+    const uint64_t *cost;    /* per op: of a run, in nanoseconds, or whatever is to be added up */
+    const uint64_t *scratch; /* per op: bytes that it needs while it runs; NULL: none */
+    const uint32_t *until;   /* per op: it may run again until this one runs; itself: never;
+                              * ARENAUT_NONE: always. NULL: all may always */
+    const uint64_t *size;    /* per storage: bytes */
+    const uint32_t *maker;   /* per storage: the op that makes it; ARENAUT_NONE: none does. Then it has
+                              * one instance, alive from the first to the last run that reads it */
+    const uint8_t *held;     /* per storage: arenaut_order_held. BEFORE: alive from the first run on,
+                              * and made by none; AFTER: its first instance is alive to the end */
+    const arenaut_order_use *reads;
+    const arenaut_order_wait *waits; /* `op` first runs after `first` first runs */
+    const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read
+                                        * later or not, so many bytes of both count once; of
+                                        * several rights a run makes use of one */
+} arenaut_remat_problem;
+
+/* Why no sequence is faster, or smaller. */
+typedef struct arenaut_remat_proof {
+    uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
+    uint64_t byte_price; /* of a byte, and of a nanosecond */
+    uint64_t time_price;
+    uint64_t *flow; /* per read of the problem: from the op to what it reads */
+} arenaut_remat_proof;
+
+typedef struct arenaut_remat_options {
+    uint64_t budget; /* bytes alive at once; 0: as few as possible, then as fast as possible */
+    uint64_t effort; /* runs looked at; 0: the default */
+    arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
+    void *progress_context;
+} arenaut_remat_options;
+
+/* The default. Seconds, for ten thousand ops. */
+uint64_t arenaut_remat_default_effort(void);
+
+typedef struct arenaut_rematerialization {
+    uint64_t budget; /* that the bound is for: the options' or, where that was 0, the peak */
+    bool fits;       /* the peak is no more than that */
+    uint32_t n_runs;
+    uint32_t *runs;  /* ops, in the order in which they run */
+    uint64_t before; /* bytes alive at once where each op runs once */
+    uint64_t peak;   /* the same of these runs */
+    uint64_t base;   /* costs of all ops, each once */
+    uint64_t added;  /* of runs beyond that */
+    uint64_t bound;  /* no sequence within the budget adds less, as `proof` shows */
+    uint64_t floor;  /* no sequence has a lower peak, as `floor_proof` shows */
+    arenaut_remat_proof proof, floor_proof;
+    uint64_t effort; /* spent */
+    arenaut_allocator allocator;
+} arenaut_rematerialization;
+
+void arenaut_rematerialization_free(arenaut_rematerialization *r); /* NULL is fine */
+
+/* Looks for the fastest sequence within the budget. *out is the caller's, to be freed with
+ * arenaut_rematerialization_free. If none is found, `fits` is false, and the runs are those with
+ * the lowest peak that was found; if the floor is above the budget, none exists. First runs keep
+ * their order. The same problem and options give the same answer; if it is stopped, that is the
+ * best by then. BAD_ARGUMENT: a number out of range, an op that reads before something is made, a
+ * storage held before that an op makes; TOO_LARGE: sizes or costs that cannot be added. */
+arenaut_status arenaut_remat_find(const arenaut_remat_problem *problem,
+                                  const arenaut_remat_options *options,
+                                  const arenaut_allocator *allocator,
+                                  arenaut_rematerialization **out, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

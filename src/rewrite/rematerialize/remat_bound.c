@@ -1,0 +1,186 @@
+/* The dual of one op is concave and piecewise linear in the price of a byte, and a cut gives a piece:
+ * cost + price × (bytes − what the budget leaves). Two pieces, one rising and one falling, meet at
+ * the next price to try (Kelley). Over ops, a sample of those above the budget is tried at the best
+ * price so far, then neighbours of the best, at growing and shrinking distances. */
+#include "rewrite/rematerialize/remat_bound.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+
+#define MOST_SUM (UINT64_C(1) << 58)
+enum { MOST_SCALE = 1 << 20 };
+
+bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bounds *b) {
+    const arenaut_remat_problem *p = cut->graph->problem;
+    uint64_t bytes = 1;
+    for (uint32_t s = 0; s < p->n_storages; s++) bytes += p->size[s];
+    for (uint32_t i = 0; i < p->n_ops; i++) bytes += arn_remat_scratch(p, i);
+    *b = (arn_remat_bounds){.cut = cut, .op = ARENAUT_NONE};
+    b->above = arn_region_allocate(region, p->n_ops, sizeof *b->above);
+    b->most_byte_price = MOST_SUM / bytes;
+    b->most_time_price = 1;
+    while (b->most_time_price < MOST_SCALE &&
+           2 * b->most_time_price <= MOST_SUM / (cut->graph->base + 1)) {
+        b->most_time_price *= 2;
+    }
+    return b->above != NULL;
+}
+
+/* ---- one op ---- */
+
+/* Bytes beside those that the op needs in any case; negative if these are too many. */
+static int64_t bytes_left(const arn_remat_bounds *b) {
+    return (int64_t)b->budget - (int64_t)b->cut->own;
+}
+
+static uint64_t value_of_cut(const arn_remat_bounds *b, uint64_t byte_price, uint64_t time_price) {
+    const int64_t left = bytes_left(b);
+    const uint64_t paid = byte_price * (uint64_t)(left < 0 ? -left : left), flow = b->cut->flow;
+    if (left < 0) return (flow + paid + time_price - 1) / time_price;
+    return flow > paid ? (flow - paid + time_price - 1) / time_price : 0;
+}
+
+static void try_price(arn_remat_bounds *b, uint64_t byte_price) {
+    arn_remat_cut_find(b->cut, byte_price, b->most_time_price);
+    const uint64_t value = value_of_cut(b, byte_price, b->most_time_price);
+    if (value <= b->value) return;
+    b->value = value;
+    b->op = b->cut->op;
+    b->byte_price = byte_price;
+    b->time_price = b->most_time_price;
+}
+
+static bool leaves_too_many(const arn_remat_bounds *b) {
+    const int64_t left = bytes_left(b);
+    return left < 0 || b->cut->cut_bytes > (uint64_t)left;
+}
+
+/* Where two pieces meet, in byte prices; between `low` and `high`, both excluded, if there is room.
+ * The first piece has more bytes and costs less. */
+static uint64_t meeting(const arn_remat_bounds *b, uint64_t bytes, uint64_t cost, uint64_t bytes_2,
+                        uint64_t cost_2, uint64_t low, uint64_t high) {
+    const double slope = (double)(bytes - bytes_2), rise = (double)(cost_2 - cost);
+    const double price = rise * (double)b->most_time_price / slope;
+    uint64_t at = price >= (double)high ? high : (uint64_t)price;
+    if (at <= low) at = low + 1;
+    if (at >= high) at = high - 1;
+    return at;
+}
+
+/* `price`: where to begin. */
+static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
+    uint64_t low = 0, high = b->most_byte_price, bytes = UINT64_MAX, cost = 0, bytes_2 = 0;
+    uint64_t cost_2 = 0;
+    for (uint32_t i = 0; i < most && low + 1 < high; i++) {
+        try_price(b, price);
+        const bool rising = leaves_too_many(b);
+        if (rising) {
+            low = price;
+            bytes = b->cut->cut_bytes;
+            cost = b->cut->cut_cost;
+        } else {
+            high = price;
+            bytes_2 = b->cut->cut_bytes;
+            cost_2 = b->cut->cut_cost;
+        }
+        if (bytes == UINT64_MAX) {
+            price /= 4;
+        } else if (high == b->most_byte_price) {
+            price = price < high / 4 ? 4 * price : high - 1;
+        } else if (bytes <= bytes_2 || cost_2 < cost) {
+            return;
+        } else {
+            price = meeting(b, bytes, cost, bytes_2, cost_2, low, high);
+        }
+        if (price <= low || price >= high) return;
+    }
+}
+
+/* ---- all ops ---- */
+
+static uint64_t first_price(const arn_remat_bounds *b) {
+    if (b->byte_price > 0) return b->byte_price;
+    const double per_byte = (double)b->cut->graph->base * (double)b->most_time_price /
+                            (double)(MOST_SUM / b->most_byte_price);
+    const uint64_t price = per_byte < 1 ? 1 : (uint64_t)per_byte;
+    return arn_min_u64(price, b->most_byte_price / 2 + 1);
+}
+
+/* One cut at the best price so far; more where that is not far from the best value. */
+static void look_at(arn_remat_bounds *b, uint32_t op) {
+    const uint64_t before = b->value;
+    arn_remat_cut_at(b->cut, op);
+    if (before == 0) {
+        maximise_at(b, first_price(b), 14);
+        return;
+    }
+    try_price(b, b->byte_price);
+    if (b->value > before) maximise_at(b, b->byte_price, 6);
+}
+
+static uint32_t list_above(const arn_remat_bounds *b, const int64_t *load, uint32_t *ops) {
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < b->cut->graph->problem->n_ops; op++) {
+        if (load[op] > (int64_t)b->budget) ops[n++] = op;
+    }
+    return n;
+}
+
+/* From the best op among those listed to better neighbours. */
+static void climb(arn_remat_bounds *b, const uint32_t *ops, uint32_t n, uint32_t step) {
+    for (; step > 0 && b->op != ARENAUT_NONE; step /= 2) {
+        uint32_t at = 0;
+        while (at + 1 < n && ops[at] < b->op) at++;
+        const uint64_t before = b->value;
+        if (at >= step) look_at(b, ops[at - step]);
+        if (at + step < n) look_at(b, ops[at + step]);
+        if (b->value > before) step *= 2;
+        if (arn_budget_ended(b->cut->budget)) return;
+    }
+}
+
+void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *load,
+                          uint32_t tries) {
+    uint32_t *ops = b->above;
+    b->budget = budget;
+    b->value = b->byte_price = 0;
+    b->op = ARENAUT_NONE;
+    const uint32_t n = list_above(b, load, ops);
+    const uint32_t step = n / tries + 1;
+    for (uint32_t i = step / 2; i < n && !arn_budget_ended(b->cut->budget); i += step) {
+        look_at(b, ops[i]);
+    }
+    climb(b, ops, n, step);
+    if (b->op == ARENAUT_NONE) return;
+    arn_remat_cut_at(b->cut, b->op);
+    maximise_at(b, b->byte_price, 20);
+}
+
+/* With reruns for nothing, only what cannot run again has to be alive. */
+uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op) {
+    const arenaut_remat_problem *p = b->cut->graph->problem;
+    uint64_t most = 0;
+    *op = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_ops && !arn_budget_ended(b->cut->budget); i++) {
+        arn_remat_cut_at(b->cut, i);
+        arn_remat_cut_find(b->cut, 1, 0);
+        const uint64_t bytes = b->cut->own + b->cut->flow;
+        if (bytes <= most) continue;
+        most = bytes;
+        *op = i;
+    }
+    return most;
+}
+
+void arn_remat_bound_prove(arn_remat_bounds *b, uint32_t op, uint64_t byte_price,
+                           uint64_t time_price, arenaut_remat_proof *proof) {
+    proof->op = op;
+    proof->byte_price = byte_price;
+    proof->time_price = time_price;
+    memset(proof->flow, 0, b->cut->graph->problem->n_reads * sizeof *proof->flow);
+    if (op == ARENAUT_NONE) return;
+    arn_remat_cut_at(b->cut, op);
+    arn_remat_cut_find(b->cut, byte_price, time_price);
+    arn_remat_cut_flow(b->cut, proof->flow);
+}

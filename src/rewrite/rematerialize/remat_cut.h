@@ -1,0 +1,49 @@
+/* The minimum cut at the first run of an op: what later ops read is alive by then, at a price for
+ * each byte, or made again later, at a price for each nanosecond. */
+#ifndef ARN_REWRITE_REMAT_CUT_H
+#define ARN_REWRITE_REMAT_CUT_H
+
+#include "core/budget.h"
+#include "rewrite/rematerialize/remat_graph.h"
+
+/* When ops run first, seen from the first run of one of them. */
+typedef enum arn_remat_when { ARN_REMAT_ANY, ARN_REMAT_BEFORE, ARN_REMAT_AFTER } arn_remat_when;
+
+typedef struct arn_remat_cut {
+    const arn_remat_graph *graph;
+    arn_budget *budget;
+    arn_remat_lists first, next; /* of an op: those that run first before it, or behind it */
+    uint32_t op;                 /* the one that is looked at */
+    uint64_t own; /* bytes that are alive in any case while it runs */
+    uint8_t *when; /* per op: arn_remat_when */
+    bool *free_now; /* per storage: it is alive in any case */
+    uint32_t *stack;
+    /* The network. */
+    uint32_t n_nodes, n_arcs, arc_room;
+    uint32_t *head, *level, *arc_now, *path; /* per node */
+    uint32_t *next_arc, *target;             /* per arc; arc ^ 1 is its opposite */
+    uint64_t *room;
+    uint64_t *full;       /* per arc: its room at first */
+    uint32_t *read_of;    /* per arc: the read that it stands for; NONE */
+    uint32_t *alive_arc;  /* per storage: its arc; NONE */
+    uint64_t flow;
+    uint64_t cut_cost, cut_bytes; /* of the minimum cut */
+} arn_remat_cut;
+
+/* Lists are the region's. */
+bool arn_remat_cut_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
+                        arn_remat_cut *cut);
+
+/* Looks at the first run of `op`. */
+void arn_remat_cut_at(arn_remat_cut *cut, uint32_t op);
+
+/* Finds the largest flow, and the cut, at these prices. */
+void arn_remat_cut_find(arn_remat_cut *cut, uint64_t byte_price, uint64_t time_price);
+
+/* What the flow is, per read of the problem. */
+void arn_remat_cut_flow(const arn_remat_cut *cut, uint64_t *flow);
+
+/* Whether the cut has a storage made again rather than kept alive at that run. */
+bool arn_remat_cut_drops(const arn_remat_cut *cut, uint32_t storage);
+
+#endif

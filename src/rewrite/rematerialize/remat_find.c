@@ -1,0 +1,268 @@
+/* The fastest sequence within a budget, and bounds: starts, local search, proofs. */
+#include <string.h>
+
+#include <arenaut/rematerialization.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "rewrite/find_within.h"
+#include "rewrite/rematerialize/remat_bound.h"
+#include "rewrite/rematerialize/remat_search.h"
+
+#define DEFAULT_EFFORT UINT64_C(30000000)
+
+enum {
+    TRIES_OF_BOUND = 24,
+    MOST_IN_VAIN = 150,
+};
+
+uint64_t arenaut_remat_default_effort(void) { return DEFAULT_EFFORT; }
+
+typedef struct finder {
+    const arenaut_remat_problem *problem;
+    arn_region region;
+    arn_budget *budget;
+    arn_remat_graph graph;
+    arn_remat_sequence sequence;
+    arn_remat_search search;
+    arn_remat_cut cut;
+    arn_remat_bounds bounds;
+    int64_t *load;   /* per op, where each runs once */
+    uint8_t *base;   /* states where each runs once */
+    uint8_t *best;   /* states of the best sequence by now */
+    bool found;      /* which is within the budget */
+    uint64_t added;  /* by it */
+    int64_t peak;
+} finder;
+
+static arenaut_status make(finder *f, arenaut_error *err) {
+    const arenaut_status st = arn_remat_graph_make(f->problem, &f->region, &f->graph, err);
+    if (st != ARENAUT_OK) return st;
+    f->load = arn_region_allocate(&f->region, f->problem->n_ops, sizeof *f->load);
+    f->base = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->base);
+    f->best = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->best);
+    if (!f->load || !f->base || !f->best ||
+        !arn_remat_sequence_make(&f->graph, &f->region, f->budget, &f->sequence) ||
+        !arn_remat_search_make(&f->sequence, &f->region, f->budget,
+                               f->budget->effort ? f->budget->effort : DEFAULT_EFFORT,
+                               &f->search) ||
+        !arn_remat_cut_make(&f->graph, &f->region, f->budget, &f->cut) ||
+        !arn_remat_bounds_make(&f->cut, &f->region, &f->bounds)) {
+        return arn_no_memory(err);
+    }
+    memcpy(f->load, f->sequence.peak, f->problem->n_ops * sizeof *f->load);
+    memcpy(f->base, f->sequence.state, f->graph.n_gaps * sizeof *f->base);
+    memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
+    return ARENAUT_OK;
+}
+
+/* ---- sequences ---- */
+
+/* Keeps what the sequence is now, if it is better. */
+static void take(finder *f) {
+    const arn_remat_sequence *q = &f->sequence;
+    const bool fits = q->excess == 0 && q->n_bad == 0;
+    const int64_t peak = arn_remat_peak(q, NULL);
+    const bool better = fits ? !f->found || q->added < f->added : !f->found && peak < f->peak;
+    if (!better || q->n_bad > 0) return;
+    memcpy(f->best, q->state, f->graph.n_gaps * sizeof *f->best);
+    f->found = fits;
+    f->added = q->added;
+    f->peak = peak;
+}
+
+/* Drops what the minimum cut at the bound's op does not keep alive. */
+static void start_from_cut(finder *f) {
+    arn_remat_sequence *q = &f->sequence;
+    const arn_remat_bounds *b = &f->bounds;
+    if (b->op == ARENAUT_NONE) return;
+    arn_remat_cut_at(&f->cut, b->op);
+    arn_remat_cut_find(&f->cut, b->byte_price, b->time_price);
+    for (uint32_t gap = 0; gap < f->graph.n_gaps; gap++) {
+        const arn_remat_gap *of = &f->graph.gaps[gap];
+        if (of->tail || of->from >= b->op || of->to <= b->op) continue;
+        if (arn_remat_cut_drops(&f->cut, of->storage)) q->state[gap] = ARN_REMAT_LATE;
+    }
+    arn_remat_follow(q, 0, f->problem->n_ops - 1);
+    if (q->n_bad > 0) arn_remat_restore(&f->search, f->base);
+}
+
+static void try_start(finder *f) {
+    if (arn_remat_repair(&f->search, 0)) arn_remat_give_back(&f->search);
+    take(f);
+}
+
+static void search_within(finder *f, uint64_t budget) {
+    arn_remat_sequence *q = &f->sequence;
+    arn_remat_restore(&f->search, f->base);
+    arn_remat_set_budget(q, budget);
+    f->found = false;
+    f->peak = arn_remat_peak(q, NULL);
+    f->added = 0;
+    memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
+    if (q->excess == 0) {
+        take(f);
+        return;
+    }
+    try_start(f);
+    arn_remat_restore(&f->search, f->base);
+    start_from_cut(f);
+    try_start(f);
+    arn_remat_restore(&f->search, f->best);
+    if (f->found) arn_remat_improve(&f->search, MOST_IN_VAIN);
+    take(f);
+    arn_remat_restore(&f->search, f->best);
+}
+
+/* ---- the answer ---- */
+
+/* Marks, per run and argument, the last reads of instances: from the back, what is read next. */
+static bool *mark_last_reads(finder *f, const uint32_t *runs, uint32_t n, size_t *n_marks) {
+    const arn_remat_graph *g = &f->graph;
+    bool *read = arn_region_allocate(&f->region, f->problem->n_storages, sizeof *read);
+    *n_marks = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        *n_marks += g->reads.begin[runs[i] + 1] - g->reads.begin[runs[i]];
+        *n_marks += g->makes.begin[runs[i] + 1] - g->makes.begin[runs[i]];
+    }
+    bool *marks = arn_region_allocate(&f->region, *n_marks, sizeof *marks);
+    if (!read || !marks) return NULL;
+    memset(read, 0, f->problem->n_storages * sizeof *read);
+    size_t at = *n_marks;
+    for (uint32_t i = n; i-- > 0;) {
+        for (uint32_t k = g->makes.begin[runs[i] + 1]; k-- > g->makes.begin[runs[i]];) {
+            marks[--at] = !read[g->makes.ids[k]];
+            read[g->makes.ids[k]] = false;
+        }
+        for (uint32_t k = g->reads.begin[runs[i] + 1]; k-- > g->reads.begin[runs[i]];) {
+            marks[--at] = !read[g->reads.ids[k]];
+            read[g->reads.ids[k]] = true;
+        }
+    }
+    return marks;
+}
+
+static uint64_t right_over(const arn_remat_graph *g, uint32_t op, uint32_t s) {
+    uint64_t most = 0;
+    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
+        const arenaut_order_right *r = &g->problem->rights[g->rights.ids[i]];
+        if (r->over == s) most = arn_max_u64(most, r->bytes);
+    }
+    return most;
+}
+
+/* What is alive at once, exactly: the search counts what is made beside something else as the same
+ * instance. */
+static bool measure(finder *f, const uint32_t *runs, uint32_t n, uint64_t *peak) {
+    const arenaut_remat_problem *p = f->problem;
+    const arn_remat_graph *g = &f->graph;
+    size_t n_marks, at = 0;
+    const bool *last = mark_last_reads(f, runs, n, &n_marks);
+    bool *begun = arn_region_allocate(&f->region, p->n_storages, sizeof *begun);
+    uint32_t *held = arn_region_allocate(&f->region, p->n_storages, sizeof *held);
+    if (!last || !begun || !held) return false;
+    uint64_t now = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        const bool read = g->readers.begin[s] < g->readers.begin[s + 1];
+        const bool after = arn_remat_held(p, s, ARENAUT_HELD_AFTER);
+        begun[s] = arn_remat_held(p, s, ARENAUT_HELD_BEFORE) && (read || after);
+        held[s] = after; /* instances that outlast their last reads */
+        if (begun[s]) now += p->size[s];
+    }
+    *peak = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t op = runs[i], n_reads = g->reads.begin[op + 1] - g->reads.begin[op];
+        const uint32_t *reads = g->reads.ids + g->reads.begin[op];
+        const uint32_t *makes = g->makes.ids + g->makes.begin[op];
+        const uint32_t n_makes = g->makes.begin[op + 1] - g->makes.begin[op];
+        uint64_t ends = 0, right = 0;
+        for (uint32_t k = 0; k < n_reads; k++) {
+            if (!begun[reads[k]]) now += p->size[reads[k]];
+            begun[reads[k]] = true;
+            if (!last[at + k] || held[reads[k]] == 1) continue;
+            ends += p->size[reads[k]];
+            right = arn_max_u64(right, right_over(g, op, reads[k]));
+        }
+        for (uint32_t k = 0; k < n_makes; k++) {
+            now += p->size[makes[k]];
+            held[makes[k]] += begun[makes[k]] && held[makes[k]] == 1; /* a copy is not held */
+            begun[makes[k]] = true;
+            if (last[at + n_reads + k] && held[makes[k]] != 1) ends += p->size[makes[k]];
+        }
+        *peak = arn_max_u64(*peak, now + arn_remat_scratch(p, op) - right);
+        now -= ends;
+        at += n_reads + n_makes;
+    }
+    return true;
+}
+
+static bool list_runs(finder *f, arenaut_rematerialization *r) {
+    uint32_t n;
+    arn_remat_restore(&f->search, f->best);
+    arn_remat_list_runs(&f->sequence, NULL, 0, &n);
+    r->runs = arn_allocate(&r->allocator, n, sizeof *r->runs);
+    if (!r->runs) return false;
+    r->added = f->sequence.added;
+    return arn_remat_list_runs(&f->sequence, r->runs, n, &r->n_runs) &&
+           measure(f, r->runs, r->n_runs, &r->peak);
+}
+
+static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
+                           arenaut_error *err) {
+    arenaut_status st = make(f, err);
+    if (st != ARENAUT_OK) return st;
+    r->proof.flow = arn_allocate(&r->allocator, f->problem->n_reads, sizeof *r->proof.flow);
+    r->floor_proof.flow =
+        arn_allocate(&r->allocator, f->problem->n_reads, sizeof *r->floor_proof.flow);
+    if (!r->proof.flow || !r->floor_proof.flow) return arn_no_memory(err);
+    r->before = (uint64_t)arn_remat_peak(&f->sequence, NULL);
+    r->base = f->graph.base;
+    r->budget = budget;
+    uint32_t op;
+    r->floor = arn_remat_bound_bytes(&f->bounds, &op);
+    arn_remat_bound_prove(&f->bounds, op, 1, 0, &r->floor_proof);
+    arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_BOUND);
+    const arn_remat_bounds b = f->bounds;
+    if (f->problem->n_ops > 0) search_within(f, budget);
+    r->bound = b.value;
+    arn_remat_bound_prove(&f->bounds, b.op, b.byte_price, b.time_price, &r->proof);
+    if (!list_runs(f, r)) return arn_no_memory(err);
+    r->fits = r->peak <= r->budget;
+    r->effort = f->sequence.effort;
+    return ARENAUT_OK;
+}
+
+void arenaut_rematerialization_free(arenaut_rematerialization *r) {
+    if (!r) return;
+    const arenaut_allocator allocator = r->allocator;
+    arn_release(&allocator, r->runs);
+    arn_release(&allocator, r->proof.flow);
+    arn_release(&allocator, r->floor_proof.flow);
+    arn_release(&allocator, r);
+}
+
+arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
+                              uint64_t bytes, const arenaut_allocator *allocator,
+                              arenaut_rematerialization **out, arenaut_error *err) {
+    arenaut_rematerialization *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
+    if (!r) return arn_no_memory(err);
+    r->allocator = arn_allocator_or_default(allocator);
+    finder f = {.problem = problem, .budget = budget};
+    arn_region_init(&f.region, allocator);
+    const arenaut_status st = find(&f, bytes, r, err);
+    arn_region_free(&f.region);
+    if (st != ARENAUT_OK) arenaut_rematerialization_free(r);
+    else *out = r;
+    return st;
+}
+
+static const arenaut_remat_options standard = {0};
+
+arenaut_status arenaut_remat_find(const arenaut_remat_problem *problem,
+                                  const arenaut_remat_options *options,
+                                  const arenaut_allocator *allocator,
+                                  arenaut_rematerialization **out, arenaut_error *err) {
+    const arenaut_remat_options *o = options ? options : &standard;
+    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
+    return arn_remat_find(problem, &budget, o->budget, allocator, out, err);
+}

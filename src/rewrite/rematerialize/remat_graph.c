@@ -1,0 +1,223 @@
+/* Lists by counting sort. What cannot be a problem is refused. */
+#include "rewrite/rematerialize/remat_graph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+
+/* ---- what is no problem ---- */
+
+static arenaut_status check_numbers(const arenaut_remat_problem *p, arenaut_error *err) {
+    bool ok = true;
+    for (uint32_t i = 0; i < p->n_reads && ok; i++) {
+        ok = p->reads[i].op < p->n_ops && p->reads[i].buffer < p->n_storages;
+    }
+    for (uint32_t i = 0; i < p->n_waits && ok; i++) {
+        ok = p->waits[i].op < p->n_ops && p->waits[i].first < p->waits[i].op;
+    }
+    for (uint32_t i = 0; i < p->n_rights && ok; i++) {
+        const arenaut_order_right *r = &p->rights[i];
+        ok = r->op < p->n_ops && r->made < p->n_storages && r->over < p->n_storages &&
+             r->bytes <= arn_min_u64(p->size[r->made], p->size[r->over]);
+    }
+    for (uint32_t i = 0; i < p->n_ops && ok && p->until; i++) {
+        ok = p->until[i] == ARENAUT_NONE || p->until[i] < p->n_ops;
+    }
+    for (uint32_t s = 0; s < p->n_storages && ok; s++) {
+        const bool made = p->maker[s] != ARENAUT_NONE;
+        ok = !made || (p->maker[s] < p->n_ops && !arn_remat_held(p, s, ARENAUT_HELD_BEFORE));
+    }
+    if (ok) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a number in the problem is out of range");
+}
+
+static arenaut_status check_problem(const arenaut_remat_problem *p, uint64_t *base,
+                                    arenaut_error *err) {
+    uint64_t bytes = 0;
+    arenaut_status st = check_numbers(p, err);
+    if (st != ARENAUT_OK) return st;
+    *base = 0;
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const uint32_t maker = p->maker[p->reads[i].buffer];
+        if (maker == ARENAUT_NONE || maker < p->reads[i].op) continue;
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "op %" PRIu32 " reads storage %" PRIu32 ", which is not made before",
+                        p->reads[i].op, p->reads[i].buffer);
+    }
+    bool ok = true;
+    for (uint32_t s = 0; s < p->n_storages && ok; s++) ok = arn_add(bytes, p->size[s], &bytes);
+    for (uint32_t i = 0; i < p->n_ops && ok; i++) {
+        ok = arn_add(*base, p->cost[i], base) && arn_add(bytes, arn_remat_scratch(p, i), &bytes);
+    }
+    if (ok && bytes <= INT64_MAX / 4 && *base <= INT64_MAX / 4) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_TOO_LARGE, 0, "sizes or costs cannot be added");
+}
+
+/* ---- lists ---- */
+
+typedef struct entry {
+    uint32_t of, id;
+} entry;
+
+static bool allocate_lists(arn_region *region, uint32_t n, uint32_t n_ids, arn_remat_lists *lists) {
+    lists->begin = arn_region_allocate(region, (size_t)n + 1, sizeof *lists->begin);
+    lists->ids = arn_region_allocate(region, n_ids, sizeof *lists->ids);
+    return lists->begin && lists->ids;
+}
+
+/* Keeps the order of entries that are of one. */
+static bool make_lists(arn_region *region, uint32_t n, const entry *entries, uint32_t n_entries,
+                       arn_remat_lists *lists) {
+    if (!allocate_lists(region, n, n_entries, lists)) return false;
+    memset(lists->begin, 0, ((size_t)n + 1) * sizeof *lists->begin);
+    for (uint32_t i = 0; i < n_entries; i++) lists->begin[entries[i].of]++;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        const uint32_t count = i < n ? lists->begin[i] : 0;
+        lists->begin[i] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < n_entries; i++) {
+        lists->ids[lists->begin[entries[i].of]++] = entries[i].id;
+    }
+    for (uint32_t i = n; i > 0; i--) lists->begin[i] = lists->begin[i - 1];
+    lists->begin[0] = 0;
+    return true;
+}
+
+/* Readers first, by op, so that they ascend; then what each op reads, each once. */
+static bool list_reads(arn_region *region, arn_remat_graph *g, entry *entries) {
+    const arenaut_remat_problem *p = g->problem;
+    uint32_t *seen = arn_region_allocate(region, p->n_storages, sizeof *seen), n = 0;
+    if (!seen) return false;
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        entries[i] = (entry){p->reads[i].op, i};
+    }
+    if (!make_lists(region, p->n_ops, entries, p->n_reads, &g->uses)) return false;
+    for (uint32_t s = 0; s < p->n_storages; s++) seen[s] = ARENAUT_NONE;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        for (uint32_t i = g->uses.begin[op]; i < g->uses.begin[op + 1]; i++) {
+            const uint32_t s = p->reads[g->uses.ids[i]].buffer;
+            if (seen[s] != op) entries[n++] = (entry){op, s};
+            seen[s] = op;
+        }
+    }
+    if (!make_lists(region, p->n_ops, entries, n, &g->reads)) return false;
+    for (uint32_t i = 0; i < n; i++) entries[i] = (entry){entries[i].id, entries[i].of};
+    return make_lists(region, p->n_storages, entries, n, &g->readers);
+}
+
+static bool list_rest(arn_region *region, arn_remat_graph *g, entry *entries) {
+    const arenaut_remat_problem *p = g->problem;
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        if (p->maker[s] != ARENAUT_NONE) entries[n++] = (entry){p->maker[s], s};
+    }
+    if (!make_lists(region, p->n_ops, entries, n, &g->makes)) return false;
+    for (uint32_t i = 0; i < p->n_rights; i++) entries[i] = (entry){p->rights[i].op, i};
+    return make_lists(region, p->n_ops, entries, p->n_rights, &g->rights);
+}
+
+/* ---- gaps ---- */
+
+static void find_ends(arn_remat_graph *g, uint32_t s) {
+    const arenaut_remat_problem *p = g->problem;
+    const uint32_t begin = g->readers.begin[s], end = g->readers.begin[s + 1];
+    g->solid[s] = p->maker[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_HELD_AFTER);
+    g->first[s] = p->maker[s] != ARENAUT_NONE ? p->maker[s]
+                  : begin < end               ? g->readers.ids[begin]
+                                              : ARENAUT_NONE;
+    g->last[s] = begin < end ? g->readers.ids[end - 1] : g->first[s];
+}
+
+/* Runs that read a storage may be repeated for whatever reads what they make. */
+static uint32_t end_of_tail(const arn_remat_graph *g, uint32_t s) {
+    uint32_t end = 0;
+    for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
+        const uint32_t op = g->readers.ids[i];
+        for (uint32_t k = g->makes.begin[op]; k < g->makes.begin[op + 1]; k++) {
+            const uint32_t last = g->last[g->makes.ids[k]];
+            if (last > end) end = last;
+        }
+    }
+    return end;
+}
+
+static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_tails) {
+    const arenaut_remat_problem *p = g->problem;
+    uint32_t from = p->maker[s];
+    g->gap_begin[s] = g->n_gaps;
+    if (g->first[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_HELD_AFTER)) return;
+    for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1] && !g->solid[s]; i++) {
+        g->gaps[g->n_gaps++] = (arn_remat_gap){s, from, g->readers.ids[i], false};
+        from = g->readers.ids[i];
+    }
+    const uint32_t end = end_of_tail(g, s);
+    if (end <= g->last[s]) return;
+    tails[(*n_tails)++] = (entry){end, g->n_gaps};
+    g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
+}
+
+/* A copy of what is held to the end would be read instead of it, and both be alive. */
+static bool may_search_repeat(const arn_remat_graph *g, uint32_t op) {
+    const arenaut_remat_problem *p = g->problem;
+    bool may = !p->until || p->until[op] != op;
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && may; i++) {
+        const uint32_t s = g->makes.ids[i];
+        may = !arn_remat_held(p, s, ARENAUT_HELD_AFTER) ||
+              g->readers.begin[s] == g->readers.begin[s + 1];
+    }
+    return may;
+}
+
+/* An op may write what it makes over what it reads. */
+static bool are_rights(const arn_remat_graph *g) {
+    const arenaut_remat_problem *p = g->problem;
+    bool ok = true;
+    for (uint32_t i = 0; i < p->n_rights && ok; i++) {
+        const arenaut_order_right *r = &p->rights[i];
+        bool reads = false;
+        for (uint32_t k = g->reads.begin[r->op]; k < g->reads.begin[r->op + 1]; k++) {
+            reads = reads || g->reads.ids[k] == r->over;
+        }
+        ok = reads && p->maker[r->made] == r->op;
+    }
+    return ok;
+}
+
+static bool allocate(arn_region *region, arn_remat_graph *g) {
+    const arenaut_remat_problem *p = g->problem;
+    const size_t n = p->n_storages;
+    g->first = arn_region_allocate(region, n, sizeof *g->first);
+    g->last = arn_region_allocate(region, n, sizeof *g->last);
+    g->gap_begin = arn_region_allocate(region, n + 1, sizeof *g->gap_begin);
+    g->gaps = arn_region_allocate(region, n + p->n_reads, sizeof *g->gaps);
+    g->solid = arn_region_allocate(region, n, sizeof *g->solid);
+    g->again = arn_region_allocate(region, p->n_ops, sizeof *g->again);
+    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->again;
+}
+
+arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
+                                    arn_remat_graph *g, arenaut_error *err) {
+    *g = (arn_remat_graph){.problem = problem};
+    const arenaut_status st = check_problem(problem, &g->base, err);
+    if (st != ARENAUT_OK) return st;
+    const size_t most = (size_t)problem->n_storages + problem->n_reads + problem->n_rights;
+    entry *entries = arn_region_allocate(region, most, sizeof *entries);
+    if (!entries || !allocate(region, g) || !list_reads(region, g, entries) ||
+        !list_rest(region, g, entries)) {
+        return arn_no_memory(err);
+    }
+    if (!are_rights(g)) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a right is not of what its op uses");
+    }
+    uint32_t n_tails = 0;
+    for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);
+    for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, entries, &n_tails);
+    g->gap_begin[problem->n_storages] = g->n_gaps;
+    for (uint32_t op = 0; op < problem->n_ops; op++) g->again[op] = may_search_repeat(g, op);
+    if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
+    return ARENAUT_OK;
+}

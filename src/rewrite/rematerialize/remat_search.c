@@ -1,0 +1,313 @@
+/* Ratio repair, give back, and large neighbourhood search over the states of gaps. Repair drops the
+ * gap that takes most excess off for what it costs; scores are worked out anew only where they
+ * lead (lazy greedy: as excess falls, so do scores). Windows are gaps that end close to a position;
+ * what they drop is given back, and dropped again with some chance in the scores. */
+#include "rewrite/rematerialize/remat_search.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/sort.h"
+
+bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn_budget *budget,
+                           uint64_t limit, arn_remat_search *s) {
+    const arn_remat_graph *g = sequence->graph;
+    const size_t n = g->problem->n_ops, n_gaps = g->n_gaps;
+    *s = (arn_remat_search){
+        .sequence = sequence, .graph = g, .budget = budget, .limit = limit, .random = 1};
+    s->score = arn_region_allocate(region, n_gaps, sizeof *s->score);
+    s->over = arn_region_allocate(region, n, sizeof *s->over);
+    s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
+    s->runs_of = arn_region_allocate(region, n, sizeof *s->runs_of);
+    s->saved = arn_region_allocate(region, n_gaps, sizeof *s->saved);
+    s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
+    s->scratch = arn_region_allocate(region, n_gaps, sizeof *s->scratch);
+    s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
+    return s->score && s->over && s->listed && s->runs_of && s->saved && s->order && s->scratch &&
+           s->key;
+}
+
+bool arn_remat_is_over(const arn_remat_search *s) {
+    return arn_budget_ended(s->budget) || s->sequence->effort >= s->limit;
+}
+
+/* splitmix64 */
+static uint32_t below(arn_remat_search *s, uint32_t limit) {
+    uint64_t z = (s->random += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return (uint32_t)((z ^ (z >> 31)) % limit);
+}
+
+/* ---- scores ---- */
+
+static void find_over(arn_remat_search *s) {
+    const arn_remat_sequence *q = s->sequence;
+    s->n_over = 0;
+    for (uint32_t at = 0; at < s->graph->problem->n_ops; at++) {
+        if (q->peak[at] > q->budget) s->over[s->n_over++] = at;
+    }
+}
+
+/* The first of them at `at` or behind. */
+static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
+    uint32_t low = 0, high = s->n_over;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->over[middle] < at) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Where a storage is there, from the first position on: behind that it is in the way. */
+static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
+    const uint32_t from = q->graph->gaps[gap].from;
+    return q->state[gap] == ARN_REMAT_RETAIN ? q->made_at[gap] : from;
+}
+
+static int64_t excess_that_goes(const arn_remat_search *s, uint32_t from, uint32_t to,
+                                int64_t size) {
+    const arn_remat_sequence *q = s->sequence;
+    int64_t sum = 0;
+    for (uint32_t i = first_over(s, from + 1); i < s->n_over && s->over[i] < to; i++) {
+        const int64_t above = q->peak[s->over[i]] - q->budget;
+        sum += above < size ? above : size;
+    }
+    return sum;
+}
+
+static int64_t above(const arn_remat_sequence *q, int64_t peak) {
+    return peak > q->budget ? peak - q->budget : 0;
+}
+
+/* What is dropped costs what its next reader then takes. Where an operand would have to be kept
+ * behind its last use, that takes bytes as well. */
+static double score_of(arn_remat_search *s, uint32_t gap) {
+    arn_remat_sequence *q = s->sequence;
+    const arn_remat_gap *of = &s->graph->gaps[gap];
+    const int64_t size = (int64_t)s->graph->problem->size[of->storage];
+    const uint8_t state = q->state[gap];
+    const uint32_t begin = begin_of_stay(q, gap);
+    if (begin >= of->to) return 0;
+    int64_t goes = excess_that_goes(s, begin, of->to, size), more = -size, peak;
+    uint64_t cost;
+    if (goes == 0) return 0;
+    q->state[gap] = ARN_REMAT_LATE;
+    bool ok = arn_remat_try_position(q, of->to, more, &cost, &peak);
+    if (!ok && q->blocked != ARENAUT_NONE && q->state[q->blocked] == ARN_REMAT_LATE) {
+        const uint32_t tail = q->blocked;
+        const arn_remat_gap *kept = &s->graph->gaps[tail];
+        const int64_t bytes = (int64_t)s->graph->problem->size[kept->storage];
+        q->state[tail] = ARN_REMAT_KEEP;
+        ok = arn_remat_try_position(q, of->to, more + bytes, &cost, &peak);
+        q->state[tail] = ARN_REMAT_LATE;
+        goes -= excess_that_goes(s, kept->from, kept->to, bytes);
+    }
+    q->state[gap] = state;
+    if (!ok) return 0;
+    goes -= above(q, peak) - above(q, q->peak[of->to]);
+    if (goes <= 0) return 0;
+    const uint64_t now = q->cost[of->to];
+    return (double)goes / (cost > now ? (double)(cost - now) : 0.5);
+}
+
+static double with_noise(arn_remat_search *s, double score, uint32_t noise) {
+    if (noise == 0) return score;
+    return score * (double)(1024 - noise + below(s, 2 * noise));
+}
+
+/* ---- repair ---- */
+
+static bool may_be_dropped(const arn_remat_search *s, uint32_t gap) {
+    const arn_remat_sequence *q = s->sequence;
+    const arn_remat_gap *of = &s->graph->gaps[gap];
+    if (q->state[gap] == ARN_REMAT_LATE || s->graph->problem->size[of->storage] == 0) return false;
+    if (s->graph->solid[of->storage]) return false;
+    if (of->tail) return true;
+    return s->graph->again[s->graph->problem->maker[of->storage]];
+}
+
+static void list_gaps(arn_remat_search *s, uint32_t noise) {
+    s->n_listed = 0;
+    for (uint32_t gap = 0; gap < s->graph->n_gaps; gap++) {
+        if (!may_be_dropped(s, gap)) continue;
+        s->score[gap] = with_noise(s, score_of(s, gap), noise);
+        if (s->score[gap] > 0) s->listed[s->n_listed++] = gap;
+    }
+}
+
+/* Drops a gap, with the tails that this takes. False, with everything as before, if less excess is
+ * not what comes of it. */
+static bool try_drop(arn_remat_search *s, uint32_t gap) {
+    enum { MOST_TAILS = 4 };
+    arn_remat_sequence *q = s->sequence;
+    const int64_t excess = q->excess;
+    const uint8_t state = q->state[gap];
+    uint32_t tails[MOST_TAILS], n = 0;
+    arn_remat_set(q, gap, ARN_REMAT_LATE);
+    while (q->n_bad > 0 && n < MOST_TAILS && q->blocked != ARENAUT_NONE &&
+           q->state[q->blocked] == ARN_REMAT_LATE) {
+        tails[n++] = q->blocked;
+        q->state[q->blocked] = ARN_REMAT_KEEP;
+        const arn_remat_gap *tail = &s->graph->gaps[tails[n - 1]], *of = &s->graph->gaps[gap];
+        const uint32_t from = tail->from < of->from ? tail->from : of->from;
+        arn_remat_follow(q, from, tail->to > of->to ? tail->to : of->to);
+    }
+    if (q->n_bad == 0 && q->excess < excess) return true;
+    uint32_t from = s->graph->gaps[gap].from, to = s->graph->gaps[gap].to;
+    q->state[gap] = state;
+    while (n > 0) {
+        const arn_remat_gap *tail = &s->graph->gaps[tails[--n]];
+        q->state[tails[n]] = ARN_REMAT_LATE;
+        if (tail->from < from) from = tail->from;
+        if (tail->to > to) to = tail->to;
+    }
+    arn_remat_follow(q, from, to);
+    return false;
+}
+
+/* The best of those listed, and the second best score. */
+static uint32_t best_listed(const arn_remat_search *s, double *second) {
+    uint32_t best = ARENAUT_NONE;
+    *second = 0;
+    for (uint32_t i = 0; i < s->n_listed; i++) {
+        const uint32_t gap = s->listed[i];
+        if (best != ARENAUT_NONE && s->score[gap] <= s->score[best]) {
+            if (s->score[gap] > *second) *second = s->score[gap];
+            continue;
+        }
+        if (best != ARENAUT_NONE) *second = s->score[best];
+        best = gap;
+    }
+    return best;
+}
+
+static bool drop_best(arn_remat_search *s, uint32_t noise) {
+    for (;;) {
+        double second;
+        const uint32_t gap = best_listed(s, &second);
+        if (gap == ARENAUT_NONE || s->score[gap] <= 0 || arn_remat_is_over(s)) return false;
+        const double was = s->score[gap];
+        s->score[gap] = noise ? was : score_of(s, gap);
+        if (s->score[gap] < second && s->score[gap] < was) continue;
+        s->score[gap] = 0;
+        if (try_drop(s, gap)) return true;
+    }
+}
+
+bool arn_remat_repair(arn_remat_search *s, uint32_t noise) {
+    arn_remat_sequence *q = s->sequence;
+    while (q->excess > 0) {
+        bool dropped = false;
+        find_over(s);
+        list_gaps(s, noise);
+        while (q->excess > 0 && drop_best(s, noise)) {
+            dropped = true;
+            find_over(s);
+        }
+        if (q->excess > 0 && (!dropped || arn_remat_is_over(s))) return false;
+    }
+    return true;
+}
+
+/* ---- give back ---- */
+
+static bool try_state(arn_remat_search *s, uint32_t gap, arn_remat_state state) {
+    arn_remat_sequence *q = s->sequence;
+    const uint64_t added = q->added;
+    const uint8_t was = q->state[gap];
+    if (was == state) return false;
+    arn_remat_set(q, gap, state);
+    if (q->n_bad == 0 && q->excess == 0 && q->added < added) return true;
+    arn_remat_set(q, gap, (arn_remat_state)was);
+    return false;
+}
+
+static void count_runs(arn_remat_search *s) {
+    arn_remat_sequence *q = s->sequence;
+    const uint32_t n = s->graph->problem->n_ops;
+    memset(s->runs_of, 0, n * sizeof *s->runs_of);
+    q->runs = NULL;
+    q->count_of = s->runs_of;
+    uint32_t n_runs;
+    arn_remat_list_runs(q, NULL, 0, &n_runs);
+    q->count_of = NULL;
+}
+
+/* Gaps of what is made again, the dearest first. */
+static uint32_t list_changeable(arn_remat_search *s) {
+    const arn_remat_graph *g = s->graph;
+    uint32_t n = 0;
+    count_runs(s);
+    for (uint32_t gap = 0; gap < g->n_gaps; gap++) {
+        const uint32_t maker = g->problem->maker[g->gaps[gap].storage];
+        if (maker == ARENAUT_NONE || s->runs_of[maker] < 2) continue;
+        s->key[gap] = UINT64_MAX - g->problem->cost[maker];
+        s->order[n++] = gap;
+    }
+    arn_sort_by_key(s->order, n, s->key, s->scratch);
+    return n;
+}
+
+void arn_remat_give_back(arn_remat_search *s) {
+    const uint32_t n = list_changeable(s);
+    for (uint32_t i = 0; i < n && !arn_remat_is_over(s); i++) {
+        if (try_state(s, s->order[i], ARN_REMAT_KEEP)) continue;
+        if (try_state(s, s->order[i], ARN_REMAT_RETAIN)) continue;
+        try_state(s, s->order[i], ARN_REMAT_LATE);
+    }
+}
+
+/* ---- windows ---- */
+
+void arn_remat_restore(arn_remat_search *s, const uint8_t *states) {
+    arn_remat_sequence *q = s->sequence;
+    uint32_t from = ARENAUT_NONE, to = 0;
+    for (uint32_t gap = 0; gap < s->graph->n_gaps; gap++) {
+        if (q->state[gap] == states[gap]) continue;
+        const arn_remat_gap *of = &s->graph->gaps[gap];
+        if (of->from < from) from = of->from;
+        if (of->to > to) to = of->to;
+        q->state[gap] = states[gap];
+    }
+    if (from != ARENAUT_NONE) arn_remat_follow(q, from, to);
+}
+
+/* Gaps that are not kept, by how far they end from a position. */
+static uint32_t list_near(arn_remat_search *s, uint32_t at) {
+    const arn_remat_graph *g = s->graph;
+    uint32_t n = 0;
+    for (uint32_t gap = 0; gap < g->n_gaps; gap++) {
+        if (s->sequence->state[gap] == ARN_REMAT_KEEP || g->gaps[gap].tail) continue;
+        const uint32_t to = g->gaps[gap].to;
+        s->key[gap] = to > at ? to - at : at - to;
+        s->order[n++] = gap;
+    }
+    arn_sort_by_key(s->order, n, s->key, s->scratch);
+    return n;
+}
+
+static bool improve_once(arn_remat_search *s) {
+    enum { MOST_GAPS = 10, NOISE = 400 };
+    arn_remat_sequence *q = s->sequence;
+    const uint64_t added = q->added;
+    memcpy(s->saved, q->state, s->graph->n_gaps * sizeof *s->saved);
+    const uint32_t n = list_near(s, below(s, s->graph->problem->n_ops));
+    const uint32_t most = 1 + below(s, MOST_GAPS);
+    for (uint32_t i = 0; i < n && i < most; i++) {
+        arn_remat_set(q, s->order[i], ARN_REMAT_KEEP);
+        if (q->n_bad > 0) break;
+    }
+    const bool better = n > 0 && q->n_bad == 0 && arn_remat_repair(s, NOISE) && q->added < added;
+    if (!better) arn_remat_restore(s, s->saved);
+    return better;
+}
+
+void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain) {
+    uint32_t in_vain = 0;
+    while (in_vain < most_in_vain && !arn_remat_is_over(s) && s->sequence->added > 0) {
+        if (improve_once(s)) in_vain = 0;
+        else in_vain++;
+    }
+}

@@ -1,0 +1,45 @@
+/* Local search for the fastest sequence within a budget. */
+#ifndef ARN_REWRITE_REMAT_SEARCH_H
+#define ARN_REWRITE_REMAT_SEARCH_H
+
+#include "rewrite/rematerialize/remat_sequence.h"
+
+typedef struct arn_remat_search {
+    arn_remat_sequence *sequence;
+    const arn_remat_graph *graph;
+    arn_budget *budget;
+    uint64_t limit;  /* of the sequence's effort */
+    uint64_t random; /* state of the generator */
+    double *score;   /* per gap: bytes of excess that go, for each nanosecond; 0: none */
+    uint32_t *over;  /* positions above the budget, ascending */
+    uint32_t n_over;
+    uint32_t *listed, n_listed; /* gaps that may be dropped */
+    uint32_t *runs_of;          /* per op: how often it runs again */
+    uint32_t *runs, n_runs;
+    uint8_t *saved; /* per gap: states to go back to */
+    uint32_t *order, *scratch; /* room for all gaps */
+    uint64_t *key;             /* per gap */
+} arn_remat_search;
+
+/* Lists are the region's. */
+bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn_budget *budget,
+                           uint64_t limit, arn_remat_search *search);
+
+/* Drops what frees most for its cost, until nothing is above the budget. False if that is not
+ * reached. `noise`: of 1024 parts of a score that are left to chance. */
+bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
+
+/* Keeps what need not be made again, within the budget. */
+void arn_remat_give_back(arn_remat_search *s);
+
+/* Windows of gaps: gives some back, repairs, and takes what is cheaper, until the effort is spent
+ * or so many tries in a row were in vain. */
+void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
+
+/* Puts these states, and follows. */
+void arn_remat_restore(arn_remat_search *s, const uint8_t *states);
+
+/* Whether the search has to end. */
+bool arn_remat_is_over(const arn_remat_search *s);
+
+#endif

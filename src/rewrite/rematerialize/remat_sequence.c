@@ -1,0 +1,359 @@
+/* Runs of one position: what its op reads and is not there is made again first, with all that this
+ * takes, depth first; then it runs. What a run reads is held until that run, whatever the state of
+ * its gap. O(runs × arguments) a position. */
+#include "rewrite/rematerialize/remat_sequence.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+
+enum {
+    MOST_DEPTH = 400,      /* makers of makers, made again one for another */
+    MOST_AGAIN = 1 << 14,  /* runs of one position */
+};
+
+/* ---- what is there ---- */
+
+static uint32_t gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
+    uint32_t low = g->gap_begin[s], high = g->gap_begin[s + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (g->gaps[middle].to < at) low = middle + 1;
+        else high = middle;
+    }
+    return low < g->gap_begin[s + 1] && g->gaps[low].from < at ? low : ARENAUT_NONE;
+}
+
+static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
+    const arn_remat_graph *g = q->graph;
+    const arenaut_remat_problem *p = g->problem;
+    if (g->solid[s]) {
+        const bool begun = arn_remat_held(p, s, ARENAUT_HELD_BEFORE) ||
+                           (g->first[s] != ARENAUT_NONE && g->first[s] < at);
+        if (arn_remat_held(p, s, ARENAUT_HELD_AFTER)) return begun;
+        if (g->last[s] != ARENAUT_NONE && at <= g->last[s]) return begun;
+    }
+    const uint32_t gap = gap_at(g, s, at);
+    if (gap == ARENAUT_NONE) return false;
+    switch ((arn_remat_state)q->state[gap]) {
+        case ARN_REMAT_KEEP: return true;
+        case ARN_REMAT_LATE: return false;
+        case ARN_REMAT_RETAIN: return q->made_at[gap] < at;
+    }
+    return false;
+}
+
+static void look_at(arn_remat_sequence *q, uint32_t s) {
+    if (q->stamp[s] == q->stamp_now) return;
+    q->stamp[s] = q->stamp_now;
+    q->pins[s] = 0;
+    q->here[s] = is_there_at(q, s, q->at);
+}
+
+static void put(arn_remat_sequence *q, uint32_t s) {
+    if (q->here[s]) return;
+    q->here[s] = true;
+    q->now += (int64_t)q->graph->problem->size[s];
+}
+
+static void drop(arn_remat_sequence *q, uint32_t s) {
+    if (!q->here[s]) return;
+    q->here[s] = false;
+    q->now -= (int64_t)q->graph->problem->size[s];
+}
+
+/* ---- what is retained ---- */
+
+static void unlink_made(arn_remat_sequence *q, uint32_t gap) {
+    const uint32_t next = q->next[gap], previous = q->previous[gap];
+    if (previous != ARENAUT_NONE) q->next[previous] = next;
+    else q->head[q->made_at[gap]] = next;
+    if (next != ARENAUT_NONE) q->previous[next] = previous;
+    q->made_at[gap] = ARENAUT_NONE;
+}
+
+static void note_made(arn_remat_sequence *q, uint32_t gap) {
+    const uint32_t first = q->head[q->at];
+    if (q->dry || q->made_at[gap] <= q->at) return;
+    if (q->made_at[gap] != ARENAUT_NONE) unlink_made(q, gap);
+    q->made_at[gap] = q->at;
+    q->next[gap] = first;
+    q->previous[gap] = ARENAUT_NONE;
+    if (first != ARENAUT_NONE) q->previous[first] = gap;
+    q->head[q->at] = gap;
+}
+
+/* Whether a storage stays between two runs of one position. */
+static bool stays(const arn_remat_sequence *q, uint32_t s) {
+    const arn_remat_graph *g = q->graph;
+    if (q->pins[s] > 0) return true;
+    if (g->solid[s] && is_there_at(q, s, q->at)) return true;
+    const uint32_t gap = gap_at(g, s, q->at);
+    return gap != ARENAUT_NONE && q->state[gap] != ARN_REMAT_LATE;
+}
+
+static void release(arn_remat_sequence *q, uint32_t s) {
+    if (!q->here[s]) return;
+    if (!stays(q, s)) {
+        drop(q, s);
+        return;
+    }
+    const uint32_t gap = gap_at(q->graph, s, q->at);
+    if (gap != ARENAUT_NONE && q->state[gap] == ARN_REMAT_RETAIN) note_made(q, gap);
+}
+
+/* ---- runs ---- */
+
+static bool is_over_after(const arn_remat_sequence *q, uint32_t s, uint32_t op) {
+    const arn_remat_graph *g = q->graph;
+    if (q->pins[s] != 1) return false;
+    if (op != q->at) { /* it is repeated: as above, but for its own pin */
+        if (g->solid[s]) return !is_there_at(q, s, q->at);
+        const uint32_t gap = gap_at(g, s, q->at);
+        return gap == ARENAUT_NONE || q->state[gap] == ARN_REMAT_LATE;
+    }
+    return !is_there_at(q, s, q->at + 1);
+}
+
+static int64_t credit(const arn_remat_sequence *q, uint32_t op) {
+    const arn_remat_graph *g = q->graph;
+    uint64_t most = 0;
+    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
+        const arenaut_order_right *r = &g->problem->rights[g->rights.ids[i]];
+        if (q->stamp[r->over] != q->stamp_now || !is_over_after(q, r->over, op)) continue;
+        most = arn_max_u64(most, r->bytes);
+    }
+    return (int64_t)most;
+}
+
+/* What it makes is there; what was there already is not another one, but for what is held. */
+static void run(arn_remat_sequence *q, uint32_t op) {
+    const arn_remat_graph *g = q->graph;
+    const arenaut_remat_problem *p = g->problem;
+    int64_t twice = 0, right = 0;
+    bool fresh = true;
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+        const uint32_t s = g->makes.ids[i];
+        look_at(q, s);
+        if (q->here[s]) {
+            fresh = false;
+            if (arn_remat_held(p, s, ARENAUT_HELD_AFTER)) twice += (int64_t)p->size[s];
+        }
+        put(q, s);
+    }
+    if (fresh) right = credit(q, op);
+    const int64_t load = q->now + twice + (int64_t)arn_remat_scratch(p, op) - right;
+    if (load > q->most) q->most = load;
+    if (q->runs && q->n_runs < q->room) q->runs[q->n_runs] = op;
+    if (q->count_of) q->count_of[op]++;
+    q->n_runs++;
+    q->effort++;
+}
+
+static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth);
+
+static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
+    const arn_remat_lists *reads = &q->graph->reads;
+    bool ok = true;
+    for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1]; i++) {
+        look_at(q, reads->ids[i]);
+        q->pins[reads->ids[i]]++;
+    }
+    for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1] && ok; i++) {
+        if (!q->here[reads->ids[i]]) ok = make_again(q, reads->ids[i], depth);
+    }
+    return ok;
+}
+
+static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth) {
+    const arn_remat_graph *g = q->graph;
+    const uint32_t op = g->problem->maker[s];
+    if (op == ARENAUT_NONE || !g->again[op] || !arn_remat_may_repeat(g->problem, op, q->at) ||
+        depth == MOST_DEPTH || q->n_again == MOST_AGAIN) {
+        const uint32_t gap = gap_at(g, s, q->at);
+        q->blocked = gap != ARENAUT_NONE && g->gaps[gap].tail ? gap : ARENAUT_NONE;
+        return false;
+    }
+    q->n_again++;
+    if (!fetch_operands(q, op, depth + 1)) return false;
+    q->cost_now += g->problem->cost[op];
+    run(q, op);
+    for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+        q->pins[g->reads.ids[i]]--;
+        release(q, g->reads.ids[i]);
+    }
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+        release(q, g->makes.ids[i]);
+    }
+    return true;
+}
+
+/* ---- positions ---- */
+
+static void end_position(arn_remat_sequence *q) {
+    const arn_remat_graph *g = q->graph;
+    const uint32_t at = q->at;
+    for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
+        const uint32_t s = g->reads.ids[i];
+        q->pins[s]--;
+        if (is_there_at(q, s, at + 1)) put(q, s);
+        else drop(q, s);
+    }
+    for (uint32_t i = g->makes.begin[at]; i < g->makes.begin[at + 1]; i++) {
+        if (!is_there_at(q, g->makes.ids[i], at + 1)) drop(q, g->makes.ids[i]);
+    }
+    for (uint32_t i = g->tails.begin[at]; i < g->tails.begin[at + 1]; i++) {
+        const uint32_t s = g->gaps[g->tails.ids[i]].storage;
+        look_at(q, s);
+        drop(q, s);
+    }
+}
+
+/* What is alive from its first use on is there, if it was not made. */
+static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
+    const arn_remat_graph *g = q->graph;
+    q->at = at;
+    q->stamp_now++;
+    q->now = enter;
+    q->most = enter;
+    q->cost_now = q->n_again = 0;
+    for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
+        const uint32_t s = g->reads.ids[i];
+        look_at(q, s);
+        if (g->first[s] == at) put(q, s);
+    }
+    if (!fetch_operands(q, at, 0)) return false;
+    run(q, at);
+    end_position(q);
+    return true;
+}
+
+bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, uint64_t *cost,
+                            int64_t *peak) {
+    q->dry = true;
+    const bool ok = run_position(q, at, q->enter[at] + more);
+    q->dry = false;
+    *cost = q->cost_now;
+    *peak = q->most;
+    return ok;
+}
+
+static int64_t above(const arn_remat_sequence *q, int64_t peak) {
+    return peak > q->budget ? peak - q->budget : 0;
+}
+
+static uint32_t compare_made(arn_remat_sequence *q, uint32_t at, uint32_t until) {
+    const arn_remat_gap *gaps = q->graph->gaps;
+    for (uint32_t i = 0; i < q->n_old; i++) {
+        if (q->made_at[q->old[i]] != at && gaps[q->old[i]].to > until) until = gaps[q->old[i]].to;
+        else if (q->made_at[q->old[i]] == at) q->old_stamp[q->old[i]] = q->stamp_now;
+    }
+    for (uint32_t gap = q->head[at]; gap != ARENAUT_NONE; gap = q->next[gap]) {
+        if (q->old_stamp[gap] != q->stamp_now && gaps[gap].to > until) until = gaps[gap].to;
+    }
+    return until;
+}
+
+void arn_remat_follow(arn_remat_sequence *q, uint32_t from, uint32_t to) {
+    uint32_t until = to;
+    for (uint32_t at = from; at <= until; at++) {
+        q->n_old = 0;
+        while (q->head[at] != ARENAUT_NONE) {
+            q->old[q->n_old++] = q->head[at];
+            unlink_made(q, q->head[at]);
+        }
+        const bool bad = !run_position(q, at, q->enter[at]);
+        q->n_bad = q->n_bad + bad - q->bad[at];
+        q->bad[at] = bad;
+        q->excess += above(q, q->most) - above(q, q->peak[at]);
+        q->added += q->cost_now - q->cost[at];
+        q->peak[at] = q->most;
+        q->cost[at] = q->cost_now;
+        q->enter[at + 1] = q->now;
+        until = compare_made(q, at, until);
+        arn_budget_spend(q->budget_of_search, q->n_again + 1);
+    }
+}
+
+void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
+    const arn_remat_gap *g = &q->graph->gaps[gap];
+    q->state[gap] = (uint8_t)state;
+    arn_remat_follow(q, g->from, g->to);
+}
+
+/* ---- all of it ---- */
+
+void arn_remat_set_budget(arn_remat_sequence *q, uint64_t budget) {
+    q->budget = (int64_t)budget;
+    q->excess = 0;
+    for (uint32_t at = 0; at < q->graph->problem->n_ops; at++) q->excess += above(q, q->peak[at]);
+}
+
+int64_t arn_remat_peak(const arn_remat_sequence *q, uint32_t *at) {
+    int64_t most = 0;
+    if (at) *at = 0;
+    for (uint32_t i = 0; i < q->graph->problem->n_ops; i++) {
+        if (q->peak[i] <= most) continue;
+        most = q->peak[i];
+        if (at) *at = i;
+    }
+    return most;
+}
+
+bool arn_remat_list_runs(arn_remat_sequence *q, uint32_t *runs, uint32_t room, uint32_t *n) {
+    q->runs = runs;
+    q->room = room;
+    q->n_runs = 0;
+    for (uint32_t at = 0; at < q->graph->problem->n_ops; at++) {
+        q->dry = true;
+        run_position(q, at, q->enter[at]);
+        q->dry = false;
+    }
+    q->runs = NULL;
+    *n = q->n_runs;
+    return q->n_runs <= room;
+}
+
+static bool allocate(arn_remat_sequence *q, arn_region *region) {
+    const size_t n = q->graph->problem->n_ops, n_gaps = q->graph->n_gaps;
+    const size_t n_storages = q->graph->problem->n_storages;
+    q->state = arn_region_allocate(region, n_gaps, sizeof *q->state);
+    q->made_at = arn_region_allocate(region, n_gaps, sizeof *q->made_at);
+    q->next = arn_region_allocate(region, n_gaps, sizeof *q->next);
+    q->previous = arn_region_allocate(region, n_gaps, sizeof *q->previous);
+    q->old = arn_region_allocate(region, n_gaps, sizeof *q->old);
+    q->old_stamp = arn_region_allocate(region, n_gaps, sizeof *q->old_stamp);
+    q->head = arn_region_allocate(region, n, sizeof *q->head);
+    q->enter = arn_region_allocate(region, n + 1, sizeof *q->enter);
+    q->peak = arn_region_allocate(region, n, sizeof *q->peak);
+    q->cost = arn_region_allocate(region, n, sizeof *q->cost);
+    q->bad = arn_region_allocate(region, n, sizeof *q->bad);
+    q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
+    q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
+    q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
+    return q->state && q->made_at && q->next && q->previous && q->old && q->old_stamp && q->head &&
+           q->enter && q->peak && q->cost && q->bad && q->stamp && q->pins && q->here;
+}
+
+bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
+                             arn_remat_sequence *q) {
+    const arenaut_remat_problem *p = graph->problem;
+    *q = (arn_remat_sequence){.graph = graph, .budget_of_search = budget, .blocked = ARENAUT_NONE};
+    if (!allocate(q, region)) return false;
+    for (uint32_t i = 0; i < graph->n_gaps; i++) {
+        q->state[i] = graph->gaps[i].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP;
+        q->made_at[i] = ARENAUT_NONE;
+        q->old_stamp[i] = 0;
+    }
+    memset(q->stamp, 0, p->n_storages * sizeof *q->stamp);
+    memset(q->peak, 0, p->n_ops * sizeof *q->peak);
+    memset(q->cost, 0, p->n_ops * sizeof *q->cost);
+    memset(q->bad, 0, p->n_ops * sizeof *q->bad);
+    for (uint32_t i = 0; i < p->n_ops; i++) q->head[i] = ARENAUT_NONE;
+    q->enter[0] = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        if (is_there_at(q, s, 0)) q->enter[0] += (int64_t)p->size[s];
+    }
+    if (p->n_ops > 0) arn_remat_follow(q, 0, p->n_ops - 1);
+    return true;
+}

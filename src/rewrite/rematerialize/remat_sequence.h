@@ -1,0 +1,71 @@
+/* A sequence of runs, stated by what becomes of each storage in each gap between its uses; and what
+ * it needs, position by position. A change of one gap is followed from where the gap begins until
+ * nothing differs any more. */
+#ifndef ARN_REWRITE_REMAT_SEQUENCE_H
+#define ARN_REWRITE_REMAT_SEQUENCE_H
+
+#include "core/budget.h"
+#include "rewrite/rematerialize/remat_graph.h"
+
+typedef enum arn_remat_state {
+    ARN_REMAT_KEEP,  /* it stays */
+    ARN_REMAT_LATE,  /* it goes, and is made again for each run that reads it */
+    ARN_REMAT_RETAIN /* the same, but stays once it was made again in the gap */
+} arn_remat_state;
+
+enum { ARN_REMAT_STATES = 3 };
+
+typedef struct arn_remat_sequence {
+    const arn_remat_graph *graph;
+    arn_budget *budget_of_search;
+    uint64_t effort; /* runs looked at */
+    int64_t budget;
+    uint8_t *state;    /* per gap: arn_remat_state */
+    uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
+    uint32_t *next, *previous, *head; /* per position: gaps that are made there */
+    int64_t *enter; /* per position, and behind all: bytes of what is there before its runs */
+    int64_t *peak;  /* per position: bytes alive where most is */
+    uint64_t *cost; /* per position: of what runs again */
+    int64_t excess; /* above the budget, of all positions */
+    uint64_t added;
+    bool *bad;        /* per position: something is read there that cannot be made again */
+    uint32_t n_bad;
+    uint32_t blocked; /* the tail that would have to be kept; NONE */
+    uint32_t *runs;   /* NULL: runs are not listed */
+    uint32_t n_runs, room;
+    uint32_t *count_of; /* per op: its runs, if they are counted; else NULL */
+    /* Of the position that is looked at. */
+    uint32_t at, stamp_now, n_again;
+    int64_t now, most;
+    uint64_t cost_now;
+    bool dry;
+    uint32_t *stamp, *pins; /* per storage */
+    bool *here;
+    uint32_t *old, *old_stamp, n_old; /* gaps that were made there */
+} arn_remat_sequence;
+
+/* Everything is kept, so that nothing runs again; evaluated. Lists are the region's. */
+bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
+                             arn_remat_sequence *q);
+
+/* Another budget for the same sequence. */
+void arn_remat_set_budget(arn_remat_sequence *q, uint64_t budget);
+
+/* Evaluates positions from `from` on: up to `to`, and further until nothing differs. */
+void arn_remat_follow(arn_remat_sequence *q, uint32_t from, uint32_t to);
+
+/* Sets the state of a gap and follows. */
+void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
+
+/* What one position would cost, and need at most, with the states as they are now, if so many bytes
+ * `more` are there before; false if it cannot be run. Nothing changes. */
+bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, uint64_t *cost,
+                            int64_t *peak);
+
+/* The largest of all positions, the first of equals; *at may be NULL. */
+int64_t arn_remat_peak(const arn_remat_sequence *q, uint32_t *at);
+
+/* Lists all runs: `runs` has room for `room`. False if there are more. */
+bool arn_remat_list_runs(arn_remat_sequence *q, uint32_t *runs, uint32_t room, uint32_t *n);
+
+#endif

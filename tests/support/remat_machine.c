@@ -1,0 +1,199 @@
+#include "support/remat_machine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <arenaut/check.h>
+
+#include "support/random.h"
+#include "support/remat_brute.h"
+#include "support/require.h"
+
+enum { OPS = 8, STORAGES = 10, READS = 40, RIGHTS = 8, WAITS = 16 };
+
+typedef struct machine {
+    rng r;
+    arenaut_remat_problem p;
+    uint64_t cost[OPS], scratch[OPS], size[STORAGES];
+    uint32_t until[OPS], maker[STORAGES];
+    uint8_t held[STORAGES];
+    arenaut_order_use reads[READS];
+    arenaut_order_wait waits[WAITS];
+    arenaut_order_right rights[RIGHTS];
+    arenaut_rematerialization *found;
+    uint64_t least;
+    char why[200]; /* the checker's last word */
+    FILE *log;
+    remat_counts *counts;
+} machine;
+
+/* ---- problems ---- */
+
+static bool is_read_by(const machine *m, uint32_t op, uint32_t s) {
+    for (uint32_t i = 0; i < m->p.n_reads; i++) {
+        if (m->reads[i].op == op && m->reads[i].buffer == s) return true;
+    }
+    return false;
+}
+
+/* Storage 0 is the input; each op makes one more, and now and then another. */
+static void draw_storages(machine *m) {
+    m->p.n_ops = 3 + rng_below(&m->r, OPS - 2);
+    const uint32_t most = REMAT_BRUTE_BITS - m->p.n_ops;
+    m->maker[m->p.n_storages++] = ARENAUT_NONE;
+    m->held[0] = (uint8_t)rng_below(&m->r, 4);
+    for (uint32_t op = 0; op < m->p.n_ops; op++) m->maker[m->p.n_storages++] = op;
+    while (m->p.n_storages < most && m->p.n_storages < STORAGES && rng_once_in(&m->r, 2)) {
+        m->maker[m->p.n_storages++] =
+            rng_once_in(&m->r, 3) ? ARENAUT_NONE : rng_below(&m->r, m->p.n_ops);
+    }
+    for (uint32_t s = 0; s < m->p.n_storages; s++) {
+        m->size[s] = rng_below(&m->r, 9);
+        if (s > 0 && m->maker[s] != ARENAUT_NONE && rng_once_in(&m->r, 6)) {
+            m->held[s] = ARENAUT_HELD_AFTER;
+        }
+    }
+}
+
+static void draw_reads(machine *m) {
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        for (uint32_t n = 1 + rng_below(&m->r, 3); n > 0 && m->p.n_reads < READS; n--) {
+            const uint32_t s = rng_below(&m->r, m->p.n_storages);
+            if (m->maker[s] != ARENAUT_NONE && m->maker[s] >= op) continue;
+            m->reads[m->p.n_reads++] = (arenaut_order_use){op, s};
+        }
+    }
+}
+
+static void draw_rest(machine *m) {
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        m->cost[op] = rng_below(&m->r, 12);
+        m->scratch[op] = rng_once_in(&m->r, 4) ? rng_below(&m->r, 6) : 0;
+        m->until[op] = rng_once_in(&m->r, 6)   ? op
+                       : rng_once_in(&m->r, 6) ? rng_below(&m->r, m->p.n_ops)
+                                               : ARENAUT_NONE;
+        if (op > 0 && rng_once_in(&m->r, 4)) {
+            m->waits[m->p.n_waits++] = (arenaut_order_wait){op, rng_below(&m->r, op)};
+        }
+    }
+    for (uint32_t s = 0; s < m->p.n_storages && m->p.n_rights < RIGHTS; s++) {
+        const uint32_t op = m->maker[s], over = rng_below(&m->r, m->p.n_storages);
+        if (op == ARENAUT_NONE || !is_read_by(m, op, over) || rng_once_in(&m->r, 2)) continue;
+        const uint64_t most = m->size[s] < m->size[over] ? m->size[s] : m->size[over];
+        m->rights[m->p.n_rights++] = (arenaut_order_right){op, s, over, most};
+    }
+}
+
+static void draw_problem(machine *m) {
+    m->p = (arenaut_remat_problem){.cost = m->cost,
+                                   .scratch = m->scratch,
+                                   .until = m->until,
+                                   .size = m->size,
+                                   .maker = m->maker,
+                                   .held = m->held,
+                                   .reads = m->reads,
+                                   .waits = m->waits,
+                                   .rights = m->rights};
+    draw_storages(m);
+    draw_reads(m);
+    draw_rest(m);
+}
+
+/* ---- what is found ---- */
+
+static bool complain(machine *m, const char *what) {
+    const arenaut_rematerialization *r = m->found;
+    fprintf(m->log,
+            "%s: budget %" PRIu64 ", peak %" PRIu64 ", added %" PRIu64 ", bound %" PRIu64
+            ", floor %" PRIu64 ", least %" PRIu64 " (%s)\n",
+            what, r->budget, r->peak, r->added, r->bound, r->floor, m->least, m->why);
+    return false;
+}
+
+static arenaut_status check(machine *m) {
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_check_rematerialization(&m->p, m->found, NULL, &finding, &err);
+    REQUIRE(st == ARENAUT_OK || st == ARENAUT_REJECTED);
+    memcpy(m->why, err.msg, sizeof m->why);
+    return st;
+}
+
+static bool is_right(machine *m) {
+    const arenaut_rematerialization *r = m->found;
+    if (check(m) != ARENAUT_OK) return complain(m, "the checker refuses what is found");
+    m->counts->problems++;
+    if (m->least != UINT64_MAX) {
+        m->counts->feasible++;
+        m->counts->found += r->fits;
+        m->counts->best += r->fits && r->added == m->least;
+        m->counts->tight += r->bound == m->least;
+        if (r->bound > m->least) return complain(m, "a bound above the least");
+        if (r->floor > r->budget) return complain(m, "a floor above what some sequence needs");
+        if (r->fits && r->added < m->least) return complain(m, "faster than the fastest");
+        return true;
+    }
+    m->counts->impossible++;
+    m->counts->in_vain += r->floor > r->budget;
+    return !r->fits || complain(m, "a sequence where there is none");
+}
+
+/* ---- forgery ---- */
+
+static void change_flow(machine *m, arenaut_remat_proof *proof) {
+    const uint32_t at = rng_below(&m->r, m->p.n_reads);
+    switch (rng_below(&m->r, 6)) {
+        case 0: proof->flow[at] += 1 + rng_below(&m->r, 1 << rng_below(&m->r, 24)); break;
+        case 1: proof->flow[at] = proof->flow[rng_below(&m->r, m->p.n_reads)]; break;
+        case 2: proof->flow[at] = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+        case 3: proof->op = rng_below(&m->r, m->p.n_ops + 1); break;
+        case 4: proof->byte_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+        default: proof->time_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+    }
+}
+
+/* Claims of more than is true, each with the proof that there is, changed a little. */
+static bool try_mutants(machine *m, bool of_floor) {
+    arenaut_rematerialization *r = m->found;
+    arenaut_remat_proof *proof = of_floor ? &r->floor_proof : &r->proof;
+    uint64_t *claim = of_floor ? &r->floor : &r->bound, said = *claim;
+    uint64_t flow[READS];
+    const arenaut_remat_proof kept = *proof;
+    const uint64_t most = of_floor ? r->budget : m->least;
+    if (m->least == UINT64_MAX || m->p.n_reads == 0) return true;
+    memcpy(flow, proof->flow, m->p.n_reads * sizeof *flow);
+    for (uint32_t i = 0; i < 40; i++) {
+        *claim = most + 1 + rng_below(&m->r, 3);
+        for (uint32_t k = rng_below(&m->r, 5); k > 0; k--) change_flow(m, proof);
+        m->counts->mutants++;
+        if (check(m) == ARENAUT_OK) return complain(m, "a forgery");
+        m->counts->refused++;
+        *proof = kept;
+        memcpy(proof->flow, flow, m->p.n_reads * sizeof *flow);
+    }
+    *claim = said;
+    return true;
+}
+
+static uint64_t draw_budget(machine *m) {
+    arenaut_rematerialization *r = NULL;
+    const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
+    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
+    const uint64_t peak = r->peak;
+    arenaut_rematerialization_free(r);
+    return 1 + peak - peak * rng_below(&m->r, 60) / 100;
+}
+
+bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts) {
+    machine m = {.r = {seed}, .log = log, .counts = counts};
+    arenaut_error err = {0};
+    draw_problem(&m);
+    const arenaut_remat_options options = {.budget = draw_budget(&m)};
+    m.least = remat_brute_added(&m.p, options.budget);
+    REQUIRE(arenaut_remat_find(&m.p, &options, NULL, &m.found, &err) == ARENAUT_OK);
+    const bool right = is_right(&m) && try_mutants(&m, false) && try_mutants(&m, true);
+    arenaut_rematerialization_free(m.found);
+    if (!right) fprintf(log, "rematerialization, seed %" PRIu64 "\n", seed);
+    return right;
+}

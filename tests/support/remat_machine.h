@@ -1,0 +1,25 @@
+/* Random small problems of rematerialization: what is found, and what is proven, held against a
+ * search through all sequences; and proofs of what is false, which the checker must refuse. Needs no
+ * test framework (fuzz/machine_remat.c). */
+#ifndef SUPPORT_REMAT_MACHINE_H
+#define SUPPORT_REMAT_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <arenaut/rematerialization.h>
+
+typedef struct remat_counts {
+    uint64_t problems, feasible; /* the latter: some sequence is within the budget */
+    uint64_t found, best;        /* sequences within the budget, and such as none is faster than */
+    uint64_t tight;              /* bounds that are the least time */
+    uint64_t mutants, refused;   /* proofs that were changed, or of another number */
+    uint64_t in_vain;            /* budgets below what any sequence needs, of which that is proven */
+    uint64_t impossible;         /* of so many */
+} remat_counts;
+
+/* One problem of this seed. False, with a line in `log`, if something is wrong. */
+bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts);
+
+#endif

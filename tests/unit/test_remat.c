@@ -1,0 +1,133 @@
+/* Rematerialization under a budget: sequences and bounds held against a search through all
+ * sequences of small problems, forged proofs, and problems that are none. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/remat_machine.h"
+
+TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
+    remat_counts c = {0};
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        if (!remat_machine_try(seed, stderr, &c)) fail_msg("seed %u", (unsigned)seed);
+    }
+    assert_true(c.feasible > 500);
+    assert_true(100 * c.tight > 95 * c.feasible);
+    assert_true(100 * c.in_vain > 90 * c.impossible);
+    assert_true(100 * c.found > 60 * c.feasible);
+    assert_int_equal(c.refused, c.mutants);
+    assert_true(c.mutants > 40000);
+}
+
+/* Forward ops 0 … 3, each of 10 ns, make 8 bytes; backward ops 4 … 7 read them from the last to the
+ * first, and what the op before made, of 4 bytes. */
+enum { OPS = 8, STORAGES = 8 };
+static const uint64_t cost[OPS] = {10, 10, 10, 10, 20, 20, 20, 20};
+static const uint64_t size[STORAGES] = {8, 8, 8, 8, 4, 4, 4, 4};
+static const uint32_t maker[STORAGES] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const uint8_t held[STORAGES] = {[7] = ARENAUT_HELD_AFTER};
+static const arenaut_order_use reads[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {5, 2},
+                                          {6, 5}, {6, 1}, {7, 6}, {7, 0}};
+static const arenaut_remat_problem chain = {.n_ops = OPS,
+                                            .n_storages = STORAGES,
+                                            .n_reads = COUNT_OF(reads),
+                                            .cost = cost,
+                                            .size = size,
+                                            .maker = maker,
+                                            .held = held,
+                                            .reads = reads};
+
+static arenaut_rematerialization *find(const arenaut_remat_problem *p, uint64_t budget) {
+    const arenaut_remat_options options = {.budget = budget};
+    arenaut_rematerialization *r = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_remat_find(p, &options, NULL, &r, &err), err);
+    assert_ok(arenaut_check_rematerialization(p, r, NULL, &finding, &err), err);
+    return r;
+}
+
+TEST(what_is_dropped_in_a_chain_is_what_the_budget_wants) {
+    static const uint64_t budgets[] = {36, 28, 24, 20};
+    uint64_t least = 0;
+    for (size_t i = 0; i < COUNT_OF(budgets); i++) {
+        arenaut_rematerialization *r = find(&chain, budgets[i]);
+        assert_int_equal(r->before, 36);
+        assert_int_equal(r->base, 120);
+        assert_true(!r->fits || (r->peak <= budgets[i] && r->bound <= r->added));
+        assert_true(r->bound >= least);
+        least = r->bound;
+        arenaut_rematerialization_free(r);
+    }
+    arenaut_rematerialization *r = find(&chain, 28);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 10);
+    assert_int_equal(r->bound, 10);
+    arenaut_rematerialization_free(r);
+}
+
+TEST(what_fits_as_it_is_stays_as_it_is) {
+    arenaut_rematerialization *r = find(&chain, 36);
+    assert_int_equal(r->n_runs, OPS);
+    assert_int_equal(r->added, 0);
+    for (uint32_t i = 0; i < OPS; i++) assert_int_equal(r->runs[i], i);
+    arenaut_rematerialization_free(r);
+}
+
+TEST(no_sequence_is_below_the_floor) {
+    arenaut_rematerialization *r = find(&chain, 15);
+    assert_false(r->fits);
+    assert_int_equal(r->floor, 16);
+    arenaut_rematerialization_free(r);
+}
+
+static arenaut_status refuse(const arenaut_remat_problem *p) {
+    arenaut_rematerialization *r = NULL;
+    const arenaut_status st = arenaut_remat_find(p, NULL, NULL, &r, NULL);
+    assert_null(r);
+    return st;
+}
+
+TEST(what_is_no_problem_is_refused) {
+    static const arenaut_order_use early[] = {{0, 1}}, beyond[] = {{0, 99}};
+    static const arenaut_order_right right = {1, 1, 3, 8};
+    static const uint64_t large[OPS] = {UINT64_MAX, UINT64_MAX};
+    static const uint8_t both[STORAGES] = {ARENAUT_HELD_BEFORE};
+    arenaut_remat_problem p = chain;
+    p.reads = early;
+    p.n_reads = 1;
+    assert_int_equal(refuse(&p), ARENAUT_BAD_ARGUMENT);
+    p.reads = beyond;
+    assert_int_equal(refuse(&p), ARENAUT_BAD_ARGUMENT);
+    p = chain;
+    p.rights = &right;
+    p.n_rights = 1;
+    assert_int_equal(refuse(&p), ARENAUT_BAD_ARGUMENT);
+    p = chain;
+    p.cost = large;
+    assert_int_equal(refuse(&p), ARENAUT_TOO_LARGE);
+    p = chain;
+    p.held = both;
+    assert_int_equal(refuse(&p), ARENAUT_BAD_ARGUMENT);
+}
+
+static arenaut_status find_and_check(void *context, const arenaut_allocator *allocator) {
+    const arenaut_remat_options options = {.budget = 28};
+    arenaut_rematerialization *r = NULL;
+    arenaut_finding finding;
+    arenaut_status st = arenaut_remat_find(context, &options, allocator, &r, NULL);
+    if (st == ARENAUT_OK) {
+        st = arenaut_check_rematerialization(context, r, allocator, &finding, NULL);
+    }
+    arenaut_rematerialization_free(r);
+    return st;
+}
+
+TEST(any_allocation_may_fail) {
+    arenaut_remat_problem p = chain;
+    survives_every_allocation_failure(find_and_check, &p);
+}
