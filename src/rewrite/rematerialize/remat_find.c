@@ -12,8 +12,8 @@
 #define DEFAULT_EFFORT UINT64_C(30000000)
 
 enum {
-    TRIES_OF_BOUND = 24,
-    MOST_IN_VAIN = 150,
+    TRIES_OF_BOUND = 400,
+    MOST_IN_VAIN = 4000,
 };
 
 uint64_t arenaut_remat_default_effort(void) { return DEFAULT_EFFORT; }
@@ -81,7 +81,7 @@ static void start_from_cut(finder *f) {
     for (uint32_t gap = 0; gap < f->graph.n_gaps; gap++) {
         const arn_remat_gap *of = &f->graph.gaps[gap];
         if (of->tail || of->from >= b->op || of->to <= b->op) continue;
-        if (arn_remat_cut_drops(&f->cut, of->storage)) q->state[gap] = ARN_REMAT_LATE;
+        if (arn_remat_cut_drops(&f->cut, of->storage)) q->state[gap] = ARN_REMAT_RETAIN;
     }
     arn_remat_follow(q, 0, f->problem->n_ops - 1);
     if (q->n_bad > 0) arn_remat_restore(&f->search, f->base);
@@ -198,6 +198,7 @@ static bool measure(finder *f, const uint32_t *runs, uint32_t n, uint64_t *peak)
 
 static bool list_runs(finder *f, arenaut_rematerialization *r) {
     uint32_t n;
+    arn_release(&r->allocator, r->runs);
     arn_remat_restore(&f->search, f->best);
     arn_remat_list_runs(&f->sequence, NULL, 0, &n);
     r->runs = arn_allocate(&r->allocator, n, sizeof *r->runs);
@@ -205,6 +206,21 @@ static bool list_runs(finder *f, arenaut_rematerialization *r) {
     r->added = f->sequence.added;
     return arn_remat_list_runs(&f->sequence, r->runs, n, &r->n_runs) &&
            measure(f, r->runs, r->n_runs, &r->peak);
+}
+
+/* Copies of what is held to the end are alive beside it, which the search does not count: then it
+ * gets that much less. */
+static arenaut_status search_exactly(finder *f, uint64_t budget, arenaut_rematerialization *r,
+                                     arenaut_error *err) {
+    enum { MOST_TIMES = 4 };
+    uint64_t within = budget;
+    for (uint32_t i = 0; i < MOST_TIMES; i++) {
+        search_within(f, within);
+        if (!list_runs(f, r)) return arn_no_memory(err);
+        if (!f->found || r->peak <= budget || r->peak - budget >= within) break;
+        within -= r->peak - budget;
+    }
+    return ARENAUT_OK;
 }
 
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
@@ -223,10 +239,10 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
     arn_remat_bound_prove(&f->bounds, op, 1, 0, &r->floor_proof);
     arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_BOUND);
     const arn_remat_bounds b = f->bounds;
-    if (f->problem->n_ops > 0) search_within(f, budget);
+    st = search_exactly(f, budget, r, err);
+    if (st != ARENAUT_OK) return st;
     r->bound = b.value;
     arn_remat_bound_prove(&f->bounds, b.op, b.byte_price, b.time_price, &r->proof);
-    if (!list_runs(f, r)) return arn_no_memory(err);
     r->fits = r->peak <= r->budget;
     r->effort = f->sequence.effort;
     return ARENAUT_OK;

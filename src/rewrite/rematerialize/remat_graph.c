@@ -160,18 +160,6 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
 }
 
-/* A copy of what is held to the end would be read instead of it, and both be alive. */
-static bool may_search_repeat(const arn_remat_graph *g, uint32_t op) {
-    const arenaut_remat_problem *p = g->problem;
-    bool may = !p->until || p->until[op] != op;
-    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && may; i++) {
-        const uint32_t s = g->makes.ids[i];
-        may = !arn_remat_held(p, s, ARENAUT_HELD_AFTER) ||
-              g->readers.begin[s] == g->readers.begin[s + 1];
-    }
-    return may;
-}
-
 /* An op may write what it makes over what it reads. */
 static bool are_rights(const arn_remat_graph *g) {
     const arenaut_remat_problem *p = g->problem;
@@ -195,8 +183,7 @@ static bool allocate(arn_region *region, arn_remat_graph *g) {
     g->gap_begin = arn_region_allocate(region, n + 1, sizeof *g->gap_begin);
     g->gaps = arn_region_allocate(region, n + p->n_reads, sizeof *g->gaps);
     g->solid = arn_region_allocate(region, n, sizeof *g->solid);
-    g->again = arn_region_allocate(region, p->n_ops, sizeof *g->again);
-    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->again;
+    return g->first && g->last && g->gap_begin && g->gaps && g->solid;
 }
 
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
@@ -217,7 +204,6 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);
     for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, entries, &n_tails);
     g->gap_begin[problem->n_storages] = g->n_gaps;
-    for (uint32_t op = 0; op < problem->n_ops; op++) g->again[op] = may_search_repeat(g, op);
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
     return ARENAUT_OK;
 }

@@ -31,7 +31,6 @@ typedef struct arn_remat_graph {
     arn_remat_gap *gaps;
     uint32_t n_gaps;
     bool *solid; /* per storage: there is only one instance, from the first use to the last */
-    bool *again; /* per op: the search may have it run again, until `until` */
     uint64_t base; /* costs of all ops */
 } arn_remat_graph;
 

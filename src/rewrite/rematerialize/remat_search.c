@@ -125,7 +125,7 @@ static bool may_be_dropped(const arn_remat_search *s, uint32_t gap) {
     if (q->state[gap] == ARN_REMAT_LATE || s->graph->problem->size[of->storage] == 0) return false;
     if (s->graph->solid[of->storage]) return false;
     if (of->tail) return true;
-    return s->graph->again[s->graph->problem->maker[of->storage]];
+    return arn_remat_may_repeat(s->graph->problem, s->graph->problem->maker[of->storage], of->to);
 }
 
 static void list_gaps(arn_remat_search *s, uint32_t noise) {
@@ -145,7 +145,7 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
     const int64_t excess = q->excess;
     const uint8_t state = q->state[gap];
     uint32_t tails[MOST_TAILS], n = 0;
-    arn_remat_set(q, gap, ARN_REMAT_LATE);
+    arn_remat_set(q, gap, state == ARN_REMAT_KEEP ? ARN_REMAT_RETAIN : ARN_REMAT_LATE);
     while (q->n_bad > 0 && n < MOST_TAILS && q->blocked != ARENAUT_NONE &&
            q->state[q->blocked] == ARN_REMAT_LATE) {
         tails[n++] = q->blocked;
