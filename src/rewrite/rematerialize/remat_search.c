@@ -60,17 +60,18 @@ static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
     return low;
 }
 
-/* Where a storage is there, from the first position on: behind that it is in the way. */
+/* The first position at which a storage would not be there, if its gap were dropped. */
 static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
     const uint32_t from = q->graph->gaps[gap].from;
-    return q->state[gap] == ARN_REMAT_RETAIN ? q->made_at[gap] : from;
+    return q->state[gap] == ARN_REMAT_RETAIN ? q->made_at[gap] : from + 1;
 }
 
+/* In positions [from, to), if so many bytes are gone. */
 static int64_t excess_that_goes(const arn_remat_search *s, uint32_t from, uint32_t to,
                                 int64_t size) {
     const arn_remat_sequence *q = s->sequence;
     int64_t sum = 0;
-    for (uint32_t i = first_over(s, from + 1); i < s->n_over && s->over[i] < to; i++) {
+    for (uint32_t i = first_over(s, from); i < s->n_over && s->over[i] < to; i++) {
         const int64_t above = q->peak[s->over[i]] - q->budget;
         sum += above < size ? above : size;
     }
@@ -102,7 +103,7 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
         q->state[tail] = ARN_REMAT_KEEP;
         ok = arn_remat_try_position(q, of->to, more + bytes, &cost, &peak);
         q->state[tail] = ARN_REMAT_LATE;
-        goes -= excess_that_goes(s, kept->from, kept->to, bytes);
+        goes -= excess_that_goes(s, kept->from + 1, kept->to, bytes);
     }
     q->state[gap] = state;
     if (!ok) return 0;
