@@ -277,9 +277,27 @@ arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops,
 arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                                  arenaut_rewrite **out, arenaut_error *err);
 
-/* What running ops again may cost. Zero-initialised: any number of them, and the default effort. */
+/* A device, for modelled costs of ops: what it can do in a second, and nanoseconds to begin an op. */
+typedef struct arenaut_roofline {
+    const char *name; /* NULL: none */
+    uint64_t operations, bytes, launch;
+} arenaut_roofline;
+
+/* "a100", "h100" or "cpu"; NULL for any other name. What they can do is rounded, of dense float32
+ * work (on the first two with TF32). */
+const arenaut_roofline *arenaut_roofline_find(const char *name);
+
+#define ARENAUT_COST_UNKNOWN UINT64_MAX
+
+/* What running ops again may cost. Zero-initialised: cheap ops, any number of them, as long as less
+ * is alive at once then, and the default effort. */
 typedef struct arenaut_recompute_options {
+    uint64_t budget; /* bytes alive at once, to be kept at the least cost, by any op that may run
+                      * again; 0: as few as cheap ops can make it */
     arenaut_optional_id max_ops;  /* that may be added */
+    const uint64_t *costs;        /* per op of the file, in nanoseconds, or ARENAUT_COST_UNKNOWN:
+                                   * that is modelled. NULL: all are */
+    arenaut_roofline device;      /* of modelled costs; operations 0: an "a100" */
     uint64_t effort;              /* ops looked at; 0: the default */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
@@ -291,6 +309,12 @@ uint64_t arenaut_recompute_default_effort(void);
 typedef struct arenaut_recomputation {
     uint64_t before, after; /* bytes alive at once, as far as is known before passes and lowering
                              * have seen the new program */
+    uint64_t base, added;   /* nanoseconds of all ops, each once, and of what runs beyond that */
+    uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
+                             * one; checked */
+    uint64_t floor;         /* in no sequence less is alive at once; checked */
+    uint32_t floor_op;      /* of the file, at which that is so; ARENAUT_NONE: not known */
+    bool fits;              /* the budget is kept */
     uint32_t *ops;          /* of the file */
     uint32_t n_ops;         /* no more than the file has: nothing is gained */
     arenaut_allocator allocator;
@@ -298,11 +322,12 @@ typedef struct arenaut_recomputation {
 
 void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
 
-/* Looks for cheap ops that had better run again: op by op of `program`, for which `order` was made
- * of `lowering`, what is alive where most is and is read again only later is not kept, but made
- * anew for those that read it then. `base` is the order of `file`, the program before its passes,
- * in which `program` runs: its ops, each once. The same arguments give the same answer; if it is
- * stopped, that is the best by then. */
+/* Looks for ops that had better run again (rematerialization.h): the fastest sequence within the
+ * budget or, without one, that in which least is alive at once, with cheap ops alone. `program` is
+ * that for which `order` was made of `lowering`. `base` is the order of `file`, the program before
+ * its passes, in which `program` runs: its ops, each once. The same arguments give the same answer;
+ * if it is stopped, that is the best by then. REFUSED for several methods, and for jumps; INTERNAL
+ * where the checker refuses what was found. */
 arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_lowering *lowering,
                                       const arenaut_program_order *order,

@@ -190,7 +190,7 @@ static arenaut_recomputation *find(const arenaut_program *p,
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
         arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
-    if (st == ARENAUT_OK && arenaut_program_order_count(order) == 1) {
+    if (st == ARENAUT_OK && arenaut_program_order_count(order) == 1 && p->n_methods == 1) {
         assert_ok(arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
                   err);
     } else if (st == ARENAUT_OK) {

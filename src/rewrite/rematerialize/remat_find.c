@@ -30,6 +30,7 @@ typedef struct finder {
     int64_t *load;   /* per op, where each runs once */
     uint8_t *base;   /* states where each runs once */
     uint8_t *best;   /* states of the best sequence by now */
+    uint8_t *known;  /* states of a sequence that may be within the next budget; those of `base` */
     bool found;      /* which is within the budget */
     uint64_t added;  /* by it */
     int64_t peak;
@@ -41,7 +42,8 @@ static arenaut_status make(finder *f, arenaut_error *err) {
     f->load = arn_region_allocate(&f->region, f->problem->n_ops, sizeof *f->load);
     f->base = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->base);
     f->best = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->best);
-    if (!f->load || !f->base || !f->best ||
+    f->known = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->known);
+    if (!f->load || !f->base || !f->best || !f->known ||
         !arn_remat_sequence_make(&f->graph, &f->region, f->budget, &f->sequence) ||
         !arn_remat_search_make(&f->sequence, &f->region, f->budget,
                                f->budget->effort ? f->budget->effort : DEFAULT_EFFORT,
@@ -53,6 +55,7 @@ static arenaut_status make(finder *f, arenaut_error *err) {
     memcpy(f->load, f->sequence.peak, f->problem->n_ops * sizeof *f->load);
     memcpy(f->base, f->sequence.state, f->graph.n_gaps * sizeof *f->base);
     memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
+    memcpy(f->known, f->base, f->graph.n_gaps * sizeof *f->known);
     return ARENAUT_OK;
 }
 
@@ -92,18 +95,45 @@ static void try_start(finder *f) {
     take(f);
 }
 
-static void search_within(finder *f, uint64_t budget) {
-    arn_remat_sequence *q = &f->sequence;
+static void begin_within(finder *f, uint64_t budget) {
     arn_remat_restore(&f->search, f->base);
-    arn_remat_set_budget(q, budget);
+    arn_remat_set_budget(&f->sequence, budget);
     f->found = false;
-    f->peak = arn_remat_peak(q, NULL);
+    f->peak = arn_remat_peak(&f->sequence, NULL);
     f->added = 0;
     memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
+}
+
+/* The lowest peak to which repair comes, by bisection. */
+static uint64_t least_peak(finder *f, uint64_t floor, uint64_t before) {
+    enum { MOST_TIMES = 24 };
+    uint64_t low = floor, high = before;
+    for (uint32_t i = 0; i < MOST_TIMES && low < high && !arn_remat_is_over(&f->search); i++) {
+        const uint64_t middle = low + (high - low) / 2;
+        begin_within(f, middle);
+        try_start(f);
+        arn_remat_restore(&f->search, f->known);
+        if (!f->found) try_start(f);
+        if (!f->found) {
+            low = middle + 1;
+            continue;
+        }
+        high = (uint64_t)f->peak;
+        memcpy(f->known, f->best, f->graph.n_gaps * sizeof *f->known);
+    }
+    return high;
+}
+
+static void search_within(finder *f, uint64_t budget) {
+    arn_remat_sequence *q = &f->sequence;
+    begin_within(f, budget);
     if (q->excess == 0) {
         take(f);
         return;
     }
+    arn_remat_restore(&f->search, f->known);
+    take(f);
+    arn_remat_restore(&f->search, f->base);
     try_start(f);
     arn_remat_restore(&f->search, f->base);
     start_from_cut(f);
@@ -237,6 +267,8 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
     uint32_t op;
     r->floor = arn_remat_bound_bytes(&f->bounds, &op);
     arn_remat_bound_prove(&f->bounds, op, 1, 0, &r->floor_proof);
+    if (budget == 0) budget = least_peak(f, r->floor, r->before);
+    r->budget = budget;
     arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_BOUND);
     const arn_remat_bounds b = f->bounds;
     st = search_exactly(f, budget, r, err);

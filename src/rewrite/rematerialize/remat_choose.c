@@ -1,0 +1,157 @@
+/* Which ops of a program run again: its rematerialization problem, solved and checked, as runs of the
+ * file's ops. Fewer ops are added where a higher peak is allowed, which bisection makes use of. */
+#include <string.h>
+
+#include <arenaut/check.h>
+#include <arenaut/rewrite.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "rewrite/find_within.h"
+#include "rewrite/rematerialize/remat_program.h"
+
+uint64_t arenaut_recompute_default_effort(void) { return arenaut_remat_default_effort(); }
+
+typedef struct chooser {
+    const arn_recompute_task *task;
+    const arenaut_recompute_options *options;
+    const arenaut_allocator *allocator;
+    arn_budget *budget;
+    arn_region region;
+    arn_remat_program program;
+    arenaut_error *err;
+} chooser;
+
+/* ---- one budget ---- */
+
+static arenaut_status solve(chooser *c, uint64_t bytes, arenaut_rematerialization **found) {
+    arenaut_finding finding;
+    arenaut_error why = {0};
+    arenaut_status st =
+        arn_remat_find(&c->program.problem, c->budget, bytes, c->allocator, found, c->err);
+    if (st != ARENAUT_OK) return st;
+    st = arenaut_check_rematerialization(&c->program.problem, *found, c->allocator, &finding, &why);
+    if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
+    arenaut_rematerialization_free(*found);
+    *found = NULL;
+    return arn_fail(c->err, ARENAUT_INTERNAL, 0, "ops that run again do not pass the checker: %s",
+                    why.msg);
+}
+
+/* Of runs beyond the first of each op: a first one may have been left out since. */
+static uint64_t count_added(const chooser *c, const uint32_t *ops, uint32_t n) {
+    uint64_t all = 0, once = 0;
+    for (uint32_t i = 0; i < n; i++) all += c->program.file_cost[ops[i]];
+    for (uint32_t i = 0; i < c->task->file->n_ops; i++) once += c->program.file_cost[i];
+    return all - once;
+}
+
+static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
+                           arenaut_recomputation *r) {
+    uint32_t *ops, n_ops;
+    arenaut_status st =
+        arn_remat_program_ops(&c->program, found->runs, found->n_runs, &ops, &n_ops, c->err);
+    if (st != ARENAUT_OK) return st;
+    arn_release(&r->allocator, r->ops);
+    r->ops = arn_allocate(&r->allocator, n_ops, sizeof *r->ops);
+    if (!r->ops) return arn_no_memory(c->err);
+    memcpy(r->ops, ops, n_ops * sizeof *ops);
+    r->n_ops = n_ops;
+    r->before = found->before;
+    r->after = found->peak;
+    r->base = found->base;
+    r->added = count_added(c, ops, n_ops);
+    r->bound = found->bound;
+    r->floor = found->floor;
+    r->fits = found->fits;
+    const uint32_t op = found->floor_proof.op;
+    r->floor_op = op == ARENAUT_NONE ? op : c->program.file_op[c->program.op_of[op]];
+    return ARENAUT_OK;
+}
+
+static arenaut_status try_budget(chooser *c, uint64_t bytes, arenaut_recomputation *r) {
+    arenaut_rematerialization *found = NULL;
+    arenaut_status st = solve(c, bytes, &found);
+    if (st == ARENAUT_OK) st = emit(c, found, r);
+    arenaut_rematerialization_free(found);
+    return st;
+}
+
+/* ---- the number of ops ---- */
+
+static bool adds_too_many(const chooser *c, const arenaut_recomputation *r) {
+    const arenaut_optional_id most = c->options->max_ops;
+    return most.given && r->n_ops > c->task->file->n_ops &&
+           r->n_ops - c->task->file->n_ops > most.id;
+}
+
+/* The lowest peak that so many ops can reach, as far as is found. */
+static arenaut_status limit_ops(chooser *c, arenaut_recomputation *r) {
+    enum { MOST_TIMES = 16 };
+    uint64_t low = r->after, high = r->before; /* too many are added at the low end */
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < MOST_TIMES && high - low > 1 && st == ARENAUT_OK; i++) {
+        const uint64_t middle = low + (high - low) / 2;
+        st = try_budget(c, middle, r);
+        if (adds_too_many(c, r)) low = middle;
+        else high = r->after > low ? r->after : low + 1;
+    }
+    if (st == ARENAUT_OK) st = try_budget(c, high, r);
+    if (st == ARENAUT_OK && adds_too_many(c, r)) st = try_budget(c, r->before, r);
+    return st;
+}
+
+static arenaut_status choose(chooser *c, arenaut_recomputation *r) {
+    arenaut_status st =
+        arn_remat_program_make(c->task, c->options, &c->region, &c->program, c->err);
+    if (st == ARENAUT_OK) st = try_budget(c, c->options->budget, r);
+    if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, r);
+    if (st == ARENAUT_OK && c->options->budget > 0) r->fits = r->after <= c->options->budget;
+    return st;
+}
+
+void arenaut_recomputation_free(arenaut_recomputation *r) {
+    if (!r) return;
+    const arenaut_allocator allocator = r->allocator;
+    arn_release(&allocator, r->ops);
+    arn_release(&allocator, r);
+}
+
+static const arenaut_recompute_options standard = {0};
+
+arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *budget,
+                                  const arenaut_recompute_options *options,
+                                  const arenaut_allocator *allocator, arenaut_recomputation **out,
+                                  arenaut_error *err) {
+    if (arenaut_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
+        arenaut_program_order_peaks(task->order).between_jumps) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
+    }
+    chooser c = {.task = task,
+                 .options = options ? options : &standard,
+                 .allocator = allocator,
+                 .budget = budget,
+                 .err = err};
+    arenaut_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
+    if (!r) return arn_no_memory(err);
+    r->allocator = arn_allocator_or_default(allocator);
+    arn_region_init(&c.region, allocator);
+    const arenaut_status st = choose(&c, r);
+    arn_region_free(&c.region);
+    if (st != ARENAUT_OK) arenaut_recomputation_free(r);
+    else *out = r;
+    return st;
+}
+
+arenaut_status arenaut_recompute_find(const arenaut_program *program,
+                                      const arenaut_lowering *lowering,
+                                      const arenaut_program_order *order,
+                                      const arenaut_program *file, const uint32_t *base,
+                                      const arenaut_recompute_options *options,
+                                      const arenaut_allocator *allocator,
+                                      arenaut_recomputation **out, arenaut_error *err) {
+    const arenaut_recompute_options *o = options ? options : &standard;
+    const arn_recompute_task task = {program, lowering, order, file, base};
+    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
+    return arn_recompute_find(&task, &budget, o, allocator, out, err);
+}

@@ -1,0 +1,136 @@
+/* Arithmetic from shapes: of convolutions, products and attention by their formulas, of all else one
+ * operation per element. Traffic is the bytes of operands and results. What is not known of shapes
+ * counts as one element per byte or less, never as nothing. */
+#include "rewrite/rematerialize/remat_cost.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "rewrite/recompute/recompute_cheap.h"
+
+enum { NANOSECONDS = 1000000000 };
+
+static uint64_t elements(const arenaut_tensor *t) {
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] <= 0 || !arn_multiply(n, (uint64_t)t->dims[i], &n)) return t->bytes;
+    }
+    return t->rank > 0 ? n : arn_max_u64(t->bytes / 4, 1);
+}
+
+static const arenaut_tensor *tensor_at(const arenaut_program *p, const uint32_t *list, uint32_t n,
+                                       uint32_t i) {
+    return i < n && list[i] != ARENAUT_NONE ? &p->tensors[list[i]] : NULL;
+}
+
+static uint64_t times(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return arn_multiply(a, b, &product) ? product : ARENAUT_SIZE_MAX;
+}
+
+/* Each element of a result takes a window of all the weights of its channel. */
+static uint64_t convolution(const arenaut_program *p, const arenaut_op *op, bool backward) {
+    const arenaut_tensor *weights = tensor_at(p, op->inputs, op->n_inputs, backward ? 2 : 1);
+    const arenaut_tensor *made = backward ? tensor_at(p, op->inputs, op->n_inputs, 0)
+                                          : tensor_at(p, op->outputs, op->n_outputs, 0);
+    if (!weights || !made || weights->rank == 0 || weights->dims[0] <= 0) return 0;
+    const uint64_t each = elements(weights) / (uint64_t)weights->dims[0];
+    uint64_t n = 0; /* gradients of the image and of the weights, as far as they are wanted */
+    for (uint32_t i = 0; i < op->n_outputs && i < 2; i++) n += op->outputs[i] != ARENAUT_NONE;
+    return times(backward ? 2 * n : 2, times(elements(made), each));
+}
+
+/* The last but one operand of two dimensions or more is multiplied along its last one. */
+static uint64_t product(const arenaut_program *p, const arenaut_op *op) {
+    const arenaut_tensor *left = NULL, *right = NULL;
+    const arenaut_tensor *made = tensor_at(p, op->outputs, op->n_outputs, 0);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *t = tensor_at(p, op->inputs, op->n_inputs, i);
+        if (!t || t->rank < 2) continue;
+        left = right;
+        right = t;
+    }
+    if (!left || !made || left->dims[left->rank - 1] <= 0) return 0;
+    return times(2, times(elements(made), (uint64_t)left->dims[left->rank - 1]));
+}
+
+static uint64_t attention(const arenaut_program *p, const arenaut_op *op, bool backward) {
+    const arenaut_tensor *query = tensor_at(p, op->inputs, op->n_inputs, backward ? 1 : 0);
+    const arenaut_tensor *key = tensor_at(p, op->inputs, op->n_inputs, backward ? 2 : 1);
+    if (!query || !key || key->rank < 2 || key->dims[key->rank - 2] <= 0) return 0;
+    return times(backward ? 10 : 4, times(elements(query), (uint64_t)key->dims[key->rank - 2]));
+}
+
+/* The bare name of an operator in small letters and digits, as far as there is room. */
+static void plain_name(const char *name, char *plain, size_t size) {
+    const char *behind = strrchr(name, ':');
+    size_t n = 0;
+    if (behind) name = behind + 1;
+    for (; *name && *name != '.' && n + 1 < size; name++) {
+        if (*name != '_') plain[n++] = (char)tolower((unsigned char)*name);
+    }
+    plain[n] = '\0';
+}
+
+static bool is_product(const char *name) {
+    static const char *const names[] = {"addmm",       "baddbmm", "batchmatmul", "bmm",
+                                        "fullyconnected", "gemm",    "linear",      "matmul", "mm"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+static uint64_t operations(const arenaut_program *p, const arenaut_op *op) {
+    char name[48];
+    uint64_t n = 0, made = 0;
+    plain_name(op->name ? op->name : "", name, sizeof name);
+    const bool backward = strstr(name, "backward") != NULL;
+    if (strstr(name, "conv") == name) n = convolution(p, op, backward);
+    else if (is_product(name)) n = product(p, op);
+    else if (strstr(name, "scaleddotproduct")) n = attention(p, op, backward);
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const arenaut_tensor *t = tensor_at(p, op->outputs, op->n_outputs, i);
+        if (t && !arn_add(made, elements(t), &made)) return ARENAUT_SIZE_MAX;
+    }
+    return arn_max_u64(n, made);
+}
+
+static uint64_t traffic(const arenaut_program *p, const arenaut_op *op) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t != ARENAUT_NONE && !arn_add(bytes, p->tensors[t].bytes, &bytes)) {
+            return ARENAUT_SIZE_MAX;
+        }
+    }
+    return bytes;
+}
+
+/* Rates are per second; of less than one a nanosecond they are rounded to what keeps sums small. */
+static uint64_t nanoseconds(uint64_t amount, uint64_t rate) {
+    if (rate >= NANOSECONDS) return amount / (rate / NANOSECONDS);
+    return rate > 0 ? times(amount, NANOSECONDS / rate) : 0;
+}
+
+uint64_t arn_remat_cost(const arenaut_program *p, const arenaut_op *op,
+                        const arenaut_roofline *device) {
+    if (op->kind == ARENAUT_OP_VIEW || !arenaut_op_kind_touches(op->kind)) return 0;
+    const uint64_t arithmetic = nanoseconds(operations(p, op), device->operations);
+    const uint64_t moving = nanoseconds(traffic(p, op), device->bytes);
+    return arn_min_u64(arn_max_u64(arithmetic, moving), ARENAUT_SIZE_MAX / 2) + device->launch;
+}
+
+static const arenaut_roofline devices[] = {
+    {"a100", UINT64_C(78000000000000), UINT64_C(1240000000000), 4000},
+    {"h100", UINT64_C(250000000000000), UINT64_C(2600000000000), 4000},
+    {"cpu", UINT64_C(200000000000), UINT64_C(40000000000), 1000},
+};
+
+const arenaut_roofline *arenaut_roofline_find(const char *name) {
+    for (size_t i = 0; name && i < sizeof devices / sizeof *devices; i++) {
+        if (strcmp(devices[i].name, name) == 0) return &devices[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,468 @@
+/* Buffers of the lowering are storages, with the sizes that plans see; views are reads that cost
+ * nothing. What several ops write, or somebody outside, has one instance for good, and an op may run
+ * again only until what it reads is written anew. Behind the search, whatever reads a storage under
+ * the name of a view gets that named again, if the storage was made again since. */
+#include "rewrite/rematerialize/remat_program.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "rewrite/order/order_effects.h"
+#include "rewrite/order/order_numbers.h"
+#include "rewrite/recompute/recompute_cheap.h"
+#include "rewrite/recompute/recompute_unread.h"
+#include "rewrite/rematerialize/remat_cost.h"
+
+typedef struct modeller {
+    arn_remat_program *out;
+    const arenaut_program *program, *file;
+    arn_region *region;
+    uint32_t *n_writers, *writer; /* per buffer: ops that write there, and the first of them */
+    uint32_t *next_write;         /* per storage: the next op that writes there, from the back */
+    uint32_t *last_write;         /* likewise, from the front; NONE */
+    uint32_t *n_writes;           /* per storage: how many ops do */
+    uint64_t *cost, *scratch, *sizes;
+    uint32_t *until, *buffer_maker;
+    uint8_t *held;
+    arenaut_order_use *reads;
+    arenaut_order_wait *waits;
+    arenaut_order_right *rights;
+    uint32_t n_reads, n_waits, n_rights;
+} modeller;
+
+/* ---- which op of the file an op stands for ---- */
+
+static uint32_t only_op(const arn_order_numbers *numbers, uint32_t number) {
+    const uint32_t *ops;
+    return arn_order_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
+}
+
+static bool find_file_ops(modeller *m) {
+    const arenaut_program *p = m->program;
+    arn_order_numbers now, before;
+    if (!arn_order_numbers_find(p, 0, m->region, &now) ||
+        !arn_order_numbers_find(m->file, 0, m->region, &before)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const uint32_t number = p->ops[i].file_index.id;
+        m->out->file_op[i] = only_op(&now, number) == i ? only_op(&before, number) : ARENAUT_NONE;
+    }
+    return true;
+}
+
+/* ---- writes ---- */
+
+static uint32_t buffer_of(const modeller *m, uint32_t tensor) {
+    return tensor == ARENAUT_NONE ? tensor : m->out->task->lowering->buffer[tensor];
+}
+
+static uint32_t storage_of(const modeller *m, uint32_t tensor) {
+    return arenaut_program_storage(m->program, tensor, NULL);
+}
+
+/* Whether an op may write what it reads. */
+static bool changes(const modeller *m, const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_IN_PLACE || arn_order_has_effects(m->program, op);
+}
+
+/* Whether a result is another name of an operand. */
+static bool is_name(const modeller *m, const arenaut_op *op, uint32_t result) {
+    if (op->kind != ARENAUT_OP_VIEW && op->kind != ARENAUT_OP_IN_PLACE) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t != ARENAUT_NONE && storage_of(m, t) == storage_of(m, result)) return true;
+    }
+    return false;
+}
+
+/* Calls `each` for what an op writes, once per argument. */
+static void for_each_write(modeller *m, uint32_t op,
+                           void (*each)(modeller *m, uint32_t op, uint32_t tensor)) {
+    const arenaut_op *own = &m->program->ops[op];
+    for (uint32_t i = 0; i < own->n_inputs && changes(m, own); i++) {
+        if (own->inputs[i] != ARENAUT_NONE) each(m, op, own->inputs[i]);
+    }
+    for (uint32_t i = 0; i < own->n_outputs; i++) {
+        const uint32_t t = own->outputs[i];
+        if (t != ARENAUT_NONE && !is_name(m, own, t)) each(m, op, t);
+    }
+}
+
+static void count_write(modeller *m, uint32_t op, uint32_t tensor) {
+    const uint32_t buffer = buffer_of(m, tensor);
+    m->n_writes[storage_of(m, tensor)]++;
+    if (buffer == ARENAUT_NONE || (m->n_writers[buffer] > 0 && m->writer[buffer] == op)) return;
+    m->n_writers[buffer]++;
+    m->writer[buffer] = op;
+}
+
+static void note_next_write(modeller *m, uint32_t op, uint32_t tensor) {
+    m->next_write[storage_of(m, tensor)] = op;
+}
+
+/* ---- which ops may run again ---- */
+
+static bool may_run_again(const modeller *m, uint32_t op) {
+    const uint32_t own = m->out->file_op[op];
+    const arenaut_op *now = &m->program->ops[op];
+    if (own == ARENAUT_NONE) return false;
+    const arenaut_op *before = &m->file->ops[own];
+    return (m->out->options->budget > 0 || arn_recompute_is_cheap(before->name)) &&
+           arn_recompute_may_repeat(m->file, before) &&
+           (now->kind == ARENAUT_OP_OUT || now->kind == ARENAUT_OP_FUNCTIONAL ||
+            now->kind == ARENAUT_OP_VIEW);
+}
+
+/* From the back: until what it reads is written anew. What it makes must be its own. */
+static void find_ends_of_rights(modeller *m) {
+    const arenaut_program *p = m->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) m->next_write[t] = ARENAUT_NONE;
+    for (uint32_t op = p->n_ops; op-- > 0;) {
+        const arenaut_op *own = &p->ops[op];
+        const uint32_t number = m->out->number[op];
+        if (number == ARENAUT_NONE) continue;
+        uint32_t until = ARENAUT_NONE;
+        for (uint32_t i = 0; i < own->n_inputs; i++) {
+            if (own->inputs[i] == ARENAUT_NONE) continue;
+            const uint32_t next = m->next_write[storage_of(m, own->inputs[i])];
+            if (next < until) until = next;
+        }
+        bool may = may_run_again(m, op);
+        for (uint32_t i = 0; i < own->n_outputs && may; i++) {
+            const uint32_t t = own->outputs[i];
+            may = t == ARENAUT_NONE || is_name(m, own, t) || m->n_writes[storage_of(m, t)] == 1;
+        }
+        m->until[number] = may ? (until == ARENAUT_NONE ? until : m->out->number[until]) : number;
+        for_each_write(m, op, note_next_write);
+    }
+}
+
+static void bar(modeller *m, const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t buffer = buffer_of(m, tensors[i]);
+        if (buffer == ARENAUT_NONE || m->buffer_maker[buffer] == ARENAUT_NONE) continue;
+        m->until[m->buffer_maker[buffer]] = m->buffer_maker[buffer];
+    }
+}
+
+/* A storage stays that some view names which cannot be named again, or that is read by an op which
+ * has no place among those of the file. */
+static void bar_unnamed(modeller *m) {
+    const arenaut_program *p = m->program;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        const arenaut_op *own = &p->ops[op];
+        const uint32_t number = m->out->number[op];
+        if (number == ARENAUT_NONE) continue;
+        const bool is_view = own->kind == ARENAUT_OP_VIEW;
+        if (m->out->file_op[op] == ARENAUT_NONE || (is_view && m->until[number] != ARENAUT_NONE)) {
+            bar(m, own->inputs, own->n_inputs);
+        }
+    }
+}
+
+/* ---- storages ---- */
+
+static void find_makers(modeller *m) {
+    for (uint32_t b = 0; b < m->out->n_buffers; b++) {
+        const bool before = m->held[b] & ARENAUT_HELD_BEFORE;
+        const bool own = m->n_writers[b] == 1 && !before;
+        m->buffer_maker[b] = own ? m->out->number[m->writer[b]] : ARENAUT_NONE;
+    }
+}
+
+static void add_read(modeller *m, uint32_t number, uint32_t tensor) {
+    const uint32_t buffer = buffer_of(m, tensor);
+    if (buffer == ARENAUT_NONE || m->buffer_maker[buffer] == number) return;
+    m->reads[m->n_reads++] = (arenaut_order_use){number, buffer};
+}
+
+/* What has one instance for good is read by all that touch it. */
+static void add_touches(modeller *m) {
+    const arenaut_program *p = m->program;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        const arenaut_op *own = &p->ops[op];
+        const uint32_t number = m->out->number[op];
+        if (number == ARENAUT_NONE) continue;
+        for (uint32_t i = 0; i < own->n_inputs; i++) add_read(m, number, own->inputs[i]);
+        for (uint32_t i = 0; i < own->n_outputs; i++) {
+            const uint32_t buffer = buffer_of(m, own->outputs[i]);
+            const bool solid = buffer != ARENAUT_NONE && m->buffer_maker[buffer] == ARENAUT_NONE;
+            if (solid) add_read(m, number, own->outputs[i]);
+        }
+        for (uint32_t i = 0; i < own->n_scratch; i++) {
+            const uint32_t buffer = buffer_of(m, own->scratch[i]);
+            if (buffer != ARENAUT_NONE) m->scratch[number] += m->sizes[buffer];
+        }
+    }
+}
+
+static bool is_read(const modeller *m, uint32_t number, uint32_t buffer, uint32_t from) {
+    for (uint32_t i = from; i < m->n_reads; i++) {
+        if (m->reads[i].op == number && m->reads[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+static void add_rights(modeller *m) {
+    const arenaut_program *p = m->program;
+    uint32_t from = 0;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        const arenaut_op *own = &p->ops[op];
+        const uint32_t number = m->out->number[op];
+        if (number == ARENAUT_NONE) continue;
+        while (from < m->n_reads && m->reads[from].op < number) from++;
+        for (uint32_t i = 0; i < own->n_in_place; i++) {
+            const uint32_t over = buffer_of(m, own->inputs[own->in_place[i].input]);
+            const uint32_t made = buffer_of(m, own->outputs[own->in_place[i].output]);
+            if (over == ARENAUT_NONE || made == ARENAUT_NONE || over == made) continue;
+            if (m->buffer_maker[made] != number || !is_read(m, number, over, from)) continue;
+            m->rights[m->n_rights++] = (arenaut_order_right){
+                number, made, over, arn_min_u64(m->sizes[made], m->sizes[over])};
+        }
+    }
+}
+
+/* ---- waits ---- */
+
+static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
+    const uint32_t s = storage_of(m, tensor), last = m->last_write[s], number = m->out->number[op];
+    if (last != ARENAUT_NONE && last < number) {
+        m->waits[m->n_waits++] = (arenaut_order_wait){number, last};
+    }
+    m->last_write[s] = number;
+}
+
+/* An op first reads after what was written last; a write comes after the one before it. */
+static void add_waits(modeller *m) {
+    const arenaut_program *p = m->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) m->last_write[t] = ARENAUT_NONE;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        const arenaut_op *own = &p->ops[op];
+        const uint32_t number = m->out->number[op];
+        if (number == ARENAUT_NONE) continue;
+        for (uint32_t i = 0; i < own->n_inputs; i++) {
+            if (own->inputs[i] == ARENAUT_NONE) continue;
+            const uint32_t last = m->last_write[storage_of(m, own->inputs[i])];
+            if (last == ARENAUT_NONE) continue;
+            m->waits[m->n_waits++] = (arenaut_order_wait){number, last};
+        }
+        for_each_write(m, op, note_last_write);
+    }
+}
+
+/* ---- all of it ---- */
+
+static uint64_t cost_of(const arn_remat_program *p, uint32_t op) {
+    const arenaut_recompute_options *o = p->options;
+    if (o->costs && o->costs[op] != ARENAUT_COST_UNKNOWN) return o->costs[op];
+    const arenaut_roofline *standard = arenaut_roofline_find("a100");
+    return arn_remat_cost(p->task->file, &p->task->file->ops[op],
+                          o->device.operations > 0 ? &o->device : standard);
+}
+
+static bool allocate(modeller *m) {
+    arn_remat_program *out = m->out;
+    const size_t n = m->program->n_ops, n_tensors = m->program->n_tensors, n_b = out->n_buffers;
+    size_t n_args = 0, n_in_place = 0;
+    for (uint32_t i = 0; i < m->program->n_ops; i++) {
+        n_args += (size_t)m->program->ops[i].n_inputs + m->program->ops[i].n_outputs;
+        n_in_place += m->program->ops[i].n_in_place;
+    }
+    out->file_op = arn_region_allocate(m->region, n, sizeof *out->file_op);
+    out->number = arn_region_allocate(m->region, n, sizeof *out->number);
+    out->file_cost = arn_region_allocate(m->region, m->file->n_ops, sizeof *out->file_cost);
+    out->op_of = arn_region_allocate(m->region, n, sizeof *out->op_of);
+    out->maker = arn_region_allocate(m->region, n_tensors, sizeof *out->maker);
+    m->n_writers = arn_region_allocate(m->region, n_b, sizeof *m->n_writers);
+    m->writer = arn_region_allocate(m->region, n_b, sizeof *m->writer);
+    m->next_write = arn_region_allocate(m->region, n_tensors, sizeof *m->next_write);
+    m->last_write = arn_region_allocate(m->region, n_tensors, sizeof *m->last_write);
+    m->n_writes = arn_region_allocate(m->region, n_tensors, sizeof *m->n_writes);
+    m->cost = arn_region_allocate(m->region, n, sizeof *m->cost);
+    m->scratch = arn_region_allocate(m->region, n, sizeof *m->scratch);
+    m->until = arn_region_allocate(m->region, n, sizeof *m->until);
+    m->sizes = arn_region_allocate(m->region, n_b, sizeof *m->sizes);
+    m->held = arn_region_allocate(m->region, n_b, sizeof *m->held);
+    m->buffer_maker = arn_region_allocate(m->region, n_b, sizeof *m->buffer_maker);
+    m->reads = arn_region_allocate(m->region, n_args, sizeof *m->reads);
+    m->waits = arn_region_allocate(m->region, 2 * n_args, sizeof *m->waits);
+    m->rights = arn_region_allocate(m->region, n_in_place, sizeof *m->rights);
+    return out->file_op && out->number && out->file_cost && out->op_of && out->maker && m->n_writers && m->writer &&
+           m->next_write && m->last_write && m->n_writes && m->cost && m->scratch && m->until &&
+           m->sizes && m->held && m->buffer_maker && m->reads && m->waits && m->rights;
+}
+
+static void number_ops(modeller *m, uint32_t *n) {
+    const arenaut_program *p = m->program;
+    *n = 0;
+    memset(m->out->file_cost, 0, m->file->n_ops * sizeof *m->out->file_cost);
+    for (uint32_t t = 0; t < p->n_tensors; t++) m->out->maker[t] = ARENAUT_NONE;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        const bool touches = arenaut_op_kind_touches(p->ops[op].kind);
+        m->out->number[op] = touches ? *n : ARENAUT_NONE;
+        if (!touches) continue;
+        const uint32_t own = m->out->file_op[op];
+        m->scratch[*n] = 0;
+        m->cost[*n] = 0;
+        if (own != ARENAUT_NONE && p->ops[op].kind != ARENAUT_OP_VIEW) {
+            m->cost[*n] = m->out->file_cost[own] = cost_of(m->out, own);
+        }
+        m->out->op_of[(*n)++] = op;
+        for (uint32_t i = 0; i < p->ops[op].n_outputs; i++) {
+            const uint32_t t = p->ops[op].outputs[i];
+            if (t != ARENAUT_NONE && m->out->maker[t] == ARENAUT_NONE) m->out->maker[t] = op;
+        }
+    }
+}
+
+arenaut_status arn_remat_program_make(const arn_recompute_task *task,
+                                      const arenaut_recompute_options *options, arn_region *region,
+                                      arn_remat_program *out, arenaut_error *err) {
+    const arenaut_order_problem *plain = arenaut_program_order_problem(task->order, 0);
+    modeller m = {.out = out, .program = task->program, .file = task->file, .region = region};
+    uint32_t n_ops;
+    *out = (arn_remat_program){
+        .task = task, .options = options, .region = region, .n_buffers = plain->n_buffers};
+    if (!allocate(&m) || !find_file_ops(&m)) return arn_no_memory(err);
+    memset(m.n_writers, 0, out->n_buffers * sizeof *m.n_writers);
+    memset(m.n_writes, 0, m.program->n_tensors * sizeof *m.n_writes);
+    memcpy(m.sizes, plain->size, out->n_buffers * sizeof *m.sizes);
+    for (uint32_t b = 0; b < out->n_buffers; b++) m.held[b] = plain->held ? plain->held[b] : 0;
+    number_ops(&m, &n_ops);
+    for (uint32_t op = 0; op < m.program->n_ops; op++) {
+        if (out->number[op] != ARENAUT_NONE) for_each_write(&m, op, count_write);
+    }
+    find_makers(&m);
+    find_ends_of_rights(&m);
+    bar_unnamed(&m);
+    add_touches(&m);
+    add_rights(&m);
+    add_waits(&m);
+    out->problem = (arenaut_remat_problem){.n_ops = n_ops,
+                                           .n_storages = out->n_buffers,
+                                           .n_reads = m.n_reads,
+                                           .n_waits = m.n_waits,
+                                           .n_rights = m.n_rights,
+                                           .cost = m.cost,
+                                           .scratch = m.scratch,
+                                           .until = m.until,
+                                           .size = m.sizes,
+                                           .maker = m.buffer_maker,
+                                           .held = m.held,
+                                           .reads = m.reads,
+                                           .waits = m.waits,
+                                           .rights = m.rights};
+    return ARENAUT_OK;
+}
+
+/* ---- runs of the file's ops ---- */
+
+enum { ABSENT, STANDS, PUT };
+enum { VIEWS_A_RUN = 16 }; /* that are named again for one run, at most, on average */
+
+typedef struct emitter {
+    const arn_remat_program *p;
+    uint32_t *instance; /* per buffer: how often it was made */
+    uint32_t *named;    /* per tensor: which instance its name is of */
+    uint8_t *stands;    /* per op of the file: whether an op of the program stands for it alone */
+    uint32_t next;      /* the next op of the base that was not looked at */
+    uint32_t *runs, n, room;
+} emitter;
+
+static bool put_run(emitter *e, uint32_t op);
+
+static uint32_t buffer_named(const emitter *e, uint32_t tensor) {
+    return tensor == ARENAUT_NONE ? tensor : e->p->task->lowering->buffer[tensor];
+}
+
+/* Whether a tensor that is read names what was made last; else it is named again. */
+static bool name_again(emitter *e, uint32_t tensor) {
+    const uint32_t buffer = buffer_named(e, tensor);
+    if (buffer == ARENAUT_NONE || e->named[tensor] == e->instance[buffer]) return true;
+    const uint32_t op = e->p->maker[tensor];
+    if (op == ARENAUT_NONE || e->p->task->program->ops[op].kind != ARENAUT_OP_VIEW) return true;
+    return put_run(e, op);
+}
+
+static bool put_run(emitter *e, uint32_t op) {
+    const arenaut_op *own = &e->p->task->program->ops[op];
+    for (uint32_t i = 0; i < own->n_inputs; i++) {
+        if (own->inputs[i] != ARENAUT_NONE && !name_again(e, own->inputs[i])) return false;
+    }
+    for (uint32_t i = 0; i < own->n_outputs && own->kind != ARENAUT_OP_VIEW; i++) {
+        const uint32_t t = own->outputs[i], buffer = buffer_named(e, t);
+        if (buffer == ARENAUT_NONE || e->p->problem.maker[buffer] != e->p->number[op]) continue;
+        if (i == 0 || buffer != buffer_named(e, own->outputs[i - 1])) e->instance[buffer]++;
+    }
+    for (uint32_t i = 0; i < own->n_outputs; i++) {
+        const uint32_t buffer = buffer_named(e, own->outputs[i]);
+        if (buffer != ARENAUT_NONE) e->named[own->outputs[i]] = e->instance[buffer];
+    }
+    if (e->p->file_op[op] == ARENAUT_NONE) return true;
+    if (e->n == e->room) return false;
+    e->runs[e->n++] = e->p->file_op[op];
+    return true;
+}
+
+static bool put_file_op(emitter *e, uint32_t op) {
+    if (e->n == e->room) return false;
+    e->runs[e->n++] = op;
+    return true;
+}
+
+/* Ops of the file for which no single op stands keep their places among the others: up to `own`,
+ * which comes next. */
+static bool put_up_to(emitter *e, uint32_t own) {
+    const arn_recompute_task *task = e->p->task;
+    for (; e->next < task->file->n_ops; e->next++) {
+        const uint32_t op = task->base[e->next];
+        if (op == own || e->stands[op] == STANDS) break;
+        if (e->stands[op] == ABSENT && !put_file_op(e, op)) return false;
+    }
+    return true;
+}
+
+static bool put_all(emitter *e, const uint32_t *runs, uint32_t n_runs) {
+    const arn_remat_program *p = e->p;
+    for (uint32_t i = 0; i < p->problem.n_ops; i++) {
+        const uint32_t own = p->file_op[p->op_of[i]];
+        if (own != ARENAUT_NONE) e->stands[own] = STANDS;
+    }
+    for (uint32_t i = 0; i < n_runs; i++) {
+        const uint32_t op = p->op_of[runs[i]], own = p->file_op[op];
+        if (own != ARENAUT_NONE && e->stands[own] == STANDS) {
+            if (!put_up_to(e, own)) return false;
+            e->stands[own] = PUT;
+        }
+        if (!put_run(e, op)) return false;
+    }
+    return put_up_to(e, ARENAUT_NONE);
+}
+
+arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t *runs,
+                                     uint32_t n_runs, uint32_t **ops, uint32_t *n_ops,
+                                     arenaut_error *err) {
+    const uint32_t n_tensors = p->task->program->n_tensors, n_file = p->task->file->n_ops;
+    const uint64_t room = (uint64_t)n_runs * VIEWS_A_RUN + n_file;
+    if (room > UINT32_MAX) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many ops run again");
+    emitter e = {.p = p, .room = (uint32_t)room};
+    e.instance = arn_region_allocate(p->region, p->n_buffers, sizeof *e.instance);
+    e.named = arn_region_allocate(p->region, n_tensors, sizeof *e.named);
+    e.stands = arn_region_allocate(p->region, n_file, sizeof *e.stands);
+    e.runs = arn_region_allocate(p->region, e.room, sizeof *e.runs);
+    if (!e.instance || !e.named || !e.stands || !e.runs) return arn_no_memory(err);
+    memset(e.instance, 0, p->n_buffers * sizeof *e.instance);
+    memset(e.named, 0, n_tensors * sizeof *e.named);
+    memset(e.stands, ABSENT, n_file * sizeof *e.stands);
+    if (!put_all(&e, runs, n_runs)) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many views are named again");
+    }
+    if (!arn_recompute_leave_out_unread(p->task->file, p->region, e.runs, &e.n)) {
+        return arn_no_memory(err);
+    }
+    *ops = e.runs;
+    *n_ops = e.n;
+    return ARENAUT_OK;
+}

@@ -1,0 +1,36 @@
+/* The rematerialization problem of a program, and its runs as runs of the file's ops. */
+#ifndef ARN_REWRITE_REMAT_PROGRAM_H
+#define ARN_REWRITE_REMAT_PROGRAM_H
+
+#include <arenaut/rematerialization.h>
+
+#include "core/memory.h"
+#include "rewrite/find_within.h"
+
+typedef struct arn_remat_program {
+    const arn_recompute_task *task;
+    const arenaut_recompute_options *options;
+    arn_region *region;
+    const uint64_t *size; /* per buffer */
+    const uint8_t *held;
+    uint32_t n_buffers;
+    uint32_t *file_op;    /* per op of the program: that of the file, if it stands for that alone; NONE */
+    uint32_t *number;     /* per op of the program: its number in the problem; NONE: it touches nothing */
+    uint32_t *op_of;      /* and back */
+    uint64_t *file_cost;  /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
+    uint32_t *maker;      /* per tensor: the op of the program that makes or names it; NONE */
+    arenaut_remat_problem problem;
+} arn_remat_program;
+
+/* All lists are the region's. Ops have modelled costs where the options have none. */
+arenaut_status arn_remat_program_make(const arn_recompute_task *task,
+                                      const arenaut_recompute_options *options, arn_region *region,
+                                      arn_remat_program *out, arenaut_error *err);
+
+/* The runs of the problem's ops as a sequence of the file's, with views named again where their
+ * storage was made again. *ops is the region's. */
+arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t *runs,
+                                     uint32_t n_runs, uint32_t **ops, uint32_t *n_ops,
+                                     arenaut_error *err);
+
+#endif
