@@ -4,8 +4,9 @@
  *     remat_solve PERCENT... <PROBLEM
  *
  * PROBLEM is text: how many ops, storages and reads there are; then costs, whether ops run once (1)
- * or not, sizes, makers (-1: none), what is held, and the numbers of each read (bench/remat_table.py
- * writes it). Budgets are percent of what is alive where each op runs once. */
+ * or not, sizes, makers (-1: none), what is held, and the numbers of each read
+ * (bench/remat_table.py writes it). Budgets are percent of what is alive where each op runs once.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>

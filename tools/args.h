@@ -30,7 +30,7 @@ typedef struct tool_options {
 
     /* what is read, and for which runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
-        *split, *recompute, *reorder, *share, *kernels;
+        *split, *recompute, *reorder, *share, *kernels, *costs, *device;
     bool no_alloc_io, preserve_inputs, unmeasured, compact;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;

@@ -52,14 +52,58 @@ static void put_largest(const arenaut_pipeline *p, int indent, arenaut_text *out
     text_put(out, t == ARENAUT_NONE ? "\n" : ", ...\n");
 }
 
+/* "6.52 %" of the step. */
+static void put_percent(uint64_t part, uint64_t whole, arenaut_text *out) {
+    text_printf(out, "%.2f %%", whole ? 100 * (double)part / (double)whole : 0);
+}
+
+static double milliseconds(uint64_t nanoseconds) { return (double)nanoseconds / 1e6; }
+
+/* What is proven holds for the ops that may run again: all that only compute, or cheap ones alone.
+ */
+static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
+    const arenaut_recomputed *r = &p->recomputed;
+    const bool has_budget = p->options.recomputing.options.budget > 0;
+    text_printf(out, "%*stime: %.3f ms more (+", indent, "", milliseconds(r->added));
+    put_percent(r->added, r->base, out);
+    text_printf(out, "); %s", has_budget ? "no sequence that fits" : "with cheap ops, no sequence");
+    text_printf(out, " adds less than %.3f ms (", milliseconds(r->bound));
+    put_percent(r->bound, r->base, out);
+    text_put(out, ", proven), gap ");
+    put_percent(r->added > r->bound ? r->added - r->bound : 0, r->base, out);
+    text_printf(out, "; %s\n",
+                p->options.recomputing.options.costs ? "times as given" : "modelled");
+    if (r->device) {
+        text_printf(out, "%*s      for %s%s\n", indent, "", r->device,
+                    p->options.recomputing.options.costs ? " where they are not" : "");
+    }
+}
+
+static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_recomputed *r = &p->recomputed;
+    const uint64_t budget = p->options.recomputing.options.budget;
+    if (budget > 0 && r->fits) {
+        text_put(out, "nothing has to run again: the budget is kept as it is\n");
+    } else if (budget > 0) {
+        text_printf(out,
+                    r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"
+                                      : "none was found that fits; any needs %s bytes (proven)\n",
+                    with_commas(r->floor).text);
+    } else if (r->after < r->before) {
+        text_put(out, "less would be alive at once, but needs no smaller arena\n");
+    } else if (r->floor >= r->before) {
+        text_put(out, "nothing that cheap ops can make again is in the way at the peak (proven)\n");
+    } else {
+        text_put(out, "cheap ops that run again were not found to lower the peak\n");
+    }
+}
+
 void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     if (!r->known) return;
     text_put(out, head);
     if (r->n_ops == 0) {
-        text_put(out, r->after < r->before
-                          ? "less would be alive at once, but needs no smaller arena\n"
-                          : "nothing that cheap ops can make again is in the way at the peak\n");
+        put_nothing(p, out);
         return;
     }
     text_printf(out, "%" PRIu32 " op%s again: %s bytes alive at once instead of %s", r->n_ops,
@@ -67,6 +111,7 @@ void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_tex
                 with_commas(r->before).text);
     text_printf(out, "; ops write %s more (%s)\n", with_commas(r->bytes).text,
                 change_percent(r->bytes_before, r->bytes_before + r->bytes).text);
+    put_time(p, (int)strlen(head), out);
     put_largest(p, (int)strlen(head), out);
 }
 
@@ -77,8 +122,13 @@ static void put_figures(const arenaut_recomputed *r, arenaut_text *out) {
     text_put_json_u64(out, r->after);
     text_printf(out, ", \"added_ops\": %" PRIu32 ", \"added_bytes\": ", r->n_ops);
     text_put_json_u64(out, r->bytes);
-    text_put(out, ", \"bytes_before\": ");
-    text_put_json_u64(out, r->bytes_before);
+    const uint64_t more[] = {r->bytes_before, r->base, r->added, r->bound, r->floor};
+    static const char *const names[] = {"bytes_before", "nanoseconds", "added_nanoseconds",
+                                        "bound_nanoseconds", "floor"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        text_printf(out, ", \"%s\": ", names[i]);
+        text_put_json_u64(out, more[i]);
+    }
 }
 
 void put_json_figures_of_recompute(const arenaut_recomputed *recomputed, arenaut_text *out) {

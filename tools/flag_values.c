@@ -350,6 +350,38 @@ static exit_code parse_splitting(const tool_options *o, flag_values *owned,
     return EXIT_FINE;
 }
 
+/* "7.8e13:1.24e12": operations and bytes in a second, at least 1e6 each. */
+static bool parse_rates(const char *text, arenaut_roofline *device) {
+    char *end;
+    const double operations = strtod(text, &end);
+    if (*end != ':') return false;
+    const double bytes = strtod(end + 1, &end);
+    if (*end || !(operations >= 1e6 && operations < 1e18 && bytes >= 1e6 && bytes < 1e18)) {
+        return false;
+    }
+    *device = (arenaut_roofline){text, (uint64_t)operations, (uint64_t)bytes, 0};
+    return true;
+}
+
+static exit_code parse_roofline(const char *text, arenaut_roofline *device) {
+    if (!text) return EXIT_FINE;
+    const arenaut_roofline *known = arenaut_roofline_find(text);
+    if (known) *device = *known;
+    if (known || parse_rates(text, device)) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL,
+                    "--device %s: a device is a100, h100, cpu, or FLOPS:BYTES, what it does in a "
+                    "second, as 7.8e13:1.24e12",
+                    text);
+}
+
+static exit_code parse_recomputing(const tool_options *o, arenaut_recomputing *out) {
+    out->on = o->recompute && strcmp(o->recompute, "on") == 0;
+    out->options.max_ops = limit(o->max_ops);
+    if (o->fit == 0) return complain(EXIT_USAGE, NULL, "--fit SIZE is at least a byte");
+    if (o->fit != NOT_GIVEN && out->on) out->options.budget = o->fit;
+    return parse_roofline(o->device, &out->options.device);
+}
+
 exit_code parse_flag_values(const tool_options *o, flag_values *owned,
                             arenaut_pipeline_options *out) {
     exit_code code = parse_settings(&o->set, owned, out);
@@ -361,8 +393,7 @@ exit_code parse_flag_values(const tool_options *o, flag_values *owned,
     if (code == EXIT_FINE) code = parse_pins(&o->pin, owned, out);
     if (code == EXIT_FINE) code = parse_dims(&o->dim, owned, out);
     if (code == EXIT_FINE) code = parse_splitting(o, owned, &out->splitting);
-    out->recomputing.on = o->recompute && strcmp(o->recompute, "on") == 0;
-    out->recomputing.options.max_ops = limit(o->max_ops);
+    if (code == EXIT_FINE) code = parse_recomputing(o, &out->recomputing);
     out->reordering.on = o->reorder && strcmp(o->reorder, "on") == 0;
     return code;
 }

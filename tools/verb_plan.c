@@ -366,10 +366,30 @@ static exit_code check_output(planning *p) {
     return output_check(p->output, p->job.options->force, kind_is_model(p->kind));
 }
 
+/* What was to fit and does not is not written. */
+static exit_code check_fit(const planning *p) {
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    const uint64_t fit = p->job.options->fit;
+    if (fit == NOT_GIVEN) return EXIT_FINE;
+    const reservation need = what_it_takes(p);
+    if (need.bytes <= fit && !need.unknown) return EXIT_FINE;
+    const arenaut_recomputed *r = &pipeline->recomputed;
+    if (r->known && r->floor > fit) {
+        return complain(
+            EXIT_NEGATIVE, p->job.path,
+            "nothing fits %s bytes: whatever runs again, at least %s are needed (proven)",
+            with_commas(fit).text, with_commas(r->floor).text);
+    }
+    return complain(EXIT_NEGATIVE, p->job.path,
+                    "no plan of %s bytes was found: this one needs %s%s", with_commas(fit).text,
+                    need.unknown ? "at least " : "", with_commas(need.bytes).text);
+}
+
 static exit_code make_and_write(planning *p, const char *path, const tool_options *options) {
     exit_code code = job_read(&p->job, path, options);
     if (code == EXIT_FINE) code = check_output(p);
     if (code == EXIT_FINE) code = job_run_read(&p->job);
+    if (code == EXIT_FINE) code = check_fit(p);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
     return code;
 }
@@ -634,11 +654,17 @@ static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     return code;
 }
 
+/* With --recompute on the size is the budget of rematerialization, in one plan. */
+static bool fits_by_levers(const tool_options *o) {
+    const bool rematerializes = o->recompute && strcmp(o->recompute, "on") == 0;
+    return o->smallest || (o->fit != NOT_GIVEN && !rematerializes);
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     exit_code code = refuse_missing_output_flag(options);
     if (code != EXIT_FINE) return code;
-    if (options->fit != NOT_GIVEN || options->smallest) return plan_fitting(options, out);
+    if (fits_by_levers(options)) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];

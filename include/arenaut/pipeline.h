@@ -124,12 +124,18 @@ typedef struct arenaut_recomputing {
     arenaut_recompute_options options; /* of the search */
 } arenaut_recomputing;
 
-/* The result of rematerialization, in live bytes. */
+/* The result of rematerialization, in live bytes and nanoseconds. */
 typedef struct arenaut_recomputed {
     bool known;                   /* that is, the rest means something */
     uint64_t before, after;       /* peak without and with the copies of ops */
     uint32_t n_ops;               /* copies of ops; 0: none, since they lower no plan */
     uint64_t bytes, bytes_before; /* written by the copies, and by all ops of the file */
+    uint64_t base, added;         /* time of all ops, each once, and of the copies */
+    uint64_t bound;     /* no sequence of the ops that keeps `kept` adds less time; checked */
+    uint64_t kept;      /* the budget; `after` if there is none */
+    uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
+    const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */
+    bool fits;          /* the arena keeps the budget, by this sequence or without any */
 } arenaut_recomputed;
 
 /* The result of scheduling, in live bytes, buffers rounded up to their alignment. */

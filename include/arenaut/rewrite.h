@@ -277,7 +277,8 @@ arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops,
 arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                                  arenaut_rewrite **out, arenaut_error *err);
 
-/* A device, for modelled costs of ops: what it can do in a second, and nanoseconds to begin an op. */
+/* A device, for modelled costs of ops: what it can do in a second, and nanoseconds to begin an op.
+ */
 typedef struct arenaut_roofline {
     const char *name; /* NULL: none */
     uint64_t operations, bytes, launch;
@@ -288,6 +289,14 @@ typedef struct arenaut_roofline {
 const arenaut_roofline *arenaut_roofline_find(const char *name);
 
 #define ARENAUT_COST_UNKNOWN UINT64_MAX
+
+/* Reads a cost file: CSV with the header method,op,nanoseconds, a row for each op that it knows:
+ * its method by name or number (empty: the first) and its number there. Lines that begin with '#'
+ * are comments. *costs, per op of the program, is the caller's, to be released with `allocator`.
+ * BAD_INPUT with the line in err->at for unknown methods and ops, and what is no time. */
+arenaut_status arenaut_costs_read(const char *text, size_t size, const arenaut_program *program,
+                                  const arenaut_allocator *allocator, uint64_t **costs,
+                                  arenaut_error *err);
 
 /* What running ops again may cost. Zero-initialised: cheap ops, any number of them, as long as less
  * is alive at once then, and the default effort. */
@@ -312,7 +321,7 @@ typedef struct arenaut_recomputation {
     uint64_t base, added;   /* nanoseconds of all ops, each once, and of what runs beyond that */
     uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
                              * one; checked */
-    uint64_t floor;         /* in no sequence less is alive at once; checked */
+    uint64_t floor;         /* no arena of any sequence is smaller; checked */
     uint32_t floor_op;      /* of the file, at which that is so; ARENAUT_NONE: not known */
     bool fits;              /* the budget is kept */
     uint32_t *ops;          /* of the file */

@@ -12,6 +12,7 @@ SIZE_MAX = 9223372036854775807
 MAX_POOLS = 64
 NO_EFFORT_LIMIT = 18446744073709551615
 TYPES_ANY = 4294967295
+COST_UNKNOWN = 18446744073709551615
 REPORT_MAX_WIDTH = 1000
 MAX_OPEN_SIZES = 8
 VERSION = "0.1.0"
@@ -437,6 +438,10 @@ class SplitFront(Structure):
 
 
 class WaysToSplit(Structure):
+    pass
+
+
+class Roofline(Structure):
     pass
 
 
@@ -922,8 +927,16 @@ WaysToSplit._fields_ = [
     ("front", POINTER(SplitFront)),
     ("kept", c_uint64),
     ("taken", c_uint32)]
+Roofline._fields_ = [
+    ("name", c_char_p),
+    ("operations", c_uint64),
+    ("bytes", c_uint64),
+    ("launch", c_uint64)]
 RecomputeOptions._fields_ = [
+    ("budget", c_uint64),
     ("max_ops", OptionalId),
+    ("costs", POINTER(c_uint64)),
+    ("device", Roofline),
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
     ("progress_context", c_void_p)]
@@ -1078,7 +1091,14 @@ Recomputed._fields_ = [
     ("after", c_uint64),
     ("n_ops", c_uint32),
     ("bytes", c_uint64),
-    ("bytes_before", c_uint64)]
+    ("bytes_before", c_uint64),
+    ("base", c_uint64),
+    ("added", c_uint64),
+    ("bound", c_uint64),
+    ("kept", c_uint64),
+    ("floor", c_uint64),
+    ("device", c_char_p),
+    ("fits", c_bool)]
 Ordering._fields_ = [
     ("known", c_bool),
     ("given", c_uint64),

@@ -1,6 +1,6 @@
 /* Holds runs and bounds of a rematerialization against their problem: instances and their lives are
- * listed run by run; a flow is added up, node by node, and what it may be at most is worked out anew
- * from what runs before an op and what behind. O(runs × arguments), without searching. */
+ * listed run by run; a flow is added up, node by node, and what it may be at most is worked out
+ * anew from what runs before an op and what behind. O(runs × arguments), without searching. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,14 +28,15 @@ typedef struct checker {
     const arenaut_remat_problem *p;
     const arenaut_rematerialization *r;
     arn_region region;
-    rows reads, makes, leads, follows; /* of an op: storages; ops that first run behind it, before */
-    uint32_t *instance;                /* per storage: the latest; NONE: there is none */
+    rows reads, makes, leads,
+        follows;        /* of an op: storages; ops that first run behind it, before */
+    uint32_t *instance; /* per storage: the latest; NONE: there is none */
     life *lives;
     uint32_t n_lives;
-    uint32_t *ran; /* per op: its first run; NONE: it has not run */
-    uint64_t *load; /* per run, and behind all */
-    uint8_t *when; /* per op: moment */
-    bool *there;   /* per storage: alive at the op that a proof looks at, in any case */
+    uint32_t *ran;        /* per op: its first run; NONE: it has not run */
+    uint64_t *load;       /* per run, and behind all */
+    uint8_t *when;        /* per op: moment */
+    bool *there;          /* per storage: alive at the op that a proof looks at, in any case */
     uint64_t *into, *out; /* per storage, per op: flow */
     arenaut_finding *finding;
     arenaut_error *err;
@@ -68,11 +69,11 @@ static void fill_rows(checker *c) {
     for (int fill = 0; fill < 2; fill++) {
         for (size_t k = 0; k < 4 && fill; k++) sum_rows(all[k], p->n_ops);
         const uint32_t shift = fill ? 1 : 2;
-#define PUT(rows, of, id)                              \
-    do {                                               \
-        uint32_t *at = &(rows).at[(of) + shift];       \
-        if (fill) (rows).to[*at] = (id);               \
-        ++*at;                                         \
+#define PUT(rows, of, id)                        \
+    do {                                         \
+        uint32_t *at = &(rows).at[(of) + shift]; \
+        if (fill) (rows).to[*at] = (id);         \
+        ++*at;                                   \
     } while (0)
         for (uint32_t i = 0; i < p->n_reads; i++) {
             const uint32_t op = p->reads[i].op, s = p->reads[i].buffer, maker = p->maker[s];
@@ -104,7 +105,8 @@ static arenaut_status reject_run(checker *c, uint32_t at, const char *why) {
 static arenaut_status use(checker *c, uint32_t storage, uint32_t at) {
     uint32_t *latest = &c->instance[storage];
     if (*latest == ARENAUT_NONE) {
-        if (c->p->maker[storage] != ARENAUT_NONE) return reject_run(c, at, "it reads what is not made");
+        if (c->p->maker[storage] != ARENAUT_NONE)
+            return reject_run(c, at, "it reads what is not made");
         *latest = c->n_lives;
         c->lives[c->n_lives++] =
             (life){storage, is_held(c, storage, ARENAUT_HELD_BEFORE) ? 0 : at, at};
@@ -119,7 +121,8 @@ static arenaut_status follow_run(checker *c, uint32_t at) {
     if (c->ran[op] == ARENAUT_NONE) {
         c->ran[op] = at;
         for (uint32_t i = c->follows.at[op]; i < c->follows.at[op + 1]; i++) {
-            if (c->ran[c->follows.to[i]] == ARENAUT_NONE) return reject_run(c, at, "it has to wait");
+            if (c->ran[c->follows.to[i]] == ARENAUT_NONE)
+                return reject_run(c, at, "it has to wait");
         }
     } else if (ends != ARENAUT_NONE && c->ran[ends] != ARENAUT_NONE) {
         return reject_run(c, at, "it may not run again");
@@ -244,8 +247,8 @@ static void find_begun(checker *c, uint32_t *begun) {
     const arenaut_remat_problem *p = c->p;
     for (uint32_t s = 0; s < p->n_storages; s++) {
         const uint32_t maker = p->maker[s];
-        begun[s] = maker != ARENAUT_NONE ? c->when[maker] == EARLIER
-                                         : is_held(c, s, ARENAUT_HELD_BEFORE);
+        begun[s] =
+            maker != ARENAUT_NONE ? c->when[maker] == EARLIER : is_held(c, s, ARENAUT_HELD_BEFORE);
     }
     for (uint32_t i = 0; i < p->n_reads; i++) {
         if (c->when[p->reads[i].op] == EARLIER) begun[p->reads[i].buffer] = true;
@@ -259,8 +262,10 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     for (uint32_t s = 0; s < p->n_storages; s++) {
         c->there[s] = is_held(c, s, ARENAUT_HELD_AFTER) && begun[s];
     }
-    for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++) c->there[c->reads.to[i]] = true;
-    for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++) c->there[c->makes.to[i]] = true;
+    for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++)
+        c->there[c->reads.to[i]] = true;
+    for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++)
+        c->there[c->makes.to[i]] = true;
     for (uint32_t s = 0; s < p->n_storages; s++) bytes += c->there[s] ? p->size[s] : 0;
     for (uint32_t i = 0; i < p->n_rights; i++) {
         if (p->rights[i].op == op && p->rights[i].bytes > right) right = p->rights[i].bytes;
@@ -269,7 +274,8 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
 }
 
 /* Each storage takes in no more than it costs to be alive, and hands that to its maker. */
-static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof, const uint32_t *begun) {
+static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof,
+                               const uint32_t *begun) {
     const arenaut_remat_problem *p = c->p;
     bool ok = true;
     memset(c->into, 0, p->n_storages * sizeof *c->into);
@@ -292,7 +298,8 @@ static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof, con
     return ok ? ARENAUT_OK : reject_proof(c, "overflow");
 }
 
-/* An op may hand on no more than comes in and, where it runs before, keeps what it costs at most. */
+/* An op may hand on no more than comes in and, where it runs before, keeps what it costs at most.
+ */
 static arenaut_status check_op(checker *c, const arenaut_remat_proof *proof, uint32_t op,
                                uint64_t *flow) {
     uint64_t in = 0, most;
@@ -304,8 +311,8 @@ static arenaut_status check_op(checker *c, const arenaut_remat_proof *proof, uin
     }
     if (c->out[op] > in) return reject_proof(c, "an op hands on more than it got");
     const uint32_t ends = right_ends(c, op);
-    const bool never = ends != ARENAUT_NONE &&
-                       (ends == op || ends == proof->op || c->when[ends] == EARLIER);
+    const bool never =
+        ends != ARENAUT_NONE && (ends == op || ends == proof->op || c->when[ends] == EARLIER);
     if (c->when[op] == EARLIER && never) return ARENAUT_OK;
     if (!arn_multiply(c->p->cost[op], proof->time_price, &most)) return reject_proof(c, "overflow");
     if (c->when[op] != EARLIER) most = 0;
@@ -357,7 +364,8 @@ static arenaut_status check_floor(checker *c) {
     const arenaut_remat_proof *proof = &c->r->floor_proof;
     uint64_t flow, own, claimed;
     if (c->r->floor == 0) return ARENAUT_OK;
-    if (proof->time_price != 0 || proof->byte_price == 0) return reject_proof(c, "time has a price");
+    if (proof->time_price != 0 || proof->byte_price == 0)
+        return reject_proof(c, "time has a price");
     const arenaut_status st = check_flow(c, proof, &flow, &own);
     if (st != ARENAUT_OK || c->r->floor <= own) return st;
     if (!arn_multiply(proof->byte_price, c->r->floor - own - 1, &claimed)) {
@@ -378,8 +386,8 @@ static bool are_rights(const checker *c) {
         for (uint32_t k = c->reads.at[right->op]; k < c->reads.at[right->op + 1]; k++) {
             reads = reads || c->reads.to[k] == right->over;
         }
-        ok = reads && p->maker[right->made] == right->op &&
-             right->bytes <= p->size[right->made] && right->bytes <= p->size[right->over];
+        ok = reads && p->maker[right->made] == right->op && right->bytes <= p->size[right->made] &&
+             right->bytes <= p->size[right->over];
     }
     return ok;
 }
@@ -394,7 +402,8 @@ static bool are_numbers(const arenaut_remat_problem *p, const arenaut_rematerial
     }
     for (uint32_t i = 0; i < p->n_rights; i++) {
         const arenaut_order_right *right = &p->rights[i];
-        ok = ok && right->op < p->n_ops && right->made < p->n_storages && right->over < p->n_storages;
+        ok = ok && right->op < p->n_ops && right->made < p->n_storages &&
+             right->over < p->n_storages;
     }
     for (uint32_t s = 0; s < p->n_storages; s++) {
         ok = ok && (p->maker[s] == ARENAUT_NONE || p->maker[s] < p->n_ops);

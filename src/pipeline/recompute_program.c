@@ -23,7 +23,7 @@ static arenaut_status find_base(const arenaut_pipeline *p, arn_budget *budget,
 }
 
 /* `moved`: the base is another order than that of the file. */
-static arenaut_status find_in_base(const arenaut_pipeline *p, arn_budget *budget,
+static arenaut_status find_in_base(const arenaut_pipeline *p, arn_budget *budget, uint64_t bytes,
                                    const uint32_t *base, bool moved, arenaut_recomputation **found,
                                    arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -37,13 +37,14 @@ static arenaut_status find_in_base(const arenaut_pipeline *p, arn_budget *budget
         st = arn_pipeline_order_problem(p, given, &problem, err);
     }
     if (st == ARENAUT_OK) {
-        const arenaut_recompute_options *again = &p->options.recomputing.options;
+        arenaut_recompute_options again = p->options.recomputing.options;
         const uint64_t effort =
-            arn_pipeline_effort(p, again->effort, arenaut_recompute_default_effort());
+            arn_pipeline_effort(p, again.effort, arenaut_recompute_default_effort());
+        again.budget = bytes;
         arn_budget part = arn_budget_part(budget, effort, 0, ARN_BUDGET_ALL);
         const arn_recompute_task task = {given->document.program, given->lowering, problem,
                                          p->document.program, base};
-        st = arn_recompute_find(&task, &part, again, allocator, found, err);
+        st = arn_recompute_find(&task, &part, &again, allocator, found, err);
     }
     arenaut_program_order_free(problem);
     arenaut_pipeline_free(given);
@@ -52,32 +53,38 @@ static arenaut_status find_in_base(const arenaut_pipeline *p, arn_budget *budget
 
 /* The same where ops may move: the best order is for ops that run once, and may put early what had
  * better run again late, so that the file's is as good a beginning. */
+static bool is_better(const arenaut_recomputation *a, const arenaut_recomputation *b,
+                      uint64_t bytes) {
+    if (bytes > 0 && a->fits && b->fits) return a->added < b->added;
+    return bytes > 0 && a->fits != b->fits ? a->fits : a->after < b->after;
+}
+
 static arenaut_status find_in_best_base(const arenaut_pipeline *p, arn_budget *budget,
-                                        uint32_t *base, arenaut_recomputation **found,
-                                        arenaut_error *err) {
+                                        uint64_t bytes, uint32_t *base,
+                                        arenaut_recomputation **found, arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arenaut_pipeline *given = NULL;
     arenaut_recomputation *other = NULL;
     options.reordering = (arenaut_reordering){0};
     arenaut_status st = arn_pipeline_prepare_aside(p, budget, &options, &given, err);
     if (st == ARENAUT_OK) st = find_base(p, budget, given, base, err);
-    if (st == ARENAUT_OK) st = find_in_base(p, budget, base, true, &other, err);
+    if (st == ARENAUT_OK) st = find_in_base(p, budget, bytes, base, true, &other, err);
     arenaut_pipeline_free(given);
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);
-    const bool better = other->after < (*found)->after;
+    const bool better = is_better(other, *found, bytes);
     arenaut_recomputation_free(better ? *found : other);
     if (better) *found = other;
     return ARENAUT_OK;
 }
 
 /* `base`: a list of as many as the file has ops. */
-static arenaut_status find(const arenaut_pipeline *p, arn_budget *budget, uint32_t *base,
-                           arenaut_recomputation **found, arenaut_error *err) {
+static arenaut_status find(const arenaut_pipeline *p, arn_budget *budget, uint64_t bytes,
+                           uint32_t *base, arenaut_recomputation **found, arenaut_error *err) {
     for (uint32_t i = 0; i < p->document.program->n_ops; i++) base[i] = i;
-    const arenaut_status st = find_in_base(p, budget, base, false, found, err);
+    const arenaut_status st = find_in_base(p, budget, bytes, base, false, found, err);
     if (st != ARENAUT_OK || !p->options.reordering.on) return st;
-    return find_in_best_base(p, budget, base, found, err);
+    return find_in_best_base(p, budget, bytes, base, found, err);
 }
 
 /* What the ops of the file write, and what those write that run again; views write nothing. */
@@ -102,17 +109,71 @@ static arenaut_status put_sequence(arenaut_pipeline *p, const uint32_t *ops, uin
     return st;
 }
 
+static arenaut_status plan_with(arenaut_pipeline *p, arn_budget *budget, const uint32_t *ops,
+                                uint32_t n_ops, arn_reserved *with, arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    if (ops) options.recomputing = (arenaut_recomputing){.on = true, .ops = ops, .n_ops = n_ops};
+    return arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, with, err);
+}
+
 /* Takes what was found, if less is to be reserved then. */
 static arenaut_status choose(arenaut_pipeline *p, arn_budget *budget,
                              const arenaut_recomputation *found, arenaut_error *err) {
-    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arn_reserved without, with;
-    arenaut_status st = arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, &without, err);
-    options.recomputing =
-        (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
-    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, budget, options, ARN_QUICKLY, &with, err);
+    arenaut_status st = plan_with(p, budget, NULL, 0, &without, err);
+    if (st == ARENAUT_OK) st = plan_with(p, budget, found->ops, found->n_ops, &with, err);
     if (st != ARENAUT_OK || !arn_costs_less(with.cost, without.cost)) return st;
     return put_sequence(p, found->ops, found->n_ops, err);
+}
+
+static void tell(arenaut_pipeline *p, const arenaut_recomputation *found) {
+    const arenaut_recompute_options *o = &p->options.recomputing.options;
+    p->recomputed = (arenaut_recomputed){.known = true,
+                                         .before = found->before,
+                                         .after = found->after,
+                                         .base = found->base,
+                                         .added = found->added,
+                                         .bound = found->bound,
+                                         .kept = o->budget ? o->budget : found->after,
+                                         .floor = found->floor,
+                                         .device = o->device.name ? o->device.name : "a100"};
+}
+
+/* The fastest sequence with which the arena is within the budget: where buffers leave gaps, as many
+ * bytes fewer are asked for. A bound for the budget holds for all of them. */
+static arenaut_status fit(arenaut_pipeline *p, arn_budget *budget, uint32_t *base,
+                          arenaut_error *err) {
+    enum { MOST_TIMES = 4 };
+    const uint64_t most = p->options.recomputing.options.budget;
+    const uint32_t n = p->document.program->n_ops;
+    uint64_t within = most, bound = 0;
+    arn_reserved now;
+    arenaut_status st = plan_with(p, budget, NULL, 0, &now, err);
+    for (uint32_t i = 0; i < MOST_TIMES && st == ARENAUT_OK; i++) {
+        arenaut_recomputation *found = NULL;
+        st = find(p, budget, within, base, &found, err);
+        if (st != ARENAUT_OK) return st;
+        if (i == 0) bound = found->bound;
+        found->bound = bound;
+        tell(p, found);
+        const bool fits_already = now.cost.total <= most;
+        p->recomputed.fits = fits_already;
+        bool over = false;
+        if (found->fits && found->n_ops > n && !fits_already) {
+            arn_reserved with;
+            st = plan_with(p, budget, found->ops, found->n_ops, &with, err);
+            over = with.cost.total > most;
+            if (st == ARENAUT_OK && !over) {
+                p->recomputed.fits = true;
+                st = put_sequence(p, found->ops, found->n_ops, err);
+            }
+            if (over && with.cost.total - most < within) within -= with.cost.total - most;
+            else over = false;
+        }
+        arenaut_recomputation_free(found);
+        if (!over) break;
+    }
+    return st;
 }
 
 /* The share of the time, in thousandths, up to which they are looked for. */
@@ -131,13 +192,14 @@ static arenaut_status recompute_found(arenaut_pipeline *p, arn_budget *budget, a
     }
     uint32_t *base = arn_allocate(allocator, n, sizeof *base);
     if (!base) return arn_no_memory(err);
-    arenaut_status st = find(p, &looking, base, &found, &why);
+    const bool has_budget = p->options.recomputing.options.budget > 0;
+    arenaut_status st =
+        has_budget ? fit(p, &looking, base, &why) : find(p, &looking, 0, base, &found, &why);
     if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) {
         arn_pipeline_note(p, "nothing is computed again: %s", why.msg);
         st = ARENAUT_OK;
-    } else if (st == ARENAUT_OK) {
-        p->recomputed =
-            (arenaut_recomputed){.known = true, .before = found->before, .after = found->after};
+    } else if (st == ARENAUT_OK && found) {
+        tell(p, found);
         if (found->n_ops > n) st = choose(p, &choosing, found, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;

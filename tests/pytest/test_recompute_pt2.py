@@ -318,3 +318,93 @@ def test_damaged_files_leave_nothing_behind(tmp_path):
         assert output.exists() == (done.returncode == 0), done.stderr
         written += done.returncode == 0
     assert written > 5
+
+
+class Normalised(nn.Module):
+    """Convolutions with batch norms that keep running statistics, and activations in place."""
+
+    def __init__(self, layers=5):
+        super().__init__()
+        torch.manual_seed(0)
+        sides = [3] + [8] * layers
+        self.body = nn.Sequential(*(
+            nn.Sequential(nn.Conv2d(a, b, 3, 1, 1, bias=False), nn.BatchNorm2d(b), nn.ReLU6(inplace=True))
+            for a, b in zip(sides, sides[1:])))
+
+    def forward(self, x):
+        return self.body(x).pow(2).mean()
+
+
+def save_normalised(path):
+    from torch.export.experimental import _export_forward_backward
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = torch.export.export(Normalised().train(), (torch.randn(2, 3, 16, 16),))
+        save(_export_forward_backward(graph), path)
+
+
+def test_batch_norms_with_statistics_and_activations_in_place_run_again(arenaut, arenaut_json, tmp_path):
+    """Two tensors of one result each, which only go together; statistics are updated once."""
+    path, output = tmp_path / "joint.pt2", tmp_path / "again.pt2"
+    save_normalised(path)
+    before = arenaut_json("plan", path)["result"]["arena"]
+    after = arenaut_json("plan", path, "--recompute", "on", "-o", output)["result"]["arena"]
+    assert after < 0.7 * before
+    program = torch.export.load(path)
+    inputs = [spec.arg.name for spec in program.graph_signature.input_specs if spec.target is None]
+    assert len(inputs) == 1
+    x = torch.randn(2, 3, 16, 16)
+    assert_same(run_joint(path, x), run_joint(output, x))
+
+
+def run_joint(path, x):
+    """All results of the graph: loss, gradients, new statistics."""
+    program = torch.export.load(path)
+    values = [x if spec.target is None else program.state_dict[spec.target]
+              for spec in program.graph_signature.input_specs]
+    with torch.no_grad():
+        return program.graph_module(*[value.clone() for value in values])
+
+
+@pytest.mark.parametrize("share", [90, 75])
+def test_a_budget_is_kept_at_the_least_time(arenaut, arenaut_json, tmp_path, share):
+    path, output = tmp_path / "joint.pt2", tmp_path / "fits.pt2"
+    save_normalised(path)
+    fit = arenaut_json("plan", path)["result"]["arena"] * share // 100
+    document = arenaut_json("plan", path, "--recompute", "on", "--fit", fit, "-o", output)
+    found = document["recompute"]
+    assert document["result"]["arena"] <= fit
+    assert (share == 90 or found["bound_nanoseconds"] > 0) and found["bound_nanoseconds"] <= found["added_nanoseconds"] < found["nanoseconds"]
+    assert found["floor"] <= fit
+    x = torch.randn(2, 3, 16, 16)
+    assert_same(run_joint(path, x), run_joint(output, x))
+
+
+def test_below_the_floor_nothing_is_written(arenaut, arenaut_json, tmp_path):
+    path, output = tmp_path / "joint.pt2", tmp_path / "fits.pt2"
+    save_normalised(path)
+    floor = arenaut_json("plan", path, "--recompute", "on", "--fit", "1G")["recompute"]["floor"]
+    done = arenaut("plan", path, "--recompute", "on", "--fit", floor - 1, "-o", output, exit=1)
+    assert f"at least {floor:,} are needed (proven)" in done.stderr
+    assert not output.exists()
+
+
+def test_costs_are_those_of_a_file_or_of_a_device(arenaut, arenaut_json, tmp_path):
+    path, costs = tmp_path / "joint.pt2", tmp_path / "costs.csv"
+    save_normalised(path)
+    fit = arenaut_json("plan", path)["result"]["arena"] * 3 // 4
+    flags = ["plan", path, "--recompute", "on", "--fit", fit]
+    times = [arenaut_json(*flags, "--device", device)["recompute"]["nanoseconds"]
+             for device in ("a100", "cpu", "1e9:1e9")]
+    assert times[2] == max(times) and len(set(times)) == 3
+    assert "for 1e9:1e9" in arenaut(*flags, "--device", "1e9:1e9").stdout
+    costs.write_text("method,op,nanoseconds\n# the first\nforward,0,1000000000\n,1,7\n")
+    assert arenaut_json(*flags, "--costs", costs)["recompute"]["nanoseconds"] > 1000000000
+    for row, word in (("forward,99999,1", "no op"), ("other,0,1", "no method"), ("forward,0,-1", "nanoseconds"),
+                      ("forward,0,", "nanoseconds"), ("forward,0", "a row has")):
+        costs.write_text(f"method,op,nanoseconds\n{row}\n")
+        done = arenaut(*flags, "--costs", costs, "-o", tmp_path / "no.pt2", exit=3)
+        assert word in done.stderr and "line 2" in done.stderr
+    assert not (tmp_path / "no.pt2").exists()
+    assert "FLOPS:BYTES" in arenaut(*flags, "--device", "abacus", exit=2).stderr
+    assert "--recompute on" in arenaut("plan", path, "--fit", fit, exit=2).stderr

@@ -30,8 +30,8 @@ static const uint64_t cost[OPS] = {10, 10, 10, 10, 20, 20, 20, 20};
 static const uint64_t size[STORAGES] = {8, 8, 8, 8, 4, 4, 4, 4};
 static const uint32_t maker[STORAGES] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const uint8_t held[STORAGES] = {[7] = ARENAUT_HELD_AFTER};
-static const arenaut_order_use reads[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {5, 2},
-                                          {6, 5}, {6, 1}, {7, 6}, {7, 0}};
+static const arenaut_order_use reads[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4},
+                                          {5, 2}, {6, 5}, {6, 1}, {7, 6}, {7, 0}};
 static const arenaut_remat_problem chain = {.n_ops = OPS,
                                             .n_storages = STORAGES,
                                             .n_reads = COUNT_OF(reads),

@@ -1,7 +1,7 @@
-/* The dual of one op is concave and piecewise linear in the price of a byte, and a cut gives a piece:
- * cost + price × (bytes − what the budget leaves). Two pieces, one rising and one falling, meet at
- * the next price to try (Kelley). Over ops, a sample of those above the budget is tried at the best
- * price so far, then neighbours of the best, at growing and shrinking distances. */
+/* The dual of one op is concave and piecewise linear in the price of a byte, and a cut gives a
+ * piece: cost + price × (bytes − what the budget leaves). Two pieces, one rising and one falling,
+ * meet at the next price to try (Kelley). Over ops, a sample of those above the budget is tried at
+ * the best price so far, then neighbours of the best, at growing and shrinking distances. */
 #include "rewrite/rematerialize/remat_bound.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Which ops of a program run again: its rematerialization problem, solved and checked, as runs of the
- * file's ops. Fewer ops are added where a higher peak is allowed, which bisection makes use of. */
+/* Which ops of a program run again: its rematerialization problem, solved and checked, as runs of
+ * the file's ops. Fewer ops are added where a higher peak is allowed, which bisection makes use of.
+ */
 #include <string.h>
 
 #include <arenaut/check.h>
@@ -104,9 +105,13 @@ static arenaut_status limit_ops(chooser *c, arenaut_recomputation *r) {
 static arenaut_status choose(chooser *c, arenaut_recomputation *r) {
     arenaut_status st =
         arn_remat_program_make(c->task, c->options, &c->region, &c->program, c->err);
-    if (st == ARENAUT_OK) st = try_budget(c, c->options->budget, r);
+    if (st != ARENAUT_OK) return st;
+    /* An arena may end with the last byte of a buffer whose size counts rounded up. */
+    const uint64_t at_ends = arenaut_program_order_peaks(c->task->order).at_ends;
+    const uint64_t bytes = c->options->budget ? c->options->budget + at_ends : 0;
+    st = try_budget(c, bytes, r);
     if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, r);
-    if (st == ARENAUT_OK && c->options->budget > 0) r->fits = r->after <= c->options->budget;
+    r->floor -= arn_min_u64(r->floor, at_ends);
     return st;
 }
 

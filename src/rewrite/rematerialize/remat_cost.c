@@ -1,6 +1,6 @@
-/* Arithmetic from shapes: of convolutions, products and attention by their formulas, of all else one
- * operation per element. Traffic is the bytes of operands and results. What is not known of shapes
- * counts as one element per byte or less, never as nothing. */
+/* Arithmetic from shapes: of convolutions, products and attention by their formulas, of all else
+ * one operation per element. Traffic is the bytes of operands and results. What is not known of
+ * shapes counts as one element per byte or less, never as nothing. */
 #include "rewrite/rematerialize/remat_cost.h"
 
 #include <ctype.h>
@@ -74,8 +74,8 @@ static void plain_name(const char *name, char *plain, size_t size) {
 }
 
 static bool is_product(const char *name) {
-    static const char *const names[] = {"addmm",       "baddbmm", "batchmatmul", "bmm",
-                                        "fullyconnected", "gemm",    "linear",      "matmul", "mm"};
+    static const char *const names[] = {"addmm", "baddbmm", "batchmatmul", "bmm", "fullyconnected",
+                                        "gemm",  "linear",  "matmul",      "mm"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

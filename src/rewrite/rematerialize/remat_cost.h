@@ -4,8 +4,8 @@
 
 #include <arenaut/rewrite.h>
 
-/* Nanoseconds of a run: arithmetic or traffic, whichever takes longer, and a launch. Names of memory
- * cost nothing. */
+/* Nanoseconds of a run: arithmetic or traffic, whichever takes longer, and a launch. Names of
+ * memory cost nothing. */
 uint64_t arn_remat_cost(const arenaut_program *program, const arenaut_op *op,
                         const arenaut_roofline *device);
 

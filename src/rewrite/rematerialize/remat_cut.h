@@ -14,18 +14,18 @@ typedef struct arn_remat_cut {
     arn_budget *budget;
     arn_remat_lists first, next; /* of an op: those that run first before it, or behind it */
     uint32_t op;                 /* the one that is looked at */
-    uint64_t own; /* bytes that are alive in any case while it runs */
-    uint8_t *when; /* per op: arn_remat_when */
-    bool *free_now; /* per storage: it is alive in any case */
+    uint64_t own;                /* bytes that are alive in any case while it runs */
+    uint8_t *when;               /* per op: arn_remat_when */
+    bool *free_now;              /* per storage: it is alive in any case */
     uint32_t *stack;
     /* The network. */
     uint32_t n_nodes, n_arcs, arc_room;
     uint32_t *head, *level, *arc_now, *path; /* per node */
     uint32_t *next_arc, *target;             /* per arc; arc ^ 1 is its opposite */
     uint64_t *room;
-    uint64_t *full;       /* per arc: its room at first */
-    uint32_t *read_of;    /* per arc: the read that it stands for; NONE */
-    uint32_t *alive_arc;  /* per storage: its arc; NONE */
+    uint64_t *full;      /* per arc: its room at first */
+    uint32_t *read_of;   /* per arc: the read that it stands for; NONE */
+    uint32_t *alive_arc; /* per storage: its arc; NONE */
     uint64_t flow;
     uint64_t cut_cost, cut_bytes; /* of the minimum cut */
 } arn_remat_cut;

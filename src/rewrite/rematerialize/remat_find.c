@@ -27,12 +27,12 @@ typedef struct finder {
     arn_remat_search search;
     arn_remat_cut cut;
     arn_remat_bounds bounds;
-    int64_t *load;   /* per op, where each runs once */
-    uint8_t *base;   /* states where each runs once */
-    uint8_t *best;   /* states of the best sequence by now */
-    uint8_t *known;  /* states of a sequence that may be within the next budget; those of `base` */
-    bool found;      /* which is within the budget */
-    uint64_t added;  /* by it */
+    int64_t *load;  /* per op, where each runs once */
+    uint8_t *base;  /* states where each runs once */
+    uint8_t *best;  /* states of the best sequence by now */
+    uint8_t *known; /* states of a sequence that may be within the next budget; those of `base` */
+    bool found;     /* which is within the budget */
+    uint64_t added; /* by it */
     int64_t peak;
 } finder;
 

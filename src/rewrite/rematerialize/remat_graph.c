@@ -9,6 +9,15 @@
 
 /* ---- what is no problem ---- */
 
+static bool are_makers(const arenaut_remat_problem *p) {
+    bool ok = true;
+    for (uint32_t s = 0; s < p->n_storages && ok; s++) {
+        const bool made = p->maker[s] != ARENAUT_NONE;
+        ok = !made || (p->maker[s] < p->n_ops && !arn_remat_held(p, s, ARENAUT_HELD_BEFORE));
+    }
+    return ok;
+}
+
 static arenaut_status check_numbers(const arenaut_remat_problem *p, arenaut_error *err) {
     bool ok = true;
     for (uint32_t i = 0; i < p->n_reads && ok; i++) {
@@ -25,11 +34,7 @@ static arenaut_status check_numbers(const arenaut_remat_problem *p, arenaut_erro
     for (uint32_t i = 0; i < p->n_ops && ok && p->until; i++) {
         ok = p->until[i] == ARENAUT_NONE || p->until[i] < p->n_ops;
     }
-    for (uint32_t s = 0; s < p->n_storages && ok; s++) {
-        const bool made = p->maker[s] != ARENAUT_NONE;
-        ok = !made || (p->maker[s] < p->n_ops && !arn_remat_held(p, s, ARENAUT_HELD_BEFORE));
-    }
-    if (ok) return ARENAUT_OK;
+    if (ok && are_makers(p)) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a number in the problem is out of range");
 }
 

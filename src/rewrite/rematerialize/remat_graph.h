@@ -12,8 +12,8 @@ typedef struct arn_remat_lists {
     uint32_t *begin, *ids;
 } arn_remat_lists;
 
-/* Between two uses of a storage, at positions `from` and `to`. The tail is behind the last use: only
- * runs that are repeated read it there, the last of them for the op at `to`. */
+/* Between two uses of a storage, at positions `from` and `to`. The tail is behind the last use:
+ * only runs that are repeated read it there, the last of them for the op at `to`. */
 typedef struct arn_remat_gap {
     uint32_t storage, from, to;
     bool tail;
@@ -30,7 +30,7 @@ typedef struct arn_remat_graph {
     uint32_t *gap_begin;          /* per storage: its gaps are these, up to those of the next */
     arn_remat_gap *gaps;
     uint32_t n_gaps;
-    bool *solid; /* per storage: there is only one instance, from the first use to the last */
+    bool *solid;   /* per storage: there is only one instance, from the first use to the last */
     uint64_t base; /* costs of all ops */
 } arn_remat_graph;
 

@@ -1,7 +1,7 @@
 /* Buffers of the lowering are storages, with the sizes that plans see; views are reads that cost
- * nothing. What several ops write, or somebody outside, has one instance for good, and an op may run
- * again only until what it reads is written anew. Behind the search, whatever reads a storage under
- * the name of a view gets that named again, if the storage was made again since. */
+ * nothing. What several ops write, or somebody outside, has one instance for good, and an op may
+ * run again only until what it reads is written anew. Behind the search, whatever reads a storage
+ * under the name of a view gets that named again, if the storage was made again since. */
 #include "rewrite/rematerialize/remat_program.h"
 
 #include <string.h>
@@ -289,18 +289,35 @@ static bool allocate(modeller *m) {
     m->reads = arn_region_allocate(m->region, n_args, sizeof *m->reads);
     m->waits = arn_region_allocate(m->region, 2 * n_args, sizeof *m->waits);
     m->rights = arn_region_allocate(m->region, n_in_place, sizeof *m->rights);
-    return out->file_op && out->number && out->file_cost && out->op_of && out->maker && m->n_writers && m->writer &&
-           m->next_write && m->last_write && m->n_writes && m->cost && m->scratch && m->until &&
-           m->sizes && m->held && m->buffer_maker && m->reads && m->waits && m->rights;
+    return out->file_op && out->number && out->file_cost && out->op_of && out->maker &&
+           m->n_writers && m->writer && m->next_write && m->last_write && m->n_writes && m->cost &&
+           m->scratch && m->until && m->sizes && m->held && m->buffer_maker && m->reads &&
+           m->waits && m->rights;
+}
+
+/* Ops that passes have put behind all others, as those that write new values of states back, read
+ * first instances, which are held for them; else they are none of the problem. */
+static uint32_t hold_for_tail(modeller *m) {
+    const arenaut_program *p = m->program;
+    uint32_t n = p->n_ops;
+    for (; n > 0 && m->out->file_op[n - 1] == ARENAUT_NONE; n--) {
+        const arenaut_op *op = &p->ops[n - 1];
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            const uint32_t buffer = buffer_of(m, op->inputs[i]);
+            if (buffer != ARENAUT_NONE) m->held[buffer] |= ARENAUT_HELD_AFTER;
+        }
+    }
+    return n;
 }
 
 static void number_ops(modeller *m, uint32_t *n) {
     const arenaut_program *p = m->program;
+    const uint32_t end = hold_for_tail(m);
     *n = 0;
     memset(m->out->file_cost, 0, m->file->n_ops * sizeof *m->out->file_cost);
     for (uint32_t t = 0; t < p->n_tensors; t++) m->out->maker[t] = ARENAUT_NONE;
     for (uint32_t op = 0; op < p->n_ops; op++) {
-        const bool touches = arenaut_op_kind_touches(p->ops[op].kind);
+        const bool touches = op < end && arenaut_op_kind_touches(p->ops[op].kind);
         m->out->number[op] = touches ? *n : ARENAUT_NONE;
         if (!touches) continue;
         const uint32_t own = m->out->file_op[op];

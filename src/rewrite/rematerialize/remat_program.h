@@ -14,11 +14,14 @@ typedef struct arn_remat_program {
     const uint64_t *size; /* per buffer */
     const uint8_t *held;
     uint32_t n_buffers;
-    uint32_t *file_op;    /* per op of the program: that of the file, if it stands for that alone; NONE */
-    uint32_t *number;     /* per op of the program: its number in the problem; NONE: it touches nothing */
-    uint32_t *op_of;      /* and back */
-    uint64_t *file_cost;  /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
-    uint32_t *maker;      /* per tensor: the op of the program that makes or names it; NONE */
+    uint32_t
+        *file_op; /* per op of the program: that of the file, if it stands for that alone; NONE */
+    uint32_t
+        *number; /* per op of the program: its number in the problem; NONE: it touches nothing */
+    uint32_t *op_of; /* and back */
+    uint64_t *
+        file_cost; /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
+    uint32_t *maker; /* per tensor: the op of the program that makes or names it; NONE */
     arenaut_remat_problem problem;
 } arn_remat_program;
 

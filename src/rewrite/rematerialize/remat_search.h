@@ -16,7 +16,7 @@ typedef struct arn_remat_search {
     uint32_t *listed, n_listed; /* gaps that may be dropped */
     uint32_t *runs_of;          /* per op: how often it runs again */
     uint32_t *runs, n_runs;
-    uint8_t *saved; /* per gap: states to go back to */
+    uint8_t *saved;            /* per gap: states to go back to */
     uint32_t *order, *scratch; /* room for all gaps */
     uint64_t *key;             /* per gap */
 } arn_remat_search;

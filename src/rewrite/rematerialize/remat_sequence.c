@@ -8,8 +8,8 @@
 #include "core/checked.h"
 
 enum {
-    MOST_DEPTH = 400,      /* makers of makers, made again one for another */
-    MOST_AGAIN = 1 << 14,  /* runs of one position */
+    MOST_DEPTH = 400,     /* makers of makers, made again one for another */
+    MOST_AGAIN = 1 << 14, /* runs of one position */
 };
 
 /* ---- what is there ---- */
@@ -168,7 +168,8 @@ static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
 static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth) {
     const arn_remat_graph *g = q->graph;
     const uint32_t op = g->problem->maker[s];
-    if (op == ARENAUT_NONE || !arn_remat_may_repeat(g->problem, op, q->at) || depth == MOST_DEPTH || q->n_again == MOST_AGAIN) {
+    if (op == ARENAUT_NONE || !arn_remat_may_repeat(g->problem, op, q->at) || depth == MOST_DEPTH ||
+        q->n_again == MOST_AGAIN) {
         const uint32_t gap = gap_at(g, s, q->at);
         q->blocked = gap != ARENAUT_NONE && g->gaps[gap].tail ? gap : ARENAUT_NONE;
         return false;

@@ -28,7 +28,7 @@ typedef struct arn_remat_sequence {
     uint64_t *cost; /* per position: of what runs again */
     int64_t excess; /* above the budget, of all positions */
     uint64_t added;
-    bool *bad;        /* per position: something is read there that cannot be made again */
+    bool *bad; /* per position: something is read there that cannot be made again */
     uint32_t n_bad;
     uint32_t blocked; /* the tail that would have to be kept; NONE */
     uint32_t *runs;   /* NULL: runs are not listed */
