@@ -48,8 +48,8 @@ typedef struct arenaut_remat_problem {
     const uint32_t
         *maker;          /* per storage: the op that makes it; ARENAUT_NONE: none does. Then it has
                           * one instance, alive from the first to the last run that reads it */
-    const uint8_t *held; /* per storage: arenaut_order_held. BEFORE: alive from the first run on,
-                          * and made by none; AFTER: its first instance is alive to the end */
+    const uint8_t *held; /* per storage: arenaut_order_boundary. LIVE_IN: alive from the first run on,
+                          * and made by none; LIVE_OUT: its first instance is alive to the end */
     const arenaut_order_use *reads;
     const arenaut_order_wait *waits;   /* `op` first runs after `first` first runs */
     const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read

@@ -109,7 +109,7 @@ static arenaut_status use(checker *c, uint32_t storage, uint32_t at) {
             return reject_run(c, at, "it reads what is not made");
         *latest = c->n_lives;
         c->lives[c->n_lives++] =
-            (life){storage, is_held(c, storage, ARENAUT_HELD_BEFORE) ? 0 : at, at};
+            (life){storage, is_held(c, storage, ARENAUT_LIVE_IN) ? 0 : at, at};
     }
     c->lives[*latest].last = at;
     return ARENAUT_OK;
@@ -140,7 +140,7 @@ static arenaut_status follow_run(checker *c, uint32_t at) {
 /* The first instance of what is held to the end is alive to the end. */
 static void hold_lives(checker *c) {
     for (uint32_t s = 0; s < c->p->n_storages; s++) {
-        if (!is_held(c, s, ARENAUT_HELD_AFTER)) continue;
+        if (!is_held(c, s, ARENAUT_LIVE_OUT)) continue;
         for (uint32_t i = 0; i < c->n_lives; i++) {
             if (c->lives[i].storage != s) continue;
             c->lives[i].last = c->r->n_runs;
@@ -157,8 +157,8 @@ static void add_lives(checker *c) {
         c->load[c->lives[i].last + 1] -= c->p->size[c->lives[i].storage];
     }
     for (uint32_t s = 0; s < c->p->n_storages; s++) { /* held, and never used */
-        if (c->instance[s] != ARENAUT_NONE || !is_held(c, s, ARENAUT_HELD_BEFORE)) continue;
-        if (is_held(c, s, ARENAUT_HELD_AFTER)) c->load[0] += c->p->size[s];
+        if (c->instance[s] != ARENAUT_NONE || !is_held(c, s, ARENAUT_LIVE_IN)) continue;
+        if (is_held(c, s, ARENAUT_LIVE_OUT)) c->load[0] += c->p->size[s];
     }
     for (uint32_t at = 0; at < c->r->n_runs; at++) c->load[at + 1] += c->load[at];
 }
@@ -248,7 +248,7 @@ static void find_begun(checker *c, uint32_t *begun) {
     for (uint32_t s = 0; s < p->n_storages; s++) {
         const uint32_t maker = p->maker[s];
         begun[s] =
-            maker != ARENAUT_NONE ? c->when[maker] == EARLIER : is_held(c, s, ARENAUT_HELD_BEFORE);
+            maker != ARENAUT_NONE ? c->when[maker] == EARLIER : is_held(c, s, ARENAUT_LIVE_IN);
     }
     for (uint32_t i = 0; i < p->n_reads; i++) {
         if (c->when[p->reads[i].op] == EARLIER) begun[p->reads[i].buffer] = true;
@@ -260,7 +260,7 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     const arenaut_remat_problem *p = c->p;
     uint64_t bytes = p->scratch ? p->scratch[op] : 0, right = 0;
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        c->there[s] = is_held(c, s, ARENAUT_HELD_AFTER) && begun[s];
+        c->there[s] = is_held(c, s, ARENAUT_LIVE_OUT) && begun[s];
     }
     for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++)
         c->there[c->reads.to[i]] = true;

@@ -75,7 +75,7 @@ static bool fetch(const brute *b, uint32_t ran, uint32_t op, uint32_t *alive) {
     for (uint32_t i = 0; i < p->n_reads; i++) {
         const uint32_t s = p->reads[i].buffer;
         if (p->reads[i].op != op || has(*alive, s)) continue;
-        if (p->maker[s] != ARENAUT_NONE || is_held(b, s, ARENAUT_HELD_BEFORE)) return false;
+        if (p->maker[s] != ARENAUT_NONE || is_held(b, s, ARENAUT_LIVE_IN)) return false;
         for (uint32_t k = 0; k < p->n_reads; k++) { /* it must not have begun and ended */
             if (p->reads[k].buffer == s && has(ran, p->reads[k].op)) return false;
         }
@@ -91,11 +91,11 @@ static void run(brute *b, uint32_t state, uint32_t op, const arenaut_order_right
     uint64_t twice = 0;
     for (uint32_t s = 0; s < p->n_storages; s++) {
         if (p->maker[s] != op) continue;
-        if (has(alive, s) && is_held(b, s, ARENAUT_HELD_AFTER)) twice += p->size[s];
+        if (has(alive, s) && is_held(b, s, ARENAUT_LIVE_OUT)) twice += p->size[s];
         alive |= UINT32_C(1) << s;
     }
     const uint64_t bytes = bytes_of(b, alive) + twice + (p->scratch ? p->scratch[op] : 0);
-    if (right && is_held(b, right->over, ARENAUT_HELD_AFTER)) return;
+    if (right && is_held(b, right->over, ARENAUT_LIVE_OUT)) return;
     if (bytes - (right ? right->bytes : 0) > b->budget) return;
     if (right) alive &= ~(UINT32_C(1) << right->over);
     const uint64_t more = has(ran, op) ? p->cost[op] : 0;
@@ -107,7 +107,7 @@ static void go_on(brute *b, uint32_t state) {
     for (uint32_t op = 0; op < p->n_ops; op++) run(b, state, op, NULL);
     for (uint32_t i = 0; i < p->n_rights; i++) run(b, state, p->rights[i].op, &p->rights[i]);
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        if (!has(state, s) || is_held(b, s, ARENAUT_HELD_AFTER)) continue;
+        if (!has(state, s) || is_held(b, s, ARENAUT_LIVE_OUT)) continue;
         push(b, state & ~(UINT32_C(1) << s), b->cost[state]);
     }
 }
@@ -115,7 +115,7 @@ static void go_on(brute *b, uint32_t state) {
 static uint32_t first_state(const brute *b) {
     uint32_t alive = 0;
     for (uint32_t s = 0; s < b->p->n_storages; s++) {
-        if (is_held(b, s, ARENAUT_HELD_BEFORE)) alive |= UINT32_C(1) << s;
+        if (is_held(b, s, ARENAUT_LIVE_IN)) alive |= UINT32_C(1) << s;
     }
     return alive;
 }

@@ -50,7 +50,7 @@ static void draw_storages(machine *m) {
     for (uint32_t s = 0; s < m->p.n_storages; s++) {
         m->size[s] = rng_below(&m->r, 9);
         if (s > 0 && m->maker[s] != ARENAUT_NONE && rng_once_in(&m->r, 6)) {
-            m->held[s] = ARENAUT_HELD_AFTER;
+            m->held[s] = ARENAUT_LIVE_OUT;
         }
     }
 }

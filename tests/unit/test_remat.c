@@ -29,7 +29,7 @@ enum { OPS = 8, STORAGES = 8 };
 static const uint64_t cost[OPS] = {10, 10, 10, 10, 20, 20, 20, 20};
 static const uint64_t size[STORAGES] = {8, 8, 8, 8, 4, 4, 4, 4};
 static const uint32_t maker[STORAGES] = {0, 1, 2, 3, 4, 5, 6, 7};
-static const uint8_t held[STORAGES] = {[7] = ARENAUT_HELD_AFTER};
+static const uint8_t held[STORAGES] = {[7] = ARENAUT_LIVE_OUT};
 static const arenaut_order_use reads[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4},
                                           {5, 2}, {6, 5}, {6, 1}, {7, 6}, {7, 0}};
 static const arenaut_remat_problem chain = {.n_ops = OPS,
@@ -96,7 +96,7 @@ TEST(what_is_no_problem_is_refused) {
     static const arenaut_order_use early[] = {{0, 1}}, beyond[] = {{0, 99}};
     static const arenaut_order_right right = {1, 1, 3, 8};
     static const uint64_t large[OPS] = {UINT64_MAX, UINT64_MAX};
-    static const uint8_t both[STORAGES] = {ARENAUT_HELD_BEFORE};
+    static const uint8_t both[STORAGES] = {ARENAUT_LIVE_IN};
     arenaut_remat_problem p = chain;
     p.reads = early;
     p.n_reads = 1;

@@ -114,7 +114,7 @@ static bool has_begun(const arn_remat_cut *c, uint32_t s) {
     const arenaut_remat_problem *p = c->graph->problem;
     const uint32_t maker = p->maker[s];
     if (maker != ARENAUT_NONE) return c->when[maker] == ARN_REMAT_BEFORE;
-    return arn_remat_held(p, s, ARENAUT_HELD_BEFORE) || is_read_before(c, s);
+    return arn_remat_held(p, s, ARENAUT_LIVE_IN) || is_read_before(c, s);
 }
 
 static void add_own(arn_remat_cut *c, uint32_t s) {
@@ -139,7 +139,7 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
         add_own(c, g->makes.ids[i]);
     }
     for (uint32_t s = 0; s < p->n_storages && p->held; s++) {
-        if (arn_remat_held(p, s, ARENAUT_HELD_AFTER) && has_begun(c, s)) add_own(c, s);
+        if (arn_remat_held(p, s, ARENAUT_LIVE_OUT) && has_begun(c, s)) add_own(c, s);
     }
     for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
         right = arn_max_u64(right, p->rights[g->rights.ids[i]].bytes);

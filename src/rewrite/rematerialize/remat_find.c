@@ -194,8 +194,8 @@ static bool measure(finder *f, const uint32_t *runs, uint32_t n, uint64_t *peak)
     uint64_t now = 0;
     for (uint32_t s = 0; s < p->n_storages; s++) {
         const bool read = g->readers.begin[s] < g->readers.begin[s + 1];
-        const bool after = arn_remat_held(p, s, ARENAUT_HELD_AFTER);
-        begun[s] = arn_remat_held(p, s, ARENAUT_HELD_BEFORE) && (read || after);
+        const bool after = arn_remat_held(p, s, ARENAUT_LIVE_OUT);
+        begun[s] = arn_remat_held(p, s, ARENAUT_LIVE_IN) && (read || after);
         held[s] = after; /* instances that outlast their last reads */
         if (begun[s]) now += p->size[s];
     }

@@ -13,7 +13,7 @@ static bool are_makers(const arenaut_remat_problem *p) {
     bool ok = true;
     for (uint32_t s = 0; s < p->n_storages && ok; s++) {
         const bool made = p->maker[s] != ARENAUT_NONE;
-        ok = !made || (p->maker[s] < p->n_ops && !arn_remat_held(p, s, ARENAUT_HELD_BEFORE));
+        ok = !made || (p->maker[s] < p->n_ops && !arn_remat_held(p, s, ARENAUT_LIVE_IN));
     }
     return ok;
 }
@@ -130,7 +130,7 @@ static bool list_rest(arn_region *region, arn_remat_graph *g, entry *entries) {
 static void find_ends(arn_remat_graph *g, uint32_t s) {
     const arenaut_remat_problem *p = g->problem;
     const uint32_t begin = g->readers.begin[s], end = g->readers.begin[s + 1];
-    g->solid[s] = p->maker[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_HELD_AFTER);
+    g->solid[s] = p->maker[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_LIVE_OUT);
     g->first[s] = p->maker[s] != ARENAUT_NONE ? p->maker[s]
                   : begin < end               ? g->readers.ids[begin]
                                               : ARENAUT_NONE;
@@ -154,7 +154,7 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
     const arenaut_remat_problem *p = g->problem;
     uint32_t from = p->maker[s];
     g->gap_begin[s] = g->n_gaps;
-    if (g->first[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_HELD_AFTER)) return;
+    if (g->first[s] == ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_LIVE_OUT)) return;
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1] && !g->solid[s]; i++) {
         g->gaps[g->n_gaps++] = (arn_remat_gap){s, from, g->readers.ids[i], false};
         from = g->readers.ids[i];

@@ -8,8 +8,8 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "rewrite/order/order_effects.h"
-#include "rewrite/order/order_numbers.h"
+#include "rewrite/order/dependences.h"
+#include "rewrite/order/schedule_problem.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_unread.h"
 #include "rewrite/rematerialize/remat_cost.h"
@@ -33,16 +33,16 @@ typedef struct modeller {
 
 /* ---- which op of the file an op stands for ---- */
 
-static uint32_t only_op(const arn_order_numbers *numbers, uint32_t number) {
+static uint32_t only_op(const arn_file_numbers *numbers, uint32_t number) {
     const uint32_t *ops;
-    return arn_order_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
+    return arn_file_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
 }
 
 static bool find_file_ops(modeller *m) {
     const arenaut_program *p = m->program;
-    arn_order_numbers now, before;
-    if (!arn_order_numbers_find(p, 0, m->region, &now) ||
-        !arn_order_numbers_find(m->file, 0, m->region, &before)) {
+    arn_file_numbers now, before;
+    if (!arn_file_numbers_find(p, 0, m->region, &now) ||
+        !arn_file_numbers_find(m->file, 0, m->region, &before)) {
         return false;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -64,7 +64,7 @@ static uint32_t storage_of(const modeller *m, uint32_t tensor) {
 
 /* Whether an op may write what it reads. */
 static bool changes(const modeller *m, const arenaut_op *op) {
-    return op->kind == ARENAUT_OP_IN_PLACE || arn_order_has_effects(m->program, op);
+    return op->kind == ARENAUT_OP_IN_PLACE || arn_has_side_effects(m->program, op);
 }
 
 /* Whether a result is another name of an operand. */
@@ -166,7 +166,7 @@ static void bar_unnamed(modeller *m) {
 
 static void find_makers(modeller *m) {
     for (uint32_t b = 0; b < m->out->n_buffers; b++) {
-        const bool before = m->held[b] & ARENAUT_HELD_BEFORE;
+        const bool before = m->held[b] & ARENAUT_LIVE_IN;
         const bool own = m->n_writers[b] == 1 && !before;
         m->buffer_maker[b] = own ? m->out->number[m->writer[b]] : ARENAUT_NONE;
     }
@@ -304,7 +304,7 @@ static uint32_t hold_for_tail(modeller *m) {
         const arenaut_op *op = &p->ops[n - 1];
         for (uint32_t i = 0; i < op->n_inputs; i++) {
             const uint32_t buffer = buffer_of(m, op->inputs[i]);
-            if (buffer != ARENAUT_NONE) m->held[buffer] |= ARENAUT_HELD_AFTER;
+            if (buffer != ARENAUT_NONE) m->held[buffer] |= ARENAUT_LIVE_OUT;
         }
     }
     return n;
@@ -346,7 +346,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     memset(m.n_writers, 0, out->n_buffers * sizeof *m.n_writers);
     memset(m.n_writes, 0, m.program->n_tensors * sizeof *m.n_writes);
     memcpy(m.sizes, plain->size, out->n_buffers * sizeof *m.sizes);
-    for (uint32_t b = 0; b < out->n_buffers; b++) m.held[b] = plain->held ? plain->held[b] : 0;
+    for (uint32_t b = 0; b < out->n_buffers; b++) m.held[b] = plain->boundary ? plain->boundary[b] : 0;
     number_ops(&m, &n_ops);
     for (uint32_t op = 0; op < m.program->n_ops; op++) {
         if (out->number[op] != ARENAUT_NONE) for_each_write(&m, op, count_write);

@@ -28,9 +28,9 @@ static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
     const arn_remat_graph *g = q->graph;
     const arenaut_remat_problem *p = g->problem;
     if (g->solid[s]) {
-        const bool begun = arn_remat_held(p, s, ARENAUT_HELD_BEFORE) ||
+        const bool begun = arn_remat_held(p, s, ARENAUT_LIVE_IN) ||
                            (g->first[s] != ARENAUT_NONE && g->first[s] < at);
-        if (arn_remat_held(p, s, ARENAUT_HELD_AFTER)) return begun;
+        if (arn_remat_held(p, s, ARENAUT_LIVE_OUT)) return begun;
         if (g->last[s] != ARENAUT_NONE && at <= g->last[s]) return begun;
     }
     const uint32_t gap = gap_at(g, s, at);
@@ -137,7 +137,7 @@ static void run(arn_remat_sequence *q, uint32_t op) {
         look_at(q, s);
         if (q->here[s]) {
             fresh = false;
-            if (arn_remat_held(p, s, ARENAUT_HELD_AFTER)) twice += (int64_t)p->size[s];
+            if (arn_remat_held(p, s, ARENAUT_LIVE_OUT)) twice += (int64_t)p->size[s];
         }
         put(q, s);
     }
