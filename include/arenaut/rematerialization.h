@@ -46,12 +46,13 @@ typedef struct arenaut_remat_problem {
                               * ARENAUT_NONE: always. NULL: all may always */
     const uint64_t *size;    /* per storage: bytes */
     const uint32_t
-        *maker;          /* per storage: the op that makes it; ARENAUT_NONE: none does. Then it has
-                          * one instance, alive from the first to the last run that reads it */
-    const uint8_t *held; /* per storage: arenaut_order_boundary. LIVE_IN: alive from the first run on,
-                          * and made by none; LIVE_OUT: its first instance is alive to the end */
+        *maker; /* per storage: the op that makes it; ARENAUT_NONE: none does. Then it has
+                 * one instance, alive from the first to the last run that reads it */
+    const uint8_t
+        *held; /* per storage: arenaut_order_boundary. LIVE_IN: alive from the first run on,
+                * and made by none; LIVE_OUT: its first instance is alive to the end */
     const arenaut_order_use *reads;
-    const arenaut_order_wait *waits;   /* `op` first runs after `first` first runs */
+    const arenaut_order_dependence *waits; /* `op` first runs after `first` first runs */
     const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read
                                         * later or not, so many bytes of both count once; of
                                         * several rights a run makes use of one */

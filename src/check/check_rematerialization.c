@@ -108,8 +108,7 @@ static arenaut_status use(checker *c, uint32_t storage, uint32_t at) {
         if (c->p->maker[storage] != ARENAUT_NONE)
             return reject_run(c, at, "it reads what is not made");
         *latest = c->n_lives;
-        c->lives[c->n_lives++] =
-            (life){storage, is_held(c, storage, ARENAUT_LIVE_IN) ? 0 : at, at};
+        c->lives[c->n_lives++] = (life){storage, is_held(c, storage, ARENAUT_LIVE_IN) ? 0 : at, at};
     }
     c->lives[*latest].last = at;
     return ARENAUT_OK;

@@ -18,7 +18,7 @@ typedef struct machine {
     uint32_t until[OPS], maker[STORAGES];
     uint8_t held[STORAGES];
     arenaut_order_use reads[READS];
-    arenaut_order_wait waits[WAITS];
+    arenaut_order_dependence waits[WAITS];
     arenaut_order_right rights[RIGHTS];
     arenaut_rematerialization *found;
     uint64_t least;
@@ -73,7 +73,7 @@ static void draw_rest(machine *m) {
                        : rng_once_in(&m->r, 6) ? rng_below(&m->r, m->p.n_ops)
                                                : ARENAUT_NONE;
         if (op > 0 && rng_once_in(&m->r, 4)) {
-            m->waits[m->p.n_waits++] = (arenaut_order_wait){op, rng_below(&m->r, op)};
+            m->waits[m->p.n_waits++] = (arenaut_order_dependence){op, rng_below(&m->r, op)};
         }
     }
     for (uint32_t s = 0; s < m->p.n_storages && m->p.n_rights < RIGHTS; s++) {

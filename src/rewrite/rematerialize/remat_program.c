@@ -26,7 +26,7 @@ typedef struct modeller {
     uint32_t *until, *buffer_maker;
     uint8_t *held;
     arenaut_order_use *reads;
-    arenaut_order_wait *waits;
+    arenaut_order_dependence *waits;
     arenaut_order_right *rights;
     uint32_t n_reads, n_waits, n_rights;
 } modeller;
@@ -229,7 +229,7 @@ static void add_rights(modeller *m) {
 static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
     const uint32_t s = storage_of(m, tensor), last = m->last_write[s], number = m->out->number[op];
     if (last != ARENAUT_NONE && last < number) {
-        m->waits[m->n_waits++] = (arenaut_order_wait){number, last};
+        m->waits[m->n_waits++] = (arenaut_order_dependence){number, last};
     }
     m->last_write[s] = number;
 }
@@ -246,7 +246,7 @@ static void add_waits(modeller *m) {
             if (own->inputs[i] == ARENAUT_NONE) continue;
             const uint32_t last = m->last_write[storage_of(m, own->inputs[i])];
             if (last == ARENAUT_NONE) continue;
-            m->waits[m->n_waits++] = (arenaut_order_wait){number, last};
+            m->waits[m->n_waits++] = (arenaut_order_dependence){number, last};
         }
         for_each_write(m, op, note_last_write);
     }
@@ -346,7 +346,8 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     memset(m.n_writers, 0, out->n_buffers * sizeof *m.n_writers);
     memset(m.n_writes, 0, m.program->n_tensors * sizeof *m.n_writes);
     memcpy(m.sizes, plain->size, out->n_buffers * sizeof *m.sizes);
-    for (uint32_t b = 0; b < out->n_buffers; b++) m.held[b] = plain->boundary ? plain->boundary[b] : 0;
+    for (uint32_t b = 0; b < out->n_buffers; b++)
+        m.held[b] = plain->boundary ? plain->boundary[b] : 0;
     number_ops(&m, &n_ops);
     for (uint32_t op = 0; op < m.program->n_ops; op++) {
         if (out->number[op] != ARENAUT_NONE) for_each_write(&m, op, count_write);
