@@ -87,7 +87,8 @@ static const flag_row flags[] = {
      .traits = ABOUT_MODELS},
 
     {"pool", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pool), "NAME=SIZE",
-     .help = "memory for buffers, or NAME=SIZE@ALIGN:DEVICE; repeat, fastest first", .traits = COMMONLY_USED},
+     .help = "memory for buffers, or NAME=SIZE@ALIGN:DEVICE; repeat, fastest first",
+     .traits = COMMONLY_USED},
     {"pools", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(pools_file), "FILE.toml",
      .help = "the same from a file"},
     {"pin", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pin), "TENSOR=POOL[:OFFSET]",

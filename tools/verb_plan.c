@@ -369,19 +369,19 @@ static exit_code check_output(planning *p) {
 /* What was to fit and does not is not written. */
 static exit_code check_fit(const planning *p) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
-    const uint64_t fit = p->job.options->fit;
-    if (fit == NOT_GIVEN) return EXIT_FINE;
+    const uint64_t size = p->job.options->fit;
+    if (size == NOT_GIVEN) return EXIT_FINE;
     const reservation need = what_it_takes(p);
-    if (need.bytes <= fit && !need.unknown) return EXIT_FINE;
+    if (need.bytes <= size && !need.unknown) return EXIT_FINE;
     const arenaut_recomputed *r = &pipeline->recomputed;
-    if (r->known && r->floor > fit) {
+    if (r->known && r->floor > size) {
         return complain(
             EXIT_NEGATIVE, p->job.path,
             "nothing fits %s bytes: whatever runs again, at least %s are needed (proven)",
-            with_commas(fit).text, with_commas(r->floor).text);
+            with_commas(size).text, with_commas(r->floor).text);
     }
     return complain(EXIT_NEGATIVE, p->job.path,
-                    "no plan of %s bytes was found: this one needs %s%s", with_commas(fit).text,
+                    "no plan of %s bytes was found: this one needs %s%s", with_commas(size).text,
                     need.unknown ? "at least " : "", with_commas(need.bytes).text);
 }
 
