@@ -94,7 +94,7 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
     } else if (r->floor >= r->before) {
         text_put(out, "nothing that cheap ops can make again is in the way at the peak (proven)\n");
     } else {
-        text_put(out, "cheap ops that run again were not found to lower the peak\n");
+        text_put(out, "no copies of cheap ops were found that lower the peak\n");
     }
 }
 

@@ -179,8 +179,8 @@ arenaut_status arenaut_check_order(const arenaut_order_problem *problem, const a
                                    const arenaut_allocator *allocator, arenaut_finding *finding,
                                    arenaut_error *err);
 
-/* Holds runs and bounds against their problem: every op runs, after what it waits for, again only
- * as long as it may; as much is alive and added as is said; and the flows show the bounds. Adds
+/* Holds runs and bounds against their problem: every op runs, behind its dependences, repeated only
+ * as long as it may be; as much is alive and added as is said; and the flows show the bounds. Adds
  * them up without searching. Returns as arenaut_check_plan, with the rule ORDER, or PROOF;
  * BAD_ARGUMENT for a number that is out of range; TOO_LARGE for sums that are. O(runs ×
  * arguments). */

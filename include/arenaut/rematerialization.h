@@ -1,6 +1,5 @@
-/* Rematerialization under a budget: the fastest sequence of ops, any of which may run again, in
- * which no more than so many bytes are alive at once; and how close to the fastest that is proven
- * to be.
+/* Rematerialization under a budget: the fastest schedule of ops, any of which may be repeated,
+ * whose peak of live bytes keeps a budget, and a proven lower bound of its time.
  *
  * A problem has ops, each with a cost, and storages. Each op runs at least once. A run makes a new
  * instance of each storage that its op makes, and reads the latest instances of those that it
@@ -10,13 +9,13 @@
  * A proof of a bound is a flow (Lagrangian relaxation of a minimum cut). Look at the first run of
  * an op q in any sequence. Ops that q needs have run, ops that need q run later. What these read
  * then is alive while q runs, which takes bytes, or is made again later, which takes time, if its
- * maker has run already; and so on with what that maker reads. Of bytes there are no more than the
- * budget leaves beside q. With a price for each byte, and one for each nanosecond, the cheapest way
- * is a minimum cut, and any flow through that network is at most as much. So
+ * maker has run already; and so on with the reads of that maker. Of bytes there are no more than
+ * the budget leaves beside q. With a price for each byte, and one for each nanosecond, the cheapest
+ * way is a minimum cut, and any flow through that network is at most as much. So
  *
  *     time_price × added time + byte_price × (budget − bytes of q)  >=  the flow,
  *
- * for every sequence, whatever its order and however often ops run. With a time_price of 0 the
+ * for every schedule, with any number of repetitions. With a time_price of 0 the
  * right side shows which budgets nothing fits into. Flows are integers; to check one is to add up.
  *
  * Threads: calls may run at once, also about the same problem, which they only read. */
@@ -37,12 +36,12 @@ extern "C" {
 #endif
 
 /* Plain data: arrays of the caller. Ops have the numbers in whose order they run at first. Uses and
- * waits may stand in any order; a use that stands twice counts once. */
+ * dependences may stand in any order; a use that stands twice counts once. */
 typedef struct arenaut_remat_problem {
-    uint32_t n_ops, n_storages, n_reads, n_waits, n_rights;
-    const uint64_t *cost;    /* per op: of a run, in nanoseconds, or whatever is to be added up */
+    uint32_t n_ops, n_storages, n_reads, n_dependences, n_rights;
+    const uint64_t *cost;    /* per op: of a run, in nanoseconds, or another unit */
     const uint64_t *scratch; /* per op: bytes that it needs while it runs; NULL: none */
-    const uint32_t *until;   /* per op: it may run again until this one runs; itself: never;
+    const uint32_t *until;   /* per op: it may be repeated until this one runs; itself: never;
                               * ARENAUT_NONE: always. NULL: all may always */
     const uint64_t *size;    /* per storage: bytes */
     const uint32_t
@@ -52,7 +51,7 @@ typedef struct arenaut_remat_problem {
         *held; /* per storage: arenaut_order_boundary. LIVE_IN: alive from the first run on,
                 * and made by none; LIVE_OUT: its first instance is alive to the end */
     const arenaut_order_use *reads;
-    const arenaut_order_dependence *waits; /* `op` first runs after `first` first runs */
+    const arenaut_order_dependence *dependences; /* `op` first runs after `first` first runs */
     const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read
                                         * later or not, so many bytes of both count once; of
                                         * several rights a run makes use of one */
@@ -63,7 +62,7 @@ typedef struct arenaut_remat_proof {
     uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
-    uint64_t *flow; /* per read of the problem: from the op to what it reads */
+    uint64_t *flow; /* per read of the problem: from the op to the storage */
 } arenaut_remat_proof;
 
 typedef struct arenaut_remat_options {

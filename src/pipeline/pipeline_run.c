@@ -80,14 +80,14 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline
     return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
 }
 
-arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
-                                        arenaut_error *err) {
-    const struct arenaut_pipeline_store *other = beside->store;
-    arenaut_status st = keep_files(p, other->files, other->n_files, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_copy_as_read(beside, &p->document.program, err);
+arenaut_status arn_pipeline_start_from(arenaut_pipeline *p, const arenaut_pipeline *other,
+                                       arenaut_error *err) {
+    const struct arenaut_pipeline_store *store = other->store;
+    arenaut_status st = keep_files(p, store->files, store->n_files, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_copy_as_read(other, &p->document.program, err);
     if (st != ARENAUT_OK) return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
-    p->document.format = beside->document.format;
-    p->store->as_read = other->as_read;
+    p->document.format = other->document.format;
+    p->store->as_read = store->as_read;
     begin_result(p);
     return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
 }

@@ -40,7 +40,7 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget 
         (*prepared)->store->aside = true;
         arn_budget_lend(budget, &(*prepared)->options.plan);
     }
-    if (st == ARENAUT_OK) st = arn_pipeline_read_beside(*prepared, p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_start_from(*prepared, p, err);
     if (st != ARENAUT_OK) return st;
     if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
     return arenaut_pipeline_prepare(*prepared, err);

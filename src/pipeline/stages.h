@@ -80,10 +80,10 @@ bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const 
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
 
 /* pipeline_run.c */
-/* In the place of arenaut_pipeline_read: begins with the program that was read for `beside`, which
+/* In the place of arenaut_pipeline_read: begins with the program that was read for `other`, which
  * outlives this one. */
-arenaut_status arn_pipeline_read_beside(arenaut_pipeline *p, const arenaut_pipeline *beside,
-                                        arenaut_error *err);
+arenaut_status arn_pipeline_start_from(arenaut_pipeline *p, const arenaut_pipeline *other,
+                                       arenaut_error *err);
 
 /* lower_program.c */
 /* Leaves only the wanted entry method; the others, and what only they use, are not planned. */

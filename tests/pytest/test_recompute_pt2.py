@@ -407,4 +407,4 @@ def test_costs_are_those_of_a_file_or_of_a_device(arenaut, arenaut_json, tmp_pat
         assert word in done.stderr and "line 2" in done.stderr
     assert not (tmp_path / "no.pt2").exists()
     assert "FLOPS:BYTES" in arenaut(*flags, "--device", "abacus", exit=2).stderr
-    assert "--recompute on" in arenaut("plan", path, "--fit", fit, exit=2).stderr
+    assert "nothing for the format pt2" in arenaut("plan", path, "--fit", fit, exit=3).stderr

@@ -63,8 +63,8 @@ static bool may_run(const brute *b, uint32_t ran, uint32_t op) {
     const arenaut_remat_problem *p = b->p;
     const uint32_t until = p->until ? p->until[op] : ARENAUT_NONE;
     if (has(ran, op)) return until == ARENAUT_NONE || !has(ran, until);
-    for (uint32_t i = 0; i < p->n_waits; i++) {
-        if (p->waits[i].op == op && !has(ran, p->waits[i].first)) return false;
+    for (uint32_t i = 0; i < p->n_dependences; i++) {
+        if (p->dependences[i].op == op && !has(ran, p->dependences[i].first)) return false;
     }
     return true;
 }

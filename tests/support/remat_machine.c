@@ -73,7 +73,8 @@ static void draw_rest(machine *m) {
                        : rng_once_in(&m->r, 6) ? rng_below(&m->r, m->p.n_ops)
                                                : ARENAUT_NONE;
         if (op > 0 && rng_once_in(&m->r, 4)) {
-            m->waits[m->p.n_waits++] = (arenaut_order_dependence){op, rng_below(&m->r, op)};
+            m->dependences[m->p.n_dependences++] =
+                (arenaut_order_dependence){op, rng_below(&m->r, op)};
         }
     }
     for (uint32_t s = 0; s < m->p.n_storages && m->p.n_rights < RIGHTS; s++) {
@@ -92,7 +93,7 @@ static void draw_problem(machine *m) {
                                    .maker = m->maker,
                                    .held = m->held,
                                    .reads = m->reads,
-                                   .waits = m->waits,
+                                   .dependences = m->dependences,
                                    .rights = m->rights};
     draw_storages(m);
     draw_reads(m);

@@ -260,9 +260,9 @@ static stretch find_stretch(int64_t size, int64_t begin, int64_t end, int64_t st
     }
     const int64_t last =
         whole_end ? (stride > 0 ? size : -1) : bound(end < 0 ? end + size : end, low, high);
-    const int64_t way = stride > 0 ? last - s.first : s.first - last;
+    const int64_t span = stride > 0 ? last - s.first : s.first - last;
     const int64_t step = stride > 0 ? stride : -stride;
-    if (way > 0) s.count = (way + step - 1) / step;
+    if (span > 0) s.count = (span + step - 1) / step;
     return s;
 }
 

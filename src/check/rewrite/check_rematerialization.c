@@ -1,6 +1,7 @@
-/* Holds runs and bounds of a rematerialization against their problem: instances and their lives are
- * listed run by run; a flow is added up, node by node, and what it may be at most is worked out
- * anew from what runs before an op and what behind. O(runs × arguments), without searching. */
+/* Check of a rematerialized schedule and of the flows that prove its bounds. Instances and their
+ * live ranges are listed run by run; a flow is added up node by node, and its capacities are worked
+ * out anew from the ops that precede and that follow an op. O(runs × arguments), without searching.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -85,9 +86,9 @@ static void fill_rows(checker *c) {
         for (uint32_t s = 0; s < p->n_storages; s++) {
             if (p->maker[s] != ARENAUT_NONE) PUT(c->makes, p->maker[s], s);
         }
-        for (uint32_t i = 0; i < p->n_waits; i++) {
-            PUT(c->leads, p->waits[i].first, p->waits[i].op);
-            PUT(c->follows, p->waits[i].op, p->waits[i].first);
+        for (uint32_t i = 0; i < p->n_dependences; i++) {
+            PUT(c->leads, p->dependences[i].first, p->dependences[i].op);
+            PUT(c->follows, p->dependences[i].op, p->dependences[i].first);
         }
 #undef PUT
     }
@@ -106,7 +107,7 @@ static arenaut_status use(checker *c, uint32_t storage, uint32_t at) {
     uint32_t *latest = &c->instance[storage];
     if (*latest == ARENAUT_NONE) {
         if (c->p->maker[storage] != ARENAUT_NONE)
-            return reject_run(c, at, "it reads what is not made");
+            return reject_run(c, at, "it reads a storage that is not made");
         *latest = c->n_lives;
         c->lives[c->n_lives++] = (life){storage, is_held(c, storage, ARENAUT_LIVE_IN) ? 0 : at, at};
     }
@@ -121,10 +122,10 @@ static arenaut_status follow_run(checker *c, uint32_t at) {
         c->ran[op] = at;
         for (uint32_t i = c->follows.at[op]; i < c->follows.at[op + 1]; i++) {
             if (c->ran[c->follows.to[i]] == ARENAUT_NONE)
-                return reject_run(c, at, "it has to wait");
+                return reject_run(c, at, "it precedes an op that it depends on");
         }
     } else if (ends != ARENAUT_NONE && c->ran[ends] != ARENAUT_NONE) {
-        return reject_run(c, at, "it may not run again");
+        return reject_run(c, at, "it may not be repeated");
     }
     for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1] && st == ARENAUT_OK; i++) {
         st = use(c, c->reads.to[i], at);
@@ -136,7 +137,7 @@ static arenaut_status follow_run(checker *c, uint32_t at) {
     return st;
 }
 
-/* The first instance of what is held to the end is alive to the end. */
+/* The first instance of a storage that is live out is alive to the end. */
 static void hold_lives(checker *c) {
     for (uint32_t s = 0; s < c->p->n_storages; s++) {
         if (!is_held(c, s, ARENAUT_LIVE_OUT)) continue;
@@ -254,7 +255,7 @@ static void find_begun(checker *c, uint32_t *begun) {
     }
 }
 
-/* What is alive whatever runs again. */
+/* Bytes that are alive in any schedule. */
 static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     const arenaut_remat_problem *p = c->p;
     uint64_t bytes = p->scratch ? p->scratch[op] : 0, right = 0;
@@ -315,7 +316,7 @@ static arenaut_status check_op(checker *c, const arenaut_remat_proof *proof, uin
     if (c->when[op] == EARLIER && never) return ARENAUT_OK;
     if (!arn_multiply(c->p->cost[op], proof->time_price, &most)) return reject_proof(c, "overflow");
     if (c->when[op] != EARLIER) most = 0;
-    if (in - c->out[op] > most) return reject_proof(c, "more than an op costs to run again");
+    if (in - c->out[op] > most) return reject_proof(c, "more than a repetition of the op costs");
     return ARENAUT_OK;
 }
 
@@ -375,7 +376,7 @@ static arenaut_status check_floor(checker *c) {
 
 /* ---- all of it ---- */
 
-/* Whether ops read what they may write over, and make what they write there. */
+/* Whether ops read the storages that they may write over, and make those that lie there. */
 static bool are_rights(const checker *c) {
     const arenaut_remat_problem *p = c->p;
     bool ok = true;
@@ -396,8 +397,8 @@ static bool are_numbers(const arenaut_remat_problem *p, const arenaut_rematerial
     for (uint32_t i = 0; i < p->n_reads; i++) {
         ok = ok && p->reads[i].op < p->n_ops && p->reads[i].buffer < p->n_storages;
     }
-    for (uint32_t i = 0; i < p->n_waits; i++) {
-        ok = ok && p->waits[i].op < p->n_ops && p->waits[i].first < p->n_ops;
+    for (uint32_t i = 0; i < p->n_dependences; i++) {
+        ok = ok && p->dependences[i].op < p->n_ops && p->dependences[i].first < p->n_ops;
     }
     for (uint32_t i = 0; i < p->n_rights; i++) {
         const arenaut_order_right *right = &p->rights[i];
@@ -435,12 +436,12 @@ static bool can_be_added(const checker *c) {
 static bool allocate(checker *c) {
     const arenaut_remat_problem *p = c->p;
     const size_t n = p->n_ops, n_storages = p->n_storages;
-    const size_t n_waits = (size_t)p->n_reads + p->n_waits;
+    const size_t n_dependences = (size_t)p->n_reads + p->n_dependences;
     size_t n_lives = n_storages;
     if (!room_for_rows(c, &c->reads, p->n_ops, p->n_reads) ||
         !room_for_rows(c, &c->makes, p->n_ops, n_storages) ||
-        !room_for_rows(c, &c->leads, p->n_ops, n_waits) ||
-        !room_for_rows(c, &c->follows, p->n_ops, n_waits)) {
+        !room_for_rows(c, &c->leads, p->n_ops, n_dependences) ||
+        !room_for_rows(c, &c->follows, p->n_ops, n_dependences)) {
         return false;
     }
     fill_rows(c);
@@ -465,7 +466,8 @@ static arenaut_status check_all(checker *c) {
     }
     if (!allocate(c)) return arn_no_memory(c->err);
     if (!are_rights(c)) {
-        return arn_fail(c->err, ARENAUT_BAD_ARGUMENT, 0, "a right is not of what its op uses");
+        return arn_fail(c->err, ARENAUT_BAD_ARGUMENT, 0,
+                        "a right is not of storages that its op uses");
     }
     if (!can_be_added(c)) {
         return arn_fail(c->err, ARENAUT_TOO_LARGE, 0, "sizes or costs cannot be added");

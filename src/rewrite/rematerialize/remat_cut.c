@@ -40,16 +40,16 @@ static bool list_waits(arn_remat_cut *c, arn_region *region) {
     for (int i = 0; i < 2; i++) {
         arn_remat_lists *l = both[i];
         l->begin = arn_region_allocate(region, (size_t)p->n_ops + 2, sizeof *l->begin);
-        l->ids = arn_region_allocate(region, p->n_waits, sizeof *l->ids);
+        l->ids = arn_region_allocate(region, p->n_dependences, sizeof *l->ids);
         if (!l->begin || !l->ids) return false;
         memset(l->begin, 0, ((size_t)p->n_ops + 2) * sizeof *l->begin);
-        for (uint32_t k = 0; k < p->n_waits; k++) {
-            l->begin[(i ? p->waits[k].first : p->waits[k].op) + 2]++;
+        for (uint32_t k = 0; k < p->n_dependences; k++) {
+            l->begin[(i ? p->dependences[k].first : p->dependences[k].op) + 2]++;
         }
         for (uint32_t op = 2; op < p->n_ops + 2; op++) l->begin[op] += l->begin[op - 1];
-        for (uint32_t k = 0; k < p->n_waits; k++) {
-            const uint32_t of = i ? p->waits[k].first : p->waits[k].op;
-            l->ids[l->begin[of + 1]++] = i ? p->waits[k].op : p->waits[k].first;
+        for (uint32_t k = 0; k < p->n_dependences; k++) {
+            const uint32_t of = i ? p->dependences[k].first : p->dependences[k].op;
+            l->ids[l->begin[of + 1]++] = i ? p->dependences[k].op : p->dependences[k].first;
         }
     }
     return true;

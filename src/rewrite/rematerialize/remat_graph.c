@@ -23,8 +23,8 @@ static arenaut_status check_numbers(const arenaut_remat_problem *p, arenaut_erro
     for (uint32_t i = 0; i < p->n_reads && ok; i++) {
         ok = p->reads[i].op < p->n_ops && p->reads[i].buffer < p->n_storages;
     }
-    for (uint32_t i = 0; i < p->n_waits && ok; i++) {
-        ok = p->waits[i].op < p->n_ops && p->waits[i].first < p->waits[i].op;
+    for (uint32_t i = 0; i < p->n_dependences && ok; i++) {
+        ok = p->dependences[i].op < p->n_ops && p->dependences[i].first < p->dependences[i].op;
     }
     for (uint32_t i = 0; i < p->n_rights && ok; i++) {
         const arenaut_order_right *r = &p->rights[i];

@@ -26,9 +26,9 @@ typedef struct modeller {
     uint32_t *until, *buffer_maker;
     uint8_t *held;
     arenaut_order_use *reads;
-    arenaut_order_dependence *waits;
+    arenaut_order_dependence *dependences;
     arenaut_order_right *rights;
-    uint32_t n_reads, n_waits, n_rights;
+    uint32_t n_reads, n_dependences, n_rights;
 } modeller;
 
 /* ---- which op of the file an op stands for ---- */
@@ -229,7 +229,7 @@ static void add_rights(modeller *m) {
 static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
     const uint32_t s = storage_of(m, tensor), last = m->last_write[s], number = m->out->number[op];
     if (last != ARENAUT_NONE && last < number) {
-        m->waits[m->n_waits++] = (arenaut_order_dependence){number, last};
+        m->dependences[m->n_dependences++] = (arenaut_order_dependence){number, last};
     }
     m->last_write[s] = number;
 }
@@ -246,7 +246,7 @@ static void add_waits(modeller *m) {
             if (own->inputs[i] == ARENAUT_NONE) continue;
             const uint32_t last = m->last_write[storage_of(m, own->inputs[i])];
             if (last == ARENAUT_NONE) continue;
-            m->waits[m->n_waits++] = (arenaut_order_dependence){number, last};
+            m->dependences[m->n_dependences++] = (arenaut_order_dependence){number, last};
         }
         for_each_write(m, op, note_last_write);
     }
@@ -287,12 +287,12 @@ static bool allocate(modeller *m) {
     m->held = arn_region_allocate(m->region, n_b, sizeof *m->held);
     m->buffer_maker = arn_region_allocate(m->region, n_b, sizeof *m->buffer_maker);
     m->reads = arn_region_allocate(m->region, n_args, sizeof *m->reads);
-    m->waits = arn_region_allocate(m->region, 2 * n_args, sizeof *m->waits);
+    m->dependences = arn_region_allocate(m->region, 2 * n_args, sizeof *m->dependences);
     m->rights = arn_region_allocate(m->region, n_in_place, sizeof *m->rights);
     return out->file_op && out->number && out->file_cost && out->op_of && out->maker &&
            m->n_writers && m->writer && m->next_write && m->last_write && m->n_writes && m->cost &&
            m->scratch && m->until && m->sizes && m->held && m->buffer_maker && m->reads &&
-           m->waits && m->rights;
+           m->dependences && m->rights;
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -361,7 +361,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     out->problem = (arenaut_remat_problem){.n_ops = n_ops,
                                            .n_storages = out->n_buffers,
                                            .n_reads = m.n_reads,
-                                           .n_waits = m.n_waits,
+                                           .n_dependences = m.n_dependences,
                                            .n_rights = m.n_rights,
                                            .cost = m.cost,
                                            .scratch = m.scratch,
@@ -370,7 +370,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                            .maker = m.buffer_maker,
                                            .held = m.held,
                                            .reads = m.reads,
-                                           .waits = m.waits,
+                                           .dependences = m.dependences,
                                            .rights = m.rights};
     return ARENAUT_OK;
 }
