@@ -6,7 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "rewrite/split/split_stages.h"
+#include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"
 #include "support/image_program.h"
 

@@ -1,11 +1,11 @@
-/* Which rows each band of a stage wants of every tensor, and which of these its ops make: counted
- * before anything is put, from the last op to the first and band by band. */
-#ifndef ARN_REWRITE_SPLIT_SPLIT_BANDS_H
-#define ARN_REWRITE_SPLIT_SPLIT_BANDS_H
+/* Row tiles of a group of ops (a stage in our flags): the rows with halo of every tensor, tile by
+ * tile, counted before any op is emitted, and a lower bound of the live bytes. */
+#ifndef ARN_REWRITE_SPLIT_ROW_TILES_H
+#define ARN_REWRITE_SPLIT_ROW_TILES_H
 
 #include <arenaut/rewrite.h>
 
-#include "rewrite/split/split_graph.h"
+#include "rewrite/split/tile_graph.h"
 
 typedef struct arn_rows {
     int64_t begin, end; /* none: begin >= end */
@@ -80,5 +80,9 @@ static inline uint32_t arn_band_maker(const arn_split_graph *graph,
 /* Whether somebody behind the stage needs the result of its op `op`. */
 bool arn_band_is_result(const arn_split_graph *graph, const arenaut_split_stage *stage,
                         uint32_t op);
+
+/* Bytes that are alive at once while the stage's pieces run; what goes past the stage comes on top.
+ * `reach`: results may reach into operands. */
+uint64_t arn_split_bands_bound(const arn_bands *bands, bool reach);
 
 #endif

@@ -1,14 +1,14 @@
-/* Row bands: the stage's results are made some rows at a time, and before them only the rows that
- * these need. Which rows those are has been counted (split_bands.c); here the ops are put.
+/* Emission of row tiles: the ops of a group once per tile, on the rows that row_tiles.c has
+ * counted.
  *
  * A window that reaches past an edge of the image needs padding there, and none at the cut edges of
- * a band. Ops pad all four sides by one rule, so a band is padded by an op of its own, unless the
- * rule happens to give what is needed. Or it is cropped: the op pads by itself, gets some rows
- * more, and those of its results that saw a wrong edge are left out. A pool counts what it sees,
- * and is always cropped. */
+ * a tile. Ops pad all four sides by one rule, so a tile is padded by an op of its own, unless the
+ * rule happens to give the same. Or it is cropped: the op pads by itself, gets some more rows of
+ * halo, and the rows of its result that saw a wrong edge are left out. A pool counts the elements
+ * that it sees, and is always cropped. */
 #include "core/memory.h"
-#include "rewrite/split/draft_calls.h"
-#include "rewrite/split/split_stages.h"
+#include "rewrite/split/tile_groups.h"
+#include "rewrite/split/tiled_draft.h"
 
 /* Some rows of a tensor, in a tensor of the draft. */
 typedef struct holder {

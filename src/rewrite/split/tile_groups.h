@@ -1,9 +1,10 @@
-/* The ways to split a stage: whether one can be, and its ops in a draft. */
-#ifndef ARN_REWRITE_SPLIT_SPLIT_STAGES_H
-#define ARN_REWRITE_SPLIT_SPLIT_STAGES_H
+/* Tile groups (stages in our flags): refusal of groups that cannot be tiled, their ops in a draft,
+ * and lower bounds. */
+#ifndef ARN_REWRITE_SPLIT_TILE_GROUPS_H
+#define ARN_REWRITE_SPLIT_TILE_GROUPS_H
 
-#include "rewrite/split/draft.h"
-#include "rewrite/split/split_bands.h"
+#include "rewrite/split/row_tiles.h"
+#include "rewrite/split/tiled_draft.h"
 
 /* Why the stage cannot be split; NULL: it can. */
 const char *arn_split_channels_refuse(const arn_split_graph *graph,
@@ -24,5 +25,9 @@ void arn_split_cut_channels(const arn_split_graph *graph, const arenaut_split_st
 /* The whole program with these stages split; false as above, with `bad` the stage. */
 bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,
                            uint32_t *bad);
+
+/* Bytes that channel tiles need at once at least. */
+uint64_t arn_split_channels_bound(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                                  bool reach);
 
 #endif

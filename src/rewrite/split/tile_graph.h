@@ -1,6 +1,7 @@
-/* What splitting has to know of a program: what each op is to it, and who reads each tensor. */
-#ifndef ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
-#define ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
+/* The def-use graph of a program, with the window of each op that can be tiled: all that the
+ * geometry of tiles and the search know of a program, whatever its format. */
+#ifndef ARN_REWRITE_SPLIT_TILE_GRAPH_H
+#define ARN_REWRITE_SPLIT_TILE_GRAPH_H
 
 #include <arenaut/rewrite.h>
 
@@ -62,10 +63,9 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
                                     arenaut_error *err);
 void arn_split_graph_free(arn_split_graph *graph);
 
-/* split_flow.c: fills in who makes and who reads each tensor. REFUSED where a tensor is written
- * twice, or read before it is, or a result that never is: pieces are known by the one thing that
- * each tensor holds. */
-arenaut_status arn_split_take_flow(arn_split_graph *graph, arenaut_error *err);
+/* tile_operators.c: what an op is to tiling, and its multiplications; the tensors that it reads are
+ * known to be fixed, or not. */
+void arn_split_take_operator(arn_split_graph *graph, uint32_t op);
 
 static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t tensor) {
     return graph->program->tensors[tensor].cls == ARENAUT_CONSTANT;
@@ -75,8 +75,5 @@ static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t 
 static inline bool arn_split_is_fixed(const arn_split_graph *graph, uint32_t tensor) {
     return graph->fixed[tensor];
 }
-
-/* Whether a tensor is an image of batch 1, of a type that can be taken apart. */
-bool arn_split_is_image(const arn_split_graph *graph, uint32_t tensor);
 
 #endif

@@ -1,10 +1,13 @@
-/* Ops and tensors of a draft, one after another. */
-#include "rewrite/split/draft.h"
+/* Emission of ops and tensors of a tiled program into a draft: tiles of tensors, parts of ops, and
+ * the ops that move data (SLICE, PAD, CONCATENATION); and hash-free common constants: sizes, places
+ * and paddings that are the same in several ops are one tensor, since the runtime keeps some bytes
+ * of each. */
+#include "rewrite/split/tiled_draft.h"
 
 #include <string.h>
 
 #include "core/memory.h"
-#include "rewrite/split/draft_calls.h"
+#include "core/sort.h"
 
 arn_draft arn_draft_begin(const arn_split_graph *graph) {
     const arn_draft draft = {.graph = graph};
@@ -220,4 +223,109 @@ uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const bool planned =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
     return planned ? t->bytes : 0;
+}
+
+/* ---- as tensors and ops of a program ---- */
+
+arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number) {
+    const arenaut_program *before = draft->graph->program;
+    if (number < before->n_tensors) return before->tensors[number];
+    const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
+    arenaut_tensor tensor = arenaut_tensor_default();
+    if (from->origin.tensor == ARENAUT_NONE) {
+        tensor.dtype = ARENAUT_DTYPE_INT32;
+        tensor.method = 0;
+        tensor.cls = ARENAUT_CONSTANT;
+        tensor.values = from->values;
+        tensor.n_values = from->n_values;
+    } else {
+        const arenaut_tensor *old = &before->tensors[from->origin.tensor];
+        tensor.dtype = old->dtype;
+        tensor.method = old->method;
+        tensor.align = old->align;
+        tensor.device = old->device;
+        tensor.source = old->source;
+        tensor.cls = old->cls == ARENAUT_CONSTANT ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
+    }
+    tensor.rank = from->rank;
+    tensor.dims = from->dims;
+    tensor.bytes = from->bytes;
+    return tensor;
+}
+
+static const arenaut_attribute no_padding = {"padding", 0, NULL, "VALID"};
+
+void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
+                           arenaut_attribute *attributes, arenaut_op *op) {
+    if (from->before == ARENAUT_NONE) {
+        *op = (arenaut_op){.name = from->name, .kind = ARENAUT_OP_OUT};
+        attributes[0] = (arenaut_attribute){"axis", 1, &from->axis, NULL};
+        op->n_attributes = strcmp(from->name, "CONCATENATION") == 0 ? 1 : 0;
+        op->attributes = attributes;
+        return;
+    }
+    *op = draft->graph->program->ops[from->before];
+    if (!from->valid) return;
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const bool padding = strcmp(op->attributes[i].name, no_padding.name) == 0;
+        attributes[i] = padding ? no_padding : op->attributes[i];
+    }
+    op->attributes = attributes;
+}
+
+uint32_t arn_draft_most_attributes(const arenaut_program *program) {
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        if (program->ops[i].n_attributes > most) most = program->ops[i].n_attributes;
+    }
+    return most;
+}
+
+/* ---- shared constants ---- */
+
+static bool is_new_constant(const arn_draft_tensor *tensor) {
+    return tensor->origin.tensor == ARENAUT_NONE;
+}
+
+static int compare(const arn_draft_tensor *a, const arn_draft_tensor *b) {
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->n_values != b->n_values) return a->n_values < b->n_values ? -1 : 1;
+    return memcmp(a->values, b->values, a->n_values * sizeof *a->values);
+}
+
+static bool comes_before(const void *context, uint32_t a, uint32_t b) {
+    const arn_draft_tensor *tensors = context;
+    return compare(&tensors[a], &tensors[b]) < 0;
+}
+
+/* Per new tensor: the first that holds the same, itself if none does. Sorting keeps the order of
+ * equals. */
+static void find_first(const arn_draft *draft, uint32_t *first, uint32_t *ids) {
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < draft->n_tensors; t++) {
+        first[t] = t;
+        if (is_new_constant(&draft->tensors[t])) ids[n++] = t;
+    }
+    arn_sort_ids(ids, n, comes_before, draft->tensors, ids + n);
+    for (uint32_t i = 1; i < n; i++) {
+        const bool same = compare(&draft->tensors[ids[i - 1]], &draft->tensors[ids[i]]) == 0;
+        if (same) first[ids[i]] = first[ids[i - 1]];
+    }
+}
+
+void arn_draft_share_constants(arn_draft *draft) {
+    const arenaut_allocator *allocator = draft->graph->allocator;
+    const uint32_t n_before = draft->graph->program->n_tensors;
+    uint32_t *first = arn_allocate(allocator, draft->n_tensors, 3 * sizeof *first);
+    if (!first) {
+        draft->failed = true;
+        return;
+    }
+    find_first(draft, first, first + draft->n_tensors);
+    for (uint32_t i = 0; i < draft->n_arguments; i++) {
+        uint32_t *argument = &draft->arguments[i];
+        if (*argument == ARENAUT_NONE || *argument < n_before) continue;
+        *argument = n_before + first[*argument - n_before];
+    }
+    arn_release(allocator, first);
 }

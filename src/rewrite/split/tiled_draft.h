@@ -1,12 +1,12 @@
-/* A draft: the ops of a rewritten program, before it is made. Light enough to be thrown away, so
- * that the search can try many. Tensors below n_tensors of the program before are that program's;
+/* A draft: the ops of a tiled program, before it is made. Light enough to be thrown away, so that
+ * the search can try many. Tensors below n_tensors of the program before are that program's;
  * further ones are new. Like a writer, a draft remembers that it ran out of memory. */
-#ifndef ARN_REWRITE_SPLIT_DRAFT_H
-#define ARN_REWRITE_SPLIT_DRAFT_H
+#ifndef ARN_REWRITE_SPLIT_TILED_DRAFT_H
+#define ARN_REWRITE_SPLIT_TILED_DRAFT_H
 
 #include <arenaut/rewrite.h>
 
-#include "rewrite/split/split_graph.h"
+#include "rewrite/split/tile_graph.h"
 
 enum {
     ARN_DRAFT_VALUES = 2 * ARN_IMAGE_RANK, /* of a new constant: at most a list of paddings */
@@ -101,5 +101,33 @@ void arn_draft_share_constants(arn_draft *draft);
 /* Makes the program. */
 arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
                                 uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err);
+
+/* ---- calls (tile_calls.c) ---- */
+
+/* Makes calls of the last `n` bands, once all that reads their results stands: band b has the ops
+ * from starts[b] to starts[b + 1]. What a band takes from whole images is put in front of its call;
+ * a band that is like no other stays as it is. Refused if they all do. */
+void arn_draft_call_bands(arn_draft *draft, const uint32_t *starts, uint32_t n);
+
+/* The call that begins with this op; NULL: none. */
+const arn_draft_call *arn_draft_call_at(const arn_draft *draft, uint32_t op);
+
+/* Whether the call is its method's first, whose ops the program gets. */
+static inline bool arn_draft_is_body(const arn_draft *draft, const arn_draft_call *call) {
+    return &draft->calls[call->body] == call;
+}
+
+/* Whether the op stands in a call that is not its method's first, so that the program will not have
+ * it. O(log calls). */
+bool arn_draft_is_repeated(const arn_draft *draft, uint32_t op);
+
+/* Ops of the program that the draft becomes. */
+uint32_t arn_draft_count_ops(const arn_draft *draft);
+
+/* Adds what copies need besides what their ops do, of arguments before and of results behind each
+ * call, to the change of what is alive from op to op; first and last are those of tensors' lives.
+ */
+void arn_draft_add_copies(const arn_draft *draft, const uint32_t *first, const uint32_t *last,
+                          int64_t *change);
 
 #endif

@@ -1,7 +1,17 @@
-/* Counting the rows of bands. */
-#include "rewrite/split/split_bands.h"
+/* Geometry of row tiles with halo: the rows of every tensor of a group of ops that each tile needs,
+ * computes, or has in a line buffer, counted backward from the results (fused-layer tiling: Alwani
+ * et al. 2016; patch-based inference: MCUNetV2, Lin et al. 2021), and a lower bound of the live
+ * bytes. Nothing here knows operators or kernels.
+ *
+ * The bound: while an op of a tile runs, these are live: the operands of the group that a later
+ * tile reads again; the results of the tiles before; the line buffers of ops further on, and those
+ * for the next tile of ops before it; and its own result, with its operand unless the one may lie
+ * over the other. Paddings, copies of calls and rounding come on top of that. */
+#include "rewrite/split/row_tiles.h"
 
+#include "core/checked.h"
 #include "core/memory.h"
+#include "rewrite/split/tile_groups.h"
 
 static arn_rows hull(arn_rows a, arn_rows b) {
     if (arn_rows_none(a)) return b;
@@ -54,12 +64,12 @@ static arn_rows inside(arn_rows r, int64_t rows_in_all) {
     return (arn_rows){r.begin < 0 ? 0 : r.begin, r.end > rows_in_all ? rows_in_all : r.end};
 }
 
-static int64_t reach(const arn_split_window *w) { return (w->filter - 1) * w->dilation + 1; }
+static int64_t extent(const arn_split_window *w) { return (w->filter - 1) * w->dilation + 1; }
 
 /* What the rule SAME puts in front of so many rows of input, and how many rows come out. */
 static int64_t same_front(const arn_split_window *w, int64_t in, int64_t *out) {
     *out = (in + w->stride - 1) / w->stride;
-    const int64_t total = (*out - 1) * w->stride + reach(w) - in;
+    const int64_t total = (*out - 1) * w->stride + extent(w) - in;
     return total > 0 ? total / 2 : 0;
 }
 
@@ -67,7 +77,7 @@ bool arn_rows_same_pads(const arn_split_window *w, arn_rows in, arn_rows made) {
     int64_t out;
     const arn_rows all = arn_rows_seen(w, made);
     const int64_t front = same_front(w, in.end - in.begin, &out);
-    const int64_t behind = (out - 1) * w->stride + reach(w) - front - (in.end - in.begin);
+    const int64_t behind = (out - 1) * w->stride + extent(w) - front - (in.end - in.begin);
     return out == made.end - made.begin && front == in.begin - all.begin &&
            (behind > 0 ? behind : 0) == all.end - in.end;
 }
@@ -231,4 +241,103 @@ void arn_bands_free(arn_bands *b) {
     if (!b->graph) return;
     arn_release(b->graph->allocator, b->ops);
     arn_release(b->graph->allocator, b->results);
+}
+
+/* ---- lower bound ---- */
+
+/* One band. */
+typedef struct at_band {
+    const arn_bands *bands;
+    uint32_t number;
+    bool reach, keeps;
+    uint64_t others; /* results of the bands before it */
+    uint64_t read;   /* of what the stage reads: what this band or a later one reads */
+    uint64_t later;  /* what a later one does */
+} at_band;
+
+static uint64_t bytes_of(const arn_bands *b, uint32_t op, int64_t rows) {
+    return rows > 0 ? (uint64_t)rows * b->results[op].row_bytes : 0;
+}
+
+/* Of what the stage reads: what this band or a later one does. */
+static uint64_t read_from(const arn_bands *b, uint32_t band) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
+        const arn_banded *it = &b->results[k];
+        if (it->last != ARENAUT_NONE && it->last >= band) bytes += it->ends;
+    }
+    return bytes;
+}
+
+static uint64_t count_others(const arn_bands *b, uint32_t band) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
+        if (!b->results[k].is_result) continue;
+        bytes += bytes_of(b, k, arn_band_own(b->stage, band, b->results[k].height).begin);
+    }
+    return bytes;
+}
+
+/* Rows that an op gets from the band before, besides those that it makes. A result of the stage may
+ * be there as a piece of it already. */
+static uint64_t kept_before(const at_band *a, uint32_t op) {
+    const arn_band_op *it = arn_band(a->bands, a->number, op);
+    if (!a->keeps || arn_rows_none(it->make) || a->bands->results[op].is_result) return 0;
+    return bytes_of(a->bands, op, it->make.begin - it->want.begin);
+}
+
+/* Rows of its result that the next band gets. */
+static uint64_t kept_for_next(const at_band *a, uint32_t op) {
+    const arn_bands *b = a->bands;
+    if (!a->keeps || a->number + 1 == b->stage->pieces) return 0;
+    const arn_rows next = arn_band(b, a->number + 1, op)->want;
+    if (arn_rows_none(next) || b->results[op].is_result) return 0;
+    return bytes_of(b, op, arn_band(b, a->number, op)->want.end - next.begin);
+}
+
+/* The largest image that the op takes from another of the stage, but for what is kept of it. */
+static uint64_t operand(const at_band *a, uint32_t op) {
+    const arn_bands *b = a->bands;
+    const arenaut_op *it = &b->graph->program->ops[b->stage->first_op + op];
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < it->n_inputs; i++) {
+        const uint32_t from = arn_band_maker(b->graph, b->stage, it->inputs[i]);
+        if (from == ARENAUT_NONE || b->results[from].is_result) continue;
+        const uint64_t bytes = bytes_of(b, from, arn_rows_count(arn_band(b, a->number, op)->input));
+        const uint64_t kept = kept_for_next(a, from);
+        largest = arn_max_u64(largest, bytes > kept ? bytes - kept : 0);
+    }
+    return largest;
+}
+
+static uint64_t bound_of_band(const at_band *a) {
+    const arn_bands *b = a->bands;
+    uint64_t most = a->read + a->others;
+    uint64_t kept = 0; /* for ops that have not run yet, and of those that have for the next band */
+    for (uint32_t k = 0; a->keeps && k < b->stage->n_ops; k++) kept += kept_before(a, k);
+    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
+        const arn_band_op *it = arn_band(b, a->number, k);
+        if (arn_rows_none(it->make)) continue;
+        kept -= kept_before(a, k);
+        const uint64_t own =
+            bytes_of(b, k, arn_rows_count(it->run)) + (a->reach ? 0 : operand(a, k));
+        most = arn_max_u64(most, a->later + a->others + kept + own);
+        kept += kept_for_next(a, k);
+    }
+    return most;
+}
+
+uint64_t arn_split_bands_bound(const arn_bands *bands, bool reach) {
+    at_band a = {.bands = bands,
+                 .reach = reach,
+                 .keeps = arn_bands_keep(bands->stage),
+                 .later = read_from(bands, 0)};
+    uint64_t most = 0;
+    for (; a.number < bands->stage->pieces; a.number++) {
+        a.others = count_others(bands, a.number);
+        a.read = a.later;
+        a.later = read_from(bands, a.number + 1);
+        most = arn_max_u64(most, bound_of_band(&a));
+    }
+    return most;
 }

@@ -1,7 +1,9 @@
-/* What each op is to splitting, from its name, attributes and sizes. An op is opaque unless its
- * kernel computes each element from a window around its own place, and nothing is left open: the
- * attributes must be there, and the sizes that follow from them be those of its tensors. */
-#include "rewrite/split/split_graph.h"
+/* The operators of a micro runtime's dialect that tiles can be made of (TensorFlow Lite): for each
+ * op the window through which an element of its result sees its operands, from name, attributes and
+ * sizes. An op is opaque unless its kernel computes each element from a window around its own place
+ * and all attributes are there, with sizes that agree with them. Another format's table would stand
+ * beside this one; the geometry of tiles (row_tiles.c, channel_tiles.c) knows windows alone. */
+#include "rewrite/split/tile_graph.h"
 
 #include <string.h>
 
@@ -44,7 +46,7 @@ static bool is_plain(arenaut_dtype dtype) {
     return dtype == ARENAUT_DTYPE_INT8 || dtype == ARENAUT_DTYPE_FLOAT32;
 }
 
-bool arn_split_is_image(const arn_split_graph *graph, uint32_t tensor) {
+static bool is_image(const arn_split_graph *graph, uint32_t tensor) {
     const arenaut_tensor *t = &graph->program->tensors[tensor];
     const bool made =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
@@ -207,7 +209,7 @@ static bool take_elementwise(const arn_split_graph *graph, const arenaut_op *op,
         if (!in) return false;
         if (arn_split_is_fixed(graph, op->inputs[i])
                 ? !repeats_by_row(in, made)
-                : !arn_split_is_image(graph, op->inputs[i]) || !same_sizes(in, made)) {
+                : !is_image(graph, op->inputs[i]) || !same_sizes(in, made)) {
             return false;
         }
     }
@@ -224,7 +226,7 @@ static bool take_join(const arn_split_graph *graph, const arenaut_op *op, arn_sp
     if (axis->numbers[0] != ARN_AXIS_C && axis->numbers[0] != -1) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const arenaut_tensor *in = input(graph, op, i);
-        if (!in || !arn_split_is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
+        if (!in || !is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
             return false;
         }
         if (arn_split_is_fixed(graph, op->inputs[i])) return false; /* it is there whole */
@@ -241,10 +243,10 @@ static bool take_op(const arn_split_graph *graph, const arenaut_op *op, arn_spli
     if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
     if (arenaut_op_reads_compressed(graph->program, op)) return false;
-    if (!arn_split_is_image(graph, op->outputs[0])) return false;
+    if (!is_image(graph, op->outputs[0])) return false;
     if (out->kind == ARN_SPLIT_ELEMENTWISE) return take_elementwise(graph, op, out);
     if (out->kind == ARN_SPLIT_JOIN) return take_join(graph, op, out);
-    if (!arn_split_is_image(graph, op->inputs[0])) return false;
+    if (!is_image(graph, op->inputs[0])) return false;
     if (out->kind == ARN_SPLIT_POOL) return take_pool(graph, op, out);
     if (out->kind == ARN_SPLIT_PAD) return take_pad(graph, op, out);
     return take_convolution(graph, op, out);
@@ -266,64 +268,8 @@ static uint64_t count_macs(const arn_split_graph *graph, const arenaut_op *op) {
     return macs >= 0 && macs < (double)ARENAUT_SIZE_MAX ? (uint64_t)macs : 0;
 }
 
-static bool all_fixed(const arn_split_graph *graph, const arenaut_op *op) {
-    for (uint32_t k = 0; k < op->n_inputs; k++) {
-        const uint32_t t = op->inputs[k];
-        if (t != ARENAUT_NONE && !arn_split_is_fixed(graph, t)) return false;
-    }
-    return op->n_inputs > 0;
-}
-
-static void take_ops(arn_split_graph *graph) {
-    const arenaut_program *p = graph->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) graph->fixed[t] = arn_split_is_constant(graph, t);
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        graph->ops[i].of_constants = op->kind == ARENAUT_OP_OUT && all_fixed(graph, op);
-        for (uint32_t k = 0; k < op->n_outputs && graph->ops[i].of_constants; k++) {
-            if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
-        }
-        if (!take_op(graph, op, &graph->ops[i])) graph->ops[i].kind = ARN_SPLIT_OPAQUE;
-        graph->macs[i] = op->name ? count_macs(graph, op) : 0;
-    }
-}
-
-arenaut_status arn_split_graph_make(const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arn_split_graph *graph,
-                                    arenaut_error *err) {
-    const size_t n = program->n_tensors;
-    if (program->n_methods != 1 || program->methods[0].concurrent || program->n_symbols > 0) {
-        return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "the program has %u methods; only programs of one, whose ops run one after "
-                        "another on tensors of known sizes, can be split",
-                        (unsigned)program->n_methods);
-    }
-    *graph = (arn_split_graph){
-        .program = program,
-        .allocator = allocator,
-        .ops = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->ops),
-        .producer = arn_allocate(allocator, n, sizeof *graph->producer),
-        .last_reader = arn_allocate(allocator, n, sizeof *graph->last_reader),
-        .n_readers = arn_allocate_zeroed(allocator, n, sizeof *graph->n_readers),
-        .macs = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->macs),
-        .fixed = arn_allocate(allocator, n, sizeof *graph->fixed),
-    };
-    if (!graph->ops || !graph->producer || !graph->last_reader || !graph->n_readers ||
-        !graph->macs || !graph->fixed) {
-        arn_split_graph_free(graph);
-        return arn_no_memory(err);
-    }
-    const arenaut_status st = arn_split_take_flow(graph, err);
-    if (st == ARENAUT_OK) take_ops(graph);
-    else arn_split_graph_free(graph);
-    return st;
-}
-
-void arn_split_graph_free(arn_split_graph *graph) {
-    arn_release(graph->allocator, graph->ops);
-    arn_release(graph->allocator, graph->producer);
-    arn_release(graph->allocator, graph->last_reader);
-    arn_release(graph->allocator, graph->n_readers);
-    arn_release(graph->allocator, graph->macs);
-    arn_release(graph->allocator, graph->fixed);
+void arn_split_take_operator(arn_split_graph *graph, uint32_t op) {
+    const arenaut_op *it = &graph->program->ops[op];
+    if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_SPLIT_OPAQUE;
+    graph->macs[op] = it->name ? count_macs(graph, it) : 0;
 }

@@ -1,5 +1,6 @@
-/* Splitting the stages that are asked for. */
-#include "rewrite/split/split_stages.h"
+/* The tile groups that a caller asks for (arenaut_split): each checked, then the whole program in a
+ * draft, and the program of that. O(ops of the new program × tiles). */
+#include "rewrite/split/tile_groups.h"
 
 #include <inttypes.h>
 #include <stdio.h>

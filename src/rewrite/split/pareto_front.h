@@ -1,9 +1,9 @@
-/* Which of many candidate stages to take together. Stages that are apart do not touch each other's
- * cost, so that the best choice for each bound on memory is a shortest path over the ops. */
-#ifndef ARN_REWRITE_SPLIT_SPLIT_FRONT_H
-#define ARN_REWRITE_SPLIT_SPLIT_FRONT_H
+/* The Pareto front of the candidates of a search: tile groups to take together, for each bound on
+ * live bytes. Groups that are apart do not touch each other's cost. */
+#ifndef ARN_REWRITE_SPLIT_PARETO_FRONT_H
+#define ARN_REWRITE_SPLIT_PARETO_FRONT_H
 
-#include "rewrite/split/draft_cost.h"
+#include "rewrite/split/tile_cost.h"
 
 /* What splitting adds. */
 typedef struct arn_split_price {
@@ -58,5 +58,14 @@ void arn_split_front_free(arn_split_front *front, const arenaut_allocator *alloc
 
 /* The least sum of a choice that keeps no more than `kept`. O(n). */
 uint64_t arn_split_least_sum(const arn_split_front *front, int64_t kept);
+
+/* Without choices; NULL: no memory. It owns all that is listed in it. */
+arenaut_split_front *arn_split_choices_new(const arenaut_allocator *allocator);
+
+/* Lists the choices of two fronts, of all candidates and of those that repeat no multiplications,
+ * where none is nowhere better than another: as `to`'s choices, or as those of `even` pieces. False
+ * if there is no memory. */
+bool arn_split_choices_list(arenaut_split_front *to, const arn_split_front *all,
+                            const arn_split_front *no_macs, bool even);
 
 #endif

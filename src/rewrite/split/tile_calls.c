@@ -1,12 +1,11 @@
-/* Which bands of a stage are alike, so that they can be calls of one method. Two are if their ops
- * are the same one by one, with tensors of the same sizes in the same places: the one band's ops,
- * with the other's tensors handed to them, are the other's. */
-#include "rewrite/split/draft_calls.h"
-
+/* Outlining of row tiles: tiles with the same ops, one by one, on tensors of the same sizes in the
+ * same places become calls of one method (procedural abstraction, Fraser et al. 1984): the ops of
+ * the one, on the tensors of the other, are the ops of the other. */
 #include <string.h>
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "rewrite/split/tiled_draft.h"
 
 /* A stretch of ops that may become a call. */
 typedef struct band {

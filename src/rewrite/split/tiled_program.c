@@ -1,5 +1,5 @@
-/* From a draft to a program. Numbers of tensors that are no longer used go to new ones first, so
- * that what names tensors by number from outside the ops, as signatures do, stays right. */
+/* The program of a draft. Numbers of tensors that are no longer used go to new ones first, so that
+ * numbers from outside the ops, such as those of signatures, stay right. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/utf8.h"
-#include "rewrite/split/draft_calls.h"
-#include "rewrite/split/draft_cost.h"
+#include "rewrite/split/tile_cost.h"
+#include "rewrite/split/tiled_draft.h"
 
 enum { NAME_LIMIT = 200 };
 
@@ -105,32 +105,6 @@ static void name_tensor(making *m, const arn_draft_tensor *from, char name[NAME_
     snprintf(name + length, 16, "/%" PRIu32, ++m->parts[source]);
 }
 
-arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number) {
-    const arenaut_program *before = draft->graph->program;
-    if (number < before->n_tensors) return before->tensors[number];
-    const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
-    arenaut_tensor tensor = arenaut_tensor_default();
-    if (from->origin.tensor == ARENAUT_NONE) {
-        tensor.dtype = ARENAUT_DTYPE_INT32;
-        tensor.method = 0;
-        tensor.cls = ARENAUT_CONSTANT;
-        tensor.values = from->values;
-        tensor.n_values = from->n_values;
-    } else {
-        const arenaut_tensor *old = &before->tensors[from->origin.tensor];
-        tensor.dtype = old->dtype;
-        tensor.method = old->method;
-        tensor.align = old->align;
-        tensor.device = old->device;
-        tensor.source = old->source;
-        tensor.cls = old->cls == ARENAUT_CONSTANT ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
-    }
-    tensor.rank = from->rank;
-    tensor.dims = from->dims;
-    tensor.bytes = from->bytes;
-    return tensor;
-}
-
 static arenaut_status add_made(making *m, arenaut_tensor *tensor, arenaut_origin origin,
                                uint32_t index) {
     const uint32_t t = m->n_tensors++;
@@ -191,26 +165,6 @@ static arenaut_status add_main_tensors(making *m) {
     }
     if (st == ARENAUT_OK && m->draft->n_calls > 0) st = add_condition(m);
     return st;
-}
-
-static const arenaut_attribute no_padding = {"padding", 0, NULL, "VALID"};
-
-void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
-                           arenaut_attribute *attributes, arenaut_op *op) {
-    if (from->before == ARENAUT_NONE) {
-        *op = (arenaut_op){.name = from->name, .kind = ARENAUT_OP_OUT};
-        attributes[0] = (arenaut_attribute){"axis", 1, &from->axis, NULL};
-        op->n_attributes = strcmp(from->name, "CONCATENATION") == 0 ? 1 : 0;
-        op->attributes = attributes;
-        return;
-    }
-    *op = draft->graph->program->ops[from->before];
-    if (!from->valid) return;
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        const bool padding = strcmp(op->attributes[i].name, no_padding.name) == 0;
-        attributes[i] = padding ? no_padding : op->attributes[i];
-    }
-    op->attributes = attributes;
 }
 
 static void take_ids(const making *m, uint32_t first, uint32_t n, uint32_t *ids) {
@@ -354,14 +308,6 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
     }
     if (st != ARENAUT_OK) arenaut_program_free(program);
     return st;
-}
-
-uint32_t arn_draft_most_attributes(const arenaut_program *program) {
-    uint32_t most = 1;
-    for (uint32_t i = 0; i < program->n_ops; i++) {
-        if (program->ops[i].n_attributes > most) most = program->ops[i].n_attributes;
-    }
-    return most;
 }
 
 arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
