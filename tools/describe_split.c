@@ -47,17 +47,17 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
     const uint64_t budget = p->options.splitting.budget;
     if (!front || (front->n_choices == 2 && taken == 1 && budget == 0)) return; /* the only one */
     if (taken == ARENAUT_NONE) {
-        text_printf(out, "%*sa way beside the %" PRIu32 " that were found: its plan needs less\n",
+        text_printf(out, "%*sa split beside the %" PRIu32 " that were found: its plan needs less\n",
                     indent, "", front->n_choices - 1);
         return;
     }
-    text_printf(out, "%*sway %" PRIu32 " of %" PRIu32 ", ", indent, "", taken,
+    text_printf(out, "%*ssplit %" PRIu32 " of %" PRIu32 ": ", indent, "", taken,
                 front->n_choices - 1);
     if (budget > 0 && needed(p, &front->choices[taken]) <= budget) {
-        text_printf(out, "which adds least of those that fit in %s bytes\n",
+        text_printf(out, "adds the least of those that fit in %s bytes\n",
                     with_commas(budget).text);
     } else {
-        text_printf(out, "of whose plan least has to be reserved%s\n",
+        text_printf(out, "reserves the least memory%s\n",
                     budget > 0 ? "; none fits the budget" : "");
     }
 }

@@ -1,16 +1,16 @@
 /* Rewriting: the same model as another sequence of ops, which needs less memory.
  *
- * Split: some ops run piece by piece, in ops that the runtime has already, so that no tensor
- * between them is ever whole. What comes out is the same to the last bit: each element is computed
+ * Split: tiles. Some ops run tile by tile, in ops that the runtime has already, so that no tensor
+ * between them is ever whole. The results are the same to the last bit: each element is computed
  * from the same numbers by the same kernel.
  *
  * Reorder: another schedule of the ops, with a lower peak of live bytes.
  *
- * Copy: views of a part are copies, so that what they are a part of need not wait for those who
- * read the part.
+ * Copy: materialized views of a part, so that the base of the view can die before their readers
+ * run.
  *
- * Recompute: cheap ops run again for late readers, so that what they made first need not wait for
- * them.
+ * Recompute: rematerialization. Cheap ops run a second time for late readers, so that their first
+ * results can die early.
  *
  * Threads: calls may run at once, also about the same program, which they only read. */
 #ifndef ARENAUT_REWRITE_H
@@ -33,20 +33,18 @@
 extern "C" {
 #endif
 
-/* How the ops of a stage run piece by piece; the text is the word in reports and flags. */
-#define ARENAUT_SPLIT_MODE_MAP(XX)                                                                 \
-    XX(CHANNELS, "channels") /* a convolution and the channelwise ops behind it make some of its   \
-                              * output channels at a time */                                       \
-    XX(ROWS, "rows")         /* some rows of the results at a time; what neighbours both need is   \
-                              * computed twice */                                                  \
-    XX(KEPT, "kept")         /* the same, but what is needed again is kept, and computed once */   \
-    XX(ROWS_CALLED, "rows+calls") /* rows, and pieces that are alike run the same ops: these are a \
-                                   * method of their own, which is called for each */              \
-    XX(KEPT_CALLED, "kept+calls")                                                                  \
-    XX(CROPPED, "cropped") /* rows, where windows that need padding make some rows more, which are \
-                            * left out, instead of being padded */                                 \
-    XX(KEPT_CROPPED, "kept-cropped")                                                               \
-    XX(FITTED, "fitted") /* channels, in pieces of unequal size, so that each needs as much */     \
+/* Tilings of a group of ops; the text is the word in reports and flags. */
+#define ARENAUT_SPLIT_MODE_MAP(XX)                                                                \
+    XX(CHANNELS, "channels") /* channel tiles: some output channels of a convolution and of the   \
+                              * channelwise ops behind it */                                      \
+    XX(ROWS, "rows")         /* row tiles; the halo is computed twice */                          \
+    XX(KEPT, "kept")         /* row tiles; the next tile's halo is kept in a line buffer */       \
+    XX(ROWS_CALLED, "rows+calls") /* row tiles, outlined: those that are alike call one method */ \
+    XX(KEPT_CALLED, "kept+calls")                                                                 \
+    XX(CROPPED, "cropped") /* row tiles; windows that need padding make some rows more, which are \
+                            * left out, instead of being padded */                                \
+    XX(KEPT_CROPPED, "kept-cropped")                                                              \
+    XX(FITTED, "fitted") /* channel tiles of unequal size, so that each needs the same memory */  \
     XX(FITTED_OVER, "fitted-over") /* the same, if results may lie over operands */
 
 typedef enum arenaut_split_mode {
@@ -58,27 +56,28 @@ typedef enum arenaut_split_mode {
 
 const char *arenaut_split_mode_name(arenaut_split_mode mode); /* NULL out of range; static */
 
-/* Ops [first_op, first_op + n_ops) of the program before, in so many pieces. */
+/* A tile group (a stage in our flags): ops [first_op, first_op + n_ops) of the program before, in
+ * so many tiles. */
 typedef struct arenaut_split_stage {
     uint32_t first_op, n_ops;
     uint32_t pieces; /* at least 2 */
     arenaut_split_mode mode;
 } arenaut_split_stage;
 
-/* Where a tensor of the new program comes from. */
+/* Origin of a tensor of the new program. */
 typedef struct arenaut_origin {
-    uint32_t tensor; /* of the program before: it is of this one's type, and quantised as this one
-                      * is. ARENAUT_NONE: a new constant, which tensor.values holds */
-    bool same;       /* it is that tensor; else, where ops run again, a copy of it */
+    uint32_t tensor; /* of the program before, of the same type and quantization. ARENAUT_NONE: a
+                      * new constant, whose values are in tensor.values */
+    bool same;       /* it is that tensor; else, if ops are rematerialized, a copy of it */
     uint32_t axis;   /* of a constant: it has the elements of that tensor from `begin` on along this
-                      * axis, as many as dims say. ARENAUT_NONE: what it holds its op says, and a
-                      * constant holds all that the tensor does */
+                      * axis, as many as dims say. ARENAUT_NONE: its content follows from its op, and
+                      * a constant has all elements of the tensor */
     int64_t begin;
 } arenaut_origin;
 
 /* A program made of another one. Each of its ops does a part of one op of that, with the same
  * options but for the attributes that differ, or only moves data, or calls one of the methods that
- * were added: a branch whose both ways are that one. Tensors of that which are still there have
+ * were added: a branch whose both branches are that one. Tensors of that which are still there have
  * their numbers; numbers that became free are given to new ones first. */
 typedef struct arenaut_rewrite {
     arenaut_program *program;  /* owned, like all below */
@@ -93,24 +92,24 @@ typedef struct arenaut_rewrite {
     uint32_t *copied; /* ops of the program before, ascending: views that are copies now */
     uint32_t n_copied;
     uint32_t *arguments; /* the inputs, then the outputs, of one op after another, as it was made:
-                          * passes change those of the program. NULL: where ops were split */
+                          * passes change those of the program. NULL: if ops were split */
 } arenaut_rewrite;
 
 void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
 
-/* Splits these stages, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
- * stage and the reason, where ops cannot be split as asked; `program` stays as it is, and may be
- * freed before the rewrite. O(ops of the new program × pieces). */
-arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split_stage *stages,
-                             uint32_t n_stages, const arenaut_allocator *allocator,
+/* Tiles these groups, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
+ * group and the reason, if ops cannot be tiled as asked; `program` stays as it is, and may be freed
+ * before the rewrite. O(ops of the new program × tiles). */
+arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split_stage *groups,
+                             uint32_t n_groups, const arenaut_allocator *allocator,
                              arenaut_rewrite **out, arenaut_error *err);
 
-/* What splitting may cost, and where the program will run. Zero-initialised: it may cost anything,
- * as long as the runtime, of which nothing is known, needs less. */
+/* Limits of the cost of tiling, and the runtime. Zero-initialised: no limits, as long as the
+ * runtime, of which nothing is known, needs less. */
 typedef struct arenaut_split_options {
     arenaut_optional_id max_ops;       /* that may be added */
     arenaut_optional_id max_macs;      /* percent that may be added */
-    const arenaut_target *target;      /* what its runtime keeps of ops and tensors counts */
+    const arenaut_target *target;      /* bytes that its runtime keeps of ops and tensors count */
     const arenaut_kernel_set *kernels; /* that it is built with */
     bool overlap;                      /* results may lie over operands as these kernels allow */
     bool in_place;                     /* results may be written over operands of their size */
@@ -118,18 +117,18 @@ typedef struct arenaut_split_options {
     const arenaut_kernel_set *run_by;  /* ops that ask these kernels for scratch are in no calls:
                                         * the runtime that finds it a place does not know that
                                         * calls keep nothing. NULL: none asks */
-    uint64_t effort; /* ops of stages that are tried; 0: the default. Fewer find less */
+    uint64_t effort; /* ops of tile groups that are tried; 0: the default. Fewer find less */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
 } arenaut_split_options;
 
 uint64_t arenaut_split_default_effort(void);
 
-/* One way to split a program. */
+/* A choice of tile groups (a way in our reports). */
 typedef struct arenaut_split_choice {
     const arenaut_split_stage *stages; /* none: the program as it is */
     uint32_t n_stages;
-    uint64_t tensors; /* bytes alive at once: no plan needs less */
+    uint64_t tensors; /* peak of live bytes: no plan needs less */
     int64_t kept;     /* bytes more than of the program as it is that the runtime keeps of ops and
                        * tensors */
     uint64_t head;    /* `tensors`, or the runtime's notes while it plans, whichever is more */
@@ -137,35 +136,36 @@ typedef struct arenaut_split_choice {
     uint64_t macs;    /* likewise */
 } arenaut_split_choice;
 
-/* Ways of which none needs more memory, `head` and `kept` together, and adds more ops and
- * multiplications than another. The first is the program as it is; each next one needs less. */
+/* The Pareto front: choices of which none needs more memory, `head` and `kept` together, and adds
+ * more ops and multiplications than another. The first is the program as it is; each next one needs
+ * less. */
 typedef struct arenaut_split_front {
     arenaut_split_choice *choices;
     uint32_t n_choices;
-    arenaut_split_choice *even; /* the same of pieces of equal size alone: where results may lie */
+    arenaut_split_choice *even; /* the same with tiles of equal size alone: if results may lie */
     uint32_t n_even;            /* over operands, a plan may need more than `tensors`, and these
                                  * may then be the better ones */
-    uint64_t floor;             /* bytes of tensors that no choice of stages gets below */
-    uint32_t floor_op;          /* where that is alive; ARENAUT_NONE in a program without ops */
-    uint64_t effort;            /* spent: what was tried last may go over what was allowed */
+    uint64_t floor;             /* lower bound of the bytes of tensors of all choices */
+    uint32_t floor_op;          /* the op of that bound; ARENAUT_NONE in a program without ops */
+    uint64_t effort;            /* spent: the last try may exceed the budget */
 } arenaut_split_front;
 
-/* Looks for them. *front is the caller's, to be freed with arenaut_split_front_free. The same
- * program and options give the same front. REFUSED for a program that cannot be split anywhere,
- * with the reason; STOPPED before the first way was tried, else what was found by then. */
+/* Searches for the front. *front is the caller's, to be freed with arenaut_split_front_free. The
+ * same program and options give the same front. REFUSED for a program that cannot be tiled
+ * anywhere, with the reason; STOPPED before the first group was tried, else the front by then. */
 arenaut_status arenaut_split_find(const arenaut_program *program,
                                   const arenaut_split_options *options,
                                   const arenaut_allocator *allocator, arenaut_split_front **front,
                                   arenaut_error *err);
 void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
 
-/* What was looked at to find stages. */
+/* The search of a pipeline, and its result. */
 typedef struct arenaut_ways_to_split {
-    arenaut_split_front *front; /* NULL: nothing was looked for */
-    uint64_t kept;  /* what the runtime keeps of the program as it is: a choice needs at least its
-                     * head, this, and what it adds to it */
-    uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside them, of which a plan
-                     * needed less than of theirs */
+    arenaut_split_front *front; /* NULL: no search */
+    uint64_t kept;  /* bytes that the runtime keeps of the program as it is: a choice needs at least
+                     * its head, this, and its own `kept` */
+    uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside the front, whose plan
+                     * needed less */
 } arenaut_ways_to_split;
 
 /* The scheduling problems of a program (order.h), one for each of its methods that run and have
@@ -258,33 +258,33 @@ arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);
 
-/* Whether what this view names may be a copy: its dialect knows an op that does the same in new
- * memory, and it lies densely. Whether that computes the same, arenaut_check_rewrite tells: what it
- * names must not be updated afterwards. */
+/* A view that may be materialized: its dialect has an op that does the same in new memory, and its
+ * result is dense. arenaut_check_rewrite decides whether that computes the same: the viewed memory
+ * must not be updated afterwards. */
 bool arenaut_view_may_be_copy(const arenaut_program *program, uint32_t op);
 
-/* Makes copies of these views, ops of `program` in ascending order, and says so in a rewrite, which
- * takes `program` over if all goes well. BAD_ARGUMENT if one of them may be none. */
+/* Materializes these views, ops of `program` in ascending order, as a rewrite, which takes
+ * `program` over if all goes well. BAD_ARGUMENT if one of them may be no copy. */
 arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops, uint32_t n,
                                   arenaut_rewrite **out, arenaut_error *err);
 
-/* Runs the ops of `program` in this sequence, in which each stands at least once; one that stands
- * again runs again, in a program of one method. Its first run makes what it made before, and each
- * further one copies of that: new tensors, whose origins say which they are copies of. An op reads
- * the latest copies that there are when it runs, but what it updates in place. Takes `program` over
- * if all goes well. BAD_ARGUMENT if some op is missing; TOO_LARGE if there are no numbers left for
- * ops that run again. Whether it computes the same, arenaut_check_rewrite tells. */
+/* Rematerialization (recompute in our flags): runs the ops of `program` in this sequence, in which
+ * each stands at least once; one that stands more than once is rematerialized, in a program of one
+ * method. Its first run has the results of before, and each further one copies of them: new
+ * tensors, whose origins name them. An op reads the latest copies that there are when it runs, but
+ * its operands that it updates in place. Takes `program` over if all goes well. BAD_ARGUMENT if
+ * some op is missing; TOO_LARGE if there are no numbers left for the added ops.
+ * arenaut_check_rewrite decides whether it computes the same. */
 arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                                  arenaut_rewrite **out, arenaut_error *err);
 
-/* A device, for modelled costs of ops: what it can do in a second, and nanoseconds to begin an op.
- */
+/* A device, for modelled costs of ops: its rates per second, and nanoseconds to begin an op. */
 typedef struct arenaut_roofline {
     const char *name; /* NULL: none */
     uint64_t operations, bytes, launch;
 } arenaut_roofline;
 
-/* "a100", "h100" or "cpu"; NULL for any other name. What they can do is rounded, of dense float32
+/* "a100", "h100" or "cpu"; NULL for any other name. Their rates are rounded, of dense float32
  * work (on the first two with TF32). */
 const arenaut_roofline *arenaut_roofline_find(const char *name);
 
@@ -293,21 +293,21 @@ const arenaut_roofline *arenaut_roofline_find(const char *name);
 /* Reads a cost file: CSV with the header method,op,nanoseconds, a row for each op that it knows:
  * its method by name or number (empty: the first) and its number there. Lines that begin with '#'
  * are comments. *costs, per op of the program, is the caller's, to be released with `allocator`.
- * BAD_INPUT with the line in err->at for unknown methods and ops, and what is no time. */
+ * BAD_INPUT with the line in err->at for unknown methods and ops, and text that is no time. */
 arenaut_status arenaut_costs_read(const char *text, size_t size, const arenaut_program *program,
                                   const arenaut_allocator *allocator, uint64_t **costs,
                                   arenaut_error *err);
 
-/* What running ops again may cost. Zero-initialised: cheap ops, any number of them, as long as less
- * is alive at once then, and the default effort. */
+/* Limits of rematerialization. Zero-initialised: cheap ops, any number of them, for the lowest peak,
+ * and the default effort. */
 typedef struct arenaut_recompute_options {
-    uint64_t budget; /* bytes alive at once, to be kept at the least cost, by any op that may run
-                      * again; 0: as few as cheap ops can make it */
+    uint64_t budget; /* bytes alive at once, to be kept at the least cost, by any op that may be
+                      * repeated; 0: as few as cheap ops can make it */
     arenaut_optional_id max_ops;  /* that may be added */
     const uint64_t *costs;        /* per op of the file, in nanoseconds, or ARENAUT_COST_UNKNOWN:
                                    * that is modelled. NULL: all are */
     arenaut_roofline device;      /* of modelled costs; operations 0: an "a100" */
-    uint64_t effort;              /* ops looked at; 0: the default */
+    uint64_t effort;              /* ops visited; 0: the default */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
 } arenaut_recompute_options;
@@ -316,9 +316,9 @@ uint64_t arenaut_recompute_default_effort(void);
 
 /* A sequence for arenaut_recompute. */
 typedef struct arenaut_recomputation {
-    uint64_t before, after; /* bytes alive at once, as far as is known before passes and lowering
+    uint64_t before, after; /* peaks of live bytes, as far as is known before passes and lowering
                              * have seen the new program */
-    uint64_t base, added;   /* nanoseconds of all ops, each once, and of what runs beyond that */
+    uint64_t base, added;   /* nanoseconds of all ops, each once, and of the copies */
     uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
                              * one; checked */
     uint64_t floor;         /* no arena of any sequence is smaller; checked */
@@ -331,12 +331,12 @@ typedef struct arenaut_recomputation {
 
 void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
 
-/* Looks for ops that had better run again (rematerialization.h): the fastest sequence within the
- * budget or, without one, that in which least is alive at once, with cheap ops alone. `program` is
+/* Rematerialization under a budget (rematerialization.h): the fastest schedule within the budget or,
+ * without one, that with the lowest peak, repeating cheap ops alone. `program` is
  * that for which `order` was made of `lowering`. `base` is the order of `file`, the program before
  * its passes, in which `program` runs: its ops, each once. The same arguments give the same answer;
  * if it is stopped, that is the best by then. REFUSED for several methods, and for jumps; INTERNAL
- * where the checker refuses what was found. */
+ * where the checker refuses the schedule. */
 arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_lowering *lowering,
                                       const arenaut_program_order *order,

@@ -115,7 +115,7 @@ def test_it_is_not_split(model, arenaut, tmp_path):
     plain.write_bytes(conv(listed=False))
     stage = "--split", "0-1/4:rows"
     assert "split    0-1/4:rows" in arenaut("size", plain, *stage).stdout
-    assert "it has an op that cannot be split" in arenaut("size", model, *stage, exit=2).stderr
+    assert "an op in it cannot be tiled" in arenaut("size", model, *stage, exit=2).stderr
 
 
 def test_a_tensor_that_is_not_there_is_told(tmp_path, arenaut):

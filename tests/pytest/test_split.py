@@ -393,10 +393,10 @@ def test_the_report_says_which_way_was_taken(arenaut, arenaut_json):
         assert split["stages"] == ways[taken]["stages"]
         fit = [way for way in ways if way["needs_at_least"] <= budget]
         assert ways[taken] == min(fit, key=lambda way: (way["added_ops"], way["added_macs"]))
-        said = f"way {taken} of {len(ways) - 1}, which adds least of those that fit in {budget:,}"
+        said = f"split {taken} of {len(ways) - 1}: adds the least of those that fit in {budget:,}"
         assert said in arenaut("plan", model, "--split", "on", "--budget", budget).stdout
     said = arenaut("plan", model, "--split", "on").stdout
-    assert f"way {len(ways) - 1} of {len(ways) - 1}, of whose plan least has to be reserved" in said
+    assert f"split {len(ways) - 1} of {len(ways) - 1}: reserves the least memory" in said
     assert " (taken) " in arenaut("explain", model, "--split", "on").stdout
 
 

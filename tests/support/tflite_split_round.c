@@ -42,7 +42,7 @@ static bool splits(const arenaut_program *program, const arenaut_split_stage *st
         fprintf(stderr, "ops %u to %u in %u: %s\n", (unsigned)stage->first_op,
                 (unsigned)(stage->first_op + stage->n_ops - 1), (unsigned)stage->pieces,
                 finding.msg);
-        REQUIRE(!"what is split is accepted");
+        REQUIRE(!"the split program is accepted");
     }
     arenaut_rewrite_free(rewrite);
     return true;

@@ -1,4 +1,4 @@
-/* A .tflite file on its way through splitting. */
+/* The property of split files, for tests and fuzzing: a .tflite file, split, planned and stripped. */
 #ifndef SUPPORT_TFLITE_SPLIT_ROUND_H
 #define SUPPORT_TFLITE_SPLIT_ROUND_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What must hold for any bytes: of stages drawn by what the bytes are, each is refused with a
+/* The property of any bytes: of tile groups drawn from the bytes, each is refused with a
  * message, or gives a program that the checker accepts; one of these is planned, written and
  * stripped to the file again. Aborts, with a line on standard error, if it does not. True if
  * anything could be split. */

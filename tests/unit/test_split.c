@@ -1,5 +1,5 @@
-/* Splitting: what the rewritten program computes, what the checker says of it and of spoiled ones,
- * what is refused, and what is found. */
+/* Tiling: results of the tiled program, the checker on it and on spoiled ones, refusals, and the
+ * search. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -97,7 +97,7 @@ TEST(numbers_of_tensors_that_are_gone_are_used_again) {
         if (origin->same) assert_int_equal(origin->tensor, t);
         else if (t < p->n_tensors) assert_true(origin->tensor != ARENAUT_NONE);
     }
-    /* What is left of 8: the wide image, and weights and bias before it, are gone. */
+    /* The rest of 8: the wide image, and weights and bias before it, are gone. */
     assert_int_equal(p->n_tensors - same, 4);
     assert_int_equal(rewrite->program->methods[0].inputs[0], p->methods[0].inputs[0]);
     assert_int_equal(rewrite->program->methods[0].outputs[0], p->methods[0].outputs[0]);
@@ -120,8 +120,8 @@ TEST(rows_are_computed_again_or_kept) {
     arenaut_program_free(p);
 }
 
-/* The first and the last band see an edge, so two of five are other than the rest. */
-TEST(pieces_that_are_alike_call_one_method) {
+/* The first and the last row tile see an edge, so two of five are other than the rest. */
+TEST(tiles_that_are_alike_call_one_method) {
     arenaut_program *p = residual();
     const arenaut_split_stage modes[] = {{0, 4, 6, ARENAUT_SPLIT_ROWS_CALLED},
                                          {0, 4, 6, ARENAUT_SPLIT_KEPT_CALLED}};
@@ -174,7 +174,7 @@ TEST(sizes_that_are_the_same_are_one_tensor) {
     arenaut_program_free(p);
 }
 
-TEST(many_pieces_are_joined_in_steps) {
+TEST(many_tiles_are_joined_in_steps) {
     arenaut_program *p = residual();
     const arenaut_split_stage stage = {0, 1, 24, ARENAUT_SPLIT_ROWS};
     arenaut_rewrite *rewrite = split(p, stage);
@@ -186,7 +186,7 @@ TEST(many_pieces_are_joined_in_steps) {
     arenaut_program_free(p);
 }
 
-TEST(no_stages_leave_the_program_as_it_is) {
+TEST(no_groups_leave_the_program_as_it_is) {
     arenaut_program *p = block();
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
@@ -196,13 +196,13 @@ TEST(no_stages_leave_the_program_as_it_is) {
     arenaut_program_free(p);
 }
 
-/* ---- pieces of unequal size ---- */
+/* ---- tiles of unequal size ---- */
 
-/* Bytes for each channel of block()'s image, of what the convolution makes of it, and of half. */
+/* Bytes for each channel of block()'s image, of the convolution's result, and of half. */
 enum { IMAGE = 16 * 16 * 8, WIDE = 16 * 16, HALF = 8 * 8 };
 
-/* The most that is alive while the pieces run: the image for all of them, results of those before,
- * and what the two ops of one make, beside each other or over each other and the image. */
+/* The peak of live bytes while the tiles run: the image for all of them, results of those before,
+ * and the results of the two ops of one, beside each other or over each other and the image. */
 static uint64_t most_alive(const int64_t *counts, uint32_t n, bool over) {
     uint64_t most = 0, others = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -217,32 +217,32 @@ static uint64_t most_alive(const int64_t *counts, uint32_t n, bool over) {
     return most;
 }
 
-/* Of all ways to give so many channels to the pieces from `piece` on. */
-static uint64_t least_of_all(int64_t *counts, uint32_t n, uint32_t piece, int64_t left, bool over) {
+/* The best of all numbers of channels for the tiles from `tile` on. */
+static uint64_t least_of_all(int64_t *counts, uint32_t n, uint32_t tile, int64_t left, bool over) {
     uint64_t least = UINT64_MAX;
-    if (piece + 1 == n) {
-        counts[piece] = left;
+    if (tile + 1 == n) {
+        counts[tile] = left;
         return most_alive(counts, n, over);
     }
-    for (int64_t count = 1; count <= left - (int64_t)(n - piece - 1); count++) {
-        counts[piece] = count;
-        const uint64_t found = least_of_all(counts, n, piece + 1, left - count, over);
+    for (int64_t count = 1; count <= left - (int64_t)(n - tile - 1); count++) {
+        counts[tile] = count;
+        const uint64_t found = least_of_all(counts, n, tile + 1, left - count, over);
         if (found < least) least = found;
     }
     return least;
 }
 
-TEST(no_pieces_need_less_than_fitted_ones) {
+TEST(no_tiles_need_less_than_fitted_ones) {
     enum { CHANNELS = 32, MOST = 5 };
     arenaut_program *p = block();
-    arn_split_graph graph;
-    assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    arn_tile_graph graph;
+    assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
     for (uint32_t n = 2; n <= MOST; n++) {
         for (int over = 0; over <= 1; over++) {
             int64_t counts[MOST], tried[MOST], all = 0;
             const arenaut_split_mode mode = over ? ARENAUT_SPLIT_FITTED_OVER : ARENAUT_SPLIT_FITTED;
             const arenaut_split_stage stage = {0, 2, n, mode};
-            arn_split_cut_channels(&graph, &stage, counts);
+            arn_channel_tiles_count(&graph, &stage, counts);
             for (uint32_t i = 0; i < n; i++) all += counts[i];
             assert_int_equal(all, CHANNELS);
             assert_int_equal(most_alive(counts, n, over),
@@ -250,11 +250,11 @@ TEST(no_pieces_need_less_than_fitted_ones) {
             arenaut_rewrite_free(split(p, stage));
         }
     }
-    arn_split_graph_free(&graph);
+    arn_tile_graph_free(&graph);
     arenaut_program_free(p);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
     arenaut_rewrite *rewrite = NULL;
@@ -264,7 +264,7 @@ static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, 
     assert_null(rewrite);
 }
 
-TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
+TEST(groups_that_cannot_be_tiled_are_refused_with_the_reason) {
     arenaut_program *p = block();
     const struct {
         arenaut_split_stage stage;
@@ -273,12 +273,12 @@ TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
         {{0, 0, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
         {{2, 2, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
         {{UINT32_MAX, 2, 2, ARENAUT_SPLIT_ROWS}, "ops, numbered from 0"},
-        {{0, 2, 1, ARENAUT_SPLIT_ROWS}, "2 pieces at least"},
+        {{0, 2, 1, ARENAUT_SPLIT_ROWS}, "at least 2 tiles"},
         {{0, 2, 2, ARENAUT_SPLIT_MODE_COUNT}, "no such mode"},
-        {{0, 2, 9, ARENAUT_SPLIT_ROWS}, "fewer rows than pieces"},
-        {{0, 2, 2, ARENAUT_SPLIT_ROWS_CALLED}, "no two of its pieces are alike"},
-        {{0, 2, 7, ARENAUT_SPLIT_KEPT_CALLED}, "fewer pieces of equal height"},
-        {{0, 2, 33, ARENAUT_SPLIT_CHANNELS}, "fewer channels than pieces"},
+        {{0, 2, 9, ARENAUT_SPLIT_ROWS}, "fewer rows than tiles"},
+        {{0, 2, 2, ARENAUT_SPLIT_ROWS_CALLED}, "no two of its tiles are alike"},
+        {{0, 2, 7, ARENAUT_SPLIT_KEPT_CALLED}, "fewer tiles of equal height"},
+        {{0, 2, 33, ARENAUT_SPLIT_CHANNELS}, "fewer channels than tiles"},
         {{0, 3, 2, ARENAUT_SPLIT_CHANNELS}, "mixes channels"},
         {{1, 1, 2, ARENAUT_SPLIT_CHANNELS}, "does not begin with a convolution"},
     };
@@ -334,9 +334,9 @@ static void make_float(arenaut_program *p, bool finite) {
     }
 }
 
-/* Infinity times a zero of padding is no number: such bands are cropped, and the checker takes no
+/* Infinity times a zero of padding is no number: such tiles are cropped, and the checker takes no
  * others. */
-TEST(bands_of_weights_that_may_be_infinite_are_not_padded) {
+TEST(row_tiles_of_weights_that_may_be_infinite_are_not_padded) {
     const arenaut_split_stage rows = {0, 4, 3, ARENAUT_SPLIT_ROWS};
     arenaut_program *p = residual();
     arenaut_finding finding;
@@ -370,18 +370,18 @@ TEST(kernels_that_look_at_the_whole_image_are_not_split) {
     arenaut_program_free(p);
 }
 
-TEST(stages_must_not_overlap) {
+TEST(groups_must_not_overlap) {
     arenaut_program *p = block();
     const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_ROWS},
                                           {1, 1, 2, ARENAUT_SPLIT_ROWS}};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     assert_int_equal(arenaut_split(p, stages, 2, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.msg, "before the one before it ends"));
+    assert_non_null(strstr(err.msg, "begins within the group before it"));
     arenaut_program_free(p);
 }
 
-/* ---- what the checker finds ---- */
+/* ---- findings of the checker ---- */
 
 static void expect_found(const arenaut_program *p, const arenaut_rewrite *rewrite,
                          const char *why) {
@@ -411,7 +411,7 @@ TEST(channels_of_a_convolution_in_groups_are_not_taken_for_those_of_a_part) {
 }
 
 /* x + state, then the state is written; the two change places. */
-TEST(what_reads_state_stays_before_what_writes_it) {
+TEST(a_reader_of_state_stays_before_its_writer) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_image(p, "x", 8, 8, 4, ARENAUT_INPUT);
@@ -478,7 +478,7 @@ static void spoil_call(rng *r, arenaut_program *p) {
     else swap(m->outputs, rng_below(r, m->n_outputs), rng_below(r, m->n_outputs));
 }
 
-/* Changes one thing of the program, of what it says of its tensors and ops, or nothing. */
+/* Changes one thing of the program or of the origins of its tensors and ops, or nothing. */
 static void spoil(rng *r, arenaut_rewrite *rewrite) {
     arenaut_program *p = rewrite->program;
     arenaut_op *op = &p->ops[rng_below(r, p->n_ops)];
@@ -512,8 +512,8 @@ static void spoil(rng *r, arenaut_rewrite *rewrite) {
     }
 }
 
-/* What is split computes the same, and the checker sees that; of what is spoiled afterwards it
- * accepts nothing that computes something else. */
+/* A tiled program computes the same, and the checker sees that; of spoiled ones it accepts none
+ * that computes something else. */
 TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
     uint32_t n_split = 0, n_called = 0, n_spoiled = 0, n_rejected = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
@@ -535,7 +535,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
             n_spoiled += valid;
             n_rejected += valid && st == ARENAUT_REJECTED;
             if (st == ARENAUT_OK && !computes_the_same(p, rewrite)) {
-                fail_msg("seed %u: the checker accepts what computes something else",
+                fail_msg("seed %u: the checker accepts a program that computes something else",
                          (unsigned)seed);
             }
         }
@@ -546,14 +546,14 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
     assert_true(n_rejected > n_spoiled / 4);
 }
 
-/* ---- cropped bands ---- */
+/* ---- cropped row tiles ---- */
 
-/* Whether an op that pads `in` by itself, as SAME does, makes row `at` of the whole's result. */
-static bool sees_the_same(const arn_split_window *w, arn_rows in, int64_t height, int64_t at) {
+/* An op that pads `in` by itself, as SAME does, makes row `at` of the whole's result. */
+static bool sees_the_same(const arn_tile_window *w, arn_rows in, int64_t height, int64_t at) {
     const int64_t rows = in.end - in.begin, out = (rows + w->stride - 1) / w->stride;
     const int64_t total = (out - 1) * w->stride + (w->filter - 1) * w->dilation + 1 - rows;
     const int64_t front = total > 0 ? total / 2 : 0, begin = at * w->stride - w->before;
-    const int64_t own = begin + front - in.begin; /* where its window begins */
+    const int64_t own = begin + front - in.begin; /* the begin of its window */
     if (own < 0 || own % w->stride != 0 || own / w->stride >= out) return false;
     for (int64_t k = 0; k < w->filter; k++) {
         const int64_t row = begin + k * w->dilation;
@@ -563,9 +563,9 @@ static bool sees_the_same(const arn_split_window *w, arn_rows in, int64_t height
     return true;
 }
 
-/* Of rows with all those between which something is seen. */
-static int64_t fewest_rows(const arn_split_window *w, int64_t height, arn_rows made) {
-    const arn_rows seen = arn_rows_seen(w, made);
+/* The fewest rows, with all of those that the windows see. */
+static int64_t fewest_rows(const arn_tile_window *w, int64_t height, arn_rows made) {
+    const arn_rows seen = arn_rows_with_halo(w, made);
     for (int64_t n = 1; n <= height; n++) {
         for (int64_t begin = 0; begin + n <= height; begin++) {
             if (begin > seen.begin && begin > 0) break;
@@ -581,8 +581,8 @@ static int64_t fewest_rows(const arn_split_window *w, int64_t height, arn_rows m
     return 0;
 }
 
-TEST(cropped_bands_get_the_fewest_rows_that_make_theirs) {
-    uint32_t n_bands = 0;
+TEST(cropped_tiles_get_the_fewest_rows_that_make_theirs) {
+    uint32_t n_tiles = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         rng r = {seed};
         const int64_t height = 4 + (int64_t)rng_below(&r, 28);
@@ -596,21 +596,21 @@ TEST(cropped_bands_get_the_fewest_rows_that_make_theirs) {
         finish_images(p, x, add_conv(p, x, 2, form));
         const uint32_t pieces = 2 + (uint32_t)rng_below(&r, 3);
         const arenaut_split_stage stage = {0, 1, pieces, ARENAUT_SPLIT_CROPPED};
-        arn_split_graph graph;
-        arn_bands bands = {0};
-        assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
-        const arn_split_window *window = &graph.ops[0].window[ARN_AXIS_H];
+        arn_tile_graph graph;
+        arn_row_tiles tiles = {0};
+        assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+        const arn_tile_window *window = &graph.ops[0].window[ARN_AXIS_H];
         const bool counted =
-            !arn_split_rows_refuse(&graph, &stage) && arn_bands_count(&bands, &graph, &stage);
-        for (uint32_t i = 0; counted && i < pieces; i++, n_bands++) {
-            const arn_band_op *band = arn_band(&bands, i, 0);
-            assert_int_equal(arn_rows_count(band->input), fewest_rows(window, height, band->make));
+            !arn_row_tiles_refuse(&graph, &stage) && arn_row_tiles_count(&tiles, &graph, &stage);
+        for (uint32_t i = 0; counted && i < pieces; i++, n_tiles++) {
+            const arn_row_tile_op *tile = arn_row_tile(&tiles, i, 0);
+            assert_int_equal(arn_rows_count(tile->input), fewest_rows(window, height, tile->make));
         }
-        arn_bands_free(&bands);
-        arn_split_graph_free(&graph);
+        arn_row_tiles_free(&tiles);
+        arn_tile_graph_free(&graph);
         arenaut_program_free(p);
     }
-    assert_true(n_bands > 500);
+    assert_true(n_tiles > 500);
 }
 
 /* One place for each number of rows, instead of all. */
@@ -621,13 +621,13 @@ TEST(windows_with_long_strides_are_cropped_after_few_tries) {
     const uint32_t x = add_image(p, "x", 9700, 1, 1, ARENAUT_INPUT);
     finish_images(p, x, add_conv(p, x, 1, far));
     const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_CROPPED};
-    arn_split_graph graph;
-    arn_bands bands = {0};
-    assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
-    assert_true(arn_bands_count(&bands, &graph, &stage));
-    assert_in_range(bands.places, 100, stage.pieces * 2000);
-    arn_bands_free(&bands);
-    arn_split_graph_free(&graph);
+    arn_tile_graph graph;
+    arn_row_tiles tiles = {0};
+    assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    assert_true(arn_row_tiles_count(&tiles, &graph, &stage));
+    assert_in_range(tiles.places, 100, stage.pieces * 2000);
+    arn_row_tiles_free(&tiles);
+    arn_tile_graph_free(&graph);
     arenaut_program_free(p);
 }
 
@@ -642,7 +642,7 @@ static arenaut_split_front *find(const arenaut_program *p, const arenaut_split_o
     return front;
 }
 
-/* What needs least. */
+/* The choice that needs least. */
 static const arenaut_split_choice *least(const arenaut_split_front *front) {
     return &front->choices[front->n_choices - 1];
 }
@@ -651,7 +651,7 @@ static uint64_t needed(const arenaut_split_choice *choice) {
     return choice->head + (uint64_t)choice->kept;
 }
 
-TEST(what_is_found_is_worth_its_ops_and_can_be_split) {
+TEST(choices_are_worth_their_ops_and_can_be_made) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_image(p, "x", 96, 96, 4, ARENAUT_INPUT);
@@ -746,9 +746,8 @@ TEST(effort_bounds_the_search) {
     arenaut_program_free(p);
 }
 
-/* Cropped bands are tried where something is padded, and no stage begins or ends with ops on
- * constants. */
-TEST(what_is_the_same_is_not_tried_twice) {
+/* Cropped tiles are tried if an op pads, and no group begins or ends with ops on constants. */
+TEST(equal_tilings_are_not_tried_twice) {
     static const window_form unpadded = {{3, 3}, {1, 1}, {1, 1}, false};
     const uint64_t padded = effort_of(chain(three, false));
     assert_in_range(effort_of(chain(unpadded, false)), padded, padded + padded / 2);
@@ -767,8 +766,8 @@ static arenaut_split_options lying_over(const char *kernels) {
     return (arenaut_split_options){.kernels = arenaut_kernel_set_find(kernels), .overlap = true};
 }
 
-/* Results that may lie over their operands take away the peak that a stage would. */
-TEST(what_overlaps_anyway_is_not_split) {
+/* Results that may lie over their operands take away the peak that a group would. */
+TEST(results_that_overlap_anyway_are_not_tiled) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_image(p, "x", 96, 96, 8, ARENAUT_INPUT);
@@ -783,7 +782,7 @@ TEST(what_overlaps_anyway_is_not_split) {
     arenaut_program_free(p);
 }
 
-/* What a split program needs with its results over operands, by the plan. */
+/* The need of a tiled program with its results over operands, by the plan. */
 static uint64_t planned_over(const arenaut_program *p, const arenaut_split_choice *choice) {
     const arenaut_target *target = arenaut_target_find("tflite-micro");
     const arenaut_pass_options options = {.target = target};
@@ -804,7 +803,7 @@ static uint64_t planned_over(const arenaut_program *p, const arenaut_split_choic
 }
 
 /* MobileNet's beginning. */
-TEST(stages_for_results_over_operands_are_others_and_need_less_so) {
+TEST(groups_for_results_over_operands_are_others_and_need_less_so) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_image(p, "x", 96, 96, 3, ARENAUT_INPUT);

@@ -1,5 +1,5 @@
-/* What the split search says of its choices, against the programs that they make; and whether it
- * misses one. */
+/* The costs that the search states of its choices, against the programs that they make; and the
+ * best choices against all. */
 #include "support/test.h"
 
 #include <arenaut/arenaut.h>
@@ -10,7 +10,7 @@
 static const arenaut_arena_layout slim = {.pointer = 4, .op = 4, .tensor = 2};
 static arenaut_target frugal;
 
-/* By turns for a microcontroller, a larger machine, and one where pieces cost little. */
+/* By turns for a microcontroller, a larger machine, and one on which tiles cost little. */
 static arenaut_split_options options_for(uint64_t seed) {
     const arenaut_split_options options = {
         .target = arenaut_target_find(seed % 3 ? "tflite-micro" : "tflite-micro-64"),
@@ -23,7 +23,7 @@ static arenaut_split_options options_for(uint64_t seed) {
     return (arenaut_split_options){.target = &frugal, .kernels = &silent};
 }
 
-/* What a program needs: no plan of it needs less than `alive`. */
+/* The need of a program: no plan of it is below `alive`. */
 typedef struct needs {
     uint64_t alive, tail, head;
     uint32_t ops;
@@ -67,7 +67,7 @@ static uint64_t sum_of(const arenaut_split_choice *choice) {
  * few bytes. */
 enum { FEW_BYTES = 48 };
 
-/* What calls copy is counted roughly. */
+/* Copies of calls are counted roughly. */
 static bool has_calls(const arenaut_split_choice *choice) {
     for (uint32_t i = 0; i < choice->n_stages; i++) {
         if (choice->stages[i].mode == ARENAUT_SPLIT_KEPT_CALLED) return true;
@@ -75,9 +75,9 @@ static bool has_calls(const arenaut_split_choice *choice) {
     return false;
 }
 
-static void expect_near(int64_t found, int64_t expected, const char *what, uint64_t seed) {
+static void expect_near(int64_t found, int64_t expected, const char *number, uint64_t seed) {
     if (found > expected + FEW_BYTES || found < expected - FEW_BYTES) {
-        fail_msg("seed %u: %s %d, not %d", (unsigned)seed, what, (int)found, (int)expected);
+        fail_msg("seed %u: %s %d, not %d", (unsigned)seed, number, (int)found, (int)expected);
     }
 }
 
@@ -97,7 +97,7 @@ static void hold_choice(const arenaut_program *p, const arenaut_split_choice *ch
 }
 
 /* On both machines, and each choice needs less than the one before it. */
-TEST(what_a_choice_is_said_to_cost_is_what_the_split_program_costs) {
+TEST(the_stated_cost_of_a_choice_is_that_of_its_program) {
     uint32_t n_choices = 0;
     for (uint64_t seed = 1; seed <= 800; seed++) {
         rng r = {seed};
@@ -118,7 +118,7 @@ TEST(what_a_choice_is_said_to_cost_is_what_the_split_program_costs) {
     assert_true(n_choices > 150);
 }
 
-/* The best of all stages there are, in all modes, one at a time. None needs less than `floor`. */
+/* The best of all groups there are, in all modes, one at a time. None needs less than `floor`. */
 static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options *options,
                            const needs *before, uint64_t floor, arenaut_split_stage *best) {
     uint64_t least = before->alive, macs;
@@ -141,7 +141,7 @@ static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options
     return least;
 }
 
-TEST(no_program_has_a_stage_that_is_better_than_what_is_found) {
+TEST(no_program_has_a_better_group_than_the_search_finds) {
     uint32_t n_found = 0, n_missed = 0;
     for (uint64_t seed = 1; seed <= 120; seed++) {
         rng r = {seed};

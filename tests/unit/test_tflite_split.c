@@ -1,4 +1,4 @@
-/* Split models in .tflite files: what is written is read back as the program that was planned, and
+/* Tiled models in .tflite files: a written one is read back as the program that was planned, and
  * the original comes out again. That the stock runtime computes the same is shown in Python. */
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ TEST(split_models_are_written_read_and_taken_out) {
     }
 }
 
-/* A file of ours is no other model: what is put in front of it goes with what it has in front. */
+/* A file of ours is no other model: an addition in front of it goes with its own in front. */
 TEST(a_planned_file_can_be_split_and_a_split_one_planned) {
     bytes file = read_own("resnet_int8");
     const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
@@ -105,7 +105,7 @@ TEST(a_planned_file_can_be_split_and_a_split_one_planned) {
     free_bytes(&file);
 }
 
-TEST(stages_that_the_model_does_not_have_are_an_error_of_the_option) {
+TEST(groups_that_the_model_does_not_have_are_an_error_of_the_option) {
     bytes file = read_own("resnet_int8");
     const arenaut_split_stage stage = {10, 90, 2, ARENAUT_SPLIT_ROWS};
     const arenaut_pipeline_options options = {
@@ -130,7 +130,7 @@ TEST(models_that_cannot_be_split_are_planned_as_they_are) {
     }
 }
 
-/* Where results may lie over operands, a split made for tensors that lie apart may need more. */
+/* If results may lie over operands, tiles made for tensors that lie apart may need more. */
 TEST(with_overlap_the_one_that_needs_less_is_taken) {
     static const char *const models[] = {"inception_int8", "resnet_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
@@ -150,7 +150,7 @@ TEST(with_overlap_the_one_that_needs_less_is_taken) {
     }
 }
 
-/* What the planners were asked, on the way to one plan. */
+/* The calls of the planners for one plan. */
 static struct {
     uint64_t effort;       /* that they were allowed, in all */
     uint64_t problems[64]; /* one behind another */
@@ -185,7 +185,7 @@ static arenaut_pipeline *plan_noted(const bytes *file, bool all, uint64_t effort
     return p;
 }
 
-TEST(little_effort_is_little_for_all_that_is_searched_and_planned_on_the_way) {
+TEST(little_effort_is_little_for_all_searches_and_plans) {
     bytes file = read_own("mobilenet_v1_025_96_int8");
     const uint64_t few = 80000, part = arenaut_default_effort() / few;
     for (int all = 0; all < 2; all++) {
@@ -197,12 +197,12 @@ TEST(little_effort_is_little_for_all_that_is_searched_and_planned_on_the_way) {
     free_bytes(&file);
 }
 
-/* Where pieces of one size are the best, they are found twice. */
-TEST(no_way_to_split_is_planned_twice) {
+/* If tiles of one size are the best, they are found twice. */
+TEST(no_choice_is_planned_twice) {
     bytes file = read_own("resnet_int8");
     arenaut_pipeline *p = plan_noted(&file, false, 0);
     assert_true(asked.n > 2);
-    for (uint32_t i = 0; i + 1 < asked.n; i++) { /* the last is that of the way that is taken */
+    for (uint32_t i = 0; i + 1 < asked.n; i++) { /* the last is that of the choice that is taken */
         for (uint32_t k = 0; k < i; k++) assert_true(asked.problems[i] != asked.problems[k]);
     }
     arenaut_pipeline_free(p);
@@ -256,7 +256,7 @@ TEST(writing_survives_every_allocation_failure) {
 
 enum { PLACES = 60 };
 
-/* A file that is split by stages with calls, with results over operands in its plan, or both. */
+/* A file that is tiled in groups with calls, with results over operands in its plan, or both. */
 static bytes make_planned(const bytes *file, const arenaut_split_stage *stage, bool overlap) {
     const arenaut_pipeline_options options = {
         .overlap = overlap, .splitting = {.on = stage, .stages = stage, .n_stages = stage ? 1 : 0}};
@@ -272,7 +272,7 @@ static bytes make_planned(const bytes *file, const arenaut_split_stage *stage, b
     return planned;
 }
 
-/* At so many places of what stands in front of the old file: tables, the plan and its mark. */
+/* At so many places in front of the old file: tables, the plan and its mark. */
 static void expect_survived(sweep_property property, size_t places, uint64_t seed,
                             const bytes *planned, size_t original) {
     const size_t added = planned->size - original;
@@ -286,12 +286,12 @@ TEST(damaged_files_with_calls_and_with_overlapping_results_are_survived) {
     const struct {
         const arenaut_split_stage *stage;
         bool overlap;
-    } ways[] = {{&calls, false}, {NULL, true}, {&calls, true}};
+    } files[] = {{&calls, false}, {NULL, true}, {&calls, true}};
     bytes file = read_own("resnet_int8");
-    for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        bytes planned = make_planned(&file, ways[i].stage, ways[i].overlap);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        bytes planned = make_planned(&file, files[i].stage, files[i].overlap);
         expect_survived(tflite_planned_property, PLACES, i, &planned, file.size);
-        if (!ways[i].stage) {
+        if (!files[i].stage) {
             expect_survived(tflite_split_property, PLACES, i, &planned, file.size);
         }
         free_bytes(&planned);

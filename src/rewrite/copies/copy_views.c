@@ -1,7 +1,6 @@
-/* A program in which some views are copies: each of these ops is replaced by its sibling that
- * copies, and what it makes lies in memory of its own. Only what lies densely is copied: it has the
- * same elements at the same distances then, so that who reads it computes the same to the last bit.
- */
+/* Materialized views: each of these view ops is replaced by its sibling that copies, whose result
+ * has memory of its own. Only dense views are copied: the copy has the same elements at the same
+ * distances, so that its readers compute the same to the last bit. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -17,29 +17,29 @@
 /* Bytes of one channel. */
 typedef struct channel_bytes {
     uint64_t first; /* of the first op's result */
-    uint64_t most;  /* of an op's result, with its operand where that must lie apart */
-    uint64_t last;  /* of the stage's result */
+    uint64_t most;  /* of an op's result, with its operand if that must lie apart */
+    uint64_t last;  /* of the group's result */
 } channel_bytes;
 
-/* A stage, and the room into which its pieces are to fit. */
-typedef struct cutting {
-    const arenaut_split_stage *stage;
+/* A group, and the memory into which its tiles are to fit. */
+typedef struct sizing {
+    const arenaut_split_stage *group;
     channel_bytes each;
     int64_t channels;
-    uint64_t image; /* bytes that nobody reads after the stage */
+    uint64_t image; /* bytes of the group's operand, if it is dead after the group */
     bool reach;     /* results may lie over operands */
     uint64_t room;
-} cutting;
+} sizing;
 
 static uint64_t of_channel(const arenaut_tensor *image) {
     return image->bytes / (uint64_t)image->dims[ARN_AXIS_C];
 }
 
-static cutting begin(const arn_split_graph *graph, const arenaut_split_stage *stage, bool reach) {
+static sizing begin(const arn_tile_graph *graph, const arenaut_split_stage *group, bool reach) {
     const arenaut_program *p = graph->program;
-    const uint32_t end = stage->first_op + stage->n_ops;
-    cutting c = {.stage = stage, .reach = reach};
-    for (uint32_t at = stage->first_op; at < end; at++) {
+    const uint32_t end = group->first_op + group->n_ops;
+    sizing c = {.group = group, .reach = reach};
+    for (uint32_t at = group->first_op; at < end; at++) {
         if (graph->ops[at].of_constants) continue;
         const arenaut_tensor *made = &p->tensors[p->ops[at].outputs[0]];
         const uint64_t bytes = of_channel(made);
@@ -56,50 +56,50 @@ static cutting begin(const arn_split_graph *graph, const arenaut_split_stage *st
     return c;
 }
 
-/* At least, while a piece of `count` channels runs after `before` others. */
-static uint64_t needs(const cutting *c, int64_t before, int64_t count) {
+/* Lower bound of the live bytes while a tile of `count` channels runs after `before` others. */
+static uint64_t needs(const sizing *c, int64_t before, int64_t count) {
     const uint64_t first = c->each.first * (uint64_t)count, most = c->each.most * (uint64_t)count;
     const uint64_t others = c->each.last * (uint64_t)before;
     if (before + count < c->channels) return others + c->image + most;
     return others + arn_max_u64(c->image + (c->reach ? 0 : first), most);
 }
 
-/* At a multiple of what kernels like to have, if there is enough. */
-static int64_t even_cut(int64_t channels, uint32_t pieces, uint32_t piece) {
-    const int64_t unit = channels >= 8 * (int64_t)pieces   ? 8
-                         : channels >= 4 * (int64_t)pieces ? 4
-                                                           : 1;
-    return piece == pieces ? channels : channels / unit * piece / pieces * unit;
+/* At a multiple of the channels that kernels prefer, if there are enough. */
+static int64_t even_cut(int64_t channels, uint32_t n_tiles, uint32_t tile) {
+    const int64_t unit = channels >= 8 * (int64_t)n_tiles   ? 8
+                         : channels >= 4 * (int64_t)n_tiles ? 4
+                                                            : 1;
+    return tile == n_tiles ? channels : channels / unit * tile / n_tiles * unit;
 }
 
-/* The most channels that fit into the room, with one left for each piece to come. */
-static int64_t fitted_piece(const cutting *c, uint32_t piece, int64_t before) {
-    const int64_t to_come = c->stage->pieces - piece - 1, most = c->channels - before - to_come;
+/* The most channels that fit into the memory, with one left for each tile to come. */
+static int64_t fitted_tile(const sizing *c, uint32_t tile, int64_t before) {
+    const int64_t to_come = c->group->pieces - tile - 1, most = c->channels - before - to_come;
     const uint64_t taken = needs(c, before, 0);
     const uint64_t fit = taken < c->room ? (c->room - taken) / c->each.most : 0;
     return to_come == 0 || fit > (uint64_t)most ? most : fit > 0 ? (int64_t)fit : 1;
 }
 
-static int64_t next_piece(const cutting *c, uint32_t piece, int64_t before) {
-    return c->stage->mode == ARENAUT_SPLIT_CHANNELS
-               ? even_cut(c->channels, c->stage->pieces, piece + 1) - before
-               : fitted_piece(c, piece, before);
+static int64_t next_tile(const sizing *c, uint32_t tile, int64_t before) {
+    return c->group->mode == ARENAUT_SPLIT_CHANNELS
+               ? even_cut(c->channels, c->group->pieces, tile + 1) - before
+               : fitted_tile(c, tile, before);
 }
 
-/* The most that any piece needs. */
-static uint64_t most_needed(const cutting *c) {
+/* The most that any tile needs. */
+static uint64_t most_needed(const sizing *c) {
     int64_t before = 0;
     uint64_t most = 0;
-    for (uint32_t piece = 0; piece < c->stage->pieces; piece++) {
-        const int64_t count = next_piece(c, piece, before);
+    for (uint32_t tile = 0; tile < c->group->pieces; tile++) {
+        const int64_t count = next_tile(c, tile, before);
         most = arn_max_u64(most, needs(c, before, count));
         before += count;
     }
     return most;
 }
 
-/* The least room into which all fit. */
-static void find_room(cutting *c) {
+/* The least memory into which all fit, by binary search. */
+static void find_room(sizing *c) {
     uint64_t low = 0, high = c->image + c->each.most * (uint64_t)c->channels * 2;
     while (low < high) {
         c->room = low + (high - low) / 2;
@@ -109,30 +109,30 @@ static void find_room(cutting *c) {
     c->room = low;
 }
 
-void arn_split_cut_channels(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                            int64_t *counts) {
-    cutting c = begin(graph, stage, stage->mode == ARENAUT_SPLIT_FITTED_OVER);
+void arn_channel_tiles_count(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                             int64_t *counts) {
+    sizing c = begin(graph, group, group->mode == ARENAUT_SPLIT_FITTED_OVER);
     int64_t before = 0;
-    if (stage->mode != ARENAUT_SPLIT_CHANNELS) find_room(&c);
-    for (uint32_t piece = 0; piece < stage->pieces; piece++) {
-        counts[piece] = next_piece(&c, piece, before);
-        before += counts[piece];
+    if (group->mode != ARENAUT_SPLIT_CHANNELS) find_room(&c);
+    for (uint32_t tile = 0; tile < group->pieces; tile++) {
+        counts[tile] = next_tile(&c, tile, before);
+        before += counts[tile];
     }
 }
 
-/* What fitted pieces need, whatever pieces there are: none need less. */
-uint64_t arn_split_channels_bound(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                                  bool reach) {
-    const arenaut_split_stage fitted = {stage->first_op, stage->n_ops, stage->pieces,
+/* The need of fitted tiles: no other tiles need less. */
+uint64_t arn_channel_tiles_bound(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                                 bool reach) {
+    const arenaut_split_stage fitted = {group->first_op, group->n_ops, group->pieces,
                                         ARENAUT_SPLIT_FITTED};
-    cutting c = begin(graph, &fitted, reach);
+    sizing c = begin(graph, &fitted, reach);
     find_room(&c);
     return c.room;
 }
 
 /* ---- which chains can be tiled ---- */
 
-/* The tensor that an op gets from the one before it in the chain is its first input, or either one
+/* The tensor that links an op of the chain to the one before it is its first input, or either one
  * of an elementwise op. */
 static bool reads(const arenaut_op *op, uint32_t tensor) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -146,22 +146,21 @@ static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
            (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
 }
 
-/* Weights of 2 bytes become numbers of 4 before they are used: by an op of the stage that is split
- * with them. Gives that op's own constant, or the tensor itself. */
-static uint32_t stored(const arn_split_graph *graph, const arenaut_split_stage *stage,
+/* Weights of 2 bytes become numbers of 4 before they are used: by an op of the group, which is
+ * tiled with them. Gives that op's own constant, or the tensor itself. */
+static uint32_t stored(const arn_tile_graph *graph, const arenaut_split_stage *group,
                        uint32_t tensor) {
     const uint32_t producer = graph->producer[tensor];
-    if (producer == ARENAUT_NONE || producer < stage->first_op) return tensor;
+    if (producer == ARENAUT_NONE || producer < group->first_op) return tensor;
     const arenaut_op *op = &graph->program->ops[producer];
     const bool widens =
-        graph->ops[producer].of_constants && op->name && strcmp(op->name, "DEQUANTIZE") == 0 &&
-        op->n_inputs == 1 && op->n_outputs == 1 && op->inputs[0] != ARENAUT_NONE &&
-        graph->n_readers[tensor] == 1 &&
+        graph->ops[producer].of_constants && graph->ops[producer].widens && op->n_outputs == 1 &&
+        op->inputs[0] != ARENAUT_NONE && graph->n_readers[tensor] == 1 &&
         same_shape(&graph->program->tensors[op->inputs[0]], &graph->program->tensors[tensor]);
     return widens ? op->inputs[0] : tensor;
 }
 
-/* Whether pieces of it can be taken: constants of one number, and those of one per channel. */
+/* One number per channel, so that tiles of it can be taken. */
 static bool has_channels(const arenaut_tensor *constant, int64_t channels) {
     return constant->rank > 0 && constant->dims[constant->rank - 1] == channels;
 }
@@ -184,18 +183,18 @@ static const char *refuse_operand(const arenaut_tensor *constant, int64_t channe
                : "no parts of a constant that it reads can be stored";
 }
 
-static const char *refuse_operands(const arn_split_graph *graph, const arenaut_split_stage *stage,
+static const char *refuse_operands(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                    uint32_t at, uint32_t chained) {
     const arenaut_op *op = &graph->program->ops[at];
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
-    const arn_split_kind kind = graph->ops[at].kind;
+    const arn_tile_kind kind = graph->ops[at].kind;
     const char *why = NULL;
     for (uint32_t i = 0; i < op->n_inputs && !why; i++) {
         if (op->inputs[i] == ARENAUT_NONE || op->inputs[i] == chained) continue;
         const arenaut_tensor *constant =
-            &graph->program->tensors[stored(graph, stage, op->inputs[i])];
-        if (kind == ARN_SPLIT_PAD) continue;
-        if (kind != ARN_SPLIT_CONV || i != 1) why = refuse_operand(constant, channels);
+            &graph->program->tensors[stored(graph, group, op->inputs[i])];
+        if (kind == ARN_TILE_PAD) continue;
+        if (kind != ARN_TILE_CONV || i != 1) why = refuse_operand(constant, channels);
         else if (!is_stored(constant)) why = "the convolution's weights are computed";
         else if (!has_parts(constant, 0))
             why = "no parts of the convolution's weights can be stored";
@@ -203,53 +202,53 @@ static const char *refuse_operands(const arn_split_graph *graph, const arenaut_s
     return why;
 }
 
-static const char *refuse_op(const arn_split_graph *graph, const arenaut_split_stage *stage,
+static const char *refuse_op(const arn_tile_graph *graph, const arenaut_split_stage *group,
                              uint32_t at, uint32_t chained) {
     const arenaut_op *op = &graph->program->ops[at];
-    const arn_split_op *facts = &graph->ops[at];
-    const arn_split_window *across = &facts->window[ARN_AXIS_C];
-    if (facts->kind == ARN_SPLIT_OPAQUE) return "it has an op that cannot be split";
+    const arn_tile_op *facts = &graph->ops[at];
+    const arn_tile_window *across = &facts->window[ARN_AXIS_C];
+    if (facts->kind == ARN_TILE_OPAQUE) return "an op in it cannot be tiled";
     if (chained == ARENAUT_NONE) {
-        if (facts->kind != ARN_SPLIT_CONV) return "it does not begin with a convolution";
+        if (facts->kind != ARN_TILE_CONV) return "it does not begin with a convolution";
         chained = op->inputs[0];
-    } else if (facts->kind == ARN_SPLIT_CONV || facts->kind == ARN_SPLIT_JOIN) {
+    } else if (facts->kind == ARN_TILE_CONV || facts->kind == ARN_TILE_JOIN) {
         return "an op in it mixes channels";
     }
-    if (facts->kind == ARN_SPLIT_PAD && across->before + across->after > 0) {
+    if (facts->kind == ARN_TILE_PAD && across->before + across->after > 0) {
         return "an op in it adds channels";
     }
     if (!reads(op, chained)) return "its ops are no chain";
-    return refuse_operands(graph, stage, at, chained);
+    return refuse_operands(graph, group, at, chained);
 }
 
 /* An op that only widens weights has to be for an op of the chain. */
-static const char *refuse_widening(const arn_split_graph *graph, const arenaut_split_stage *stage,
+static const char *refuse_widening(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                    uint32_t at) {
     const arenaut_op *op = &graph->program->ops[at];
     const uint32_t made = op->n_outputs == 1 ? op->outputs[0] : ARENAUT_NONE;
-    const bool used = made != ARENAUT_NONE && stored(graph, stage, made) != made &&
-                      graph->last_reader[made] < stage->first_op + stage->n_ops &&
+    const bool used = made != ARENAUT_NONE && stored(graph, group, made) != made &&
+                      graph->last_reader[made] < group->first_op + group->n_ops &&
                       !graph->ops[graph->last_reader[made]].of_constants;
     return used ? NULL : "it computes weights that are not its own";
 }
 
-const char *arn_split_channels_refuse(const arn_split_graph *graph,
-                                      const arenaut_split_stage *stage) {
+const char *arn_channel_tiles_refuse(const arn_tile_graph *graph,
+                                     const arenaut_split_stage *group) {
     uint32_t chained = ARENAUT_NONE;
-    for (uint32_t i = 0; i < stage->n_ops; i++) {
-        const uint32_t at = stage->first_op + i;
+    for (uint32_t i = 0; i < group->n_ops; i++) {
+        const uint32_t at = group->first_op + i;
         const bool widens = graph->ops[at].of_constants;
         if (!widens && chained != ARENAUT_NONE && graph->n_readers[chained] != 1) {
             return "a tensor in it has another reader";
         }
         const char *why =
-            widens ? refuse_widening(graph, stage, at) : refuse_op(graph, stage, at, chained);
+            widens ? refuse_widening(graph, group, at) : refuse_op(graph, group, at, chained);
         if (why) return why;
         if (!widens) chained = graph->program->ops[at].outputs[0];
     }
     if (chained == ARENAUT_NONE) return "it does not begin with a convolution";
-    return graph->program->tensors[chained].dims[ARN_AXIS_C] < (int64_t)stage->pieces
-               ? "it has fewer channels than pieces"
+    return graph->program->tensors[chained].dims[ARN_AXIS_C] < (int64_t)group->pieces
+               ? "it has fewer channels than tiles"
                : NULL;
 }
 
@@ -259,69 +258,69 @@ typedef struct range {
     int64_t begin, count;
 } range;
 
-/* The piece of an operand: weights and bias of a convolution lie by output channel first. */
-static uint32_t divide(arn_draft *draft, const arenaut_split_stage *stage, uint32_t at, uint32_t i,
+/* The tile of an operand: weights and bias of a convolution lie by output channel first. */
+static uint32_t divide(arn_draft *draft, const arenaut_split_stage *group, uint32_t at, uint32_t i,
                        range channels) {
     const arenaut_op *op = &draft->graph->program->ops[at];
-    const arn_split_kind kind = draft->graph->ops[at].kind;
+    const arn_tile_kind kind = draft->graph->ops[at].kind;
     const uint32_t id = op->inputs[i];
-    if (id == ARENAUT_NONE || kind == ARN_SPLIT_PAD) return id;
+    if (id == ARENAUT_NONE || kind == ARN_TILE_PAD) return id;
     const arenaut_tensor *operand = &draft->graph->program->tensors[id];
     const int64_t all = draft->graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
-    const bool weights = kind == ARN_SPLIT_CONV && i == 1;
+    const bool weights = kind == ARN_TILE_CONV && i == 1;
     const bool whole = !weights && !has_channels(operand, all);
     const uint32_t axis = weights || operand->rank == 0 ? 0 : operand->rank - 1;
-    const uint32_t constant = stored(draft->graph, stage, id);
-    const uint32_t piece =
-        whole ? constant : arn_draft_piece(draft, constant, axis, channels.begin, channels.count);
-    if (constant == id) return piece;
+    const uint32_t constant = stored(draft->graph, group, id);
+    const uint32_t tile =
+        whole ? constant : arn_draft_tile(draft, constant, axis, channels.begin, channels.count);
+    if (constant == id) return tile;
     const uint32_t made =
-        arn_draft_piece(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
-    arn_draft_part(draft, draft->graph->producer[id], &piece, made, false);
+        arn_draft_tile(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
+    arn_draft_part(draft, draft->graph->producer[id], &tile, made, false);
     return made;
 }
 
-/* One piece of the whole chain; gives its end. */
-static uint32_t put_piece(arn_draft *draft, const arenaut_split_stage *stage, range channels) {
+/* One tile of the whole chain; gives its end. */
+static uint32_t put_tile(arn_draft *draft, const arenaut_split_stage *group, range channels) {
     const arenaut_program *before = draft->graph->program;
     uint32_t chained = ARENAUT_NONE, made = ARENAUT_NONE;
-    for (uint32_t k = 0; k < stage->n_ops && !draft->failed; k++) {
-        const uint32_t at = stage->first_op + k;
+    for (uint32_t k = 0; k < group->n_ops && !draft->failed; k++) {
+        const uint32_t at = group->first_op + k;
         const arenaut_op *op = &before->ops[at];
-        uint32_t inputs[ARN_SPLIT_INPUTS];
+        uint32_t inputs[ARN_TILE_INPUTS];
         if (draft->graph->ops[at].of_constants) continue; /* put where its result is read */
         if (chained == ARENAUT_NONE) chained = made = op->inputs[0];
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            inputs[i] = op->inputs[i] == chained ? made : divide(draft, stage, at, i, channels);
+            inputs[i] = op->inputs[i] == chained ? made : divide(draft, group, at, i, channels);
         }
         chained = op->outputs[0];
-        made = arn_draft_piece(draft, chained, ARN_AXIS_C, channels.begin, channels.count);
+        made = arn_draft_tile(draft, chained, ARN_AXIS_C, channels.begin, channels.count);
         arn_draft_part(draft, at, inputs, made, false);
     }
     return made;
 }
 
-/* What the chain ends with. */
-static uint32_t result_of(const arn_split_graph *graph, const arenaut_split_stage *stage) {
-    uint32_t at = stage->first_op + stage->n_ops - 1;
+/* The result of the chain. */
+static uint32_t result_of(const arn_tile_graph *graph, const arenaut_split_stage *group) {
+    uint32_t at = group->first_op + group->n_ops - 1;
     while (graph->ops[at].of_constants) at--;
     return graph->program->ops[at].outputs[0];
 }
 
-void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage) {
+void arn_channel_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {
     const arenaut_allocator *allocator = draft->graph->allocator;
-    const uint32_t last = result_of(draft->graph, stage);
-    int64_t *counts = arn_allocate(allocator, stage->pieces, sizeof *counts);
-    uint32_t *made = arn_allocate(allocator, stage->pieces, sizeof *made);
+    const uint32_t last = result_of(draft->graph, group);
+    int64_t *counts = arn_allocate(allocator, group->pieces, sizeof *counts);
+    uint32_t *made = arn_allocate(allocator, group->pieces, sizeof *made);
     range part = {0, 0};
-    if (counts && made) arn_split_cut_channels(draft->graph, stage, counts);
+    if (counts && made) arn_channel_tiles_count(draft->graph, group, counts);
     else draft->failed = true;
-    for (uint32_t p = 0; p < stage->pieces && !draft->failed; p++) {
+    for (uint32_t p = 0; p < group->pieces && !draft->failed; p++) {
         part.count = counts[p];
-        made[p] = put_piece(draft, stage, part);
+        made[p] = put_tile(draft, group, part);
         part.begin += part.count;
     }
-    arn_draft_join(draft, ARN_AXIS_C, made, stage->pieces, last, last);
+    arn_draft_join(draft, ARN_AXIS_C, made, group->pieces, last, last);
     arn_release(allocator, counts);
     arn_release(allocator, made);
 }

@@ -11,7 +11,6 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
-#include "rewrite/split/tile_groups.h"
 
 static arn_rows hull(arn_rows a, arn_rows b) {
     if (arn_rows_none(a)) return b;
@@ -19,43 +18,44 @@ static arn_rows hull(arn_rows a, arn_rows b) {
     return (arn_rows){a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }
 
-bool arn_bands_keep(const arenaut_split_stage *stage) {
-    return stage->mode == ARENAUT_SPLIT_KEPT || stage->mode == ARENAUT_SPLIT_KEPT_CALLED ||
-           stage->mode == ARENAUT_SPLIT_KEPT_CROPPED;
+bool arn_row_tiles_keep(const arenaut_split_stage *group) {
+    return group->mode == ARENAUT_SPLIT_KEPT || group->mode == ARENAUT_SPLIT_KEPT_CALLED ||
+           group->mode == ARENAUT_SPLIT_KEPT_CROPPED;
 }
 
-bool arn_bands_call(const arenaut_split_stage *stage) {
-    return stage->mode == ARENAUT_SPLIT_ROWS_CALLED || stage->mode == ARENAUT_SPLIT_KEPT_CALLED;
+bool arn_row_tiles_call(const arenaut_split_stage *group) {
+    return group->mode == ARENAUT_SPLIT_ROWS_CALLED || group->mode == ARENAUT_SPLIT_KEPT_CALLED;
 }
 
-/* Bands that are to be alike are equally high, but for the last. */
-arn_rows arn_band_own(const arenaut_split_stage *stage, uint32_t band, int64_t all) {
-    const int64_t pieces = stage->pieces, step = (all + pieces - 1) / pieces;
-    if (!arn_bands_call(stage)) return (arn_rows){all * band / pieces, all * (band + 1) / pieces};
-    return (arn_rows){band * step, all < (band + 1) * step ? all : (band + 1) * step};
+/* Tiles that are to be alike have equal heights, but for the last. */
+arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64_t all) {
+    const int64_t n_tiles = group->pieces, step = (all + n_tiles - 1) / n_tiles;
+    if (!arn_row_tiles_call(group))
+        return (arn_rows){all * tile / n_tiles, all * (tile + 1) / n_tiles};
+    return (arn_rows){tile * step, all < (tile + 1) * step ? all : (tile + 1) * step};
 }
 
-static const arn_split_op *facts_of(const arn_bands *b, uint32_t op) {
-    return &b->graph->ops[b->stage->first_op + op];
+static const arn_tile_op *facts_of(const arn_row_tiles *b, uint32_t op) {
+    return &b->graph->ops[b->group->first_op + op];
 }
 
-bool arn_bands_crop(const arn_bands *b, uint32_t op) {
-    const arenaut_split_mode mode = b->stage->mode;
+bool arn_row_tiles_crop(const arn_row_tiles *b, uint32_t op) {
+    const arenaut_split_mode mode = b->group->mode;
     const bool asked = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
     return facts_of(b, op)->same && (asked || facts_of(b, op)->counts_zeroes);
 }
 
-bool arn_band_is_result(const arn_split_graph *graph, const arenaut_split_stage *stage,
+bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *group,
                         uint32_t op) {
-    const uint32_t at = stage->first_op + op;
+    const uint32_t at = group->first_op + op;
     if (graph->ops[at].of_constants) return false;
     const uint32_t last = graph->last_reader[graph->program->ops[at].outputs[0]];
-    return last != ARENAUT_NONE && last >= stage->first_op + stage->n_ops;
+    return last != ARENAUT_NONE && last >= group->first_op + group->n_ops;
 }
 
 /* ---- windows ---- */
 
-arn_rows arn_rows_seen(const arn_split_window *w, arn_rows made) {
+arn_rows arn_rows_with_halo(const arn_tile_window *w, arn_rows made) {
     return (arn_rows){made.begin * w->stride - w->before,
                       (made.end - 1) * w->stride - w->before + (w->filter - 1) * w->dilation + 1};
 }
@@ -64,31 +64,32 @@ static arn_rows inside(arn_rows r, int64_t rows_in_all) {
     return (arn_rows){r.begin < 0 ? 0 : r.begin, r.end > rows_in_all ? rows_in_all : r.end};
 }
 
-static int64_t extent(const arn_split_window *w) { return (w->filter - 1) * w->dilation + 1; }
+static int64_t extent(const arn_tile_window *w) { return (w->filter - 1) * w->dilation + 1; }
 
-/* What the rule SAME puts in front of so many rows of input, and how many rows come out. */
-static int64_t same_front(const arn_split_window *w, int64_t in, int64_t *out) {
+/* Rows of padding that the rule SAME puts in front of so many rows of input, and the number of rows
+ * of output. */
+static int64_t same_front(const arn_tile_window *w, int64_t in, int64_t *out) {
     *out = (in + w->stride - 1) / w->stride;
     const int64_t total = (*out - 1) * w->stride + extent(w) - in;
     return total > 0 ? total / 2 : 0;
 }
 
-bool arn_rows_same_pads(const arn_split_window *w, arn_rows in, arn_rows made) {
+bool arn_rows_same_pads(const arn_tile_window *w, arn_rows in, arn_rows made) {
     int64_t out;
-    const arn_rows all = arn_rows_seen(w, made);
+    const arn_rows all = arn_rows_with_halo(w, made);
     const int64_t front = same_front(w, in.end - in.begin, &out);
     const int64_t behind = (out - 1) * w->stride + extent(w) - front - (in.end - in.begin);
     return out == made.end - made.begin && front == in.begin - all.begin &&
            (behind > 0 ? behind : 0) == all.end - in.end;
 }
 
-/* Whether an op that pads these rows of input by itself makes all of `made` right; `run` gets the
- * rows that it makes, the others wrong. */
-static bool covers(const arn_split_window *w, arn_rows in, int64_t height, arn_rows made,
+/* An op that pads these rows of input by itself computes all of `made` right; `run` gets the rows
+ * that it computes, the others wrong. */
+static bool covers(const arn_tile_window *w, arn_rows in, int64_t height, arn_rows made,
                    arn_rows *run) {
     int64_t out;
     const int64_t first = in.begin - same_front(w, in.end - in.begin, &out) + w->before;
-    const arn_rows all = arn_rows_seen(w, made);
+    const arn_rows all = arn_rows_with_halo(w, made);
     if (first < 0 || first % w->stride != 0) return false;
     *run = (arn_rows){first / w->stride, first / w->stride + out};
     return run->begin <= made.begin && run->end >= made.end &&
@@ -97,12 +98,12 @@ static bool covers(const arn_split_window *w, arn_rows in, int64_t height, arn_r
 
 static int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
 
-/* The fewest rows of input with which a cropped op makes `made`. So many rows are padded alike,
+/* The fewest rows of input with which a cropped op computes `made`. So many rows are padded alike,
  * wherever they lie, and windows begin where those of the whole do for one row in a stride; of
  * these places the last reaches farthest down. */
-static bool crop(const arn_split_window *w, int64_t height, arn_rows made, arn_rows *in,
+static bool crop(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
                  arn_rows *run, uint64_t *places) {
-    const arn_rows least = inside(arn_rows_seen(w, made), height);
+    const arn_rows least = inside(arn_rows_with_halo(w, made), height);
     const int64_t below = height - least.end;
     for (int64_t more = 0; more <= least.begin + below; more++) {
         int64_t out;
@@ -120,124 +121,124 @@ static bool crop(const arn_split_window *w, int64_t height, arn_rows made, arn_r
 
 /* ---- counting ---- */
 
-/* What an op needs of an image, and makes of that, so that it makes `op->make`. False if it cannot.
- */
-static bool plan_op(arn_bands *b, uint32_t k, int64_t height, arn_band_op *op) {
-    const arn_split_op *facts = facts_of(b, k);
-    const arn_split_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
-    const arn_rows all = arn_rows_seen(h, op->make);
+/* Input rows (with halo) needed to produce the rows `op->make`. False if no op can. */
+static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_row_tile_op *op) {
+    const arn_tile_op *facts = facts_of(b, k);
+    const arn_tile_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
+    const arn_rows all = arn_rows_with_halo(h, op->make);
     op->input = inside(all, height);
     op->run = op->make;
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
-    if (!arn_bands_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
+    if (!arn_row_tiles_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
     const bool padded =
         all.begin < op->input.begin || all.end > op->input.end || w->before + w->after > 0;
     return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
-/* What op `k` wants of the images that it reads, for what it makes in a band. */
-static bool ask(arn_bands *b, arn_band_op *band, uint32_t k) {
-    const arenaut_op *op = &b->graph->program->ops[b->stage->first_op + k];
+/* Adds the input rows of op `k` to the rows that the tile needs of its producers. */
+static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t id = op->inputs[i];
-        if (id == ARENAUT_NONE || arn_split_is_fixed(b->graph, id)) continue;
+        if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
         const int64_t height = b->graph->program->tensors[id].dims[ARN_AXIS_H];
-        if (!plan_op(b, k, height, &band[k])) return false;
-        const uint32_t from = arn_band_maker(b->graph, b->stage, id);
-        if (from != ARENAUT_NONE) band[from].want = hull(band[from].want, band[k].input);
+        if (!find_input_rows(b, k, height, &tile[k])) return false;
+        const uint32_t from = arn_tile_producer(b->graph, b->group, id);
+        if (from != ARENAUT_NONE) tile[from].want = hull(tile[from].want, tile[k].input);
     }
     return true;
 }
 
-static bool count_band(arn_bands *b, uint32_t number) {
-    const uint32_t n = b->stage->n_ops;
-    arn_band_op *band = b->ops + (size_t)number * n;
+static bool count_tile(arn_row_tiles *b, uint32_t number) {
+    const uint32_t n = b->group->n_ops;
+    arn_row_tile_op *tile = b->ops + (size_t)number * n;
     for (uint32_t k = 0; k < n; k++) {
-        band[k] = (arn_band_op){{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+        tile[k] = (arn_row_tile_op){{0, 0}, {0, 0}, {0, 0}, {0, 0}};
         if (!b->results[k].is_result) continue;
-        band[k].want = arn_band_own(b->stage, number, b->results[k].height);
+        tile[k].want = arn_row_tile_own(b->group, number, b->results[k].height);
     }
     for (uint32_t k = n; k-- > 0;) {
         int64_t *done = &b->results[k].done;
-        if (arn_rows_none(band[k].want)) continue;
-        band[k].make = band[k].want;
-        if (arn_bands_keep(b->stage) && band[k].make.begin < *done) band[k].make.begin = *done;
-        if (*done < band[k].want.end) *done = band[k].want.end;
-        if (arn_rows_none(band[k].make)) continue;
+        if (arn_rows_none(tile[k].want)) continue;
+        tile[k].make = tile[k].want;
+        if (arn_row_tiles_keep(b->group) && tile[k].make.begin < *done) tile[k].make.begin = *done;
+        if (*done < tile[k].want.end) *done = tile[k].want.end;
+        if (arn_rows_none(tile[k].make)) continue;
         b->results[k].last = number;
-        if (!ask(b, band, k)) return false;
+        if (!require_inputs(b, tile, k)) return false;
     }
     return true;
 }
 
-/* Bytes of images from before the stage that the op is the last to read. */
-static uint64_t ended_by(const arn_split_graph *graph, const arenaut_split_stage *stage,
+/* Bytes of live-in images that the op is the last to read. */
+static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage *group,
                          uint32_t at) {
     const arenaut_op *op = &graph->program->ops[at];
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || arn_split_is_fixed(graph, t) || graph->last_reader[t] != at ||
+        if (t == ARENAUT_NONE || arn_tile_is_fixed(graph, t) || graph->last_reader[t] != at ||
             (i > 0 && op->inputs[i - 1] == t)) {
             continue;
         }
-        if (arn_band_maker(graph, stage, t) == ARENAUT_NONE) {
+        if (arn_tile_producer(graph, group, t) == ARENAUT_NONE) {
             bytes += graph->program->tensors[t].bytes;
         }
     }
     return bytes;
 }
 
-static arn_banded result_of(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                            uint32_t k) {
-    const uint32_t at = stage->first_op + k;
-    if (graph->ops[at].of_constants) return (arn_banded){0};
+static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                                  uint32_t k) {
+    const uint32_t at = group->first_op + k;
+    if (graph->ops[at].of_constants) return (arn_tiled_result){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
     const int64_t height = made->dims[ARN_AXIS_H];
-    return (arn_banded){.height = height,
-                        .row_bytes = made->bytes / (uint64_t)height,
-                        .ends = ended_by(graph, stage, at),
-                        .is_result = arn_band_is_result(graph, stage, k)};
+    return (arn_tiled_result){.height = height,
+                              .row_bytes = made->bytes / (uint64_t)height,
+                              .ends = ended_by(graph, group, at),
+                              .is_result = arn_tile_is_result(graph, group, k)};
 }
 
-/* Of one range, many numbers of pieces and modes are counted. */
-static void take_results(arn_bands *b) {
-    const arenaut_split_stage *stage = b->stage;
-    const bool known = b->first_op == stage->first_op && b->n_ops == stage->n_ops;
-    for (uint32_t k = 0; k < stage->n_ops; k++) {
-        if (!known) b->results[k] = result_of(b->graph, stage, k);
+/* Of one range, many numbers of tiles and modes are counted. */
+static void take_results(arn_row_tiles *b) {
+    const arenaut_split_stage *group = b->group;
+    const bool known = b->first_op == group->first_op && b->n_ops == group->n_ops;
+    for (uint32_t k = 0; k < group->n_ops; k++) {
+        if (!known) b->results[k] = result_of(b->graph, group, k);
         b->results[k].done = 0;
         b->results[k].last = ARENAUT_NONE;
     }
-    b->first_op = stage->first_op;
-    b->n_ops = stage->n_ops;
+    b->first_op = group->first_op;
+    b->n_ops = group->n_ops;
 }
 
-bool arn_bands_count(arn_bands *b, const arn_split_graph *graph, const arenaut_split_stage *stage) {
-    const uint64_t all = (uint64_t)stage->n_ops * stage->pieces;
+bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
+                         const arenaut_split_stage *group) {
+    const uint64_t all = (uint64_t)group->n_ops * group->pieces;
     b->graph = graph;
-    b->stage = stage;
+    b->group = group;
     if (!arn_grow(graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops) ||
-        !arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, stage->n_ops,
+        !arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, group->n_ops,
                   sizeof *b->results)) {
         b->failed = true;
         return false;
     }
     take_results(b);
     bool counted = true;
-    for (uint32_t band = 0; band < stage->pieces && counted; band++) counted = count_band(b, band);
+    for (uint32_t tile = 0; tile < group->pieces && counted; tile++) counted = count_tile(b, tile);
     return counted;
 }
 
-uint32_t arn_bands_repeats(const arn_bands *b, uint32_t op) {
-    uint32_t bands = 0;
-    for (uint32_t band = 0; band < b->stage->pieces; band++) {
-        bands += !arn_rows_none(arn_band(b, band, op)->make);
+uint32_t arn_row_tiles_repeats(const arn_row_tiles *b, uint32_t op) {
+    uint32_t tiles = 0;
+    for (uint32_t tile = 0; tile < b->group->pieces; tile++) {
+        tiles += !arn_rows_none(arn_row_tile(b, tile, op)->make);
     }
-    return bands > 0 ? bands - 1 : 0;
+    return tiles > 0 ? tiles - 1 : 0;
 }
 
-void arn_bands_free(arn_bands *b) {
+void arn_row_tiles_free(arn_row_tiles *b) {
     if (!b->graph) return;
     arn_release(b->graph->allocator, b->ops);
     arn_release(b->graph->allocator, b->results);
@@ -245,78 +246,80 @@ void arn_bands_free(arn_bands *b) {
 
 /* ---- lower bound ---- */
 
-/* One band. */
-typedef struct at_band {
-    const arn_bands *bands;
+/* One tile. */
+typedef struct at_tile {
+    const arn_row_tiles *tiles;
     uint32_t number;
     bool reach, keeps;
-    uint64_t others; /* results of the bands before it */
-    uint64_t read;   /* of what the stage reads: what this band or a later one reads */
-    uint64_t later;  /* what a later one does */
-} at_band;
+    uint64_t others; /* results of the tiles before it */
+    uint64_t read;   /* of the group's operands: read by this tile or a later one */
+    uint64_t later;  /* read by a later one */
+} at_tile;
 
-static uint64_t bytes_of(const arn_bands *b, uint32_t op, int64_t rows) {
+static uint64_t bytes_of(const arn_row_tiles *b, uint32_t op, int64_t rows) {
     return rows > 0 ? (uint64_t)rows * b->results[op].row_bytes : 0;
 }
 
-/* Of what the stage reads: what this band or a later one does. */
-static uint64_t read_from(const arn_bands *b, uint32_t band) {
+/* Bytes of the group's operands that this tile or a later one reads. */
+static uint64_t read_from(const arn_row_tiles *b, uint32_t tile) {
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
-        const arn_banded *it = &b->results[k];
-        if (it->last != ARENAUT_NONE && it->last >= band) bytes += it->ends;
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        const arn_tiled_result *it = &b->results[k];
+        if (it->last != ARENAUT_NONE && it->last >= tile) bytes += it->ends;
     }
     return bytes;
 }
 
-static uint64_t count_others(const arn_bands *b, uint32_t band) {
+static uint64_t count_others(const arn_row_tiles *b, uint32_t tile) {
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
         if (!b->results[k].is_result) continue;
-        bytes += bytes_of(b, k, arn_band_own(b->stage, band, b->results[k].height).begin);
+        bytes += bytes_of(b, k, arn_row_tile_own(b->group, tile, b->results[k].height).begin);
     }
     return bytes;
 }
 
-/* Rows that an op gets from the band before, besides those that it makes. A result of the stage may
- * be there as a piece of it already. */
-static uint64_t kept_before(const at_band *a, uint32_t op) {
-    const arn_band_op *it = arn_band(a->bands, a->number, op);
-    if (!a->keeps || arn_rows_none(it->make) || a->bands->results[op].is_result) return 0;
-    return bytes_of(a->bands, op, it->make.begin - it->want.begin);
+/* The op's line buffer from the tile before. A result of the group may be there as a tile of it
+ * already. */
+static uint64_t kept_before(const at_tile *a, uint32_t op) {
+    const arn_row_tile_op *it = arn_row_tile(a->tiles, a->number, op);
+    if (!a->keeps || arn_rows_none(it->make) || a->tiles->results[op].is_result) return 0;
+    return bytes_of(a->tiles, op, it->make.begin - it->want.begin);
 }
 
-/* Rows of its result that the next band gets. */
-static uint64_t kept_for_next(const at_band *a, uint32_t op) {
-    const arn_bands *b = a->bands;
-    if (!a->keeps || a->number + 1 == b->stage->pieces) return 0;
-    const arn_rows next = arn_band(b, a->number + 1, op)->want;
+/* The op's line buffer for the next tile. */
+static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
+    const arn_row_tiles *b = a->tiles;
+    if (!a->keeps || a->number + 1 == b->group->pieces) return 0;
+    const arn_rows next = arn_row_tile(b, a->number + 1, op)->want;
     if (arn_rows_none(next) || b->results[op].is_result) return 0;
-    return bytes_of(b, op, arn_band(b, a->number, op)->want.end - next.begin);
+    return bytes_of(b, op, arn_row_tile(b, a->number, op)->want.end - next.begin);
 }
 
-/* The largest image that the op takes from another of the stage, but for what is kept of it. */
-static uint64_t operand(const at_band *a, uint32_t op) {
-    const arn_bands *b = a->bands;
-    const arenaut_op *it = &b->graph->program->ops[b->stage->first_op + op];
+/* The largest operand that another op of the group produces, without its line buffer. */
+static uint64_t operand(const at_tile *a, uint32_t op) {
+    const arn_row_tiles *b = a->tiles;
+    const arenaut_op *it = &b->graph->program->ops[b->group->first_op + op];
     uint64_t largest = 0;
     for (uint32_t i = 0; i < it->n_inputs; i++) {
-        const uint32_t from = arn_band_maker(b->graph, b->stage, it->inputs[i]);
+        const uint32_t from = arn_tile_producer(b->graph, b->group, it->inputs[i]);
         if (from == ARENAUT_NONE || b->results[from].is_result) continue;
-        const uint64_t bytes = bytes_of(b, from, arn_rows_count(arn_band(b, a->number, op)->input));
+        const uint64_t bytes =
+            bytes_of(b, from, arn_rows_count(arn_row_tile(b, a->number, op)->input));
         const uint64_t kept = kept_for_next(a, from);
         largest = arn_max_u64(largest, bytes > kept ? bytes - kept : 0);
     }
     return largest;
 }
 
-static uint64_t bound_of_band(const at_band *a) {
-    const arn_bands *b = a->bands;
+static uint64_t bound_of_tile(const at_tile *a) {
+    const arn_row_tiles *b = a->tiles;
     uint64_t most = a->read + a->others;
-    uint64_t kept = 0; /* for ops that have not run yet, and of those that have for the next band */
-    for (uint32_t k = 0; a->keeps && k < b->stage->n_ops; k++) kept += kept_before(a, k);
-    for (uint32_t k = 0; k < b->stage->n_ops; k++) {
-        const arn_band_op *it = arn_band(b, a->number, k);
+    uint64_t kept =
+        0; /* line buffers: for ops to come, and for the next tile of ops that have run */
+    for (uint32_t k = 0; a->keeps && k < b->group->n_ops; k++) kept += kept_before(a, k);
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        const arn_row_tile_op *it = arn_row_tile(b, a->number, k);
         if (arn_rows_none(it->make)) continue;
         kept -= kept_before(a, k);
         const uint64_t own =
@@ -327,17 +330,17 @@ static uint64_t bound_of_band(const at_band *a) {
     return most;
 }
 
-uint64_t arn_split_bands_bound(const arn_bands *bands, bool reach) {
-    at_band a = {.bands = bands,
+uint64_t arn_row_tiles_bound(const arn_row_tiles *tiles, bool reach) {
+    at_tile a = {.tiles = tiles,
                  .reach = reach,
-                 .keeps = arn_bands_keep(bands->stage),
-                 .later = read_from(bands, 0)};
+                 .keeps = arn_row_tiles_keep(tiles->group),
+                 .later = read_from(tiles, 0)};
     uint64_t most = 0;
-    for (; a.number < bands->stage->pieces; a.number++) {
-        a.others = count_others(bands, a.number);
+    for (; a.number < tiles->group->pieces; a.number++) {
+        a.others = count_others(tiles, a.number);
         a.read = a.later;
-        a.later = read_from(bands, a.number + 1);
-        most = arn_max_u64(most, bound_of_band(&a));
+        a.later = read_from(tiles, a.number + 1);
+        most = arn_max_u64(most, bound_of_tile(&a));
     }
     return most;
 }

@@ -8,44 +8,44 @@
 #include "rewrite/split/tiled_draft.h"
 
 /* A stretch of ops that may become a call. */
-typedef struct band {
+typedef struct tile {
     uint32_t first, end;
-    uint32_t body;    /* the first band like it */
-    uint32_t n_alike; /* of such a one: how many there are, itself included */
+    uint32_t body;    /* the first tile like it */
+    uint32_t n_alike; /* of such a one: tiles like it, itself included */
     uint32_t call;    /* if it is one */
-} band;
+} tile;
 
-typedef struct calling {
+typedef struct outlining {
     arn_draft *draft;
     uint32_t n_before, n_tensors; /* of the program before; and those of the draft as well */
     uint32_t *last;               /* per tensor: the last op that reads it, 0 if none does */
-    uint32_t *there, *back;       /* per tensor: its counterpart in the other band, both ways */
-    uint32_t *listed;             /* per tensor: the band that it was last listed for */
-    band *bands;
-} calling;
+    uint32_t *there, *back;       /* per tensor: its counterpart in the other tile, both ways */
+    uint32_t *listed;             /* per tensor: the tile that it was last listed for */
+    tile *tiles;
+} outlining;
 
-static bool is_constant(const calling *c, uint32_t tensor) {
+static bool is_constant(const outlining *c, uint32_t tensor) {
     if (tensor < c->n_before) {
         return c->draft->graph->program->tensors[tensor].cls == ARENAUT_CONSTANT;
     }
     return c->draft->tensors[tensor - c->n_before].origin.tensor == ARENAUT_NONE;
 }
 
-static const uint32_t *arguments_of(const calling *c, uint32_t op) {
+static const uint32_t *arguments_of(const outlining *c, uint32_t op) {
     return c->draft->arguments + c->draft->ops[op].first;
 }
 
-/* ---- what goes in front ---- */
+/* ---- slices in front ---- */
 
-/* Rows taken from an image that is there as a whole: from where differs from band to band. */
-static bool takes_from_outside(const calling *c, uint32_t op) {
+/* Rows taken from an image that is there as a whole: the place differs from tile to tile. */
+static bool takes_from_outside(const outlining *c, uint32_t op) {
     const arn_draft_op *o = &c->draft->ops[op];
     return o->before == ARENAUT_NONE && strcmp(o->name, "SLICE") == 0 &&
            arguments_of(c, op)[0] < c->n_before;
 }
 
-/* Puts these ops in front of the band's others, and lets it begin behind them. */
-static bool move_to_front(calling *c, band *b) {
+/* Puts these ops in front of the tile's others, and lets it begin behind them. */
+static bool move_to_front(outlining *c, tile *b) {
     arn_draft_op *ops = c->draft->ops;
     const uint32_t n = b->end - b->first;
     arn_draft_op *sorted = arn_allocate(c->draft->graph->allocator, n, sizeof *sorted);
@@ -64,9 +64,9 @@ static bool move_to_front(calling *c, band *b) {
     return true;
 }
 
-/* ---- which are alike ---- */
+/* ---- equal tiles ---- */
 
-static bool same_constants(const calling *c, uint32_t a, uint32_t b) {
+static bool same_constants(const outlining *c, uint32_t a, uint32_t b) {
     if (a < c->n_before || b < c->n_before) return a == b;
     const arn_draft_tensor *left = &c->draft->tensors[a - c->n_before];
     const arn_draft_tensor *right = &c->draft->tensors[b - c->n_before];
@@ -74,11 +74,11 @@ static bool same_constants(const calling *c, uint32_t a, uint32_t b) {
            memcmp(left->values, right->values, left->n_values * sizeof *left->values) == 0;
 }
 
-static uint32_t origin_of(const calling *c, uint32_t tensor) {
+static uint32_t origin_of(const outlining *c, uint32_t tensor) {
     return tensor < c->n_before ? tensor : c->draft->tensors[tensor - c->n_before].origin.tensor;
 }
 
-static bool same_sizes(const calling *c, uint32_t a, uint32_t b) {
+static bool same_sizes(const outlining *c, uint32_t a, uint32_t b) {
     const arenaut_tensor *of = &c->draft->graph->program->tensors[origin_of(c, a)];
     return origin_of(c, a) == origin_of(c, b) &&
            memcmp(arn_draft_dims(c->draft, a), arn_draft_dims(c->draft, b),
@@ -86,7 +86,7 @@ static bool same_sizes(const calling *c, uint32_t a, uint32_t b) {
 }
 
 /* Takes b for the counterpart of a, from now on. */
-static bool match(calling *c, uint32_t a, uint32_t b) {
+static bool match(outlining *c, uint32_t a, uint32_t b) {
     if (a == ARENAUT_NONE || b == ARENAUT_NONE) return a == b;
     if (is_constant(c, a) || is_constant(c, b)) {
         return is_constant(c, a) && is_constant(c, b) && same_constants(c, a, b);
@@ -97,11 +97,11 @@ static bool match(calling *c, uint32_t a, uint32_t b) {
     return same_sizes(c, a, b);
 }
 
-static bool is_needed_later(const calling *c, uint32_t tensor, const band *b) {
+static bool is_needed_later(const outlining *c, uint32_t tensor, const tile *b) {
     return tensor != ARENAUT_NONE && c->last[tensor] >= b->end;
 }
 
-static bool match_ops(calling *c, const band *a, const band *b, uint32_t index) {
+static bool match_ops(outlining *c, const tile *a, const tile *b, uint32_t index) {
     const arn_draft_op *left = &c->draft->ops[a->first + index];
     const arn_draft_op *right = &c->draft->ops[b->first + index];
     const uint32_t *from = c->draft->arguments + left->first;
@@ -119,7 +119,7 @@ static bool match_ops(calling *c, const band *a, const band *b, uint32_t index) 
     return true;
 }
 
-static void forget(const calling *c, const band *b, uint32_t *counterparts) {
+static void forget(const outlining *c, const tile *b, uint32_t *counterparts) {
     for (uint32_t i = b->first; i < b->end; i++) {
         const arn_draft_op *op = &c->draft->ops[i];
         for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
@@ -129,7 +129,7 @@ static void forget(const calling *c, const band *b, uint32_t *counterparts) {
     }
 }
 
-static bool are_alike(calling *c, const band *a, const band *b) {
+static bool are_alike(outlining *c, const tile *a, const tile *b) {
     const uint32_t n = a->end - a->first;
     bool alike = n > 0 && n == b->end - b->first;
     for (uint32_t i = 0; i < n && alike; i++) alike = match_ops(c, a, b, i);
@@ -138,38 +138,37 @@ static bool are_alike(calling *c, const band *a, const band *b) {
     return alike;
 }
 
-static uint32_t find_bodies(calling *c, uint32_t n) {
+static uint32_t find_bodies(outlining *c, uint32_t n) {
     uint32_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
-        band *b = &c->bands[i];
+        tile *b = &c->tiles[i];
         b->body = i;
         b->n_alike = 1;
         for (uint32_t k = 0; k < i && b->body == i; k++) {
-            if (c->bands[k].body != k || !are_alike(c, &c->bands[k], b)) continue;
+            if (c->tiles[k].body != k || !are_alike(c, &c->tiles[k], b)) continue;
             b->body = k;
-            c->bands[k].n_alike++;
+            c->tiles[k].n_alike++;
         }
-        if (c->bands[b->body].n_alike > most) most = c->bands[b->body].n_alike;
+        if (c->tiles[b->body].n_alike > most) most = c->tiles[b->body].n_alike;
     }
     return most;
 }
 
 /* ---- calls ---- */
 
-static bool list(calling *c, uint32_t tensor, uint32_t band_number) {
+static bool list(outlining *c, uint32_t tensor, uint32_t number) {
     arn_draft *d = c->draft;
     if (tensor == ARENAUT_NONE || is_constant(c, tensor)) return false;
-    if (c->listed[tensor] == band_number) return false;
-    c->listed[tensor] = band_number;
+    if (c->listed[tensor] == number) return false;
+    c->listed[tensor] = number;
     return arn_draft_make_room(d, (void **)&d->arguments, &d->arguments_capacity,
                                (uint64_t)d->n_arguments + 1, sizeof *d->arguments);
 }
 
-/* What the band's ops read and others have made, in the order in which they do; and what they make
- * and others read. */
-static void list_arguments(calling *c, uint32_t number, arn_draft_call *call) {
+/* Live-in tensors of the tile's ops in the order of their readers, then its live-out tensors. */
+static void list_arguments(outlining *c, uint32_t number, arn_draft_call *call) {
     arn_draft *d = c->draft;
-    const band *b = &c->bands[number];
+    const tile *b = &c->tiles[number];
     call->first = d->n_arguments;
     for (uint32_t i = b->first; i < b->end; i++) {
         const arn_draft_op *op = &d->ops[i];
@@ -195,24 +194,24 @@ static void list_arguments(calling *c, uint32_t number, arn_draft_call *call) {
     call->n_outputs = d->n_arguments - call->first - call->n_inputs;
 }
 
-static void add_calls(calling *c, uint32_t n) {
+static void add_calls(outlining *c, uint32_t n) {
     arn_draft *d = c->draft;
     for (uint32_t i = 0; i < n; i++) {
-        band *b = &c->bands[i];
-        if (c->bands[b->body].n_alike < 2) continue;
+        tile *b = &c->tiles[i];
+        if (c->tiles[b->body].n_alike < 2) continue;
         if (!arn_draft_make_room(d, (void **)&d->calls, &d->calls_capacity,
                                  (uint64_t)d->n_calls + 1, sizeof *d->calls)) {
             return;
         }
         b->call = d->n_calls;
         arn_draft_call call = {
-            .first_op = b->first, .n_ops = b->end - b->first, .body = c->bands[b->body].call};
+            .first_op = b->first, .n_ops = b->end - b->first, .body = c->tiles[b->body].call};
         list_arguments(c, i, &call);
         d->calls[d->n_calls++] = call;
     }
 }
 
-static void note_last(calling *c) {
+static void note_last(outlining *c) {
     for (uint32_t i = 0; i < c->draft->n_ops; i++) {
         for (uint32_t k = 0; k < c->draft->ops[i].n_inputs; k++) {
             const uint32_t tensor = arguments_of(c, i)[k];
@@ -221,37 +220,37 @@ static void note_last(calling *c) {
     }
 }
 
-static bool call_bands(calling *c, const uint32_t *starts, uint32_t n) {
+static bool call_tiles(outlining *c, const uint32_t *starts, uint32_t n) {
     for (uint32_t t = 0; t < c->n_tensors; t++) {
         c->last[t] = 0;
         c->there[t] = c->back[t] = c->listed[t] = ARENAUT_NONE;
     }
     for (uint32_t i = 0; i < n; i++) {
-        c->bands[i] = (band){.first = starts[i], .end = starts[i + 1]};
-        if (!move_to_front(c, &c->bands[i])) return false;
+        c->tiles[i] = (tile){.first = starts[i], .end = starts[i + 1]};
+        if (!move_to_front(c, &c->tiles[i])) return false;
     }
     note_last(c);
-    if (find_bodies(c, n) < 2) c->draft->refused = "no two of its pieces are alike";
+    if (find_bodies(c, n) < 2) c->draft->refused = "no two of its tiles are alike";
     else add_calls(c, n);
     return true;
 }
 
-void arn_draft_call_bands(arn_draft *draft, const uint32_t *starts, uint32_t n) {
+void arn_draft_call_tiles(arn_draft *draft, const uint32_t *starts, uint32_t n) {
     const arenaut_allocator *allocator = draft->graph->allocator;
     if (draft->failed) return;
     const uint32_t n_before = draft->graph->program->n_tensors;
     const uint32_t n_tensors = n_before + draft->n_tensors;
-    calling c = {.draft = draft, .n_before = n_before, .n_tensors = n_tensors};
+    outlining c = {.draft = draft, .n_before = n_before, .n_tensors = n_tensors};
     c.last = arn_allocate(allocator, n_tensors, 4 * sizeof *c.last);
-    c.bands = arn_allocate(allocator, n, sizeof *c.bands);
+    c.tiles = arn_allocate(allocator, n, sizeof *c.tiles);
     if (c.last) {
         c.there = c.last + n_tensors;
         c.back = c.there + n_tensors;
         c.listed = c.back + n_tensors;
     }
-    if (!c.last || !c.bands || !call_bands(&c, starts, n)) draft->failed = true;
+    if (!c.last || !c.tiles || !call_tiles(&c, starts, n)) draft->failed = true;
     arn_release(allocator, c.last);
-    arn_release(allocator, c.bands);
+    arn_release(allocator, c.tiles);
 }
 
 /* ---- questions ---- */
@@ -285,7 +284,7 @@ uint32_t arn_draft_count_ops(const arn_draft *draft) {
     return n;
 }
 
-/* ---- what copies need ---- */
+/* ---- bytes of copies ---- */
 
 static int64_t bytes_of(const arn_draft *draft, uint32_t tensor) {
     return (int64_t)arn_aligned(arn_draft_planned_bytes(draft, tensor), ARN_DRAFT_ROUNDING);

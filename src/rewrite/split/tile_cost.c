@@ -20,8 +20,8 @@
 
 enum {
     FIRST_ANSWERS = 1024,
-    /* What a micro runtime keeps for an op of any kind where pointers have 8 bytes, and for each
-     * channel of a convolution: for runtimes of which nothing is known. */
+    /* Bytes that a micro runtime keeps for an op of any kind where pointers have 8 bytes, and for
+     * each channel of a convolution: for runtimes of which nothing is known. */
     KEPT_PER_OP = 240,
     KEPT_PER_CHANNEL = 8,
 };
@@ -40,7 +40,7 @@ void arn_draft_kernels_free(arn_draft_kernels *kernels) {
     arn_release(kernels->allocator, kernels->attributes);
 }
 
-/* ---- questions ---- */
+/* ---- keys of memoized answers ---- */
 
 static uint64_t hash_words(uint64_t hash, const int64_t *words, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) hash = arn_hash_word(hash, (uint64_t)words[i]);
@@ -72,7 +72,7 @@ static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uin
 }
 
 static int64_t channels_of(const arn_draft *draft, const arn_draft_op *op) {
-    if (op->before != ARENAUT_NONE && draft->graph->ops[op->before].kind == ARN_SPLIT_OPAQUE)
+    if (op->before != ARENAUT_NONE && draft->graph->ops[op->before].kind == ARN_TILE_OPAQUE)
         return 0;
     return arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs])[ARN_AXIS_C];
 }
@@ -184,9 +184,9 @@ static uint64_t find_kept(const arn_draft_kernels *kernels, const arenaut_op *op
 }
 
 static uint64_t guess_kept(const arn_draft *draft, const arn_draft_op *op) {
-    const arn_split_kind kind =
-        op->before == ARENAUT_NONE ? ARN_SPLIT_OPAQUE : draft->graph->ops[op->before].kind;
-    const bool convolution = kind == ARN_SPLIT_CONV || kind == ARN_SPLIT_DEPTHWISE;
+    const arn_tile_kind kind =
+        op->before == ARENAUT_NONE ? ARN_TILE_OPAQUE : draft->graph->ops[op->before].kind;
+    const bool convolution = kind == ARN_TILE_CONV || kind == ARN_TILE_DEPTHWISE;
     return KEPT_PER_OP + (convolution ? KEPT_PER_CHANNEL * (uint64_t)channels_of(draft, op) : 0);
 }
 
@@ -241,7 +241,7 @@ uint64_t arn_draft_kept_of_call(const arn_draft_kernels *kernels) {
 
 /* ---- memory of the program ---- */
 
-arn_costing arn_costing_begin(const arn_split_graph *graph, const arenaut_split_options *options) {
+arn_costing arn_costing_begin(const arn_tile_graph *graph, const arenaut_split_options *options) {
     const arenaut_program *p = graph->program;
     arn_costing c = {.graph = graph,
                      .options = options,
@@ -274,32 +274,32 @@ void arn_costing_free(arn_costing *costing) {
     arn_release(allocator, costing->change);
 }
 
-uint64_t arn_split_bytes(const arn_split_graph *graph, uint32_t tensor) {
+uint64_t arn_tile_bytes(const arn_tile_graph *graph, uint32_t tensor) {
     const arenaut_tensor *t = &graph->program->tensors[tensor];
     const bool planned =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
     return planned ? arn_aligned(t->bytes, ARN_DRAFT_ROUNDING) : 0;
 }
 
-static bool is_earlier(const arn_split_graph *graph, uint32_t tensor, arn_op_range range) {
+static bool is_earlier(const arn_tile_graph *graph, uint32_t tensor, arn_op_range range) {
     return graph->producer[tensor] == ARENAUT_NONE || graph->producer[tensor] < range.first;
 }
 
-static bool is_later(const arn_split_graph *graph, uint32_t tensor, arn_op_range range) {
+static bool is_later(const arn_tile_graph *graph, uint32_t tensor, arn_op_range range) {
     return graph->last_reader[tensor] != ARENAUT_NONE && graph->last_reader[tensor] >= range.end;
 }
 
-uint64_t arn_split_past(const arn_split_graph *graph, arn_op_range range) {
-    uint64_t past = 0;
+uint64_t arn_tile_live_through(const arn_tile_graph *graph, arn_op_range range) {
+    uint64_t live_through = 0;
     for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
         if (is_earlier(graph, t, range) && is_later(graph, t, range)) {
-            past += arn_split_bytes(graph, t);
+            live_through += arn_tile_bytes(graph, t);
         }
     }
-    return past;
+    return live_through;
 }
 
-uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op) {
+uint64_t arn_tile_scratch(const arn_costing *costing, uint32_t op) {
     const arenaut_program *p = costing->graph->program;
     arenaut_scratch_requests requests = {0};
     uint64_t bytes = 0;
@@ -315,7 +315,7 @@ uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op) {
 /* One draft of one range. */
 typedef struct counting {
     arn_costing *costing;
-    const arn_split_graph *graph;
+    const arn_tile_graph *graph;
     const arn_draft *draft;
     arn_op_range range;
     uint32_t n_before, n_seen;
@@ -323,7 +323,7 @@ typedef struct counting {
 } counting;
 
 static uint64_t bytes_of(const counting *c, uint32_t tensor) {
-    if (tensor < c->n_before) return arn_split_bytes(c->graph, tensor);
+    if (tensor < c->n_before) return arn_tile_bytes(c->graph, tensor);
     return arn_aligned(c->draft->tensors[tensor - c->n_before].bytes, ARN_DRAFT_ROUNDING);
 }
 
@@ -332,7 +332,7 @@ static bool goes_past(const counting *c, uint32_t tensor) {
            is_later(c->graph, tensor, c->range);
 }
 
-/* A tensor of the program is alive from the range's begin, or to its end, if others need it. */
+/* A tensor of the program is live from the range's begin, or to its end, if ops outside read it. */
 static void note_use(counting *c, uint32_t tensor, uint32_t op) {
     const bool old = tensor < c->n_before;
     if (c->first[tensor] == ARENAUT_NONE) {
@@ -352,7 +352,7 @@ static void find_lives(counting *c) {
     }
 }
 
-/* Whether an operand's room may be written to: it is read for the last time, and once. */
+/* The result may overwrite this operand: it is read for the last time, and once. */
 static bool is_read_up(const counting *c, uint32_t op, uint32_t input) {
     const uint32_t *inputs = c->draft->arguments + c->draft->ops[op].first, t = inputs[input];
     if (t == ARENAUT_NONE || c->last[t] != op || bytes_of(c, t) == 0) return false;
@@ -362,7 +362,7 @@ static bool is_read_up(const counting *c, uint32_t op, uint32_t input) {
     return t >= c->n_before || !is_later(c->graph, t, c->range);
 }
 
-/* Bytes of the one result with which something may be saved where results may lie over operands. */
+/* Bytes of the only result, if results may lie over operands; else 0. */
 static uint64_t reaching_result(const counting *c, uint32_t index) {
     const arn_draft_op *op = &c->draft->ops[index];
     const arenaut_split_options *options = c->costing->options;
@@ -371,7 +371,7 @@ static uint64_t reaching_result(const counting *c, uint32_t index) {
     return made == ARENAUT_NONE || c->first[made] != index ? 0 : bytes_of(c, made);
 }
 
-/* What an op saves at most, whatever its kernel demands. */
+/* Upper bound of the bytes that an op saves, whatever its kernel demands. */
 static uint64_t most_saved(const counting *c, uint32_t index) {
     const arn_draft_op *op = &c->draft->ops[index];
     const uint64_t result = reaching_result(c, index);
@@ -409,9 +409,9 @@ static uint32_t next_released(const counting *c, uint32_t index, uint64_t result
     return next;
 }
 
-/* What an op saves when its result reaches into the operands that it reads up: as many of their
- * bytes as can lie within the result. They lie in the order in which they may begin, which leaves
- * least of it without any (the earliest release date first, Jackson 1955). */
+/* Bytes that an op saves when its result reaches into the operands that it reads up: as many of
+ * their bytes as can lie within the result. They lie in the order in which they may begin, which
+ * leaves least of it without any (the earliest release date first, Jackson 1955). */
 static uint64_t saved_by_reach(const counting *c, uint32_t index) {
     const arn_draft_op *op = &c->draft->ops[index];
     const uint64_t result = reaching_result(c, index);
@@ -426,8 +426,8 @@ static uint64_t saved_by_reach(const counting *c, uint32_t index) {
     return together < apart ? apart - together : 0;
 }
 
-/* What is alive at each op of the draft, were nothing saved. */
-static const int64_t *find_alive(const counting *c, uint64_t past) {
+/* Live bytes at each op of the draft, were nothing saved. */
+static const int64_t *find_live(const counting *c, uint64_t live_through) {
     int64_t *change = c->costing->change;
     const uint32_t n_ops = c->draft->n_ops;
     for (uint32_t i = 0; i <= n_ops; i++) change[i] = 0;
@@ -438,28 +438,28 @@ static const int64_t *find_alive(const counting *c, uint64_t past) {
         change[c->last[tensor] + 1] -= (int64_t)bytes_of(c, tensor);
     }
     arn_draft_add_copies(c->draft, c->first, c->last, change);
-    change[0] += (int64_t)past;
+    change[0] += (int64_t)live_through;
     for (uint32_t i = 1; i < n_ops; i++) change[i] += change[i - 1];
     return change;
 }
 
-/* The most that is alive at one op. Kernels are asked only where it matters: not where less is
- * alive than elsewhere is for sure. */
-static uint64_t find_peak(const counting *c, uint64_t past) {
-    const int64_t *alive = find_alive(c, past);
-    uint64_t peak = past;
+/* The peak of live bytes. Kernels are asked only if it matters: not at ops whose live bytes are
+ * below those of another for sure. */
+static uint64_t find_peak(const counting *c, uint64_t live_through) {
+    const int64_t *live = find_live(c, live_through);
+    uint64_t peak = live_through;
     for (uint32_t i = 0; i < c->draft->n_ops; i++) {
-        const uint64_t now = (uint64_t)alive[i];
+        const uint64_t now = (uint64_t)live[i];
         if (now > peak) peak = arn_max_u64(peak, now - most_saved(c, i));
     }
     for (uint32_t i = 0; i < c->draft->n_ops; i++) {
-        const uint64_t now = (uint64_t)alive[i];
+        const uint64_t now = (uint64_t)live[i];
         if (now > peak) peak = arn_max_u64(peak, now - saved_by_reach(c, i));
     }
     return peak;
 }
 
-/* ---- what is kept ---- */
+/* ---- bytes that are kept ---- */
 
 enum { MAIN = 1 }; /* the mark of the program's own method */
 
@@ -536,9 +536,9 @@ static void count_tensors(counting *c, arn_draft_cost *cost) {
 }
 
 static uint64_t macs_of(const arn_draft *draft, const arn_draft_op *op) {
-    const arn_split_graph *graph = draft->graph;
+    const arn_tile_graph *graph = draft->graph;
     if (op->before == ARENAUT_NONE) return 0;
-    if (graph->ops[op->before].kind == ARN_SPLIT_OPAQUE) return graph->macs[op->before];
+    if (graph->ops[op->before].kind == ARN_TILE_OPAQUE) return graph->macs[op->before];
     const int64_t *made = arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs]);
     const int64_t *whole = graph->program->tensors[graph->program->ops[op->before].outputs[0]].dims;
     double share = 1;
@@ -608,10 +608,10 @@ static bool end(const counting *c) {
 }
 
 bool arn_draft_peak_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
-                       uint64_t past, uint64_t *peak) {
+                       uint64_t live_through, uint64_t *peak) {
     counting c;
     if (!begin(costing, draft, range, &c)) return false;
-    *peak = find_peak(&c, past);
+    *peak = find_peak(&c, live_through);
     return end(&c);
 }
 

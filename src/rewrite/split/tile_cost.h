@@ -9,7 +9,7 @@
 #include "rewrite/split/tiled_draft.h"
 
 typedef struct arn_draft_answer {
-    uint64_t question; /* hash of an op's form and what is asked; 0: the place is free */
+    uint64_t question; /* hash of the op's form and the kind of question; 0: the place is free */
     uint64_t bytes;
 } arn_draft_answer;
 
@@ -53,7 +53,7 @@ typedef struct arn_draft_cost {
 } arn_draft_cost;
 
 typedef struct arn_costing {
-    const arn_split_graph *graph;
+    const arn_tile_graph *graph;
     const arenaut_split_options *options;
     arn_draft_kernels kernels;
     uint32_t *first_use;    /* per tensor of the program: the first op with it as an argument */
@@ -65,23 +65,23 @@ typedef struct arn_costing {
     bool failed; /* no memory */
 } arn_costing;
 
-arn_costing arn_costing_begin(const arn_split_graph *graph, const arenaut_split_options *options);
+arn_costing arn_costing_begin(const arn_tile_graph *graph, const arenaut_split_options *options);
 void arn_costing_free(arn_costing *costing);
 
 /* Bytes of a tensor of the program in the arena, rounded. */
-uint64_t arn_split_bytes(const arn_split_graph *graph, uint32_t tensor);
+uint64_t arn_tile_bytes(const arn_tile_graph *graph, uint32_t tensor);
 
 /* Bytes that the kernel of an op asks for while it runs, as far as that is known. */
-uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op);
+uint64_t arn_tile_scratch(const arn_costing *costing, uint32_t op);
 
-/* Bytes of tensors that are alive before a range, and behind it, too. O(tensors). */
-uint64_t arn_split_past(const arn_split_graph *graph, arn_op_range range);
+/* Bytes of tensors that are live before a range, and behind it, too. O(tensors). */
+uint64_t arn_tile_live_through(const arn_tile_graph *graph, arn_op_range range);
 
-/* Of a draft of a range, past which `past` goes: bytes of tensors alive at once, as the runtime
- * rounds them, where results reach into operands as far as kernels allow. False if there is no
+/* The peak of live bytes of a draft of a range, with `live_through` bytes through it, as the
+ * runtime rounds them, if results reach into operands as far as kernels allow. False if there is no
  * memory. Most drafts need too much, so that this is asked first, and of few the rest. */
 bool arn_draft_peak_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
-                       uint64_t past, uint64_t *peak);
+                       uint64_t live_through, uint64_t *peak);
 /* The rest, once the draft's constants are shared. */
 bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
                        arn_draft_cost *cost);

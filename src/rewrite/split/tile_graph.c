@@ -8,21 +8,21 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
-/* There from the start, whatever writes it later. */
+/* Defined before the first op, even if an op writes it later. */
 static bool is_given(const arenaut_tensor *t) {
     return t->cls == ARENAUT_CONSTANT || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_STATE;
 }
 
-static bool is_there(const arn_split_graph *graph, uint32_t tensor) {
+static bool is_there(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->producer[tensor] != ARENAUT_NONE || is_given(&graph->program->tensors[tensor]);
 }
 
-static void note_reader(arn_split_graph *graph, uint32_t tensor, uint32_t reader) {
+static void note_reader(arn_tile_graph *graph, uint32_t tensor, uint32_t reader) {
     graph->n_readers[tensor]++;
     graph->last_reader[tensor] = reader;
 }
 
-static arenaut_status take_inputs(arn_split_graph *graph, uint32_t op, arenaut_error *err) {
+static arenaut_status take_inputs(arn_tile_graph *graph, uint32_t op, arenaut_error *err) {
     const arenaut_op *o = &graph->program->ops[op];
     for (uint32_t k = 0; k < o->n_inputs; k++) {
         const uint32_t t = o->inputs[k];
@@ -38,7 +38,7 @@ static arenaut_status take_inputs(arn_split_graph *graph, uint32_t op, arenaut_e
     return ARENAUT_OK;
 }
 
-static arenaut_status take_outputs(arn_split_graph *graph, uint32_t op, arenaut_error *err) {
+static arenaut_status take_outputs(arn_tile_graph *graph, uint32_t op, arenaut_error *err) {
     const arenaut_op *o = &graph->program->ops[op];
     for (uint32_t k = 0; k < o->n_outputs; k++) {
         const uint32_t t = o->outputs[k];
@@ -56,7 +56,7 @@ static arenaut_status take_outputs(arn_split_graph *graph, uint32_t op, arenaut_
     return ARENAUT_OK;
 }
 
-static arenaut_status take_results(arn_split_graph *graph, arenaut_error *err) {
+static arenaut_status take_results(arn_tile_graph *graph, arenaut_error *err) {
     const arenaut_program *p = graph->program;
     const arenaut_method *method = &p->methods[0];
     for (uint32_t i = 0; i < method->n_outputs; i++) {
@@ -74,7 +74,7 @@ static arenaut_status take_results(arn_split_graph *graph, arenaut_error *err) {
 
 /* REFUSED if a tensor is written twice, or read before it is, or a result that never is: tiles are
  * known by the one value of each tensor. */
-static arenaut_status take_flow(arn_split_graph *graph, arenaut_error *err) {
+static arenaut_status take_flow(arn_tile_graph *graph, arenaut_error *err) {
     const arenaut_program *p = graph->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         graph->producer[t] = graph->last_reader[t] = ARENAUT_NONE;
@@ -87,30 +87,30 @@ static arenaut_status take_flow(arn_split_graph *graph, arenaut_error *err) {
     return take_results(graph, err);
 }
 
-static bool all_fixed(const arn_split_graph *graph, const arenaut_op *op) {
+static bool all_fixed(const arn_tile_graph *graph, const arenaut_op *op) {
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const uint32_t t = op->inputs[k];
-        if (t != ARENAUT_NONE && !arn_split_is_fixed(graph, t)) return false;
+        if (t != ARENAUT_NONE && !arn_tile_is_fixed(graph, t)) return false;
     }
     return op->n_inputs > 0;
 }
 
-static void take_ops(arn_split_graph *graph) {
+static void take_ops(arn_tile_graph *graph) {
     const arenaut_program *p = graph->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) graph->fixed[t] = arn_split_is_constant(graph, t);
+    for (uint32_t t = 0; t < p->n_tensors; t++) graph->fixed[t] = arn_tile_is_constant(graph, t);
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         graph->ops[i].of_constants = op->kind == ARENAUT_OP_OUT && all_fixed(graph, op);
         for (uint32_t k = 0; k < op->n_outputs && graph->ops[i].of_constants; k++) {
             if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
         }
-        arn_split_take_operator(graph, i);
+        arn_tile_take_operator(graph, i);
     }
 }
 
-arenaut_status arn_split_graph_make(const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arn_split_graph *graph,
-                                    arenaut_error *err) {
+arenaut_status arn_tile_graph_make(const arenaut_program *program,
+                                   const arenaut_allocator *allocator, arn_tile_graph *graph,
+                                   arenaut_error *err) {
     const size_t n = program->n_tensors;
     if (program->n_methods != 1 || program->methods[0].concurrent || program->n_symbols > 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
@@ -118,7 +118,7 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
                         "another on tensors of known sizes, can be split",
                         (unsigned)program->n_methods);
     }
-    *graph = (arn_split_graph){
+    *graph = (arn_tile_graph){
         .program = program,
         .allocator = allocator,
         .ops = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->ops),
@@ -130,16 +130,16 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
     };
     if (!graph->ops || !graph->producer || !graph->last_reader || !graph->n_readers ||
         !graph->macs || !graph->fixed) {
-        arn_split_graph_free(graph);
+        arn_tile_graph_free(graph);
         return arn_no_memory(err);
     }
     const arenaut_status st = take_flow(graph, err);
     if (st == ARENAUT_OK) take_ops(graph);
-    else arn_split_graph_free(graph);
+    else arn_tile_graph_free(graph);
     return st;
 }
 
-void arn_split_graph_free(arn_split_graph *graph) {
+void arn_tile_graph_free(arn_tile_graph *graph) {
     arn_release(graph->allocator, graph->ops);
     arn_release(graph->allocator, graph->producer);
     arn_release(graph->allocator, graph->last_reader);

@@ -9,70 +9,71 @@
 enum { ARN_AXIS_H = 1, ARN_AXIS_W = 2, ARN_AXIS_C = 3, ARN_IMAGE_RANK = 4 };
 
 enum {
-    ARN_SPLIT_INPUTS = 3,      /* arguments of an op that can be split, but for concatenations */
-    ARN_SPLIT_LONGEST = 65535, /* elements along an axis of an image that can be split */
+    ARN_TILE_INPUTS = 3,      /* arguments of an op that can be tiled, but for concatenations */
+    ARN_TILE_LONGEST = 65535, /* elements along an axis of an image that can be tiled */
 };
 
-typedef enum arn_split_kind {
-    ARN_SPLIT_OPAQUE, /* not to be split */
-    ARN_SPLIT_CONV,
-    ARN_SPLIT_DEPTHWISE,
-    ARN_SPLIT_POOL,
-    ARN_SPLIT_PAD,
-    ARN_SPLIT_ELEMENTWISE, /* each element of the result by itself */
-    ARN_SPLIT_JOIN,        /* concatenation of channels */
-} arn_split_kind;
+typedef enum arn_tile_kind {
+    ARN_TILE_OPAQUE, /* not to be tiled */
+    ARN_TILE_CONV,
+    ARN_TILE_DEPTHWISE,
+    ARN_TILE_POOL,
+    ARN_TILE_PAD,
+    ARN_TILE_ELEMENTWISE, /* each element of the result by itself */
+    ARN_TILE_JOIN,        /* concatenation of channels */
+} arn_tile_kind;
 
-static inline bool arn_split_is_fitted(arenaut_split_mode mode) {
+static inline bool arn_tile_is_fitted(arenaut_split_mode mode) {
     return mode == ARENAUT_SPLIT_FITTED || mode == ARENAUT_SPLIT_FITTED_OVER;
 }
 
-static inline bool arn_split_by_channels(arenaut_split_mode mode) {
-    return mode == ARENAUT_SPLIT_CHANNELS || arn_split_is_fitted(mode);
+static inline bool arn_tile_by_channels(arenaut_split_mode mode) {
+    return mode == ARENAUT_SPLIT_CHANNELS || arn_tile_is_fitted(mode);
 }
 
 /* Along one axis: output i sees `filter` inputs, `dilation` apart, from i * stride - before on;
  * those past an end are padding. */
-typedef struct arn_split_window {
+typedef struct arn_tile_window {
     int64_t filter, stride, dilation, before, after;
-} arn_split_window;
+} arn_tile_window;
 
-typedef struct arn_split_op {
-    arn_split_kind kind;
-    arn_split_window window[4]; /* by axis: H and W; of a PAD also channels */
-    bool same;                  /* pads by the rule SAME */
-    bool of_constants;          /* reads nothing that is computed from the model's inputs */
-    bool counts_zeroes; /* rows of zeroes around its image are not what its own padding is: a pool
+typedef struct arn_tile_op {
+    arn_tile_kind kind;
+    arn_tile_window window[4]; /* by axis: H and W; of a PAD also channels */
+    bool same;                 /* pads by the rule SAME */
+    bool of_constants;         /* reads nothing that is computed from the model's inputs */
+    bool widens;               /* its only operand, to numbers of more bytes */
+    bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
                          * counts them, and times infinity they are no number */
-} arn_split_op;
+} arn_tile_op;
 
-typedef struct arn_split_graph {
+typedef struct arn_tile_graph {
     const arenaut_program *program; /* of one method */
     const arenaut_allocator *allocator;
-    arn_split_op *ops;
+    arn_tile_op *ops;
     uint32_t *producer;    /* per tensor: its op; ARENAUT_NONE: none */
-    uint32_t *last_reader; /* per tensor; n_ops: it is a result of the program; NONE: nobody */
+    uint32_t *last_reader; /* per tensor; n_ops: it is a result of the program; NONE: no reader */
     uint32_t *n_readers;   /* per tensor: times that it is an argument, or a result */
     uint64_t *macs;        /* per op */
-    bool *fixed;           /* per tensor: arn_split_is_fixed */
-} arn_split_graph;
+    bool *fixed;           /* per tensor: arn_tile_is_fixed */
+} arn_tile_graph;
 
-/* REFUSED for a program that cannot be split anywhere, with the reason. */
-arenaut_status arn_split_graph_make(const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arn_split_graph *graph,
-                                    arenaut_error *err);
-void arn_split_graph_free(arn_split_graph *graph);
+/* REFUSED for a program that cannot be tiled anywhere, with the reason. */
+arenaut_status arn_tile_graph_make(const arenaut_program *program,
+                                   const arenaut_allocator *allocator, arn_tile_graph *graph,
+                                   arenaut_error *err);
+void arn_tile_graph_free(arn_tile_graph *graph);
 
-/* tile_operators.c: what an op is to tiling, and its multiplications; the tensors that it reads are
- * known to be fixed, or not. */
-void arn_split_take_operator(arn_split_graph *graph, uint32_t op);
+/* tile_operators.c: fills in the window and the multiplications of an op; `fixed` is known of the
+ * tensors that it reads. */
+void arn_tile_take_operator(arn_tile_graph *graph, uint32_t op);
 
-static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t tensor) {
+static inline bool arn_tile_is_constant(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->program->tensors[tensor].cls == ARENAUT_CONSTANT;
 }
 
-/* Constants, and what is computed from them alone. */
-static inline bool arn_split_is_fixed(const arn_split_graph *graph, uint32_t tensor) {
+/* A constant, or computed from constants alone. */
+static inline bool arn_tile_is_fixed(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->fixed[tensor];
 }
 

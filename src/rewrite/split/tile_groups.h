@@ -6,28 +6,28 @@
 #include "rewrite/split/row_tiles.h"
 #include "rewrite/split/tiled_draft.h"
 
-/* Why the stage cannot be split; NULL: it can. */
-const char *arn_split_channels_refuse(const arn_split_graph *graph,
-                                      const arenaut_split_stage *stage);
-const char *arn_split_rows_refuse(const arn_split_graph *graph, const arenaut_split_stage *stage);
+/* The reason why the group cannot be tiled; NULL: it can. */
+const char *arn_channel_tiles_refuse(const arn_tile_graph *graph, const arenaut_split_stage *group);
+const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_split_stage *group);
 
-/* Put the stage's ops into the draft. Rows: false where the stage cannot be split as asked, which
+/* Put the group's ops into the draft. Row tiles: false if the group cannot be tiled as asked, which
  * shows only when its rows are counted; the draft is then good for nothing. */
-void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage);
-bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage);
-/* Of a stage that has been counted. */
-void arn_split_put_bands(arn_draft *draft, const arn_bands *counted);
+void arn_channel_tiles_put(arn_draft *draft, const arenaut_split_stage *group);
+bool arn_row_tiles_put(arn_draft *draft, const arenaut_split_stage *group);
+/* Of a group that has been counted. */
+void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted);
 
-/* split_pieces.c: how many channels each piece gets, of a stage that is not refused. */
-void arn_split_cut_channels(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                            int64_t *counts);
+/* Channels per tile, of a group that is not refused. */
+void arn_channel_tiles_count(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                             int64_t *counts);
 
-/* The whole program with these stages split; false as above, with `bad` the stage. */
-bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,
-                           uint32_t *bad);
+/* The whole program with these groups tiled; false as above, with `bad` the group. */
+bool arn_tile_groups_put(arn_draft *draft, const arenaut_split_stage *groups, uint32_t n_groups,
+                         uint32_t *bad);
 
-/* Bytes that channel tiles need at once at least. */
-uint64_t arn_split_channels_bound(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                                  bool reach);
+/* Lower bound of the live bytes while channel tiles run. `reach`: results may reach into operands.
+ */
+uint64_t arn_channel_tiles_bound(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                                 bool reach);
 
 #endif

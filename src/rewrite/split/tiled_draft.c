@@ -1,7 +1,7 @@
 /* Emission of ops and tensors of a tiled program into a draft: tiles of tensors, parts of ops, and
- * the ops that move data (SLICE, PAD, CONCATENATION); and hash-free common constants: sizes, places
- * and paddings that are the same in several ops are one tensor, since the runtime keeps some bytes
- * of each. */
+ * the ops of the micro runtime that move data (SLICE, PAD, CONCATENATION). Equal constants are
+ * merged: sizes, places and paddings that are the same in several ops are one tensor, since the
+ * runtime keeps some bytes of each. */
 #include "rewrite/split/tiled_draft.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 
-arn_draft arn_draft_begin(const arn_split_graph *graph) {
+arn_draft arn_draft_begin(const arn_tile_graph *graph) {
     const arn_draft draft = {.graph = graph};
     return draft;
 }
@@ -86,8 +86,8 @@ uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_I
     return last_number(draft);
 }
 
-uint32_t arn_draft_piece(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin,
-                         int64_t count) {
+uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin,
+                        int64_t count) {
     const arenaut_tensor *whole = &draft->graph->program->tensors[of];
     arn_draft_tensor *tensor = add_tensor(draft, of, whole->rank);
     if (!tensor) return 0;
@@ -188,32 +188,32 @@ uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]) 
     return made;
 }
 
-static uint32_t join_some(arn_draft *draft, uint32_t axis, const uint32_t *pieces, uint32_t n,
+static uint32_t join_some(arn_draft *draft, uint32_t axis, const uint32_t *tiles, uint32_t n,
                           uint32_t whole, uint32_t of) {
-    if (whole == ARENAUT_NONE && n == 1) return pieces[0];
+    if (whole == ARENAUT_NONE && n == 1) return tiles[0];
     if (whole == ARENAUT_NONE) {
         int64_t dims[ARN_IMAGE_RANK];
         memcpy(dims, arn_draft_dims(draft, of), sizeof dims);
         dims[axis] = 0;
-        for (uint32_t i = 0; i < n; i++) dims[axis] += arn_draft_dims(draft, pieces[i])[axis];
+        for (uint32_t i = 0; i < n; i++) dims[axis] += arn_draft_dims(draft, tiles[i])[axis];
         whole = arn_draft_image(draft, of, dims);
     }
-    move_data(draft, "CONCATENATION", pieces, n, whole, axis);
+    move_data(draft, "CONCATENATION", tiles, n, whole, axis);
     return whole;
 }
 
-uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint32_t n,
+uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32_t n,
                         uint32_t whole, uint32_t of) {
     if (draft->failed) return 0;
     while (n > ARN_JOIN_INPUTS && !draft->failed) {
         uint32_t joined = 0;
         for (uint32_t i = 0; i < n && !draft->failed; i += ARN_JOIN_INPUTS) {
             const uint32_t some = n - i < ARN_JOIN_INPUTS ? n - i : ARN_JOIN_INPUTS;
-            pieces[joined++] = join_some(draft, axis, pieces + i, some, ARENAUT_NONE, of);
+            tiles[joined++] = join_some(draft, axis, tiles + i, some, ARENAUT_NONE, of);
         }
         n = joined;
     }
-    return draft->failed ? 0 : join_some(draft, axis, pieces, n, whole, of);
+    return draft->failed ? 0 : join_some(draft, axis, tiles, n, whole, of);
 }
 
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {

@@ -31,28 +31,28 @@ typedef struct arn_draft_op {
     int64_t axis;                        /* of a concatenation */
 } arn_draft_op;
 
-/* Ops [first_op, first_op + n_ops) of the draft, to run as a method. */
+/* Ops [first_op, first_op + n_ops) of the draft, outlined into a method. */
 typedef struct arn_draft_call {
     uint32_t first_op, n_ops;
     uint32_t body;                       /* the first call of that method */
-    uint32_t first, n_inputs, n_outputs; /* in draft->arguments: what goes in, and comes out */
+    uint32_t first, n_inputs, n_outputs; /* in draft->arguments: its operands, then its results */
 } arn_draft_call;
 
 typedef struct arn_draft {
-    const arn_split_graph *graph;
+    const arn_tile_graph *graph;
     arn_draft_tensor *tensors;
     arn_draft_op *ops;
     uint32_t *arguments;
     arn_draft_call *calls; /* in the order of their ops */
     uint32_t n_tensors, n_ops, n_arguments, n_calls;
     uint32_t tensors_capacity, ops_capacity, arguments_capacity, calls_capacity;
-    const char *refused; /* why it cannot be split as asked; NULL: it can */
+    const char *refused; /* the reason why it cannot be tiled as asked; NULL: it can */
     bool failed;         /* no memory */
 } arn_draft;
 
-arn_draft arn_draft_begin(const arn_split_graph *graph);
+arn_draft arn_draft_begin(const arn_tile_graph *graph);
 void arn_draft_free(arn_draft *draft);
-/* Room for so many elements in one of its arrays; false, and `failed`, if there is none. */
+/* Memory for so many elements in one of its arrays; false, and `failed`, if there is none. */
 bool arn_draft_make_room(arn_draft *draft, void **array, uint32_t *capacity, uint64_t needed,
                          size_t size);
 /* Begins anew, with the memory that it has. */
@@ -63,8 +63,7 @@ void arn_draft_copy(arn_draft *draft, uint32_t op);
 
 /* `count` elements along `axis` of a tensor of the program before, from `begin` on; for a tensor
  * that is computed `begin` says nothing. Gives the new tensor's number. */
-uint32_t arn_draft_piece(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin,
-                         int64_t count);
+uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin, int64_t count);
 /* An image of these sizes, with the type of tensor `of` of the program before. */
 uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]);
 
@@ -74,13 +73,13 @@ void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, u
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
-/* What PAD takes to pad an image so: top, bottom, left, right, and channels. */
+/* The operand of a PAD: top, bottom, left, right, and channels. */
 uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[6]);
 /* The image with padding around. */
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
-/* Joins pieces along `axis` into tensor `whole`, or into a new one like `of` for ARENAUT_NONE, in
- * several steps where they are many. Gives the result. Changes `pieces`. */
-uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint32_t n,
+/* Concatenates tiles along `axis` into tensor `whole`, or into a new one like `of` for
+ * ARENAUT_NONE, in several steps if they are many. Gives the result. Changes `tiles`. */
+uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32_t n,
                         uint32_t whole, uint32_t of);
 
 const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
@@ -92,41 +91,40 @@ uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor);
 arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t tensor);
 void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
                            arenaut_attribute *attributes, arenaut_op *op);
-/* That an op of a draft of this program may have. */
+/* Attributes that an op of a draft of this program may have at most. */
 uint32_t arn_draft_most_attributes(const arenaut_program *program);
 
 /* Lets new constants that are the same be one. */
 void arn_draft_share_constants(arn_draft *draft);
 
 /* Makes the program. */
-arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
-                                uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err);
+arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *groups,
+                                uint32_t n_groups, arenaut_rewrite **out, arenaut_error *err);
 
 /* ---- calls (tile_calls.c) ---- */
 
-/* Makes calls of the last `n` bands, once all that reads their results stands: band b has the ops
- * from starts[b] to starts[b + 1]. What a band takes from whole images is put in front of its call;
- * a band that is like no other stays as it is. Refused if they all do. */
-void arn_draft_call_bands(arn_draft *draft, const uint32_t *starts, uint32_t n);
+/* Outlines the last `n` row tiles, once all readers of their results are in the draft: tile t has
+ * the ops from starts[t] to starts[t + 1]. Slices of whole images go in front of its call; a tile
+ * that is like no other stays as it is. Refused if they all do. */
+void arn_draft_call_tiles(arn_draft *draft, const uint32_t *starts, uint32_t n);
 
 /* The call that begins with this op; NULL: none. */
 const arn_draft_call *arn_draft_call_at(const arn_draft *draft, uint32_t op);
 
-/* Whether the call is its method's first, whose ops the program gets. */
+/* The call is its method's first, whose ops the program gets. */
 static inline bool arn_draft_is_body(const arn_draft *draft, const arn_draft_call *call) {
     return &draft->calls[call->body] == call;
 }
 
-/* Whether the op stands in a call that is not its method's first, so that the program will not have
- * it. O(log calls). */
+/* The op is in a call that is not its method's first, so that the program will not have it. O(log
+ * calls). */
 bool arn_draft_is_repeated(const arn_draft *draft, uint32_t op);
 
 /* Ops of the program that the draft becomes. */
 uint32_t arn_draft_count_ops(const arn_draft *draft);
 
-/* Adds what copies need besides what their ops do, of arguments before and of results behind each
- * call, to the change of what is alive from op to op; first and last are those of tensors' lives.
- */
+/* Adds the bytes of copies, of arguments before and of results behind each call, to the changes of
+ * live bytes from op to op; `first` and `last` are the live ranges of tensors. */
 void arn_draft_add_copies(const arn_draft *draft, const uint32_t *first, const uint32_t *last,
                           int64_t *change);
 

@@ -16,15 +16,15 @@ typedef struct making {
     const arn_draft *draft;
     const arenaut_program *before;
     arenaut_rewrite *made;
-    uint32_t method;     /* at work */
-    uint32_t n_tensors;  /* of the program that is made */
-    uint32_t n_main;     /* of its first method */
-    uint32_t *number;    /* per tensor of the draft, the old ones included: what it is in the method
-                          * at work; ARENAUT_NONE: nothing */
-    uint32_t *new_there; /* per tensor of the first method: the one of the draft */
-    uint32_t *methods;   /* per call of the draft: the method that it calls */
-    uint32_t *parts;     /* per tensor before: new ones named after it so far */
-    uint32_t *ids;       /* arguments of the op at work */
+    uint32_t method;    /* at work */
+    uint32_t n_tensors; /* of the new program */
+    uint32_t n_main;    /* of its first method */
+    uint32_t *number; /* per tensor of the draft, the old ones included: its number in the method at
+                       * work; ARENAUT_NONE: none */
+    uint32_t *new_there;           /* per tensor of the first method: the one of the draft */
+    uint32_t *methods;             /* per call of the draft: the method that it calls */
+    uint32_t *parts;               /* per tensor before: new ones named after it so far */
+    uint32_t *ids;                 /* arguments of the op at work */
     arenaut_attribute *attributes; /* likewise */
     uint32_t n_constants;
     arenaut_error *err;
@@ -40,7 +40,7 @@ static void mark_op(uint8_t *used, const arn_draft *draft, const arn_draft_op *o
     mark(used, draft->arguments + op->first, op->n_inputs + op->n_outputs);
 }
 
-/* What the first method's ops use. */
+/* Marks the tensors of the first method's ops. */
 static void mark_main(uint8_t *used, const arn_draft *draft) {
     for (uint32_t i = 0; i < draft->n_ops; i++) {
         const arn_draft_call *call = arn_draft_call_at(draft, i);
@@ -53,8 +53,8 @@ static void mark_main(uint8_t *used, const arn_draft *draft) {
     }
 }
 
-/* Numbers of the program before that its ops use, and those of the first method do not, go to new
- * tensors of that; `used`: what these ops use. */
+/* Numbers that the ops of the program before use, and those of the first method do not, go to new
+ * tensors of that; `used`: used by these ops. */
 static void number_main(making *m, const uint8_t *was_used, const uint8_t *used) {
     const uint32_t n_before = m->before->n_tensors, n = n_before + m->draft->n_tensors;
     uint32_t next = 0;
@@ -128,8 +128,8 @@ static arenaut_status add_new(making *m, uint32_t number, uint32_t index) {
     return st == ARENAUT_OK ? add_made(m, &tensor, from->origin, index) : st;
 }
 
-/* Whatever the file said of places was said of another program. In another method than before it is
- * another tensor: if it was computed, that is an argument of the method. */
+/* Places in the file belong to another program. In another method than before it is another tensor:
+ * if it was computed, that is an argument of the method. */
 static arenaut_status add_old(making *m, uint32_t t, uint32_t index) {
     arenaut_tensor tensor = m->before->tensors[t];
     const arenaut_origin origin = {t, m->method == 0, ARENAUT_NONE, 0};
@@ -143,7 +143,7 @@ static arenaut_status add_one(making *m, uint32_t number, uint32_t index) {
     return number < m->before->n_tensors ? add_old(m, number, index) : add_new(m, number, index);
 }
 
-/* The condition of all calls. Both of its ways are the same. */
+/* The condition of all calls. Both of its branches are the same. */
 static arenaut_status add_condition(making *m) {
     static const int64_t always = 1;
     arenaut_tensor tensor = arenaut_tensor_default();
@@ -231,7 +231,7 @@ static arenaut_status add_body_tensors(making *m, uint32_t first, uint32_t n, ui
     return st;
 }
 
-/* The method of a call, with its own tensors: what goes in, and all that its ops name. */
+/* The method of a call, with tensors of its own for its operands and the arguments of its ops. */
 static arenaut_status add_body(making *m, const arn_draft_call *call) {
     const arn_draft *draft = m->draft;
     arenaut_program *program = m->made->program;
@@ -280,8 +280,8 @@ static size_t most_tensors(const making *m) {
     return (size_t)m->n_main + 1 + (m->draft->n_calls > 0 ? m->draft->n_arguments : 0);
 }
 
-/* All that is handed out lives as long as the program. */
-static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_t n_stages) {
+/* The rewrite lives as long as the program, which owns its memory. */
+static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_t n_groups) {
     arenaut_program *program = NULL;
     uint64_t macs_before = 0;
     for (uint32_t i = 0; i < m->before->n_ops; i++) macs_before += m->draft->graph->macs[i];
@@ -293,14 +293,14 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
         .before = arenaut_program_fingerprint(m->before),
         .tensors = arenaut_program_alloc(program, most_tensors(m) * sizeof *made.tensors),
         .ops = arenaut_program_alloc(program, arn_draft_count_ops(m->draft) * sizeof *made.ops),
-        .stages = arenaut_program_alloc(program, n_stages * sizeof *stages),
-        .n_stages = n_stages,
+        .stages = arenaut_program_alloc(program, n_groups * sizeof *groups),
+        .n_stages = n_groups,
         .n_ops_before = m->before->n_ops,
         .macs = arn_draft_macs(m->draft),
         .macs_before = macs_before,
     };
     if (m->made && made.tensors && made.ops && made.stages) {
-        if (n_stages > 0) memcpy(made.stages, stages, n_stages * sizeof *stages);
+        if (n_groups > 0) memcpy(made.stages, groups, n_groups * sizeof *groups);
         *m->made = made;
         st = add_methods(m);
     } else {
@@ -310,8 +310,8 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
     return st;
 }
 
-arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
-                                uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err) {
+arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *groups,
+                                uint32_t n_groups, arenaut_rewrite **out, arenaut_error *err) {
     const arenaut_allocator *allocator = draft->graph->allocator;
     const arenaut_program *before = draft->graph->program;
     const size_t n = (size_t)before->n_tensors + draft->n_tensors;
@@ -326,7 +326,7 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
     arenaut_status st = m.number && m.new_there && m.parts && m.methods && m.ids && m.attributes
                             ? number_tensors(&m)
                             : arn_no_memory(err);
-    if (st == ARENAUT_OK) st = make(&m, stages, n_stages);
+    if (st == ARENAUT_OK) st = make(&m, groups, n_groups);
     if (st == ARENAUT_OK) *out = m.made;
     arn_release(allocator, m.number);
     arn_release(allocator, m.new_there);
