@@ -1,4 +1,5 @@
-/* The property of split files, for tests and fuzzing: a .tflite file, split, planned and stripped. */
+/* The property of split files, for tests and fuzzing: a .tflite file, split, planned and stripped.
+ */
 #ifndef SUPPORT_TFLITE_SPLIT_ROUND_H
 #define SUPPORT_TFLITE_SPLIT_ROUND_H
 
