@@ -1,8 +1,8 @@
-/* The operators of a micro runtime's dialect that tiles can be made of (TensorFlow Lite): for each
- * op the window through which an element of its result sees its operands, from name, attributes and
- * sizes. An op is opaque unless its kernel computes each element from a window around its own place
- * and all attributes are there, with sizes that agree with them. Another format's table would stand
- * beside this one; the geometry of tiles (row_tiles.c, channel_tiles.c) knows windows alone. */
+/* Windows of the micro runtime's operators (TensorFlow Lite): for each op that tiles can be made
+ * of, by its row of ops.def, the window through which an element of its result sees its operands,
+ * from attributes and sizes. An op is opaque unless its kernel computes each element from a window
+ * around its own place and all attributes are there, with sizes that agree with them. The geometry
+ * of tiles (row_tiles.c, channel_tiles.c) knows windows alone. */
 #include "rewrite/split/tile_graph.h"
 
 #include <string.h>
