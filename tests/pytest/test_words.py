@@ -40,7 +40,10 @@ WHAT_BUDGETS = {
 }
 # Names that were given up in these files, and phrases: dependence, heuristic, direction, committed, relaxation, ...
 GIVEN_UP_THERE = {"loosen", "loosening", "loosened", "wait", "waits", "way", "ways"}
-    "include/arenaut/*.h": 2,
+OTHER_NAMES = {"include/arenaut/*.h", "src/report/**/*.[ch]", "src/core/*.[ch]"}  # split, threads
+GIVEN_UP_FOR_TILES = {"band", "banded", "bands", "piece", "stage"}
+NAMES_OF_THE_API = {"arenaut_split_stage", "arenaut_ways_to_split", "ways"}  # the last is a field in pipeline.h
+OLD_WORDS = re.compile(r'^"today"$|\\"today\\"|\.today\b')  # keys of JSON, and a class of pictures
 PHRASES = re.compile(r"\b(waits? for|waited for|for good|today('s)?|whoever|whatever it|nobody|somebody|tired|purse|"
                      r"(runs?|ran) again)\b", re.I)
 NO_NOUN = re.compile(r"/\* (Whether|Which|Who|Whose|Whoever|What|Whatever|Where|When|How|Those|That)\b")
