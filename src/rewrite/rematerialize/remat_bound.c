@@ -101,8 +101,9 @@ static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
 
 static uint64_t first_price(const arn_remat_bounds *b) {
     if (b->byte_price > 0) return b->byte_price;
-    const double per_byte = (double)b->cut->graph->base * (double)b->most_time_price /
-                            (double)(MOST_SUM / b->most_byte_price);
+    const uint64_t most_bytes = MOST_SUM / b->most_byte_price;
+    const double per_byte =
+        (double)b->cut->graph->base * (double)b->most_time_price / (double)most_bytes;
     const uint64_t price = per_byte < 1 ? 1 : (uint64_t)per_byte;
     return arn_min_u64(price, b->most_byte_price / 2 + 1);
 }
