@@ -18,7 +18,7 @@ typedef struct machine {
     uint32_t until[OPS], maker[STORAGES];
     uint8_t held[STORAGES];
     arenaut_order_use reads[READS];
-    arenaut_order_dependence waits[WAITS];
+    arenaut_order_dependence dependences[WAITS];
     arenaut_order_right rights[RIGHTS];
     arenaut_rematerialization *found;
     uint64_t least;
