@@ -171,7 +171,7 @@ def strongly_connected(graph):
 
 
 def operators():
-    names = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "src/formats/tflite/tflite_operators.c").read_text()))
+    names = set(re.findall(r'^TFLITE\("([A-Z][A-Z0-9_]+)"', (ROOT / "src/ops/ops.def").read_text(), re.M))
     mentions = Counter()
     files = defaultdict(set)
     for path in sources("src"):

@@ -298,8 +298,8 @@ arenaut_status arenaut_costs_read(const char *text, size_t size, const arenaut_p
                                   const arenaut_allocator *allocator, uint64_t **costs,
                                   arenaut_error *err);
 
-/* Limits of rematerialization. Zero-initialised: cheap ops, any number of them, for the lowest peak,
- * and the default effort. */
+/* Limits of rematerialization. Zero-initialised: cheap ops, any number of them, for the lowest
+ * peak, and the default effort. */
 typedef struct arenaut_recompute_options {
     uint64_t budget; /* bytes alive at once, to be kept at the least cost, by any op that may be
                       * repeated; 0: as few as cheap ops can make it */
@@ -331,11 +331,11 @@ typedef struct arenaut_recomputation {
 
 void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
 
-/* Rematerialization under a budget (rematerialization.h): the fastest schedule within the budget or,
- * without one, that with the lowest peak, repeating cheap ops alone. `program` is
- * that for which `order` was made of `lowering`. `base` is the order of `file`, the program before
- * its passes, in which `program` runs: its ops, each once. The same arguments give the same answer;
- * if it is stopped, that is the best by then. REFUSED for several methods, and for jumps; INTERNAL
+/* Rematerialization under a budget (rematerialization.h): the fastest schedule within the budget
+ * or, without one, that with the lowest peak, repeating cheap ops alone. `program` is that for
+ * which `order` was made of `lowering`. `base` is the order of `file`, the program before its
+ * passes, in which `program` runs: its ops, each once. The same arguments give the same answer; if
+ * it is stopped, that is the best by then. REFUSED for several methods, and for jumps; INTERNAL
  * where the checker refuses the schedule. */
 arenaut_status arenaut_recompute_find(const arenaut_program *program,
                                       const arenaut_lowering *lowering,
