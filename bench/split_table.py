@@ -51,14 +51,14 @@ class Row:
 
     def runtime_cells(self):
         sys.path.insert(0, str(ROOT / "tests" / "models"))
-        import compare
+        import tflite_compare
         import micro_runtime
         original, changed = self.path.read_bytes(), self.changed.read_bytes()
         try:
             machines = [micro_runtime.Machine(data) for data in (original, changed)]
         except micro_runtime.Refused:
             return ["not run by it", "", ""]
-        same = compare.first_difference(original, changed, seeds=(1,), runs=1) is None
+        same = tflite_compare.first_difference(original, changed, seeds=(1,), runs=1) is None
         totals = " → ".join(number(sum(machine.arena())) for machine in machines)
         return [totals, "the same" if same else "DIFFERENT", f"{ratio(machines):.2f}"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "models"))
 
-import compare  # noqa: E402
+import tflite_compare  # noqa: E402
 import exported_graphs  # noqa: E402
 import numpy as np  # noqa: E402
 import pte_runtime  # noqa: E402
@@ -74,7 +74,7 @@ class Micro:
         return model.bytes()
 
     def same(self, before, after):
-        return compare.first_difference(before.read_bytes(), after.read_bytes(), seeds=(1, 2), runs=2) is None
+        return tflite_compare.first_difference(before.read_bytes(), after.read_bytes(), seeds=(1, 2), runs=2) is None
 
 
 class Onnx:

@@ -90,7 +90,7 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
                                       : "none was found that fits; any needs %s bytes (proven)\n",
                     with_commas(r->floor).text);
     } else if (r->after < r->before) {
-        text_put(out, "less would be alive at once, but needs no smaller arena\n");
+        text_put(out, "less would be alive at once, but no smaller arena was found\n");
     } else if (r->floor >= r->before) {
         text_put(out, "nothing that cheap ops can make again is in the way at the peak (proven)\n");
     } else {

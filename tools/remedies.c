@@ -334,7 +334,7 @@ static void put_why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o
         text_printf(out, ": %s (proven)", words_of_no_order(p, o));
         return;
     }
-    text_put(out, o->best < o->given ? ": less is alive at once in one, but needs no smaller arena"
+    text_put(out, o->best < o->given ? ": less is alive at once in one, but no smaller arena was found"
                                      : ": no better one was found");
 }
 

@@ -3,7 +3,7 @@
 import pytest
 from conftest import DATA, SCRATCH, corpus_params
 
-import compare
+import tflite_compare
 import micro_runtime
 
 # (today, planned without, planned with in-place ops)
@@ -46,14 +46,14 @@ def test_every_op_leaves_the_same_tensors(planned, path):
         assert document["result"]["arena"] == document["baseline"]["arena"]
         return
     every = 9 if path.stem == "torchaudio_conformer" else 1  # 138 ops, half a second each
-    assert compare.first_wrong_op(path.read_bytes(), data, every=every) is None
+    assert tflite_compare.first_wrong_op(path.read_bytes(), data, every=every) is None
 
 
 @pytest.mark.parametrize("path", OWN + CORPUS)
 def test_outputs_are_the_same_over_several_runs(planned, path):
     _, data, written = planned(path)
     seeds = (1,) if path.stem == "torchaudio_conformer" else (1, 2, 3)
-    assert not written or compare.first_difference(path.read_bytes(), data, seeds) is None
+    assert not written or tflite_compare.first_difference(path.read_bytes(), data, seeds) is None
 
 
 @pytest.mark.parametrize("path", OWN + CORPUS)

@@ -9,7 +9,7 @@ import json
 import pytest
 from conftest import DATA
 
-import compare
+import tflite_compare
 import micro_runtime
 
 # Ops of the first two ask for scratch.
@@ -20,8 +20,8 @@ FLAGS = ((), ("--overlap", "on"), ("--overlap", "on", "--inplace", "on"))
 def answers_alike(data, seed):
     """Whether a second call that is given nothing answers as the first."""
     machine = micro_runtime.Machine(data)
-    first = compare.bits(machine.run(micro_runtime.random_inputs(machine.inputs, seed)))
-    return compare.bits(machine.run([])) == first
+    first = tflite_compare.bits(machine.run(micro_runtime.random_inputs(machine.inputs, seed)))
+    return tflite_compare.bits(machine.run([])) == first
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids="-".join)

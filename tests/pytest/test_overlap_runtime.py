@@ -11,7 +11,7 @@ import os
 import pytest
 from conftest import DATA, SCRATCH, corpus_params
 
-import compare
+import tflite_compare
 import micro_runtime
 import overlap_plans
 import tflite_file
@@ -87,14 +87,14 @@ def test_every_op_leaves_the_same_tensors(planned, path):
     _, data, written = planned(path)
     if written:
         every = STRIDE.get(path.stem, 1)
-        assert compare.first_wrong_op(path.read_bytes(), data, every=every) is None
+        assert tflite_compare.first_wrong_op(path.read_bytes(), data, every=every) is None
 
 
 @pytest.mark.parametrize("path", MODELS)
 def test_outputs_are_the_same_over_several_runs(planned, path):
     _, data, written = planned(path)
     seeds = (1,) if path.stem in STRIDE else (1, 2, 3)
-    assert not written or compare.first_difference(path.read_bytes(), data, seeds) is None
+    assert not written or tflite_compare.first_difference(path.read_bytes(), data, seeds) is None
 
 
 @pytest.mark.parametrize("path", MODELS)
@@ -130,7 +130,7 @@ def test_one_step_less_shows(arenaut_json, planned, tmp_path, path):
         return
     def shows(offsets):
         wrong = tflite_file.with_plan(path.read_bytes(), offsets)
-        return compare.first_wrong_op(path.read_bytes(), wrong,
+        return tflite_compare.first_wrong_op(path.read_bytes(), wrong,
                                       every=STRIDE.get(path.stem, 1)) is not None
 
     arena, short = closer_plan(arenaut_json, tmp_path, document, data)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import DATA, ROOT
 
-import compare
+import tflite_compare
 import micro_runtime
 import tflite_file
 
@@ -52,7 +52,7 @@ def test_models_compute_the_same_in_less_memory(arenaut, arenaut_json, tmp_path,
     assert document["result"]["arena"] < given and again["after"] < again["before"]
     assert again["added_ops"] == len(again["tensors"]) > 0
     assert again["added_bytes"] == sum(8 * 8 * 8 * 4 for _ in again["tensors"])
-    assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2), runs=2) is None
+    assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2), runs=2) is None
     head = micro_runtime.Machine(output.read_bytes()).arena()[0]
     assert head < micro_runtime.Machine(path.read_bytes()).arena()[0]
     assert arenaut("check", output).returncode == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import DATA, ROOT
 
-import compare
+import tflite_compare
 import micro_runtime
 import random_branches
 import tflite_file
@@ -42,7 +42,7 @@ def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, 
         reordered += 1
         assert document["result"]["arena"] < given
         assert sorted(order["ops"]) == list(range(len(order["ops"])))
-        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
+        assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
                                         runs=2) is None
         head = micro_runtime.Machine(output.read_bytes()).arena()[0]
         assert head < micro_runtime.Machine(path.read_bytes()).arena()[0]
@@ -97,7 +97,7 @@ def test_joins_in_place_are_chosen_with_the_order(arenaut, arenaut_json, tmp_pat
             continue
         moved += order["ops"] is not None
         in_place += order["joins"]["in_place"]
-        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
+        assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
                                         runs=2) is None
         assert arenaut("check", output).returncode == 0
         back = tmp_path / f"{seed}.back.tflite"
@@ -117,7 +117,7 @@ def test_with_whatever_else_is_asked_for_models_compute_the_same(arenaut, arenau
                  for part in (flag, "on")]
         document = arenaut_json("plan", path, "--reorder", "on", *flags, "-f", "-o", output)
         changed += (document.get("order") or {}).get("ops") is not None
-        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1,),
+        assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1,),
                                         runs=2) is None, (seed, flags)
         assert arenaut("check", output).returncode == 0
     assert changed >= THOROUGH

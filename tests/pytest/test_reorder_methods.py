@@ -3,7 +3,7 @@ files and ONNX models, in the stock runtimes. Less memory, the same bits."""
 
 import numpy as np
 
-import compare
+import tflite_compare
 import micro_runtime
 import onnx_file
 import tflite_file
@@ -68,7 +68,7 @@ def test_branches_and_loops_are_reordered_inside_and_around(arenaut, arenaut_jso
         n_main = len(tflite_file.unpack(path.read_bytes()).subgraphs[0].operators)
         inside += order["ops"][n_main:] != list(range(n_main, len(order["ops"])))
         assert document["result"]["arena"] < given
-        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
+        assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
                                         runs=2) is None
         head = micro_runtime.Machine(output.read_bytes()).arena()[0]
         assert head < micro_runtime.Machine(path.read_bytes()).arena()[0]

@@ -3,7 +3,7 @@
 import pytest
 from conftest import CORPUS, DATA, SCRATCH, corpus_params
 
-import compare
+import tflite_compare
 import corpus
 import measure_scratch
 import micro_runtime
@@ -102,7 +102,7 @@ def test_outputs_are_the_same_over_several_runs(planned, path):
     if not model.written:
         assert model.nothing_to_gain() and model.data == model.original
         return
-    assert compare.first_difference(model.original, model.data) is None
+    assert tflite_compare.first_difference(model.original, model.data) is None
 
 
 @pytest.mark.parametrize("path", [p for p in RUNNABLE
@@ -111,7 +111,7 @@ def test_outputs_are_the_same_over_several_runs(planned, path):
                                               "mww_alexa", "oww_embedding")])
 def test_every_op_finds_its_operands_untouched(planned, path):
     """Two-class outputs saturate and hide much; intermediate tensors do not."""
-    assert compare.first_wrong_op(planned(path).original, planned(path).data) is None
+    assert tflite_compare.first_wrong_op(planned(path).original, planned(path).data) is None
 
 
 @pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in FIGURES])
@@ -147,7 +147,7 @@ def test_without_scratch_sizes_the_answer_is_honest(arenaut_json, planned, tmp_p
     head, _ = micro_runtime.Machine(model.data).arena()
     assert head <= micro_runtime.Machine(model.original).arena()[0]
     if model.written:
-        assert compare.first_difference(model.original, model.data, seeds=(1,)) is None
+        assert tflite_compare.first_difference(model.original, model.data, seeds=(1,)) is None
 
 
 @pytest.mark.parametrize("path", RUNNABLE)
@@ -191,7 +191,7 @@ def test_another_tools_plan_is_replaced_only_when_forced(arenaut, arenaut_json, 
     result = arenaut_json("plan", path, "-o", output, "-f")["result"]
     assert micro_runtime.Machine(path.read_bytes()).arena()[0] == 640
     assert micro_runtime.Machine(output.read_bytes()).arena()[0] == result["arena"] == 256
-    assert compare.first_difference(path.read_bytes(), output.read_bytes()) is None
+    assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes()) is None
 
 
 def test_these_tests_would_notice_a_wrong_plan():
@@ -201,8 +201,8 @@ def test_these_tests_would_notice_a_wrong_plan():
     offsets = [-1 if tflite_file.is_constant(table, tensor) else 0
                for tensor in table.subgraphs[0].tensors]
     wrong = tflite_file.with_plan(original, offsets)
-    assert compare.first_difference(original, wrong) is not None
-    assert compare.first_wrong_op(original, wrong) is not None
+    assert tflite_compare.first_difference(original, wrong) is not None
+    assert tflite_compare.first_wrong_op(original, wrong) is not None
 
 
 def test_a_smaller_plan_is_a_smaller_arena(planned):

@@ -14,7 +14,7 @@ import pytest
 from conftest import COMMAND, DATA, SCRATCH, corpus_params
 
 import arm_runtime
-import compare
+import tflite_compare
 import micro_runtime
 import tflite_file
 
@@ -77,7 +77,7 @@ def first_wrong_tensor(original, changed, seed=1, most=40, but=()):
     compared = 0
     for index, op in enumerate(after.subgraphs[0].operators):
         outputs = tflite_file.items(op.outputs)
-        if not outputs or compare.holds_resource(after, outputs):
+        if not outputs or tflite_compare.holds_resource(after, outputs):
             continue
         made = outputs[0]
         same = (made < len(names)
@@ -121,7 +121,7 @@ def test_the_runtime_needs_what_is_planned(arenaut, split, tmp_path, path):
 def test_outputs_are_the_same(split, path):
     model = split(path)
     seeds = (1, 2, 3) if path in [p.values[0] for p in QUICK] else (1,)
-    assert compare.first_difference(model.original, model.data, seeds=seeds, runs=1) is None
+    assert tflite_compare.first_difference(model.original, model.data, seeds=seeds, runs=1) is None
 
 
 @pytest.mark.parametrize("path", QUICK)
@@ -159,7 +159,7 @@ def test_split_ops_with_results_over_their_operands_compute_the_same(arenaut_jso
     model = Split(arenaut_json, path, tmp_path, "--split", "on", "--overlap", "on",
                   "--scratch", SCRATCH)
     assert micro_runtime.Machine(model.data).arena()[0] == model.document["result"]["arena"]
-    assert compare.first_difference(model.original, model.data, seeds=(1, 2), runs=1) is None
+    assert tflite_compare.first_difference(model.original, model.data, seeds=(1, 2), runs=1) is None
     assert first_wrong_tensor(model.original, model.data) is None
 
 
@@ -181,7 +181,7 @@ def test_a_compact_file_computes_the_same(arenaut_json, split, tmp_path, path):
     model = Split(arenaut_json, path, tmp_path, "--split", "on", "--compact", "--scratch", SCRATCH)
     assert len(model.data) <= len(split(path).data)
     assert micro_runtime.Machine(model.data).arena() == micro_runtime.Machine(split(path).data).arena()
-    assert compare.first_difference(model.original, model.data, seeds=(1,), runs=1) is None
+    assert tflite_compare.first_difference(model.original, model.data, seeds=(1,), runs=1) is None
 
 
 @pytest.mark.parametrize("path", SPLIT)
@@ -270,7 +270,7 @@ def test_random_models_compute_the_same(tmp_path):
             assert done.returncode == 0 or "cannot be split so" in done.stderr, (seed, stage, done)
             if done.returncode == 0 and output.read_bytes() != data:
                 compared += 1
-                assert compare.first_difference(data, output.read_bytes(), seeds=(1,),
+                assert tflite_compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
     assert compared > 30 * THOROUGH
 
@@ -309,7 +309,7 @@ def test_weights_that_are_infinite_or_no_numbers(arenaut, tmp_path, bad, mode):
     path.write_bytes(edged_model(bad))
     arenaut("plan", path, "--split", f"0-1/3:{mode}", "-o", output)
     assert output.read_bytes() != path.read_bytes()
-    assert compare.first_difference(path.read_bytes(), output.read_bytes()) is None
+    assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes()) is None
 
 
 def make_sparse(_, weights):

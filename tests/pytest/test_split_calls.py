@@ -13,7 +13,7 @@ from conftest import COMMAND, DATA, SCRATCH, corpus_params
 from test_split import NO_ARM, first_wrong_tensor, random_model
 
 import arm_runtime
-import compare
+import tflite_compare
 import micro_runtime
 import tflite_file
 
@@ -80,7 +80,7 @@ def test_a_plan_over_all_subgraphs_makes_calls_small(arenaut_json, tmp_path):
     assert document["baseline"]["arena"] == micro_runtime.Machine(called).arena()[0] == 21504
     assert document["result"]["arena"] == 17408
     assert micro_runtime.Machine(planned.read_bytes()).arena()[0] == 17408
-    assert compare.first_difference(plain, planned.read_bytes()) is None
+    assert tflite_compare.first_difference(plain, planned.read_bytes()) is None
     again = arenaut_json("plan", planned)
     assert again["baseline"]["arena"] == again["result"]["arena"] == 17408
     subprocess.run([COMMAND, "check", planned], check=True, capture_output=True)
@@ -122,7 +122,7 @@ def test_what_check_accepts_of_calls_computes_the_same(arenaut_json, tmp_path):
             at = random.choice(placed) if random.rand() < 0.3 else None
             moved[t] = 16 * random.randint(0, 160) if at is None else offsets[at]
         path.write_bytes(tflite_file.with_plan(planned, moved))
-        same = compare.first_difference(plain, path.read_bytes(), seeds=(1,), runs=1) is None
+        same = tflite_compare.first_difference(plain, path.read_bytes(), seeds=(1,), runs=1) is None
         if is_accepted(path):
             accepted += 1
             assert same, moved
@@ -137,7 +137,7 @@ def test_weights_that_only_a_subgraph_reads_are_kept_in_compact_files(arenaut_js
     path.write_bytes(with_calls(1, height=64, wide=64)[0])
     _, calls = split(arenaut_json, path, tmp_path, "0-2/8:rows+calls", "--compact")
     assert len(tflite_file.unpack(calls).subgraphs) == 2
-    assert compare.first_difference(path.read_bytes(), calls) is None
+    assert tflite_compare.first_difference(path.read_bytes(), calls) is None
 
 
 def split(arenaut_json, path, folder, stage, *options):
@@ -158,7 +158,7 @@ def test_calls_cost_less_than_copies_and_compute_the_same(arenaut_json, tmp_path
     assert head == planned
     assert tail < micro_runtime.Machine(copies).arena()[1]
     assert "IF" in document["split"]["new_operators"]
-    assert compare.first_difference(original, calls, seeds=(1, 2), runs=1) is None
+    assert tflite_compare.first_difference(original, calls, seeds=(1, 2), runs=1) is None
     if path.stem != "mobilenet_v2_int8_nchw":
         assert first_wrong_tensor(original, calls, most=12) is None
 
@@ -202,6 +202,6 @@ def test_random_models_compute_the_same(tmp_path):
             assert done.returncode == 0 or "cannot be split so" in done.stderr, (seed, stage, done)
             if done.returncode == 0 and output.read_bytes() != data:
                 compared += 1
-                assert compare.first_difference(data, output.read_bytes(), seeds=(1,),
+                assert tflite_compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
     assert compared > 20 * THOROUGH

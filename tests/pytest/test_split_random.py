@@ -11,7 +11,7 @@ from conftest import COMMAND
 from random_nets import STATE, random_net
 from test_split import first_wrong_tensor
 
-import compare
+import tflite_compare
 import tflite_file
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
@@ -56,7 +56,7 @@ def with_pieces_exchanged(data):
 
 
 def differs(original, changed):
-    return (compare.first_difference(original, changed, seeds=(1,), runs=2) is not None
+    return (tflite_compare.first_difference(original, changed, seeds=(1,), runs=2) is not None
             or first_wrong_tensor(original, changed, most=5, but=STATE) is not None)
 
 
