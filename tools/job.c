@@ -119,6 +119,7 @@ exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     if (!fault->option) return complain_error(path, err);
     if (strcmp(fault->option, "shapes") == 0) return complain_error(job->shapes.path, err);
     if (strcmp(fault->option, "scratch") == 0) return complain_error(job->scratch.path, err);
+    if (strcmp(fault->option, "costs") == 0) return complain_error(job->costs.path, err);
     return complain(exit_for_status(err->code), path, "--%s", err->msg);
 }
 
@@ -330,21 +331,6 @@ static char *model_name(const char *path) {
     return memcpy(must_allocate(length + 1, 1), name, length);
 }
 
-static exit_code read_costs(tool_job *job) {
-    arenaut_pipeline *p = job->pipeline;
-    arenaut_side_file text = {0};
-    arenaut_error err = {0};
-    if (!job->options->costs) return EXIT_FINE;
-    const exit_code code = open_side_file(job->options->costs, &job->costs, &text);
-    if (code != EXIT_FINE) return code;
-    if (arenaut_costs_read(text.text, text.size, p->document.program, NULL, &job->op_costs, &err) !=
-        ARENAUT_OK) {
-        return complain_error(job->costs.path, &err);
-    }
-    p->options.recomputing.options.costs = job->op_costs;
-    return EXIT_FINE;
-}
-
 /* Names are checked before anything is computed. */
 static exit_code check_model_flags(tool_job *job) {
     const tool_options *o = job->options;
@@ -353,7 +339,8 @@ static exit_code check_model_flags(tool_job *job) {
     if (code == EXIT_FINE) code = open_side_file(o->scratch, &job->scratch, &options->scratch);
     options->scratch_model = job->model = model_name(job->path);
     if (code == EXIT_FINE) code = refuse_other_runtime(job->pipeline);
-    if (code == EXIT_FINE) code = read_costs(job);
+    if (code == EXIT_FINE)
+        code = open_side_file(o->costs, &job->costs, &options->recomputing.costs);
     if (code == EXIT_FINE) note_idle_rules(job->pipeline);
     if (code == EXIT_FINE) note_idle_kernels(job->pipeline);
     return code;
@@ -486,7 +473,6 @@ void job_close(tool_job *job) {
     input_close(&job->shapes);
     input_close(&job->scratch);
     input_close(&job->costs);
-    free(job->op_costs);
     for (size_t i = 0; i < job->n_inputs && !job->borrowed; i++) input_close(&job->inputs[i]);
     if (!job->borrowed) free(job->inputs);
     free(job->label);

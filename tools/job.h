@@ -19,7 +19,6 @@ typedef struct tool_job {
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
     input_file shapes, scratch, costs;
-    uint64_t *op_costs; /* per op of the file, from `costs` */
     kernel_choice kernels;
     flag_values values;         /* what the pipeline's options point into */
     arenaut_pipeline *pipeline; /* NULL: it was not even begun */

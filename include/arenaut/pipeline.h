@@ -122,6 +122,7 @@ typedef struct arenaut_recomputing {
     const uint32_t *ops; /* the schedule, with copies; NULL: search for one */
     uint32_t n_ops;
     arenaut_recompute_options options; /* of the search */
+    arenaut_side_file costs; /* arenaut_costs_read; where it is given, options.costs is of no use */
 } arenaut_recomputing;
 
 /* The result of rematerialization, in live bytes and nanoseconds. */

@@ -211,14 +211,19 @@ def caching_reserve(problem, expandable):
     return found.value if status == records.OK else None
 
 
-class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes")):
-    """What ops that run again for late readers come to: bytes that are alive at once, and the work.
+class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes time added_time least_time floor fits")):
+    """The result of rematerialization: bytes that are alive at once, and the work.
 
     Attributes:
         before (int): if each op runs once.
         after (int): if those that were found run again.
         added_ops (int): runs that were added; 0: no plan needs less then.
         added_bytes (int): that they write.
+        time (int): nanoseconds of all ops, each once.
+        added_time (int): of the schedule that was found.
+        least_time (int): that no schedule with as few bytes adds less than; proven, and checked.
+        floor (int): bytes that no arena is below, whatever is rematerialized; proven, and checked.
+        fits (bool): `fit` is kept, by this schedule or without any.
     """
 
     __slots__ = ()
@@ -226,6 +231,11 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes"))
     after: int
     added_ops: int
     added_bytes: int
+    time: int
+    added_time: int
+    least_time: int
+    floor: int
+    fits: bool
 
 
 class Order(namedtuple("Order", "given best bound ops between_jumps joins views held",
@@ -390,7 +400,10 @@ class Model:
                 in percent of multiplications. `budget`: bytes to be reserved: the stages that add
                 least and fit are taken.
                 `reorder`: True: ops may run in another order.
-                `recompute`: True: cheap ops may run again for late readers; `max_ops`: how many.
+                `recompute`: True: cheap ops are rematerialized for late readers; `max_ops`: how many.
+                With `fit`, bytes, any op may be: the schedule that adds least time and fits. Times
+                are those of `costs`, a path to CSV, or modelled for `device`: "a100", "h100",
+                "cpu", or its (operations, bytes) in a second.
                 `compact`: True: what is written holds no bytes that nothing leads to.
                 `preserve_inputs`: True: inputs keep their bytes.
                 `alloc_io`: False: inputs and outputs are not in the arena.
@@ -528,7 +541,10 @@ class ModelPlan(Plan):
         """What ops that run again come to; None where `recompute` was not asked for, or where ops can
         run only once."""
         found = self._pipeline.record.recomputed
-        return Recomputed(found.before, found.after, found.n_ops, found.bytes) if found.known else None
+        if not found.known:
+            return None
+        return Recomputed(found.before, found.after, found.n_ops, found.bytes, found.base, found.added, found.bound,
+                          found.floor, found.fits)
 
     def __repr__(self) -> str:
         now = "" if self.now is None else f", today {self.now:,}"

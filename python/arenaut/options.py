@@ -14,7 +14,7 @@ from arenaut.problem import pool_records, pools_of, rows_of, separate, whole
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
         "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
-        "reorder", "recompute", "compact")
+        "reorder", "recompute", "fit", "costs", "device", "compact")
 REPORT = ("width", "top", "color", "unicode", "steps", "compare", "replan")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
 
@@ -98,12 +98,37 @@ def pipeline_options(given, path, watch):
     options.overwrite = overwrite(given.get("inplace"))
     options.splitting = splitting(given, keep)
     options.reordering.on = switch("reorder", given)
-    options.recomputing.on = switch("recompute", given)
-    options.recomputing.options.max_ops = options.splitting.options.max_ops
+    options.recomputing = recomputing(given, options.splitting.options.max_ops)
     if given.get("align") is not None:
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)
     return options, keep
+
+
+def recomputing(given, max_ops):
+    """arenaut_recomputing; what only it obeys is refused without it."""
+    made = records.Recomputing(on=switch("recompute", given))
+    made.options.max_ops = max_ops
+    for name in ("fit", "costs", "device"):
+        if given.get(name) is not None and not made.on:
+            raise TypeError(f"'{name}' is of recompute=True")
+    if given.get("fit") is not None:
+        made.options.budget = at_least_one("fit", given["fit"])
+    if given.get("costs") is not None:
+        text = side_file("costs", given["costs"])
+        made.costs = records.SideFile(text, len(text))
+    if given.get("device") is not None:
+        made.options.device = roofline(given["device"])
+    return made
+
+
+def roofline(device):
+    """By its name, or (operations, bytes) in a second."""
+    if isinstance(device, str):
+        known = C.arenaut_roofline_find(device.encode())
+        return known.contents if known else arrays.refuse("device", None, device, "a100, h100, cpu, or a pair of rates")
+    operations, moved = (at_least_one("device", rate) for rate in device)
+    return records.Roofline(b"the device given", operations, moved, 0)
 
 
 def switch(name, given, default=False):

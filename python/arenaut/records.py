@@ -1084,7 +1084,8 @@ Recomputing._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
     ("n_ops", c_uint32),
-    ("options", RecomputeOptions)]
+    ("options", RecomputeOptions),
+    ("costs", SideFile)]
 Recomputed._fields_ = [
     ("known", c_bool),
     ("before", c_uint64),
@@ -1246,6 +1247,7 @@ FUNCTIONS = {
     "arenaut_target_at": ((c_size_t,), POINTER(Target)),
     "arenaut_target_find": ((c_char_p,), POINTER(Target)),
     "arenaut_split_mode_name": ((c_int,), c_char_p),
+    "arenaut_roofline_find": ((c_char_p,), POINTER(Roofline)),
     "arenaut_rule_name": ((c_int,), c_char_p),
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),

@@ -135,6 +135,9 @@ class ModelOptions(PlannerOptions, total=False):
     max_macs: int | None
     reorder: bool
     recompute: bool
+    fit: int | None
+    costs: Path | None
+    device: str | tuple[int, int] | None
     compact: bool
 
 

@@ -208,6 +208,17 @@ static arenaut_status recompute_found(arenaut_pipeline *p, arn_budget *budget, a
     return st;
 }
 
+static arenaut_status read_costs(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_side_file *costs = &p->options.recomputing.costs;
+    if (!costs->text) return ARENAUT_OK;
+    const arenaut_status st =
+        arenaut_costs_read(costs->text, costs->size, p->document.program, arn_pipeline_allocator(p),
+                           &p->store->op_costs, err);
+    if (st != ARENAUT_OK) p->fault.option = "costs";
+    p->options.recomputing.options.costs = p->store->op_costs;
+    return st;
+}
+
 arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
     const arenaut_recomputing *o = &p->options.recomputing;
     if (!o->on) return ARENAUT_OK;
@@ -222,6 +233,7 @@ arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, a
         return ARENAUT_OK;
     }
     if (o->ops) return put_sequence(p, o->ops, o->n_ops, err);
-    if (!arn_pipeline_has_time(p, budget, "computed again")) return ARENAUT_OK;
+    const arenaut_status st = read_costs(p, err);
+    if (st != ARENAUT_OK || !arn_pipeline_has_time(p, budget, "computed again")) return st;
     return recompute_found(p, budget, err);
 }

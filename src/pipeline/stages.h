@@ -35,6 +35,7 @@ struct arenaut_pipeline_store {
     size_t n_files;
     arenaut_program *read;          /* as it was read, with sizes bound; NULL: a problem */
     const arenaut_program *as_read; /* that, or the one of the pipeline that this one is beside */
+    uint64_t *op_costs;             /* read from options.recomputing.costs */
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */

@@ -63,7 +63,7 @@ def test_a_file_that_holds_a_plan_is_described_by_it(tmp_path, rights):
     assert size.now == size.planned == size.needed == made.planned == int(theirs["result"]["arena"])
     assert size.bound == int(theirs["result"]["lower_bound"])
     assert size.reserve == made.tensor_arena.total == theirs["tensor_arena"][0]["bytes"]
-    assert f"arena  {made.planned:,} bytes" in held.explain()
+    assert f"head   {made.planned:,} bytes" in held.explain()
     anew = held.size(inplace=False, overlap=False)
     assert anew.now == made.planned and anew.planned == held.plan(inplace=False, overlap=False).planned
 
@@ -276,10 +276,25 @@ def test_cheap_ops_that_run_again(tmp_path):
     model = arenaut.open(path)
     plan = model.plan(recompute=True)
     plan.check()
-    assert plan.recomputed == (4064, 4000, 1, 800) and plan.arena == 4000
+    assert plan.recomputed[:4] == (4064, 4000, 1, 800) and plan.arena == 4000
     assert model.plan().recomputed is None and model.plan().arena == 4064
     limited = model.plan(recompute=True, max_ops=0)
     assert limited.recomputed.added_ops == 0 and limited.arena == 4064
+    assert plan.recomputed.added_time >= plan.recomputed.least_time > 0 and plan.recomputed.floor <= 4000
+    costs = tmp_path / "costs.csv"
+    costs.write_text("method,op,nanoseconds\n" + "".join(f",{op},{100 + op}\n" for op in range(len(waiting()["ops"]))))
+    fitted = model.plan(recompute=True, fit=4000, costs=costs)
+    assert fitted.arena <= 4000 and fitted.recomputed.fits
+    assert fitted.recomputed.time == sum(100 + op for op in range(len(waiting()["ops"])))
+    assert not model.plan(recompute=True, fit=10, device="cpu").recomputed.fits
+    assert model.plan(recompute=True, device=(10**12, 10**11)).recomputed.time > 0
+    with pytest.raises(TypeError, match="recompute=True"):
+        model.plan(fit=4000)
+    with pytest.raises(arenaut.InputError, match="a100, h100, cpu"):
+        model.plan(recompute=True, device="abacus")
+    costs.write_text("method,op,nanoseconds\n,999,1\n")
+    with pytest.raises(arenaut.InputError, match="999"):
+        model.plan(recompute=True, costs=costs)
     both = model.plan(recompute=True, reorder=True)
     assert both.arena == 4000 and both.order.bound == 4000
 

@@ -3,12 +3,15 @@
 #include "support/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/arenaut.h>
 
+#include "support/documents.h"
 #include "support/fuse.h"
 #include "support/remat_machine.h"
+#include "support/sweep.h"
 
 TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
     remat_counts c = {0};
@@ -130,4 +133,44 @@ static arenaut_status find_and_check(void *context, const arenaut_allocator *all
 TEST(any_allocation_may_fail) {
     arenaut_remat_problem p = chain;
     survives_every_allocation_failure(find_and_check, &p);
+}
+
+#define TWO_OPS                                                                                    \
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"x\", \"bytes\": 8},"           \
+    "{\"name\": \"a\", \"bytes\": 8}, {\"name\": \"y\", \"bytes\": 8}], \"methods\": [{\"name\": " \
+    "\"main\", \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["                              \
+    "{\"name\": \"f\", \"inputs\": [\"x\"], \"outputs\": [\"a\"]},"                                \
+    "{\"name\": \"g\", \"inputs\": [\"a\"], \"outputs\": [\"y\"]}]}]}"
+#define COSTS "# measured\nmethod,op,nanoseconds\nmain,0,250\n ,1, 7\r\n0,1,9"
+
+static const arenaut_program *two_ops;
+
+/* Accepted or refused with a line; the times are those that stand there. */
+static bool costs_property(const uint8_t *data, size_t n) {
+    uint64_t *costs = NULL;
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_costs_read((const char *)data, n, two_ops, NULL, &costs, &err);
+    if (st == ARENAUT_OK) free(costs);
+    else assert_true(st == ARENAUT_BAD_INPUT && !costs && err.msg[0]);
+    return st == ARENAUT_OK;
+}
+
+TEST(a_cost_file_gives_times_by_method_and_op) {
+    arenaut_document d = read_text(NULL, TWO_OPS);
+    uint64_t *costs = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_costs_read(COSTS, sizeof COSTS - 1, d.program, NULL, &costs, &err), err);
+    assert_int_equal(costs[0], 250);
+    assert_int_equal(costs[1], 9);
+    free(costs);
+    two_ops = d.program;
+    uint8_t bytes[sizeof COSTS - 1];
+    memcpy(bytes, COSTS, sizeof bytes);
+    const sweep s = {.property = costs_property, .bits = 8};
+    assert_int_equal(sweep_cuts(&s, bytes, sizeof bytes).tried, sizeof bytes);
+    const sweep_counts flips = sweep_flips(&s, bytes, sizeof bytes);
+    assert_true(flips.accepted > 0 && flips.accepted < flips.tried);
+    sweep_scatter(&s, bytes, sizeof bytes, 2000);
+    arenaut_document_free(&d);
 }

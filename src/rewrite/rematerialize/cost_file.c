@@ -70,7 +70,7 @@ static bool read_number(const cost_reader *r, int cell, uint64_t *number) {
 /* By its name or number; the first, if the cell is empty. */
 static uint32_t find_method(const cost_reader *r) {
     uint64_t number = 0;
-    if (r->length[METHOD] == 0) return 0;
+    if (r->length[METHOD] == 0) return r->program->n_methods > 0 ? 0 : ARENAUT_NONE;
     for (uint32_t i = 0; i < r->program->n_methods; i++) {
         const char *name = r->program->methods[i].name;
         if (name && is_text(r, METHOD, name)) return i;
