@@ -334,8 +334,9 @@ static void put_why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o
         text_printf(out, ": %s (proven)", words_of_no_order(p, o));
         return;
     }
-    text_put(out, o->best < o->given ? ": less is alive at once in one, but no smaller arena was found"
-                                     : ": no better one was found");
+    text_put(out, o->best < o->given
+                      ? ": less is alive at once in one, but no smaller arena was found"
+                      : ": no better one was found");
 }
 
 static void put_work(const arenaut_recomputed *r, arenaut_text *out) {

@@ -139,39 +139,43 @@ static void tell(arenaut_pipeline *p, const arenaut_recomputation *found) {
                                          .device = o->device.name ? o->device.name : "a100"};
 }
 
-/* The fastest sequence with which the arena is within the budget: where buffers leave gaps, as many
+/* Takes the schedule if its arena is within `most` bytes; *excess: by how many it is larger. */
+static arenaut_status take_if_it_fits(arenaut_pipeline *p, arn_budget *budget,
+                                      const arenaut_recomputation *found, uint64_t most,
+                                      uint64_t *excess, arenaut_error *err) {
+    arn_reserved with;
+    const arenaut_status st = plan_with(p, budget, found->ops, found->n_ops, &with, err);
+    if (st != ARENAUT_OK) return st;
+    *excess = with.cost.total > most ? with.cost.total - most : 0;
+    if (*excess > 0) return ARENAUT_OK;
+    p->recomputed.fits = true;
+    return put_sequence(p, found->ops, found->n_ops, err);
+}
+
+/* The fastest schedule with which the arena is within the budget: if buffers leave gaps, as many
  * bytes fewer are asked for. A bound for the budget holds for all of them. */
 static arenaut_status fit(arenaut_pipeline *p, arn_budget *budget, uint32_t *base,
                           arenaut_error *err) {
     enum { MOST_TIMES = 4 };
     const uint64_t most = p->options.recomputing.options.budget;
-    const uint32_t n = p->document.program->n_ops;
     uint64_t within = most, bound = 0;
     arn_reserved now;
     arenaut_status st = plan_with(p, budget, NULL, 0, &now, err);
     for (uint32_t i = 0; i < MOST_TIMES && st == ARENAUT_OK; i++) {
         arenaut_recomputation *found = NULL;
+        uint64_t excess = 0;
         st = find(p, budget, within, base, &found, err);
         if (st != ARENAUT_OK) return st;
         if (i == 0) bound = found->bound;
         found->bound = bound;
         tell(p, found);
-        const bool fits_already = now.cost.total <= most;
-        p->recomputed.fits = fits_already;
-        bool over = false;
-        if (found->fits && found->n_ops > n && !fits_already) {
-            arn_reserved with;
-            st = plan_with(p, budget, found->ops, found->n_ops, &with, err);
-            over = with.cost.total > most;
-            if (st == ARENAUT_OK && !over) {
-                p->recomputed.fits = true;
-                st = put_sequence(p, found->ops, found->n_ops, err);
-            }
-            if (over && with.cost.total - most < within) within -= with.cost.total - most;
-            else over = false;
-        }
+        p->recomputed.fits = now.cost.total <= most;
+        const bool adds = found->n_ops > p->document.program->n_ops;
+        if (found->fits && adds && !p->recomputed.fits)
+            st = take_if_it_fits(p, budget, found, most, &excess, err);
         arenaut_recomputation_free(found);
-        if (!over) break;
+        if (excess == 0 || excess >= within) break;
+        within -= excess;
     }
     return st;
 }
