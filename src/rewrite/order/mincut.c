@@ -1,4 +1,4 @@
-/* Minimum cuts of live bytes, by maximum flow (Dinic 1970). Executed ops are on the side of the
+/* Minimum cuts of live bytes, by maximum flow (max_flow.h). Executed ops are on the side of the
  * source. A buffer is an arc between two nodes, the first on that side once any of its users is,
  * the second once all are, and its capacity is its size; so the cut is the live bytes. Dependences
  * are arcs of unlimited capacity. O(V² E) at worst, near linear on graphs of models. */
@@ -10,13 +10,10 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
-enum { SOURCE, SINK }; /* the first two nodes */
-
-#define UNLIMITED UINT64_MAX
-
 arenaut_status arn_mincut_make(const arn_schedule_graph *graph, arn_budget *budget, arn_mincut *cut,
                                arenaut_error *err) {
     *cut = (arn_mincut){.graph = graph, .budget = budget};
+    arn_flow_network_init(&cut->network, &graph->allocator);
     cut->role = arn_allocate_zeroed(&graph->allocator, graph->n_ops, sizeof *cut->role);
     cut->op_node = arn_allocate(&graph->allocator, graph->n_ops, sizeof *cut->op_node);
     cut->buffer_node = arn_allocate(&graph->allocator, graph->n_buffers, sizeof *cut->buffer_node);
@@ -32,50 +29,14 @@ arenaut_status arn_mincut_make(const arn_schedule_graph *graph, arn_budget *budg
 
 void arn_mincut_free(arn_mincut *cut) {
     if (!cut->graph) return;
-    void *const blocks[] = {cut->role, cut->op_node, cut->buffer_node, cut->buffers.ids,
-                            cut->head, cut->level,   cut->current_arc, cut->path,
-                            cut->next, cut->target,  cut->residual};
+    arn_flow_network_free(&cut->network);
+    void *const blocks[] = {cut->role, cut->op_node, cut->buffer_node, cut->buffers.ids};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         arn_release(&cut->graph->allocator, blocks[i]);
     }
 }
 
 /* ---- the network ---- */
-
-static bool add_node(arn_mincut *c, uint32_t *node) {
-    const arenaut_allocator *a = &c->graph->allocator;
-    const uint64_t n = (uint64_t)c->n_nodes + 1;
-    if (!arn_grow(a, (void **)&c->head, &c->node_capacity, n, sizeof *c->head) ||
-        !arn_grow(a, (void **)&c->level, &c->level_capacity, n, sizeof *c->level) ||
-        !arn_grow(a, (void **)&c->current_arc, &c->current_capacity, n, sizeof *c->current_arc) ||
-        !arn_grow(a, (void **)&c->path, &c->path_capacity, n, sizeof *c->path)) {
-        return false;
-    }
-    c->head[c->n_nodes] = ARENAUT_NONE;
-    *node = c->n_nodes;
-    c->n_nodes++;
-    return true;
-}
-
-static void add_half(arn_mincut *c, uint32_t from, uint32_t to, uint64_t residual) {
-    c->target[c->n_arcs] = to;
-    c->residual[c->n_arcs] = residual;
-    c->next[c->n_arcs] = c->head[from];
-    c->head[from] = c->n_arcs++;
-}
-
-static bool add_arc(arn_mincut *c, uint32_t from, uint32_t to, uint64_t residual) {
-    const arenaut_allocator *a = &c->graph->allocator;
-    const uint64_t n = (uint64_t)c->n_arcs + 2;
-    if (!arn_grow(a, (void **)&c->next, &c->arc_capacity, n, sizeof *c->next) ||
-        !arn_grow(a, (void **)&c->target, &c->target_capacity, n, sizeof *c->target) ||
-        !arn_grow(a, (void **)&c->residual, &c->residual_capacity, n, sizeof *c->residual)) {
-        return false;
-    }
-    add_half(c, from, to, residual);
-    add_half(c, to, from, 0);
-    return true;
-}
 
 static bool add_op(arn_mincut *c, uint32_t op) {
     const arn_schedule_graph *g = c->graph;
@@ -85,16 +46,20 @@ static bool add_op(arn_mincut *c, uint32_t op) {
         c->buffer_node[b] = 0;
         if (!arn_id_list_push(&c->buffers, &g->allocator, b)) return false;
     }
-    return add_node(c, &c->op_node[op]);
+    c->op_node[op] = arn_flow_network_add_node(&c->network);
+    return true;
 }
 
-static bool add_dependences(arn_mincut *c, uint32_t op) {
+static void add_arc(arn_mincut *c, uint32_t from, uint32_t to, uint64_t capacity) {
+    arn_flow_network_add_arc(&c->network, from, to, capacity);
+}
+
+static void add_dependences(arn_mincut *c, uint32_t op) {
     const arn_schedule_graph *g = c->graph;
     for (uint32_t i = g->predecessors.begin[op]; i < g->predecessors.begin[op + 1]; i++) {
         const uint32_t first = c->op_node[g->predecessors.ids[i]];
-        if (first != ARENAUT_NONE && !add_arc(c, c->op_node[op], first, UNLIMITED)) return false;
+        if (first != ARENAUT_NONE) add_arc(c, c->op_node[op], first, ARN_FLOW_UNLIMITED);
     }
-    return true;
 }
 
 /* Uses of a buffer other than by open ops. */
@@ -118,120 +83,53 @@ static ends find_ends(const arn_mincut *c, uint32_t b) {
     return e;
 }
 
-static bool connect_users(arn_mincut *c, uint32_t b, uint32_t some, uint32_t all) {
+static void connect_users(arn_mincut *c, uint32_t b, uint32_t some, uint32_t all) {
     const arn_schedule_graph *g = c->graph;
     for (uint32_t i = g->users.begin[b]; i < g->users.begin[b + 1]; i++) {
         const uint32_t op = c->op_node[g->users.ids[i]];
         if (op == ARENAUT_NONE) continue;
-        if (some != SOURCE && !add_arc(c, op, some, UNLIMITED)) return false;
-        if (all != SINK && !add_arc(c, all, op, UNLIMITED)) return false;
+        if (some != ARN_FLOW_SOURCE) add_arc(c, op, some, ARN_FLOW_UNLIMITED);
+        if (all != ARN_FLOW_SINK) add_arc(c, all, op, ARN_FLOW_UNLIMITED);
     }
-    return true;
 }
 
-static bool add_buffer(arn_mincut *c, uint32_t b, uint64_t *constant) {
+static void add_buffer(arn_mincut *c, uint32_t b, uint64_t *constant) {
     const ends e = find_ends(c, b);
     const uint64_t size = c->graph->size[b];
-    uint32_t some = SOURCE, all = SINK;
+    uint32_t some = ARN_FLOW_SOURCE, all = ARN_FLOW_SINK;
     if (e.now || (e.before && e.after)) {
         *constant += size;
-        return true;
+        return;
     }
-    if (size == 0 || (e.n_open == 1 && !e.before && !e.after)) return true;
-    if (!e.before && !add_node(c, &some)) return false;
-    if (!e.after && !add_node(c, &all)) return false;
-    return connect_users(c, b, some, all) && add_arc(c, some, all, size);
+    if (size == 0 || (e.n_open == 1 && !e.before && !e.after)) return;
+    if (!e.before) some = arn_flow_network_add_node(&c->network);
+    if (!e.after) all = arn_flow_network_add_node(&c->network);
+    connect_users(c, b, some, all);
+    add_arc(c, some, all, size);
 }
 
+/* False if there is no memory. */
 static bool build_network(arn_mincut *c, const uint32_t *open, uint32_t n_open,
                           uint64_t *constant) {
-    c->n_nodes = c->n_arcs = c->buffers.n = 0;
-    uint32_t source, sink;
-    bool ok = add_node(c, &source) && add_node(c, &sink);
+    bool ok = true;
+    c->buffers.n = 0;
+    arn_flow_network_clear(&c->network, ARN_FLOW_FIRST_NODE);
     for (uint32_t i = 0; ok && i < n_open; i++) ok = add_op(c, open[i]);
-    for (uint32_t i = 0; ok && i < n_open; i++) ok = add_dependences(c, open[i]);
-    for (uint32_t i = 0; ok && i < c->buffers.n; i++) {
-        ok = add_buffer(c, c->buffers.ids[i], constant);
-    }
+    for (uint32_t i = 0; ok && i < n_open; i++) add_dependences(c, open[i]);
+    for (uint32_t i = 0; ok && i < c->buffers.n; i++) add_buffer(c, c->buffers.ids[i], constant);
     for (uint32_t i = 0; i < c->buffers.n; i++) c->buffer_node[c->buffers.ids[i]] = ARENAUT_NONE;
-    return ok;
-}
-
-/* ---- maximum flow ---- */
-
-/* The level graph, by breadth-first search; `path` is the queue. Whether the sink is reached. */
-static bool find_level_graph(arn_mincut *c) {
-    uint32_t from = 0, to = 0;
-    for (uint32_t i = 0; i < c->n_nodes; i++) c->level[i] = ARENAUT_NONE;
-    c->level[SOURCE] = 0;
-    c->path[to++] = SOURCE;
-    while (from < to) {
-        const uint32_t node = c->path[from++];
-        for (uint32_t arc = c->head[node]; arc != ARENAUT_NONE; arc = c->next[arc]) {
-            const uint32_t next = c->target[arc];
-            c->spent++;
-            if (c->residual[arc] == 0 || c->level[next] != ARENAUT_NONE) continue;
-            c->level[next] = c->level[node] + 1;
-            c->path[to++] = next;
-        }
-    }
-    return c->level[SINK] != ARENAUT_NONE;
-}
-
-static bool is_admissible(const arn_mincut *c, uint32_t node, uint32_t arc) {
-    return c->residual[arc] > 0 && c->level[c->target[arc]] == c->level[node] + 1;
-}
-
-/* Augments along the arcs of `path`; returns the number of leading arcs that are not saturated. */
-static uint32_t augment(arn_mincut *c, uint32_t n, uint64_t *flow) {
-    uint64_t bottleneck = UNLIMITED;
-    uint32_t stays = n;
-    for (uint32_t i = 0; i < n; i++) bottleneck = arn_min_u64(bottleneck, c->residual[c->path[i]]);
-    for (uint32_t i = n; i-- > 0;) {
-        uint64_t *there = &c->residual[c->path[i]], *back = &c->residual[c->path[i] ^ 1];
-        if (*there != UNLIMITED) *there -= bottleneck;
-        if (*back != UNLIMITED) *back += bottleneck;
-        if (*there == 0) stays = i;
-    }
-    c->spent += n;
-    *flow += bottleneck;
-    return stays;
-}
-
-/* A blocking flow of the level graph, by depth-first search. */
-static void find_blocking_flow(arn_mincut *c, uint64_t *flow) {
-    uint32_t node = SOURCE, n = 0;
-    for (uint32_t i = 0; i < c->n_nodes; i++) c->current_arc[i] = c->head[i];
-    for (;;) {
-        if (node == SINK) {
-            n = augment(c, n, flow);
-            node = n == 0 ? SOURCE : c->target[c->path[n - 1]];
-        }
-        uint32_t arc = c->current_arc[node];
-        while (arc != ARENAUT_NONE && !is_admissible(c, node, arc)) arc = c->next[arc];
-        c->spent++;
-        c->current_arc[node] = arc;
-        if (arc != ARENAUT_NONE) {
-            c->path[n++] = arc;
-            node = c->target[arc];
-        } else if (node == SOURCE) {
-            return;
-        } else {
-            c->level[node] = ARENAUT_NONE;
-            node = c->target[c->path[--n] ^ 1];
-        }
-    }
+    return ok && !c->network.out_of_memory;
 }
 
 bool arn_mincut_solve(arn_mincut *c, const uint32_t *open, uint32_t n_open, uint64_t *least) {
-    const uint64_t before = c->spent;
+    const uint64_t before = c->network.spent;
     *least = 0;
     const bool ok = build_network(c, open, n_open, least);
-    while (ok && find_level_graph(c)) find_blocking_flow(c, least);
-    arn_budget_spend(c->budget, c->spent - before); /* a partial flow would give no cut */
+    if (ok) *least += arn_flow_network_solve(&c->network);
+    c->spent += c->network.spent - before;
+    arn_budget_spend(c->budget, c->network.spent - before); /* a partial flow would give no cut */
     for (uint32_t i = 0; i < n_open; i++) {
-        const uint32_t node = c->op_node[open[i]];
-        const bool ran = ok && node != ARENAUT_NONE && c->level[node] != ARENAUT_NONE;
+        const bool ran = ok && arn_flow_is_reached(&c->network, c->op_node[open[i]]);
         c->role[open[i]] = ran ? ARN_CUT_EARLIER : ARN_CUT_LATER;
         c->op_node[open[i]] = ARENAUT_NONE;
     }

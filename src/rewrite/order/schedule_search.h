@@ -10,6 +10,7 @@
 #include "core/budget.h"
 #include "core/id_list.h"
 #include "core/memory.h"
+#include "rewrite/max_flow.h"
 
 /* ---- the problem as a graph (schedule_state.c) ---- */
 
@@ -137,13 +138,8 @@ typedef struct arn_mincut {
     uint32_t *op_node;     /* per open op; else NONE */
     uint32_t *buffer_node; /* per buffer of open ops, while a network is built; else NONE */
     arn_id_list buffers;   /* these */
-    uint64_t spent;        /* effort: steps of the search for augmenting paths */
-    /* The network: arcs in pairs, each next to its reverse arc. */
-    uint32_t n_nodes, n_arcs, node_capacity, arc_capacity, residual_capacity, target_capacity;
-    uint32_t *head, *level, *current_arc, *path; /* per node */
-    uint32_t path_capacity, level_capacity, current_capacity;
-    uint32_t *next, *target; /* per arc */
-    uint64_t *residual;
+    uint64_t spent;        /* effort, of the flows and of all else */
+    arn_flow_network network;
 } arn_mincut;
 
 arenaut_status arn_mincut_make(const arn_schedule_graph *graph, arn_budget *budget, arn_mincut *cut,

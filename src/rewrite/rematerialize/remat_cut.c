@@ -1,40 +1,29 @@
 /* A node for each storage and each op that does not run later in any case; these are the source. A
  * storage leads to its maker, and a maker that ran before to the sink, so that a cut pays for what
- * is alive or made again. The flow is Dinic's. O(reads) to build. */
+ * is alive or made again. O(reads) to build. */
 #include "rewrite/rematerialize/remat_cut.h"
 
 #include <string.h>
 
 #include "core/checked.h"
 
-enum { SOURCE, SINK, FIRST_NODE };
-
-#define ENDLESS (UINT64_MAX / 4)
-
 static bool allocate(arn_remat_cut *c, arn_region *region) {
     const arenaut_remat_problem *p = c->graph->problem;
-    const size_t n_nodes = (size_t)p->n_ops + p->n_storages + FIRST_NODE;
-    c->arc_room = 2 * (c->graph->reads.begin[p->n_ops] + 2 * p->n_storages + p->n_ops);
+    const uint64_t n_nodes = (uint64_t)p->n_ops + p->n_storages + ARN_FLOW_FIRST_NODE;
+    const uint64_t n_arcs =
+        (uint64_t)c->graph->reads.begin[p->n_ops] + 2 * (uint64_t)p->n_storages + p->n_ops;
     c->when = arn_region_allocate(region, p->n_ops, sizeof *c->when);
     c->stack = arn_region_allocate(region, p->n_ops, sizeof *c->stack);
     c->free_now = arn_region_allocate(region, p->n_storages, sizeof *c->free_now);
     c->alive_arc = arn_region_allocate(region, p->n_storages, sizeof *c->alive_arc);
-    c->head = arn_region_allocate(region, n_nodes, sizeof *c->head);
-    c->level = arn_region_allocate(region, n_nodes, sizeof *c->level);
-    c->arc_now = arn_region_allocate(region, n_nodes, sizeof *c->arc_now);
-    c->path = arn_region_allocate(region, n_nodes, sizeof *c->path);
-    c->next_arc = arn_region_allocate(region, c->arc_room, sizeof *c->next_arc);
-    c->target = arn_region_allocate(region, c->arc_room, sizeof *c->target);
-    c->room = arn_region_allocate(region, c->arc_room, sizeof *c->room);
-    c->full = arn_region_allocate(region, c->arc_room, sizeof *c->full);
-    c->read_of = arn_region_allocate(region, c->arc_room, sizeof *c->read_of);
-    return c->when && c->stack && c->free_now && c->alive_arc && c->head && c->level &&
-           c->arc_now && c->path && c->next_arc && c->target && c->room && c->full && c->read_of;
+    c->read_of = arn_region_allocate(region, n_arcs, sizeof *c->read_of);
+    return c->when && c->stack && c->free_now && c->alive_arc && c->read_of &&
+           arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
 }
 
-/* ---- what runs before, and what behind ---- */
+/* ---- ops that precede, and that follow ---- */
 
-static bool list_waits(arn_remat_cut *c, arn_region *region) {
+static bool list_dependences(arn_remat_cut *c, arn_region *region) {
     const arenaut_remat_problem *p = c->graph->problem;
     arn_remat_lists *const both[] = {&c->first, &c->next};
     for (int i = 0; i < 2; i++) {
@@ -55,11 +44,14 @@ static bool list_waits(arn_remat_cut *c, arn_region *region) {
     return true;
 }
 
-bool arn_remat_cut_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
-                        arn_remat_cut *c) {
+bool arn_remat_cut_make(const arn_remat_graph *graph, const arenaut_allocator *allocator,
+                        arn_region *region, arn_budget *budget, arn_remat_cut *c) {
     *c = (arn_remat_cut){.graph = graph, .budget = budget};
-    return allocate(c, region) && list_waits(c, region);
+    arn_flow_network_init(&c->network, allocator);
+    return allocate(c, region) && list_dependences(c, region);
 }
+
+void arn_remat_cut_free(arn_remat_cut *c) { arn_flow_network_free(&c->network); }
 
 static void mark(arn_remat_cut *c, uint32_t op, arn_remat_when when, uint32_t *n) {
     if (c->when[op] != ARN_REMAT_ANY) return;
@@ -149,23 +141,15 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
 
 /* ---- the network ---- */
 
-static void add_half(arn_remat_cut *c, uint32_t from, uint32_t to, uint64_t room, uint32_t read) {
-    c->target[c->n_arcs] = to;
-    c->room[c->n_arcs] = c->full[c->n_arcs] = room;
-    c->read_of[c->n_arcs] = read;
-    c->next_arc[c->n_arcs] = c->head[from];
-    c->head[from] = c->n_arcs++;
-}
-
-static uint32_t add_arc(arn_remat_cut *c, uint32_t from, uint32_t to, uint64_t room,
+static uint32_t add_arc(arn_remat_cut *c, uint32_t from, uint32_t to, uint64_t capacity,
                         uint32_t read) {
-    add_half(c, from, to, room, read);
-    add_half(c, to, from, 0, ARENAUT_NONE);
-    return c->n_arcs - 2;
+    const uint32_t arc = arn_flow_network_add_arc(&c->network, from, to, capacity);
+    c->read_of[arc / 2] = read;
+    return arc;
 }
 
 static uint32_t storage_node(const arn_remat_cut *c, uint32_t s) {
-    return FIRST_NODE + c->graph->problem->n_ops + s;
+    return ARN_FLOW_FIRST_NODE + c->graph->problem->n_ops + s;
 }
 
 /* What makes no difference has no arcs: what is there in any case, or begins later for all that is
@@ -190,123 +174,55 @@ static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     bool needed = false;
     c->alive_arc[s] = ARENAUT_NONE;
     if (!counts(c, s)) return;
-    const uint32_t to = maker == ARENAUT_NONE ? SINK : FIRST_NODE + maker;
+    const uint32_t to = maker == ARENAUT_NONE ? ARN_FLOW_SINK : ARN_FLOW_FIRST_NODE + maker;
     c->alive_arc[s] = add_arc(c, node, to, byte_price * g->problem->size[s], ARENAUT_NONE);
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
         const uint32_t reader = g->readers.ids[i];
         if (reader == c->op) continue;
         if (c->when[reader] != ARN_REMAT_AFTER) {
-            add_arc(c, FIRST_NODE + reader, node, ENDLESS, i);
+            add_arc(c, ARN_FLOW_FIRST_NODE + reader, node, ARN_FLOW_UNLIMITED, i);
         } else if (!needed) {
             needed = true;
-            add_arc(c, SOURCE, node, ENDLESS, i);
+            add_arc(c, ARN_FLOW_SOURCE, node, ARN_FLOW_UNLIMITED, i);
         }
     }
 }
 
 static void build(arn_remat_cut *c, uint64_t byte_price, uint64_t time_price) {
     const arenaut_remat_problem *p = c->graph->problem;
-    c->n_nodes = FIRST_NODE + p->n_ops + p->n_storages;
-    c->n_arcs = 0;
-    for (uint32_t i = 0; i < c->n_nodes; i++) c->head[i] = ARENAUT_NONE;
+    arn_flow_network_clear(&c->network, ARN_FLOW_FIRST_NODE + p->n_ops + p->n_storages);
     for (uint32_t op = 0; op < p->n_ops; op++) {
         if (c->when[op] != ARN_REMAT_BEFORE || op == c->op) continue;
         const bool may = may_run_again_later(c, op);
-        const uint64_t price = may ? time_price * p->cost[op] : ENDLESS;
-        if (price > 0) add_arc(c, FIRST_NODE + op, SINK, price, ARENAUT_NONE);
+        const uint64_t price = may ? time_price * p->cost[op] : ARN_FLOW_UNLIMITED;
+        if (price > 0) add_arc(c, ARN_FLOW_FIRST_NODE + op, ARN_FLOW_SINK, price, ARENAUT_NONE);
     }
     for (uint32_t s = 0; s < p->n_storages; s++) add_storage(c, s, byte_price);
-}
-
-/* ---- the flow ---- */
-
-/* Levels by breadth first; `path` is the queue. Whether the sink is reached. */
-static bool find_levels(arn_remat_cut *c) {
-    uint32_t from = 0, to = 0, looked = 0;
-    for (uint32_t i = 0; i < c->n_nodes; i++) c->level[i] = ARENAUT_NONE;
-    c->level[SOURCE] = 0;
-    c->path[to++] = SOURCE;
-    while (from < to) {
-        const uint32_t node = c->path[from++];
-        for (uint32_t arc = c->head[node]; arc != ARENAUT_NONE; arc = c->next_arc[arc]) {
-            const uint32_t next = c->target[arc];
-            looked++;
-            if (c->room[arc] == 0 || c->level[next] != ARENAUT_NONE) continue;
-            c->level[next] = c->level[node] + 1;
-            c->path[to++] = next;
-        }
-    }
-    arn_budget_spend(c->budget, looked);
-    return c->level[SINK] != ARENAUT_NONE;
-}
-
-static bool leads_on(const arn_remat_cut *c, uint32_t node, uint32_t arc) {
-    return c->room[arc] > 0 && c->level[c->target[arc]] == c->level[node] + 1;
-}
-
-/* Sends what fits along the arcs of `path`, and gives how many of them stay open from the front. */
-static uint32_t send(arn_remat_cut *c, uint32_t n) {
-    uint64_t fits = ENDLESS;
-    uint32_t stays = n;
-    for (uint32_t i = 0; i < n; i++) fits = arn_min_u64(fits, c->room[c->path[i]]);
-    for (uint32_t i = n; i-- > 0;) {
-        c->room[c->path[i]] -= fits;
-        c->room[c->path[i] ^ 1] += fits;
-        if (c->room[c->path[i]] == 0) stays = i;
-    }
-    c->flow += fits;
-    return stays;
-}
-
-/* Paths along the levels until none is left. */
-static void send_all(arn_remat_cut *c) {
-    uint32_t node = SOURCE, n = 0;
-    for (uint32_t i = 0; i < c->n_nodes; i++) c->arc_now[i] = c->head[i];
-    for (;;) {
-        if (node == SINK) {
-            n = send(c, n);
-            node = n == 0 ? SOURCE : c->target[c->path[n - 1]];
-        }
-        uint32_t arc = c->arc_now[node];
-        while (arc != ARENAUT_NONE && !leads_on(c, node, arc)) arc = c->next_arc[arc];
-        c->arc_now[node] = arc;
-        if (arc != ARENAUT_NONE) {
-            c->path[n++] = arc;
-            node = c->target[arc];
-        } else if (node == SOURCE) {
-            return;
-        } else {
-            c->level[node] = ARENAUT_NONE;
-            node = c->target[c->path[--n] ^ 1];
-        }
-    }
-}
-
-static bool is_reached(const arn_remat_cut *c, uint32_t node) {
-    return c->level[node] != ARENAUT_NONE;
 }
 
 static void measure(arn_remat_cut *c) {
     const arenaut_remat_problem *p = c->graph->problem;
     c->cut_cost = c->cut_bytes = 0;
     for (uint32_t op = 0; op < p->n_ops; op++) {
-        if (c->when[op] == ARN_REMAT_BEFORE && is_reached(c, FIRST_NODE + op)) {
+        if (c->when[op] == ARN_REMAT_BEFORE &&
+            arn_flow_is_reached(&c->network, ARN_FLOW_FIRST_NODE + op)) {
             c->cut_cost += p->cost[op];
         }
     }
     for (uint32_t s = 0; s < p->n_storages; s++) {
         const uint32_t arc = c->alive_arc[s];
-        if (arc != ARENAUT_NONE && is_reached(c, storage_node(c, s)) &&
-            !is_reached(c, c->target[arc])) {
+        if (arc != ARENAUT_NONE && arn_flow_is_reached(&c->network, storage_node(c, s)) &&
+            !arn_flow_is_reached(&c->network, c->network.arc[arc].target)) {
             c->cut_bytes += p->size[s];
         }
     }
 }
 
 void arn_remat_cut_find(arn_remat_cut *c, uint64_t byte_price, uint64_t time_price) {
+    const uint64_t before = c->network.spent;
     build(c, byte_price, time_price);
-    c->flow = 0;
-    while (find_levels(c)) send_all(c);
+    c->flow = arn_flow_network_solve(&c->network);
+    arn_budget_spend(c->budget, c->network.spent - before);
     measure(c);
 }
 
@@ -317,13 +233,14 @@ void arn_remat_cut_flow(const arn_remat_cut *c, uint64_t *flow) {
     const arenaut_remat_problem *p = c->graph->problem;
     const arn_remat_lists *readers = &c->graph->readers, *uses = &c->graph->uses;
     memset(flow, 0, p->n_reads * sizeof *flow);
-    for (uint32_t arc = 0; arc < c->n_arcs; arc += 2) {
-        if (c->read_of[arc] == ARENAUT_NONE || c->room[arc] == c->full[arc]) continue;
-        const uint32_t reader = readers->ids[c->read_of[arc]];
-        const uint32_t s = c->target[arc] - FIRST_NODE - p->n_ops;
+    for (uint32_t arc = 0; arc < c->network.n_arcs; arc += 2) {
+        const uint64_t sent = arn_flow_along(&c->network, arc);
+        if (c->read_of[arc / 2] == ARENAUT_NONE || sent == 0) continue;
+        const uint32_t reader = readers->ids[c->read_of[arc / 2]];
+        const uint32_t s = c->network.arc[arc].target - ARN_FLOW_FIRST_NODE - p->n_ops;
         for (uint32_t i = uses->begin[reader]; i < uses->begin[reader + 1]; i++) {
             if (p->reads[uses->ids[i]].buffer != s) continue;
-            flow[uses->ids[i]] = c->full[arc] - c->room[arc];
+            flow[uses->ids[i]] = sent;
             break;
         }
     }
@@ -331,6 +248,6 @@ void arn_remat_cut_flow(const arn_remat_cut *c, uint64_t *flow) {
 
 bool arn_remat_cut_drops(const arn_remat_cut *c, uint32_t s) {
     const uint32_t arc = c->alive_arc[s];
-    return arc != ARENAUT_NONE && is_reached(c, storage_node(c, s)) &&
-           is_reached(c, c->target[arc]);
+    return arc != ARENAUT_NONE && arn_flow_is_reached(&c->network, storage_node(c, s)) &&
+           arn_flow_is_reached(&c->network, c->network.arc[arc].target);
 }

@@ -4,6 +4,7 @@
 #define ARN_REWRITE_REMAT_CUT_H
 
 #include "core/budget.h"
+#include "rewrite/max_flow.h"
 #include "rewrite/rematerialize/remat_graph.h"
 
 /* When ops run first, seen from the first run of one of them. */
@@ -18,21 +19,17 @@ typedef struct arn_remat_cut {
     uint8_t *when;               /* per op: arn_remat_when */
     bool *free_now;              /* per storage: it is alive in any case */
     uint32_t *stack;
-    /* The network. */
-    uint32_t n_nodes, n_arcs, arc_room;
-    uint32_t *head, *level, *arc_now, *path; /* per node */
-    uint32_t *next_arc, *target;             /* per arc; arc ^ 1 is its opposite */
-    uint64_t *room;
-    uint64_t *full;      /* per arc: its room at first */
-    uint32_t *read_of;   /* per arc: the read that it stands for; NONE */
+    arn_flow_network network;
+    uint32_t *read_of;   /* per arc and its reverse one: the read that they stand for; NONE */
     uint32_t *alive_arc; /* per storage: its arc; NONE */
     uint64_t flow;
     uint64_t cut_cost, cut_bytes; /* of the minimum cut */
 } arn_remat_cut;
 
-/* Lists are the region's. */
-bool arn_remat_cut_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
-                        arn_remat_cut *cut);
+/* Lists are the region's, but for the network. */
+bool arn_remat_cut_make(const arn_remat_graph *graph, const arenaut_allocator *allocator,
+                        arn_region *region, arn_budget *budget, arn_remat_cut *cut);
+void arn_remat_cut_free(arn_remat_cut *cut); /* after make, or zero-initialised */
 
 /* Looks at the first run of `op`. */
 void arn_remat_cut_at(arn_remat_cut *cut, uint32_t op);

@@ -48,7 +48,7 @@ static arenaut_status make(finder *f, arenaut_error *err) {
         !arn_remat_search_make(&f->sequence, &f->region, f->budget,
                                f->budget->effort ? f->budget->effort : DEFAULT_EFFORT,
                                &f->search) ||
-        !arn_remat_cut_make(&f->graph, &f->region, f->budget, &f->cut) ||
+        !arn_remat_cut_make(&f->graph, &f->region.allocator, &f->region, f->budget, &f->cut) ||
         !arn_remat_bounds_make(&f->cut, &f->region, &f->bounds)) {
         return arn_no_memory(err);
     }
@@ -298,6 +298,7 @@ arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *
     finder f = {.problem = problem, .budget = budget};
     arn_region_init(&f.region, allocator);
     const arenaut_status st = find(&f, bytes, r, err);
+    arn_remat_cut_free(&f.cut);
     arn_region_free(&f.region);
     if (st != ARENAUT_OK) arenaut_rematerialization_free(r);
     else *out = r;
