@@ -1,6 +1,7 @@
-/* A node for each storage and each op that does not run later in any case; these are the source. A
- * storage leads to its maker, and a maker that ran before to the sink, so that a cut pays for what
- * is alive or made again. O(reads) to build. */
+/* Network of the Lagrangian minimum cut at the first run of an op. The ops that must run later are
+ * the source; each storage and each other op has a node. A storage leads to its maker, and a maker
+ * that ran before to the sink, so that a cut pays for bytes that are alive and for repetitions.
+ * O(reads) to build. */
 #include "rewrite/rematerialize/remat_cut.h"
 
 #include <string.h>
