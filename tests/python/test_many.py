@@ -29,7 +29,7 @@ def planned(results):
 
 @pytest.fixture(scope="module")
 def alone():
-    return [arenaut.open(path).size().planned for path in PATHS]
+    return [arenaut.open(path).plan().planned for path in PATHS]
 
 
 def test_in_processes(alone):
