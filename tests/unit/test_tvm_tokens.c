@@ -280,6 +280,7 @@ TEST(wrong_settings_are_named) {
 /* ---- shared objects ---- */
 
 static bool must_differ(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    if (arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a) return false;
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
         const arenaut_conflict c = p->conflict[i];
         if ((c.a == a && c.b == b) || (c.a == b && c.b == a)) return true;
@@ -324,7 +325,8 @@ static uint64_t least_sum(const arenaut_problem *p, uint32_t b, uint32_t *block,
 
 TEST(shared_objects_are_as_small_as_any_search_finds) {
     rng r = {5};
-    const problem_shape shape = {7, 9, 10, ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CONFLICTS};
+    const problem_shape shape = {
+        7, 9, 10, ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CONFLICTS | ARENAUT_FEATURE_SAME_BASE};
     for (uint32_t round = 0; round < 600; round++) {
         arenaut_problem *p = random_problem(&r, &shape);
         uint32_t block[8];
@@ -341,6 +343,75 @@ TEST(shared_objects_are_as_small_as_any_search_finds) {
         }
         arenaut_problem_free(p);
     }
+}
+
+/* ---- more buffers than have a matrix of conflicts ---- */
+
+/* From large to small, into the first block in which nothing is alive then: the sum. */
+static uint64_t first_fit(const arenaut_problem *p, const uint32_t *by_size) {
+    uint32_t *block = calloc(p->n_buffers, sizeof *block), n_blocks = 0;
+    uint64_t sum = 0;
+    assert_non_null(block);
+    for (uint32_t i = 0; i < p->n_buffers; i++) {
+        bool *taken = calloc(n_blocks + 1, sizeof *taken);
+        assert_non_null(taken);
+        for (uint32_t k = 0; k < i; k++)
+            if (must_differ(p, by_size[k], by_size[i])) taken[block[by_size[k]]] = true;
+        uint32_t k = 0;
+        while (k < n_blocks && taken[k]) k++;
+        if (k == n_blocks) {
+            n_blocks++;
+            sum += p->size[by_size[i]];
+        }
+        block[by_size[i]] = k;
+        free(taken);
+    }
+    free(block);
+    return sum;
+}
+
+/* Sizes fall with the number, so that the order by size is that of the buffers; some may take over
+ * the memory of the one before when it dies. */
+static arenaut_problem *many_in_tokens(uint32_t n) {
+    rng r = {7};
+    arenaut_problem *p = new_problem();
+    int64_t dies = 0;
+    for (uint32_t b = 0; b < n; b++) {
+        const bool heir = b > 0 && rng_below(&r, 8) == 0;
+        const int64_t first = heir ? dies - 1 : (int64_t)rng_below(&r, n / 4);
+        const int64_t length = 1 + (int64_t)rng_below(&r, 12);
+        dies = first + length;
+        ADD_BUFFER(p, .size = 4 * (uint64_t)(n - b), LIFE(first, first + length),
+                   .same_base = heir ? arenaut_id(b - 1) : (arenaut_optional_id){0});
+    }
+    p->traits = ARENAUT_PROBLEM_TOKENS;
+    finish(p);
+    return p;
+}
+
+TEST(many_buffers_need_no_more_than_by_first_fit_and_obey_the_effort) {
+    enum { MANY = 8192 + 808 };
+    arenaut_problem *p = many_in_tokens(MANY);
+    uint32_t *by_size = malloc(MANY * sizeof *by_size);
+    assert_non_null(by_size);
+    for (uint32_t b = 0; b < MANY; b++) by_size[b] = b;
+    uint64_t most = first_fit(p, by_size);
+    for (uint64_t effort = 1; effort <= 10000000; effort *= 1000) {
+        const arenaut_plan_options options = {.planner = "auto", .effort = effort};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+        assert_plan_accepted(p, plan);
+        assert_string_equal(plan->planner, "shared-objects");
+        assert_true(plan->total <= most);
+        assert_true(plan->total_bound <= plan->total);
+        assert_true(plan->total_bound > plan->total / 2);
+        most = plan->total;
+        arenaut_plan_free(plan);
+    }
+    assert_true(most < first_fit(p, by_size));
+    free(by_size);
+    arenaut_problem_free(p);
 }
 
 /* Each step's buffers need blocks as large as theirs in order of size: 30 + 20 + 5 at the worst

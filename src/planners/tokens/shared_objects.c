@@ -328,5 +328,5 @@ const arenaut_planner arn_planner_shared_objects = {
                ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_CONFLICTS |
                ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_TOKENS,
     .run = shared_objects_run,
-    .attempt = &(const arn_attempt){ARN_TRY_TOKENS | ARN_TRY_POOLS, 1, 0, arn_packer_suit, make},
+    .attempt = &(const arn_attempt){ARN_TRY_TOKENS | ARN_TRY_POOLS, 1, 0, NULL, make},
 };

@@ -1,7 +1,6 @@
 /* The buffers of some pools as entries, from large to small, with the data of packing them into
- * tokens: the interference matrix, the pools of each, and lower bounds of the token sizes. O(n²) in
- * entries, which is why there is a limit to them. */
-#include <inttypes.h>
+ * tokens: their lives in sections of time, the edges between them, and the pools of each; of few of
+ * them also the interference matrix, O(n²) in entries. */
 #include <string.h>
 
 #include "core/checked.h"
@@ -23,93 +22,106 @@ static void set_conflict(arn_packer *packer, uint32_t a, uint32_t b) {
     packer->conflicts[(size_t)b * packer->words + a / 64] |= UINT64_C(1) << a % 64;
 }
 
-/* One of the two may take over the other's memory, although both are alive: in a token they
- * begin together, and that is all that it takes. */
-static bool may_share(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
-}
-
-/* `entry_of`: per buffer; ARENAUT_NONE for those of other pools. */
-static void find_conflicts(arn_packer *packer, const uint32_t *entry_of) {
+static void find_conflicts(arn_packer *packer) {
     const arenaut_problem *p = packer->problem;
     memset(packer->conflicts, 0, (size_t)packer->n * packer->words * sizeof *packer->conflicts);
     for (uint32_t i = 0; i < packer->n; i++) {
         const uint64_t lives = arenaut_problem_lifetime_count(p, packer->buffer[i]);
         if (!arn_poll_after(packer->poll, (uint64_t)i * lives)) return;
         for (uint32_t k = 0; k < i; k++) {
-            const uint32_t a = packer->buffer[i], b = packer->buffer[k];
-            if (arn_alive_together(p, a, b) && !may_share(p, a, b)) set_conflict(packer, i, k);
+            const bool together = arn_alive_together(p, packer->buffer[i], packer->buffer[k]);
+            if (together && !arn_packer_may_share(packer, i, k)) set_conflict(packer, i, k);
+        }
+        for (uint32_t e = packer->edges_at[i]; e < packer->edges_at[i + 1]; e++)
+            set_conflict(packer, i, packer->edges[e]);
+    }
+}
+
+/* The first of `n` sorted steps that is no earlier. */
+static uint32_t section_of(const int64_t *births, uint32_t n, int64_t step) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (births[middle] < step) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static uint32_t distinct(int64_t *steps, const uint32_t *order, uint32_t n, const uint64_t *key) {
+    uint32_t n_distinct = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || key[order[i]] != key[order[i - 1]])
+            steps[n_distinct++] = (int64_t)(key[order[i]] ^ arn_step_key(0));
+    }
+    return n_distinct;
+}
+
+/* Two lives overlap if, and only if, they have a section in common. */
+static bool find_sections(arn_packer *packer) {
+    const arenaut_problem *p = packer->problem;
+    arn_region region;
+    uint64_t *key = NULL;
+    uint32_t *order = NULL, n = 0;
+    int64_t *births = NULL;
+    arn_region_init(&region, packer->allocator);
+    const bool made = ARN_REGION_ARRAYS(&region, ARN_ARRAY(key, p->n_lifetimes),
+                                        ARN_ARRAY(order, (size_t)p->n_lifetimes * 2),
+                                        ARN_ARRAY(births, p->n_lifetimes));
+    for (uint32_t i = 0; i < packer->n && made; i++) {
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, packer->buffer[i]);
+        packer->lives_at[i] = n;
+        for (uint32_t l = 0; l < arenaut_problem_lifetime_count(p, packer->buffer[i]); l++) {
+            order[n] = n;
+            key[n++] = arn_step_key(life[l].first);
         }
     }
-    for (uint32_t i = 0; i < p->n_conflicts; i++) {
-        const uint32_t a = entry_of[p->conflict[i].a], b = entry_of[p->conflict[i].b];
-        if (a == ARENAUT_NONE || b == ARENAUT_NONE) continue;
-        if (!may_share(p, p->conflict[i].a, p->conflict[i].b)) set_conflict(packer, a, b);
+    if (made) {
+        packer->lives_at[packer->n] = n;
+        arn_sort_by_key(order, n, key, order + p->n_lifetimes);
+        packer->n_sections = distinct(births, order, n, key);
+    }
+    for (uint32_t i = 0; i < packer->n && made; i++) {
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, packer->buffer[i]);
+        for (uint32_t l = packer->lives_at[i]; l < packer->lives_at[i + 1]; l++, life++) {
+            packer->lives[l].first = section_of(births, packer->n_sections, life->first);
+            packer->lives[l].end = section_of(births, packer->n_sections, life->end);
+        }
+    }
+    arn_region_free(&region);
+    return made;
+}
+
+/* The ends of a conflict that is one of entries; false if it is not. */
+static bool is_edge(const arn_packer *packer, const uint32_t *entry_of, uint32_t conflict,
+                    uint32_t ends[2]) {
+    ends[0] = entry_of[packer->problem->conflict[conflict].a];
+    ends[1] = entry_of[packer->problem->conflict[conflict].b];
+    return ends[0] != ARENAUT_NONE && ends[1] != ARENAUT_NONE &&
+           !arn_packer_may_share(packer, ends[0], ends[1]);
+}
+
+static void list_edges(arn_packer *packer, const uint32_t *entry_of) {
+    uint32_t ends[2], *at = packer->edges_at;
+    for (uint32_t c = 0; c < packer->problem->n_conflicts; c++) {
+        if (!is_edge(packer, entry_of, c, ends)) continue;
+        at[ends[0]]++;
+        at[ends[1]]++;
+    }
+    for (uint32_t i = 0; i < packer->n; i++) at[i + 1] += at[i];
+    for (uint32_t c = 0; c < packer->problem->n_conflicts; c++) {
+        if (!is_edge(packer, entry_of, c, ends)) continue;
+        packer->edges[--at[ends[0]]] = ends[1];
+        packer->edges[--at[ends[1]]] = ends[0];
     }
 }
 
-/* Buffers of one step, counted from large to small. A token holds at most two of them, a base
- * and one heir of it, so that there are at least as many tokens as buffers less bases that have
- * an heir among them. */
-typedef struct crowd {
-    uint32_t *base;     /* per entry: its base's entry, or ARENAUT_NONE */
-    uint32_t *seen;     /* per entry: the last step at which it was counted, counted from 1 */
-    uint32_t *has_heir; /* likewise, an heir of it */
-    uint32_t step, buffers, pairs, tokens;
-} crowd;
-
-static void crowd_add(crowd *c, uint32_t entry) {
-    const uint32_t base = c->base[entry];
-    c->buffers++;
-    c->seen[entry] = c->step;
-    c->pairs += c->has_heir[entry] == c->step;
-    if (base != ARENAUT_NONE && c->has_heir[base] != c->step) {
-        c->has_heir[base] = c->step;
-        c->pairs += c->seen[base] == c->step;
-    }
-    if (c->buffers - c->pairs > c->tokens) c->tokens = c->buffers - c->pairs;
-}
-
-static bool crowd_make(arn_packer *packer, const uint32_t *entry_of, crowd *c) {
-    *c = (crowd){.base = arn_region_allocate(&packer->region, packer->n, sizeof *c->base)};
-    c->seen = arn_region_allocate(&packer->region, packer->n, sizeof *c->seen);
-    c->has_heir = arn_region_allocate(&packer->region, packer->n, sizeof *c->has_heir);
-    if (!c->base || !c->seen || !c->has_heir) return false;
+static void list_shares(arn_packer *packer, const uint32_t *entry_of) {
     for (uint32_t i = 0; i < packer->n; i++) {
         const uint32_t base = arenaut_problem_same_base(packer->problem, packer->buffer[i]);
-        c->base[i] = base == ARENAUT_NONE ? ARENAUT_NONE : entry_of[base];
-        c->seen[i] = c->has_heir[i] = 0;
+        if (base == ARENAUT_NONE || entry_of[base] == ARENAUT_NONE) continue;
+        packer->shares[i] = packer->shares[entry_of[base]] = packer->some_share = true;
     }
-    return true;
-}
-
-/* The most are alive just after some buffer has come alive. The live ones then, in order of size,
- * need tokens no smaller than themselves. */
-static bool find_floors(arn_packer *packer, const uint32_t *entry_of) {
-    const arenaut_problem *p = packer->problem;
-    crowd c;
-    if (!crowd_make(packer, entry_of, &c)) return false;
-    memset(packer->floors, 0, ((size_t)packer->n + 1) * sizeof *packer->floors);
-    packer->n_floors = 0;
-    for (uint32_t i = 0; i < packer->n; i++) {
-        const arenaut_interval *life = arenaut_problem_lifetimes(p, packer->buffer[i]);
-        for (uint32_t l = 0; l < arenaut_problem_lifetime_count(p, packer->buffer[i]); l++) {
-            if (!arn_poll_after(packer->poll, packer->n)) return true;
-            c.step++;
-            c.buffers = c.pairs = c.tokens = 0;
-            for (uint32_t k = 0; k < packer->n; k++) {
-                if (!arn_alive_at(p, packer->buffer[k], life[l].first)) continue;
-                const uint32_t rank = c.tokens;
-                crowd_add(&c, k);
-                if (c.tokens > rank)
-                    packer->floors[rank] = arn_max_u64(packer->floors[rank], packer->size[k]);
-            }
-            if (c.tokens > packer->n_floors) packer->n_floors = c.tokens;
-        }
-    }
-    for (uint32_t k = packer->n; k > 0; k--) packer->floors[k - 1] += packer->floors[k];
-    packer->bound = arn_packer_bound(packer, packer->floors[0]);
-    return true;
 }
 
 static uint32_t count_bits(uint64_t bits) {
@@ -158,30 +170,28 @@ static bool allocate_layout(arn_packer *packer, arn_layout *l) {
 }
 
 static bool allocate(arn_packer *packer) {
-    packer->words = (packer->n + 63) / 64;
-    packer->size = arn_region_allocate(&packer->region, packer->n, sizeof *packer->size);
-    packer->allowed = arn_region_allocate(&packer->region, packer->n, sizeof *packer->allowed);
-    packer->first = arn_region_allocate(&packer->region, packer->n, sizeof *packer->first);
-    packer->end = arn_region_allocate(&packer->region, packer->n, sizeof *packer->end);
-    packer->conflicts = arn_region_allocate(&packer->region, (size_t)packer->n * packer->words,
-                                            sizeof *packer->conflicts);
-    packer->floors =
-        arn_region_allocate(&packer->region, (size_t)packer->n + 1, sizeof *packer->floors);
-    packer->best.token =
-        arn_region_allocate(&packer->region, packer->n, sizeof *packer->best.token);
-    return packer->size && packer->allowed && packer->first && packer->end && packer->conflicts &&
-           packer->floors && packer->best.token && allocate_layout(packer, &packer->layout) &&
-           allocate_layout(packer, &packer->next);
+    const arenaut_problem *p = packer->problem;
+    const uint32_t n = packer->n;
+    packer->words = (n + 63) / 64;
+    const bool made = ARN_REGION_ARRAYS(
+        &packer->region, ARN_ARRAY(packer->size, n), ARN_ARRAY(packer->allowed, n),
+        ARN_ARRAY(packer->first, n), ARN_ARRAY(packer->end, n),
+        ARN_ARRAY(packer->lives, p->n_lifetimes), ARN_ARRAY(packer->lives_at, (size_t)n + 1),
+        ARN_ARRAY(packer->edges, (size_t)p->n_conflicts * 2),
+        ARN_ARRAY(packer->edges_at, (size_t)n + 1), ARN_ARRAY(packer->shares, n),
+        ARN_ARRAY(packer->taken, (size_t)p->n_lifetimes / 64 + 1),
+        ARN_ARRAY(packer->owner, p->n_lifetimes), ARN_ARRAY(packer->left, n),
+        ARN_ARRAY(packer->floors, (size_t)n + 1), ARN_ARRAY(packer->best.token, n));
+    if (!made || !allocate_layout(packer, &packer->layout) ||
+        !allocate_layout(packer, &packer->next))
+        return false;
+    if (n > ARN_PACKER_MOST) return true;
+    return ARN_REGION_ARRAYS(&packer->region,
+                             ARN_ARRAY(packer->conflicts, (size_t)n * packer->words));
 }
 
 static bool is_here(const arenaut_problem *p, uint32_t b, uint64_t pools) {
     return arenaut_problem_needs_memory(p, b) && arenaut_problem_pools(p, b) & pools;
-}
-
-bool arn_packer_suit(const arenaut_problem *p) {
-    uint32_t n = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) n += arenaut_problem_needs_memory(p, b);
-    return n <= ARN_PACKER_MOST;
 }
 
 static uint64_t pools_with_room(const arn_rooms *rooms, uint32_t b) {
@@ -223,18 +233,15 @@ arenaut_status arn_packer_make(arn_meter *meter, uint64_t pools, arn_packer *pac
         entry_of[b] = ARENAUT_NONE;
         if (is_here(p, b, pools)) packer->buffer[packer->n++] = b;
     }
-    if (packer->n > ARN_PACKER_MOST) {
-        return arn_fail(planning->err, ARENAUT_REFUSED, 0,
-                        "planner 'shared-objects' takes at most %d buffers of one pool; there are "
-                        "%" PRIu32 ", and 'tvm-tokens' takes any number",
-                        ARN_PACKER_MOST, packer->n);
-    }
     if (!allocate(packer)) return arn_no_memory(planning->err);
     arn_sort_ids(packer->buffer, packer->n, larger, p, packer->buffer + p->n_buffers);
-    if (!measure_entries(packer, entry_of)) return arn_no_memory(planning->err);
+    if (!measure_entries(packer, entry_of) || !find_sections(packer))
+        return arn_no_memory(planning->err);
     find_grain(packer);
-    find_conflicts(packer, entry_of);
-    return find_floors(packer, entry_of) ? ARENAUT_OK : arn_no_memory(planning->err);
+    list_edges(packer, entry_of);
+    list_shares(packer, entry_of);
+    if (packer->conflicts) find_conflicts(packer);
+    return arn_packer_find_floors(packer, entry_of) ? ARENAUT_OK : arn_no_memory(planning->err);
 }
 
 void arn_packer_free(arn_packer *packer) { arn_region_free(&packer->region); }

@@ -11,8 +11,14 @@
 #include "core/memory.h"
 #include "planners/run/meter.h"
 
-/* Entries; each two of them have a bit that says whether they conflict. */
+/* Entries up to which each two of them have a bit that says whether they conflict, for the search;
+ * more are packed by first fit alone. */
 enum { ARN_PACKER_MOST = 8192 };
+
+/* Sections [first, end) of time, which begins one wherever some entry comes alive. */
+typedef struct arn_life {
+    uint32_t first, end;
+} arn_life;
 
 /* Which entry is in which token. */
 typedef struct arn_packing {
@@ -41,7 +47,17 @@ typedef struct arn_packer {
     uint64_t *size;    /* per entry, rounded up to the grain, of which every offset is a multiple */
     uint64_t *allowed; /* per entry: the pools in which it fits */
     int64_t *first, *end;
-    uint64_t *conflicts; /* `words` for each entry: a bit for each that must be in another token */
+    uint32_t n_sections;
+    arn_life *lives; /* of entry i: lives_at[i] up to lives_at[i + 1] */
+    uint32_t *lives_at;
+    uint32_t *edges; /* that keep entries apart which are not alive together, likewise */
+    uint32_t *edges_at;
+    bool *shares;           /* per entry: it is a base or an heir, ... */
+    bool some_share;        /* ... as some are */
+    uint64_t *conflicts;    /* `words` for each entry: a bit for each that must be in another token;
+                             * NULL past ARN_PACKER_MOST */
+    uint64_t *taken;        /* room for arn_fill_by_rounds: of a bit per section, ... */
+    uint32_t *owner, *left; /* ... per section, and per entry */
     /* The k-th largest token, counted from 0, has at least a certain size, since the buffers of
      * that size or more that are alive at some step need more than k tokens. floors[k]: those
      * sizes from the k-th on, added up. */
@@ -58,13 +74,25 @@ typedef struct arn_packer {
     arn_region region;
 } arn_packer;
 
-/* Whether there are few enough buffers for this. */
-bool arn_packer_suit(const arenaut_problem *problem);
-
-/* Gathers the buffers that need memory in `pools` and may lie in no other. NO_MEMORY, or REFUSED
- * past ARN_PACKER_MOST. */
+/* Gathers the buffers that need memory in `pools` and may lie in no other. */
 arenaut_status arn_packer_make(arn_meter *meter, uint64_t pools, arn_packer *packer);
 void arn_packer_free(arn_packer *packer);
+
+/* One of the two may take over the other's memory, although both are alive: in a token they begin
+ * together, and that is all that it takes. */
+static inline bool arn_packer_may_share(const arn_packer *packer, uint32_t i, uint32_t k) {
+    const uint32_t a = packer->buffer[i], b = packer->buffer[k];
+    return arenaut_problem_same_base(packer->problem, a) == b ||
+           arenaut_problem_same_base(packer->problem, b) == a;
+}
+
+/* token_floors.c: fills in floors and bound. `entry_of`: per buffer. False if there is no memory.
+ */
+bool arn_packer_find_floors(arn_packer *packer, const uint32_t *entry_of);
+
+/* token_rounds.c: puts each entry, in this order, into the first token with room. Returns the
+ * effort of that: O(entries × tokens). */
+uint64_t arn_fill_by_rounds(arn_packer *packer, const uint32_t *order, arn_packing *packing);
 
 /* A lower bound of the arenas of tokens of `total` bytes. */
 uint64_t arn_packer_bound(const arn_packer *packer, uint64_t total);

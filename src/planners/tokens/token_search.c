@@ -36,8 +36,8 @@ static bool filling_make(arn_packer *packer, filling *f) {
     f->size = arn_region_allocate(&packer->region, packer->n, sizeof *f->size);
     f->pools = arn_region_allocate(&packer->region, packer->n, sizeof *f->pools);
     f->before = arn_region_allocate(&packer->region, packer->n, sizeof *f->before);
-    f->members =
-        arn_region_allocate(&packer->region, (size_t)packer->n * packer->words, sizeof *f->members);
+    const size_t words = packer->conflicts ? (size_t)packer->n * packer->words : 0;
+    f->members = arn_region_allocate(&packer->region, words, sizeof *f->members);
     return f->packing.token && f->size && f->pools && f->before && f->members;
 }
 
@@ -143,6 +143,11 @@ static uint64_t fill_in_order(filling *f, const uint32_t *order) {
     return looked_at + packer->n;
 }
 
+static uint64_t fill(filling *f, arn_packer *packer, const uint32_t *order) {
+    return packer->conflicts ? fill_in_order(f, order)
+                             : arn_fill_by_rounds(packer, order, &f->packing);
+}
+
 /* Makes the filling the best if it is. Adds the effort it took to *spent. If some way of laying it
  * might be better than the one that was found, lowers *unsure to a bound of that. */
 static void keep_if_best(arn_packer *packer, const filling *f, bool at_once, uint64_t *spent,
@@ -176,12 +181,18 @@ arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer) {
     uint64_t spent = 0, unsure = ARENAUT_UNPLACED;
     uint32_t *order = arn_region_allocate(&packer->region, packer->n, 2 * sizeof *order);
     if (!order || !filling_make(packer, &f)) return arn_no_memory(meter->planning->err);
-    for (uint32_t i = 0; i < packer->n; i++) order[i] = i;
-    fill_in_order(&f, order); /* from large to small */
+    for (uint32_t i = 0; i < packer->n; i++) order[i] = i; /* from large to small */
+    if (packer->conflicts) {
+        fill_in_order(&f, order);
+        keep_if_best(packer, &f, true, &spent, &unsure);
+    }
+    spent += arn_fill_by_rounds(packer, order, &f.packing);
     keep_if_best(packer, &f, true, &spent, &unsure);
-    arn_sort_ids(order, packer->n, earlier, packer, order + packer->n);
-    fill_in_order(&f, order);
-    keep_if_best(packer, &f, true, &spent, &unsure);
+    if (packer->conflicts) {
+        arn_sort_ids(order, packer->n, earlier, packer, order + packer->n);
+        fill_in_order(&f, order);
+        keep_if_best(packer, &f, true, &spent, &unsure);
+    }
     arn_meter_spend(meter, spent);
     return packer->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
 }
@@ -284,6 +295,47 @@ static void conclude(search *s) {
     else packer->bound = arn_max_u64(packer->bound, least);
 }
 
+/* ---- by classes of size ---- */
+
+/* A class of size: the highest bit and the `bits` behind it. */
+static uint64_t class_of(uint64_t size, uint32_t bits) {
+    uint32_t length = 0;
+    while (length < 64 && size >> length) length++;
+    const uint32_t shift = length > bits + 1 ? length - bits - 1 : 0;
+    return ((uint64_t)length << 32) + (size >> shift);
+}
+
+/* Entries of about one size in the order of time, which leaves the fewest gaps between them; from
+ * the large classes to the small ones. `key` has room for all entries. */
+static void sort_by_class(const arn_packer *packer, uint32_t bits, uint64_t *key, uint32_t *order) {
+    uint32_t *scratch = order + packer->n;
+    for (uint32_t i = 0; i < packer->n; i++) {
+        order[i] = i;
+        key[i] = arn_step_key(packer->first[i]);
+    }
+    arn_sort_by_key(order, packer->n, key, scratch);
+    for (uint32_t i = 0; i < packer->n; i++) key[i] = ~class_of(packer->size[i], bits);
+    arn_sort_by_key(order, packer->n, key, scratch);
+}
+
+/* Tries finer and coarser classes. Leaves the order that is best, of those and of that by size. */
+static void try_classes(search *s, uint64_t *key, uint32_t *order) {
+    enum { FINEST = 6, COARSEST = 2 };
+    arn_packer *packer = s->packer;
+    uint32_t best = 64;
+    uint64_t least = packer->best.total;
+    for (uint32_t bits = FINEST; bits >= COARSEST && goes_on(s); bits--) {
+        sort_by_class(packer, bits, key, order);
+        s->spent += fill(&s->filling, packer, order);
+        if (arn_poll_ended(packer->poll)) return;
+        keep_if_best(packer, &s->filling, false, &s->spent, &s->unsure);
+        if (s->filling.packing.total >= least) continue;
+        least = s->filling.packing.total;
+        best = bits;
+    }
+    sort_by_class(packer, best, key, order);
+}
+
 /* ---- by chance ---- */
 
 static void move(uint32_t *order, uint32_t from, uint32_t to) {
@@ -293,19 +345,18 @@ static void move(uint32_t *order, uint32_t from, uint32_t to) {
     order[to] = entry;
 }
 
-/* Local search from the order by size: one entry at a time is moved elsewhere, and the new order is
+/* Local search from a good order: one entry at a time is moved elsewhere, and the new order is
  * kept if it is no worse, so that the search wanders over plateaus. */
 static void try_by_chance(search *s, uint32_t *order) {
     arn_packer *packer = s->packer;
     uint64_t state = s->meter->planning->options->seed;
-    for (uint32_t i = 0; i < packer->n; i++) order[i] = i;
-    s->spent += fill_in_order(&s->filling, order);
+    s->spent += fill(&s->filling, packer, order);
     uint64_t total = s->filling.packing.total;
     while (packer->n > 1 && goes_on(s)) {
         const uint32_t from = (uint32_t)(arn_random_next(&state) % packer->n);
         const uint32_t to = (uint32_t)(arn_random_next(&state) % packer->n);
         move(order, from, to);
-        s->spent += fill_in_order(&s->filling, order);
+        s->spent += fill(&s->filling, packer, order);
         if (s->filling.packing.total > total) {
             move(order, to, from);
             continue;
@@ -315,19 +366,35 @@ static void try_by_chance(search *s, uint32_t *order) {
     }
 }
 
+/* Where the search through all packings has not ended: from large to small, or, if there are too
+ * many entries for that search, from the best classes. */
+static arenaut_status improve_by_chance(search *s) {
+    arn_packer *packer = s->packer;
+    uint32_t *order = NULL;
+    uint64_t *key = NULL;
+    if (!ARN_REGION_ARRAYS(&packer->region, ARN_ARRAY(order, (size_t)packer->n * 2),
+                           ARN_ARRAY(key, packer->n)))
+        return arn_no_memory(s->meter->planning->err);
+    if (packer->conflicts) {
+        for (uint32_t i = 0; i < packer->n; i++) order[i] = i;
+    } else {
+        try_classes(s, key, order);
+    }
+    try_by_chance(s, order);
+    return ARENAUT_OK;
+}
+
 arenaut_status arn_packer_improve(arn_meter *meter, uint64_t effort, arn_packer *packer) {
     search s = {.packer = packer, .meter = meter, .effort = effort / 2, .unsure = ARENAUT_UNPLACED};
+    arenaut_status st = ARENAUT_OK;
     s.tried = arn_region_allocate(&packer->region, packer->n, sizeof *s.tried);
-    uint32_t *order = arn_region_allocate(&packer->region, packer->n, sizeof *order);
-    if (!s.tried || !order || !filling_make(packer, &s.filling)) {
-        return arn_no_memory(meter->planning->err);
-    }
-    if (look_at_all(&s)) {
+    if (!s.tried || !filling_make(packer, &s.filling)) return arn_no_memory(meter->planning->err);
+    if (packer->conflicts && look_at_all(&s)) {
         conclude(&s);
     } else {
         s.effort = effort;
-        try_by_chance(&s, order);
+        st = improve_by_chance(&s);
     }
     arn_meter_spend(meter, s.spent - s.reported);
-    return packer->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
+    return packer->out_of_memory ? arn_no_memory(meter->planning->err) : st;
 }
