@@ -11,6 +11,7 @@
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
 #   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
 #   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
+#   make dist        the source archive of this commit, its checksum and bill of materials, into build/dist
 #   make wheel       the Python packages for Linux, into build/dist
 #   make foreign-wheels  those for musl and aarch64 answer as the command here does (needs root, after make wheel)
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
@@ -33,7 +34,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
+.PHONY: all dist demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
   micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -45,6 +46,10 @@ build/Makefile: CMakeLists.txt | tools-build
 
 tools-build:
 	@scripts/need cmake:cmake cc:gcc
+
+dist:
+	@scripts/need git:git
+	@scripts/dist.sh
 
 demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all

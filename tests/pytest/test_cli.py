@@ -31,6 +31,9 @@ VOLATILE = [
     (re.compile(r" +[0-9,]+ +[0-9.]+ ms"), " EFFORT TIME"),
     (re.compile(r'("version": ?)"[0-9.]+"'), r'\1"VERSION"'),
     (re.compile(r"arenaut [0-9]+\.[0-9]+\.[0-9]+"), "arenaut VERSION"),
+    (re.compile(r"commit (unknown|[0-9a-f]{7,}(-dirty)?), (gcc|clang) .*"), "commit COMMIT, COMPILER"),
+    (re.compile(r'"commit":(null|"[0-9a-f]{7,}(-dirty)?"),"compiler":"(gcc|clang) [^"]*"'),
+     r'"commit":COMMIT,"compiler":COMPILER'),
     (re.compile(r"(search steps \(default: )[0-9,]+"), r"\1EFFORT"),
     # What the tables hold grows; that the lists walk them is tested below.
     (re.compile(r"((readable formats|its extension; there are|no '\w+'; there are): ).*"),

@@ -1,0 +1,74 @@
+"""`make dist`: a source archive that is the same bytes whenever it is made, names its commit, and builds without git."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """Made of a clone, since the checkout under test may have changes; in two time zones and with two masks."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout: an archive is made of a commit")
+    clone = tmp_path_factory.mktemp("clone") / "arenaut"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", ROOT.as_uri(), clone], check=True)
+    folders = []
+    for zone, mask in (("UTC", 0o022), ("Pacific/Auckland", 0o077)):
+        out = tmp_path_factory.mktemp("dist")
+        subprocess.run([clone / "scripts" / "dist.sh", out], check=True, env=dict(os.environ, TZ=zone), umask=mask)
+        folders.append(out)
+    return clone, folders
+
+
+def test_the_same_bytes_twice(archives):
+    _, (first, second) = archives
+    names = sorted(path.name for path in first.iterdir())
+    assert [name.split(".", 3)[3] for name in names] == ["spdx.json", "tar.gz", "tar.gz.sha256"]
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+
+def test_checksum_and_bill_of_materials_are_of_the_archive(archives):
+    clone, (out, _) = archives
+    archive = next(out.glob("*.tar.gz"))
+    checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert (out / f"{archive.name}.sha256").read_text() == f"{checksum}  {archive.name}\n"
+    package, = json.loads(next(out.glob("*.spdx.json")).read_text())["packages"]
+    assert package["checksums"] == [{"algorithm": "SHA256", "checksumValue": checksum}]
+    assert package["packageFileName"] == archive.name
+    assert package["licenseDeclared"] == "Apache-2.0"
+    head = subprocess.run(["git", "-C", clone, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    assert package["sourceInfo"] == f"commit {head.stdout.strip()}"
+
+
+def test_it_holds_the_commit_and_says_so_without_git(archives, tmp_path):
+    clone, (out, _) = archives
+    with tarfile.open(next(out.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    tree, = tmp_path.iterdir()
+    tracked = subprocess.run(["git", "-C", clone, "ls-files"], check=True, capture_output=True, text=True)
+    assert sorted(tracked.stdout.split("\n")[:-1]) == sorted(
+        str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_symlink() or not path.is_dir())
+    cmake = shutil.which("cmake")
+    header = tmp_path / "commit.h"
+    subprocess.run([cmake, f"-DSOURCE={tree}", f"-DHEADER={header}", "-P", tree / "cmake" / "commit.cmake"], check=True)
+    head = subprocess.run(["git", "-C", clone, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    assert header.read_text() == f'#define ARENAUT_COMMIT "{head.stdout[:12]}"\n'
+
+
+def test_changes_are_not_left_out_in_silence(archives, tmp_path):
+    clone, _ = archives
+    changed = tmp_path / "changed"
+    shutil.copytree(clone, changed, symlinks=True)
+    (changed / "README.md").write_text("changed\n")
+    run = subprocess.run([changed / "scripts" / "dist.sh", tmp_path / "out"], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "files have changed since commit" in run.stderr
+    assert not list((tmp_path / "out").iterdir())
