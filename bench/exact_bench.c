@@ -1,5 +1,5 @@
-/* Runs the exact search alone on CSV problems and prints what it reached, in how many steps
- * and in how much CPU time.
+/* Runs the exact search alone on CSV problems and prints its result, effort
+ * and CPU time.
  *
  *     exact_bench [-e STEPS] [-s SEED] [-v] FILE.csv ...
  */

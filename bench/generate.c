@@ -6,11 +6,11 @@
  * of the buffers are forward values: made by op i, they live until about the backward step
  * of op i, so that at the turn all of them are alive at once. The others are temporaries of
  * forward and backward ops that live for a few steps. Sizes are mixed, from 64 bytes to
- * 254 KiB, and those of forward values shrink with depth, as they do where early layers
+ * 254 KiB, and those of forward values shrink with depth, as they do if early layers
  * see the large images: this keeps the memory fuller than a triangle of equal values would.
  *
- * The default of 1,000,000 buffers has 250,000 alive at the turn. What was made is told on
- * standard error: buffers, steps, most alive at once, most bytes alive at once (the bound),
+ * The default of 1,000,000 buffers has 250,000 alive at the turn. Its figures go to standard
+ * error: buffers, steps, most alive at once, most bytes alive at once (the bound),
  * and fill = size × lifetime summed / (bound × steps). The same on every machine. */
 #include <inttypes.h>
 #include <stdbool.h>

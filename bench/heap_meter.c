@@ -1,7 +1,8 @@
-/* A heap meter, to be preloaded: how many bytes of malloc's family are out, and at most were.
+/* A heap meter, to be preloaded: live bytes of malloc's family, and their peak.
  *
- * It comes after libarenaut-replay.so in LD_PRELOAD, so that it sees what reaches the heap: of
- * what a tape answers, only the arena. Sizes are what the C library really set aside. */
+ * It comes after libarenaut-replay.so in LD_PRELOAD, so that it sees the requests that
+ * reach the heap: of a tape's requests, only the arena. Sizes are those that the C library set
+ * aside. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <stdatomic.h>

@@ -57,7 +57,7 @@ static unsigned char *load(const char *path, size_t *size) {
     return data;
 }
 
-/* All but the baseline, which is no part of what is measured. */
+/* All but the baseline, which is not measured. */
 static arenaut_status run(const unsigned char *data, size_t size, watch *w, arenaut_pipeline **p,
                           arenaut_error *err) {
     const arenaut_pipeline_options options = {.context = w, .stage = on_stage};

@@ -1,11 +1,12 @@
 /* Finds the fastest sequences of a rematerialization problem within budgets, has the checker follow
- * runs and proofs, and prints what came out, a line of JSON each.
+ * runs and proofs, and prints the results, a line of JSON each.
  *
  *     remat_solve PERCENT... <PROBLEM
  *
  * PROBLEM is text: how many ops, storages and reads there are; then costs, whether ops run once (1)
- * or not, sizes, makers (-1: none), what is held, and the numbers of each read
- * (bench/remat_table.py writes it). Budgets are percent of what is alive where each op runs once.
+ * or not, sizes, makers (-1: none), retained storages, and the numbers of each read
+ * (bench/remat_table.py writes it). Budgets are percent of the peak of live bytes if each op runs
+ * once.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

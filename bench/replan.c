@@ -1,4 +1,4 @@
-/* What a new plan costs a live iteration: `arenaut_iteration_plan` after sizes have grown.
+/* Cost of a new plan in a live iteration: `arenaut_iteration_plan` after sizes have grown.
  *
  *     replan [ROUNDS]
  *

@@ -1,4 +1,4 @@
-/* What the protocol of an iteration costs by itself: allocate and deallocate of values whose
+/* Cost of the protocol of an iteration by itself: allocate and deallocate of values whose
  * sizes stay as they are.
  *
  *     runtime [VALUES [ROUNDS]]

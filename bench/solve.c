@@ -2,7 +2,7 @@
  *
  *     solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] [-j THREADS] FILE
  *
- * Prints one JSON object: what was reached, the user CPU time and all CPU time of the solve
+ * Prints one JSON object: the result, the user CPU time and all CPU time of the solve
  * alone (reading and checking are timed beside it), its wall time, the memory in use at its
  * end, and every improvement on the way as [seconds of user CPU, arena]. The plan has passed the
  * checker, or "checked" is false and the exit status 1. Public API only. */
@@ -37,8 +37,8 @@ static double wall_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The most memory held at once. Linux counts into ru_maxrss what the process held before it
- * became this program, so it is asked in another way where there is one. */
+/* The most memory held at once. Linux counts into ru_maxrss the memory of the process before it
+ * became this program, so another source is used if there is one. */
 static long peak_kilobytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

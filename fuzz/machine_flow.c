@@ -1,5 +1,5 @@
-/* machine_flow: random programs with branches, loops, jumps, calls and state, planned in many
- * ways and run on each plan, until the time is over.
+/* machine_flow: random programs with branches, loops, jumps, calls and state, planned by
+ * many choices and run on each plan, until the time is over.
  *
  *     machine_flow [SECONDS [SEED]] */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* machine_recompute: random programs, ops of which run again, as they are and spoiled, held against
- * running both programs with numbers, until the time is over.
+/* machine_recompute: random programs with rematerialized ops, as they are and spoiled, compared
+ * with running both programs with numbers, until the time is over.
  *
  *     machine_recompute [SECONDS [SEED]] */
 #include <inttypes.h>

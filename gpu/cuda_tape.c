@@ -85,7 +85,7 @@ static void heap_release(void *context, void *block) {
     give_to_driver(block, state.device);
 }
 
-/* ---- what PyTorch calls ---- */
+/* ---- PyTorch's entry points ---- */
 
 static bool is_of_run(int device, const void *stream) {
     return state.running && device == state.device && stream == state.stream;
@@ -103,7 +103,7 @@ void *arenaut_gpu_malloc(ssize_t size, int device, void *stream) {
     return block;
 }
 
-/* Where a block goes back to depends on where it lies, whoever asked for it and when. */
+/* Where a block goes back to depends on where it lies, not on the stream or time of its request. */
 void arenaut_gpu_free(void *block, ssize_t size, int device, void *stream) {
     if (!block) return;
     pthread_mutex_lock(&state.lock);

@@ -4,12 +4,13 @@
  *
  * There is one tape in a process, since the two functions that PyTorch calls are told of no other
  * context. It belongs to one device and one of its streams: memory that is given back on a stream
- * may be handed out again on the same stream at once, and on no other. All that lies outside of a
- * run, and what a run asks for beyond its recording, comes from the driver, which waits for the
- * device when such memory is given back.
+ * may be handed out again on the same stream at once, and on no other. Memory outside of runs, and
+ * requests of a run beyond its recording, come from the driver, which synchronizes with the device
+ * when such memory is given back.
  *
- * Threads: any call from any thread; each waits for the one before it. A run is recorded and played
- * over all threads that ask on its stream, and their order must be the same each time. */
+ * Threads: any call from any thread; each blocks until the one before it has returned. A run is
+ * recorded and played over all threads that ask on its stream, and their order must be the same
+ * each time. */
 #ifndef GPU_CUDA_TAPE_H
 #define GPU_CUDA_TAPE_H
 
@@ -17,7 +18,7 @@
 
 #include <arenaut/tape.h>
 
-/* What PyTorch calls. NULL where there is no memory. Blocks are aligned to 512 bytes. */
+/* PyTorch's entry points. NULL if there is no memory. Blocks are aligned to 512 bytes. */
 void *arenaut_gpu_malloc(ssize_t size, int device, void *stream);
 void arenaut_gpu_free(void *block, ssize_t size, int device, void *stream);
 
@@ -31,7 +32,7 @@ arenaut_status arenaut_gpu_record(int device, void *stream, arenaut_error *err);
 arenaut_status arenaut_gpu_play(arenaut_error *err);
 arenaut_status arenaut_gpu_end(arenaut_error *err);
 
-/* Plans what was recorded, has the plan checked, and takes the arena from the driver. */
+/* Plans the recorded run, has the plan checked, and takes the arena from the driver. */
 arenaut_status arenaut_gpu_plan(arenaut_error *err);
 
 /* Gives the arena back and forgets the recording. REFUSED during a run, and while blocks of the

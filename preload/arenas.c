@@ -18,7 +18,7 @@ typedef struct arena {
 
 static arena arenas[ARENAUT_HOOK_ARENAS];
 static atomic_int n_slots; /* slots past this one were never used */
-/* What all arenas lie between, ever: most blocks that are freed lie outside. */
+/* Bounds of all arenas, ever: most blocks that are freed lie outside. */
 static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,5 +1,5 @@
-/* malloc's family, as the program sees it. A thread that is in a run asks the tape; what lies
- * in an arena goes back to its tape; everything else is the C library's. */
+/* malloc's family, as the program sees it. A thread that is in a run asks the tape; a block in an
+ * arena goes back to its tape; everything else is the C library's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #include "log.h"
 #include "real.h"
 
-/* What this thread is in. Initial-exec, so that looking at it never asks for memory; that is
+/* The run of this thread. Initial-exec, so that looking at it never asks for memory; that is
  * allowed because the library is there from the start. */
 typedef struct visit {
     arenaut_tape *tape; /* NULL: in no run */
@@ -22,8 +22,8 @@ typedef struct visit {
 
 static _Thread_local visit here __attribute__((tls_model("initial-exec")));
 
-/* The tape, if it is to be asked, for the length of one request: what the tape itself needs
- * meanwhile comes past the hooks. */
+/* The tape, if it is to be asked, for the length of one request: the tape's own requests meanwhile
+ * bypass the hooks. */
 static arenaut_tape *ask(unsigned what) { return here.what & what ? here.tape : NULL; }
 
 static void *heap_allocate(void *context, uint64_t size, uint64_t align) {

@@ -25,7 +25,7 @@ static struct {
     int file;
     size_t least;
     struct timespec start;
-    arn_tape_addresses live; /* what was logged; of other blocks no release is */
+    arn_tape_addresses live; /* blocks that were logged; releases of others are not */
     char text[ROOM];
     size_t used;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
@@ -38,7 +38,7 @@ static void stop(void) {
     state.file = -1;
 }
 
-/* A file that cannot be written any more ends the log: there is nobody to tell. */
+/* A file that cannot be written any more ends the log: there is no channel for an error. */
 static void flush_text(void) {
     for (size_t done = 0; done < state.used;) {
         const ssize_t n = write(state.file, state.text + done, state.used - done);
@@ -125,8 +125,8 @@ void log_release(const void *block) {
     leave();
 }
 
-/* The heap may give what was moved away to another thread at once, so that this is done under the
- * lock. Where a block moved, both were there for a moment. */
+/* The heap may give the old block to another thread at once, so that this is done under the lock.
+ * Where a block moved, both were there for a moment. */
 void *log_reallocate(void *block, size_t size) {
     if (!enter()) return real_realloc(block, size);
     const uintptr_t before = (uintptr_t)block;
@@ -157,7 +157,7 @@ static bool make_path(const char *pattern, char path[MOST_PATH]) {
     return true;
 }
 
-/* What a child inherits half-written is its parent's. */
+/* Half-written lines that a child inherits are its parent's. */
 static void before_fork(void) { pthread_mutex_lock(&state.lock); }
 static void parent_after_fork(void) { pthread_mutex_unlock(&state.lock); }
 static void child_after_fork(void) {

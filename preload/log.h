@@ -1,10 +1,9 @@
-/* A trace of all that the process asks the C library's heap for, as a file that arenaut reads.
+/* A trace of all requests of the process to the C library's heap, as a file that arenaut reads.
  *
  * ARENAUT_TRACE names the file; %p in it becomes the number of the process. Without that only the
- * process that was started with it is recorded, and none that it starts; what it becomes by exec
- * begins the file anew. ARENAUT_TRACE_MIN: smaller
- * requests are left out. What is written appears when the process ends, or fills a buffer; a
- * process that is killed, or leaves by _exit, loses the last of it. */
+ * process that was started with it is recorded, and none that it starts; an exec begins the file
+ * anew. ARENAUT_TRACE_MIN: smaller requests are left out. Lines appear when the process ends, or
+ * fills a buffer; a process that is killed, or leaves by _exit, loses the last of it. */
 #ifndef PRELOAD_LOG_H
 #define PRELOAD_LOG_H
 

@@ -1,5 +1,6 @@
-/* Finding what comes behind us. The dynamic linker may itself ask for memory while it looks a
- * name up; such a request is answered from a small static room, which is never given back. */
+/* Lookup of the functions behind the hooks. The dynamic linker may itself ask for memory while it
+ * looks a name up; such a request is answered from a small static room, which is never given
+ * back. */
 #define _GNU_SOURCE
 #include "real.h"
 
@@ -28,7 +29,7 @@ static bool is_in_room(const void *block) {
 }
 
 /* Stores the function behind ours of this name. As an object pointer, because C has no other
- * way to write down what POSIX promises of dlsym. */
+ * notation for the conversion that POSIX promises of dlsym. */
 static void look_up(void *function, const char *name) {
     looking = true;
     void *found = dlsym(RTLD_NEXT, name);

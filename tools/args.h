@@ -16,8 +16,8 @@ void list_add(text_list *list, const char *item);
 
 typedef struct tool_options {
     text_list files;
-    text_list names; /* what each is called in a folder of outputs: its last component or, for
-                      * what was found below a folder, its path from there */
+    text_list names; /* the name of each in a folder of outputs: its last component or, for files
+                      * found below a folder, its path from there */
     text_list owned; /* paths that were made here */
     bool folder;     /* a folder was among the files */
     bool help;
@@ -28,7 +28,7 @@ typedef struct tool_options {
     unsigned verbose;
     const char *color; /* always, never; NULL or auto: as the terminal is */
 
-    /* what is read, and for which runtime */
+    /* the input, and its runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
         *split, *recompute, *reorder, *share, *kernels, *costs, *device;
     bool no_alloc_io, preserve_inputs, unmeasured, compact;
@@ -55,7 +55,7 @@ enum flag_group {
     GROUP_OUTPUT = 1 << 1, /* -o, -f */
     GROUP_JSON = 1 << 2,
     GROUP_INPUT = 1 << 3,   /* reading a file */
-    GROUP_PROGRAM = 1 << 4, /* what it says of the model */
+    GROUP_PROGRAM = 1 << 4, /* facts about the model */
     GROUP_MEMORY = 1 << 5,  /* where its tensors may lie */
     GROUP_SEARCH = 1 << 6,  /* planning it */
     GROUP_BUDGET = 1 << 7,

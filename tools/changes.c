@@ -1,5 +1,5 @@
-/* Pairs of buffers of two results, found by sorting both by what makes them the same: first the
- * name, then size, class and lifetime. explorer/src/compare.js does the same for the page. */
+/* Pairs of buffers of two results, found by sorting both by the keys that identify a buffer: first
+ * the name, then size, class and lifetime. explorer/src/compare.js does the same for the page. */
 #include "changes.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ const char *change_name(change_kind kind) {
     return names[kind];
 }
 
-/* A buffer of one side, with what is compared. */
+/* A buffer of one result, with its keys. */
 typedef struct candidate {
     const arenaut_problem *problem;
     uint32_t buffer;
@@ -63,7 +63,7 @@ static int shapes_then_order(const void *pa, const void *pb) {
     return order ? order : by_number(a->buffer, b->buffer);
 }
 
-/* One way to be the same: both lists are sorted by `sort`, and `compare` says what is equal. */
+/* Pairs by one key: both lists are sorted by `sort`, and `compare` decides equality. */
 typedef struct likeness {
     int (*compare)(const candidate *, const candidate *);
     int (*sort)(const void *, const void *);
@@ -125,7 +125,7 @@ static void add_pair(const arenaut_result *before, uint32_t a, const arenaut_res
         add_change(list, CHANGE_MOVED, a, b, x);
 }
 
-/* A change with what it is sorted by. */
+/* A change with its sort keys. */
 typedef struct weighted {
     change change;
     uint64_t bytes;

@@ -1,4 +1,4 @@
-/* What changed between two planned inputs. */
+/* Differences between the buffers of two planned inputs. */
 #ifndef TOOL_CHANGES_H
 #define TOOL_CHANGES_H
 
@@ -28,8 +28,8 @@ typedef struct change_list {
     change *items;
     size_t n;
     size_t count[CHANGE_KINDS];
-    uint64_t bytes[CHANGE_KINDS]; /* that came, went, were added or taken away; of what moved, its
-                                     size */
+    uint64_t bytes[CHANGE_KINDS]; /* that came, went, were added or taken away; of a moved buffer,
+                                   * its size */
 } change_list;
 
 const char *change_name(change_kind kind);

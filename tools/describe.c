@@ -1,6 +1,6 @@
-/* A pipeline's result in words and in JSON: what a plan is worth, which step has the peak, why
- * there is no plan. It says no more than is proven. Verbs put these pieces together; memories.c and
- * remedies.c have theirs, and the plan itself is written as JSON by the library. */
+/* A pipeline's result in words and in JSON: the quality of a plan, the step of the peak, the
+ * witness if there is no plan. It states no more than is proven. Verbs combine these parts;
+ * memories.c and remedies.c have theirs, and the plan itself is written as JSON by the library. */
 #include "describe.h"
 
 #include "describe_order.h"
@@ -51,7 +51,7 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
     return n;
 }
 
-/* What is known of the ops of the program, for the kernels that the plan is for. */
+/* Summary of the program's ops, under the kernel set of the plan. */
 static arenaut_op_support support_of(const arenaut_pipeline *p, uint32_t *op) {
     const arenaut_program *program = p->document.program;
     return program ? arenaut_kernel_support_all(p->kernels, program, op) : ARENAUT_OP_UNKNOWN;
@@ -215,7 +215,7 @@ void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out) {
     text_put(out, "\n");
 }
 
-/* Where people fixed offsets, bytes are not what is missing. */
+/* If the user fixed offsets, more bytes would not help. */
 static bool describe_fixed(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_witness *witness = &p->plan->witness;
     const arenaut_problem *problem = p->problem;
@@ -314,7 +314,7 @@ static void put_on_one_line(const arenaut_text *text, arenaut_text *out) {
     text_put(out, "\n");
 }
 
-/* What the runtime needs in the place of the planned tensors. */
+/* Memory of the runtime beside the planned tensors. */
 static void put_head(const tool_job *job, arenaut_text *out) {
     arenaut_tensor_arena arena;
     if (!has_whole_arena(job)) return;
@@ -328,8 +328,8 @@ static void put_head(const tool_job *job, arenaut_text *out) {
     text_printf(out, ", \"exact\": %s", arena.exact ? "true" : "false");
 }
 
-/* What the tool knows beyond the plan; `needed` is what a budget is held against. Everything
- * planned has been checked by now. */
+/* Figures of the tool beside the plan; a budget is compared with `needed`. Everything planned has
+ * been checked by now. */
 static void put_context(const tool_job *job, const reservation *needed, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const bool feasible = p->plan->quality != ARENAUT_INFEASIBLE;
@@ -391,7 +391,7 @@ exit_code put_json_with(const tool_job *job, const reservation *needed, const ch
     return code;
 }
 
-/* A folder gives a list, whatever is in it. */
+/* A folder gives a list, even of a single file. */
 static bool is_list(const tool_options *options) {
     return options->json && (options->files.n > 1 || options->folder);
 }

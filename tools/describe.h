@@ -13,7 +13,7 @@ uint32_t planned_buffers(const arenaut_problem *problem); /* that need memory */
 /* "optimal", "feasible, at most 1.3 % above the minimum", … */
 void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
-/* Whether the plan stands on what the kernels may do: results over operands, or into them. */
+/* Whether the plan relies on rights of the kernels: results over operands, or into them. */
 static inline bool stands_on_kernels(const arenaut_pipeline *p) {
     return arenaut_result_kernels(&p->result) != NULL;
 }
@@ -32,8 +32,8 @@ void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text 
 /* Which constant is compressed, and how many more; nothing if none is. */
 void describe_compressed(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
-/* A line for each pool, and one for what is spilled where pools are chosen; nothing for a single
- * pool. `width`: of the words in front. */
+/* A line for each pool, and one for spilled bytes if pools are chosen; nothing for a single pool.
+ * `width`: of the words in front. */
 void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out);
 
 /* Says why no plan exists, from the witness. */
@@ -45,8 +45,8 @@ exit_code complain_infeasible(const arenaut_pipeline *p);
 /* Over --budget, or is that not known? Complains and returns EXIT_NEGATIVE if so. */
 exit_code check_budget(const char *about, const tool_options *options, const reservation *need);
 
-/* The plan as JSON, one document, with what the text says beside the plan: the runtime's own
- * needs, what is wrong with the plan in the file, whether the budget is kept. */
+/* The plan as JSON, one document, with the facts that the text states beside the plan: the
+ * runtime's own needs, the error of the plan in the file, whether the budget is kept. */
 exit_code put_json(const tool_job *job, arenaut_text *out);
 /* The same with `needed` bytes held against the budget, and `more` members, each with a comma in
  * front; NULL: none. */

@@ -1,11 +1,11 @@
-/* What is known of the orders of a program: what is alive at once today and in the best order, how
- * good that is proven to be, and whether the ops have been put in it. */
+/* Summary of the schedules of a program: peak of live bytes in the given order and in the best
+ * schedule, the lower bound that is proven, and whether the ops were put in that schedule. */
 #include "describe_order.h"
 
 #include <inttypes.h>
 
-/* Whether ops stand before others that they were behind; what runs again is behind its first run.
- */
+/* Whether some op stands before one that preceded it; a rematerialized op follows its first run.
+ * */
 static bool is_reordered(const arenaut_pipeline *p) {
     const arenaut_rewrite *r = p->rewrite;
     uint32_t next = 0;
@@ -41,7 +41,7 @@ static void put_bound(const arenaut_ordering *o, const char *between, arenaut_te
     else text_put(out, "no bound of all choices is known");
 }
 
-/* Of which orders all that is said, and why not of all. */
+/* The restriction on the schedules for which the figures hold, and its reason. */
 static void put_held(const arenaut_ordering *o, arenaut_text *out) {
     if (o->n_held == 0) return;
     text_printf(out,

@@ -1,5 +1,4 @@
-/* What is known of the orders of a program, for people and as JSON; nothing where that was not
- * asked for. */
+/* Summary of the schedules of a program, as text and as JSON; nothing if it was not asked for. */
 #ifndef TOOL_DESCRIBE_ORDER_H
 #define TOOL_DESCRIBE_ORDER_H
 
@@ -8,7 +7,7 @@
 /* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
 bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *ordering);
 
-/* Where today's order is proven to be the best: of which orders, and at what. */
+/* If the given order is proven to be the best: among which schedules, and by which measure. */
 const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *ordering);
 
 /* A line behind `head`. */

@@ -1,5 +1,5 @@
-/* What running ops again comes to: how much less is alive at once, which tensors are computed
- * again, and how much work that is. */
+/* Summary of rematerialization: the lower peak of live bytes, the tensors that are computed twice,
+ * and the added work. */
 #include "describe_recompute.h"
 
 #include <inttypes.h>
@@ -59,8 +59,8 @@ static void put_percent(uint64_t part, uint64_t whole, arenaut_text *out) {
 
 static double milliseconds(uint64_t nanoseconds) { return (double)nanoseconds / 1e6; }
 
-/* What is proven holds for the ops that may run again: all that only compute, or cheap ones alone.
- */
+/* The proof is about the ops that may be rematerialized: all pure ops, or cheap ones alone.
+ * */
 static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     const bool has_budget = p->options.recomputing.options.budget > 0;

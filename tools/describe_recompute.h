@@ -1,4 +1,4 @@
-/* What running ops again comes to, for people and as JSON; nothing where that was not asked for. */
+/* Summary of rematerialization, as text and as JSON; nothing if it was not asked for. */
 #ifndef TOOL_DESCRIBE_RECOMPUTE_H
 #define TOOL_DESCRIBE_RECOMPUTE_H
 

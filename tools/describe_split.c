@@ -1,5 +1,5 @@
-/* What splitting made of a program, in words and in JSON: the stages, the ops and multiplications
- * that they cost, and what the firmware must be able to run now. */
+/* Summary of tiling, in words and in JSON: the tile groups, the ops and multiplications that they
+ * add, and the operators that the firmware must register besides. */
 #include "describe_split.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *ch
     return choice->head + p->ways.kept + (uint64_t)choice->kept;
 }
 
-/* Which of the ways that were found it is, and why that one. */
+/* Position of the choice among those found, and the reason for it. */
 static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     const arenaut_split_front *front = p->ways.front;
     const uint32_t taken = p->ways.taken;

@@ -1,14 +1,14 @@
-/* What splitting made of a program, for people and as JSON; nothing where nothing was split. */
+/* Summary of tiling, as text and as JSON; nothing if nothing was tiled. */
 #ifndef TOOL_DESCRIBE_SPLIT_H
 #define TOOL_DESCRIBE_SPLIT_H
 
 #include "job.h"
 
-/* Lines with the stages and what they cost, behind `head`. */
+/* Lines with the tile groups and their cost, behind `head`. */
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
-/* A table of the ways to split that were looked at: what each needs at least, and what it costs.
- * Those that need hardly less than the one above are left out. */
+/* A table of the candidate tilings: the least memory that each needs, and its cost. Rows that need
+ * hardly less than the one above are left out. */
 void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out);
 
 /* The member "split", with a comma in front. */

@@ -1,6 +1,5 @@
-/* What a trace says beside its problem. The allocator's waste is what it had reserved beyond what
- * was asked for; it is told in tenths of the run, each at the moment when most was reserved for
- * nothing. */
+/* Facts of a trace beside its problem. The allocator's waste is the reserved minus the requested
+ * bytes; it is given for tenths of the run, each at the moment of the greatest waste. */
 #include "describe_trace.h"
 
 #include <arenaut/trace.h>
@@ -9,7 +8,8 @@
 
 #include "describe.h"
 
-/* What PyTorch's allocator would reserve; `known` is false where it knows no such problem. */
+/* Bytes that PyTorch's allocator would reserve; `known` is false if its replica cannot plan the
+ * problem. */
 typedef struct caching {
     bool known;
     uint64_t fixed, expandable;
@@ -102,7 +102,7 @@ static void put_peak(const char *name, const arenaut_trace_peak *peak, arenaut_t
     text_printf(out, ", \"step\": %" PRId64 "}", peak->step);
 }
 
-/* The step, what was asked for, and what was reserved, at no more than so many steps. */
+/* Step, requested bytes and reserved bytes, at a bounded number of steps. */
 static void put_curve(const arenaut_trace *trace, arenaut_text *out) {
     enum { POINTS = 100 };
     const uint32_t n = trace->n_requests, points = n < POINTS ? n : POINTS;

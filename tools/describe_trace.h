@@ -1,4 +1,4 @@
-/* What a trace says beside its problem: what was asked for and reserved, and what another
+/* Facts of a trace beside its problem: requested and reserved bytes, and the bytes that another
  * allocator would have reserved. Nothing for other files. */
 #ifndef TOOL_DESCRIBE_TRACE_H
 #define TOOL_DESCRIBE_TRACE_H

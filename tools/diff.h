@@ -1,4 +1,4 @@
-/* What `diff` has found out about two files, and the ways to tell it. */
+/* Findings of `diff` about two files, and their forms of output. */
 #ifndef TOOL_DIFF_H
 #define TOOL_DIFF_H
 
@@ -10,7 +10,7 @@ enum { BEFORE, AFTER, SIDES };
 
 typedef struct side {
     tool_job job;
-    arenaut_result result; /* what is compared */
+    arenaut_result result; /* the compared plan */
     arenaut_peak peak;
     const char *made_by;
     bool whole; /* its runtime keeps more than the tensors in its arena, and that is counted */
@@ -23,7 +23,7 @@ typedef struct diff {
     change_list changes;
 } diff;
 
-/* What both sides have under one name. */
+/* Values that both files have under one name. */
 typedef struct figure {
     const char *kind, *name; /* "pool", "sram" */
     uint64_t bytes[SIDES];

@@ -28,7 +28,7 @@ typedef struct event {
     uint64_t bytes;
 } event;
 
-/* By method and step; what ends at a step has ended before others begin there. */
+/* By method and step; at one step, ends come before beginnings. */
 static int by_method_then_step(const void *pa, const void *pb) {
     const event *a = pa, *b = pb;
     if (a->method != b->method) return a->method < b->method ? -1 : 1;

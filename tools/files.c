@@ -1,7 +1,7 @@
 /* Reading inputs and writing outputs. Outputs are written to a temporary name in the same folder,
  * synced, and then given their name in one step, so a full disk, a crash or a Ctrl-C leaves either
- * the old file or the new one. How the system does that is in os.h; here is what is said when it
- * does not. */
+ * the old file or the new one. How the system does that is in os.h; here are the messages for its
+ * failures. */
 #include "files.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ typedef struct input_file {
     os_entry entry; /* which file this is; standard input has none */
 } input_file;
 
-/* What has no end of its own (a pipe, a device, standard input) is read up to here. */
+/* Inputs of unknown size (a pipe, a device, standard input) are read up to here. */
 #define INPUT_STREAM_LIMIT (UINT64_C(1) << 30)
 
 /* Reads a file whole ("-" is standard input), or maps it if it is large. Complains and
@@ -29,7 +29,7 @@ typedef struct output_file {
     int fd;
     int error; /* errno of the first write that failed */
     uint64_t written;
-    char *buffer; /* what has not been written yet: writers put a few bytes at a time */
+    char *buffer; /* bytes not yet written: writers put a few at a time */
     size_t buffered;
     bool force;
 } output_file;
@@ -38,7 +38,7 @@ typedef struct output_file {
  * and `force` is not set, if its folder does not, or if binary would go to a terminal. */
 exit_code output_check(const char *path, bool force, bool binary);
 
-/* Standard output, a device or a pipe: nothing that a name says what to write to. */
+/* Standard output, a device or a pipe: their names imply no format. */
 bool output_is_direct(const char *path);
 /* Whether writing to `path` would replace this very file, by whatever name. */
 bool output_is_input(const char *path, const input_file *input);
@@ -47,8 +47,8 @@ exit_code output_open(const char *path, bool force, output_file *output);
 arenaut_sink output_sink(output_file *output);
 /* Syncs and renames. Complains, and leaves nothing behind, if that fails. */
 exit_code output_commit(output_file *output);
-/* Drops what was written so far, and says why: that the output failed or, if it did not,
- * the writer's `reason`, which speaks of `about`. `reason` may be NULL: it was said. */
+/* Drops the bytes written so far, and complains: that the output failed or, if it did not, the
+ * writer's `reason`, which is about `about`. `reason` may be NULL: it was reported. */
 exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason);
 
 /* Writes all of `text` to standard output. */

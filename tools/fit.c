@@ -1,8 +1,7 @@
-/* A search over combinations of rewrites and rights, each planned by the whole pipeline: places
- * alone, results over operands, results that reach into operands, another order of ops, ops piece
- * by piece. They are tried from the gentlest to the one that changes most: rights first, then
- * orders, then splitting, which adds ops. Splitting is searched only where nothing gentler fits. At
- * most twelve plans. */
+/* A search over combinations of rewrites and rights, each planned by the whole pipeline: offsets
+ * alone, results over operands, results that reach into operands, another schedule, tiled ops. They
+ * are tried from the gentlest to the one that changes most: rights first, then schedules, then
+ * tiling, which adds ops. Tiling is searched only if nothing gentler fits. At most twelve plans. */
 #include "fit.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 
 enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_WAYS = 13 };
 
-/* A combination of levers, and what it came to. */
+/* A combination of levers, and its result. */
 typedef struct way {
     int rights; /* 0, IN_PLACE or REACHING */
     bool reorders, splits;
@@ -29,13 +28,13 @@ typedef struct ways {
     const tool_options *given;
     way items[MAX_WAYS]; /* the first: the file as it is */
     size_t n;
-    const char *of;      /* what is planned: "head" or "arena" */
-    bool only_whole_ops; /* of this runtime it is not known what more ops cost: nothing is split */
+    const char *of;      /* the planned memory: "head" or "arena" */
+    bool only_whole_ops; /* the cost of more ops is unknown for this runtime: no tiling */
 } ways;
 
 static bool is_on(const char *value) { return value && strcmp(value, "off") != 0; }
 
-/* Whether a lever may be set so: what the user has decided stays. */
+/* Whether a lever may be set so: flags of the user are kept. */
 static bool may_be(const char *given, bool on) { return !given || is_on(given) == on; }
 
 static bool is_allowed(const tool_options *o, const way *w) {
@@ -59,7 +58,7 @@ static void free_ways(ways *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
 }
 
-/* The flags of a way besides those that were given. What fits is what splitting looks for, too. */
+/* The given flags and the levers of a combination. Tiling searches for the same budget. */
 static tool_options options_of(const ways *all, const way *w) {
     tool_options o = *all->given;
     if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
@@ -70,7 +69,7 @@ static tool_options options_of(const ways *all, const way *w) {
     return o;
 }
 
-/* "--split on --overlap on": of the levers, those that nobody gave. */
+/* "--split on --overlap on": the levers that were not given as flags. */
 static void put_flags(const ways *all, const way *w, arenaut_text *out) {
     const tool_options *o = all->given;
     if (w->splits && !o->split) text_put(out, " --split on");
@@ -94,7 +93,7 @@ static void take_baseline(ways *all, const tool_job *job) {
     all->of = has_whole_arena(job) ? "head" : "arena";
 }
 
-/* Whether the runtime obeys what a lever gives: else nothing that is planned fits into anything. */
+/* Whether the runtime obeys plans in its files: else no plan makes a file fit. */
 static exit_code check_obeyed(const tool_job *job) {
     const arenaut_pipeline *p = job->pipeline;
     if (p->document.program && arenaut_target_for_format(p->document.format->name)->plan_in_file)
@@ -130,8 +129,8 @@ static void drop_splitting(ways *all) {
     while (all->n > 2 && all->items[all->n - 1].splits && !all->given->split) all->n--;
 }
 
-/* What is wrong with the file is said of the first way. What another one cannot do with it, as
- * splitting several subgraphs, is no way. */
+/* Errors of the file are reported for the first combination. One that is refused later, as tiling
+ * several subgraphs, is left out. */
 static exit_code try_ways(ways *all) {
     exit_code code = EXIT_FINE;
     bool enough = false;

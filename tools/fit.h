@@ -4,13 +4,12 @@
 
 #include "whole_arena.h"
 
-/* What was found: how the file is to be planned. */
+/* The combination that was found, as options for planning the file. */
 typedef struct fit {
-    tool_options
-        options;   /* those that were given, with the levers that are taken; borrows from them */
-    bool as_it_is; /* it fits without a plan of ours */
+    tool_options options; /* the given options with the levers that are taken; borrows from them */
+    bool as_it_is;        /* it fits without a plan of ours */
     arenaut_text table,
-        json; /* what each way needs, for people and as a member of a JSON document */
+        json; /* the needs of each combination, as text and as a member of a JSON document */
 } fit;
 
 /* Plans the one file of `options` with each combination of the levers that no flag decides, for

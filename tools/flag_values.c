@@ -1,5 +1,5 @@
-/* From text to the library's options, flag by flag. Names may hold '=', so that the last one of a
- * "NAME=VALUE" counts. What is parsed lives in blocks that are freed together. */
+/* Conversion of flag texts to the library's options. Names may hold '=', so that the last one of a
+ * "NAME=VALUE" counts. Parsed values live in blocks that are freed together. */
 #include "flag_values.h"
 
 #include <stdlib.h>

@@ -11,14 +11,14 @@ typedef struct flag_values {
     size_t n;
 } flag_values;
 
-/* Fills in the fields that these flags are about. Complains about what is not well formed; what
- * the file does not have is for the library to say. */
+/* Fills in the fields of these flags. Complains about malformed values; the library reports names
+ * that the file does not have. */
 exit_code parse_flag_values(const tool_options *options, flag_values *owned,
                             arenaut_pipeline_options *out);
 void flag_values_free(flag_values *owned);
 
-/* Parses one --pool, whose text it cuts up and the pool's name points into. Returns what is wrong
- * with it, NULL if nothing is. */
+/* Parses one --pool, whose text it cuts up and the pool's name points into. Returns an error text,
+ * or NULL. */
 const char *pool_problem(char *text, arenaut_pool *pool);
 
 /* Says which rules speak of ops that the program does not have. */

@@ -1,5 +1,5 @@
 /* The table of flags and the loops over it. Parsing, help, completion and the manual read the rows;
- * so does whatever must know all flags of some kind, such as those that a bare placement problem
+ * so does code that must know all flags of some kind, such as flags that a bare placement problem
  * cannot have. A new flag is a row here, a field of tool_options and its use. */
 #include "flags.h"
 
@@ -10,8 +10,8 @@
 
 #define FIELD(name) offsetof(tool_options, name)
 
-/* The order is that of help. A flag belongs to one group, and a verb takes whole groups: what
- * a verb does not take is a usage error, never ignored. */
+/* The order is that of help. A flag belongs to one group, and a verb takes whole groups: a flag
+ * that a verb does not take is a usage error, never ignored. */
 static const flag_row flags[] = {
     {"output", 'o', FLAG_TEXT, GROUP_OUTPUT, FIELD(output), "FILE",
      .help = "write here; '-' is standard output", .traits = COMMONLY_USED | GIVEN_ONCE},
@@ -174,7 +174,7 @@ static bool is_counted(const flag_row *flag) {
     return flag->kind == FLAG_NUMBER || flag->kind == FLAG_SIZE || flag->kind == FLAG_TIME;
 }
 
-/* "--inplace off" asks for what holds anyway, so it counts as not given. */
+/* "--inplace off" states the default, so it counts as not given. */
 static bool is_given(const tool_options *options, const flag_row *flag) {
     const void *field = value_of(options, flag);
     switch (flag->kind) {
@@ -216,7 +216,7 @@ const char *flag_about_models_given(const tool_options *options) {
     return NULL;
 }
 
-/* The default of the one flag with a number from the library, and of those that state theirs. */
+/* The default of a flag: a number of the library for one of them, else the row's. */
 void put_default(const flag_row *flag, arenaut_text *out) {
     if (flag->standard) text_printf(out, " (default: %s)", flag->standard);
     if (flag->field == FIELD(effort)) {

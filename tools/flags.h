@@ -1,5 +1,5 @@
-/* The table of flags: a flag is one row here and its use in a verb. What must hold for all flags,
- * or for all of a kind, is a loop over the table. */
+/* The table of flags: a flag is one row here and its use in a verb. Rules for all flags, or for all
+ * of a kind, are loops over the table. */
 #ifndef TOOL_FLAGS_H
 #define TOOL_FLAGS_H
 
@@ -15,7 +15,7 @@ typedef enum flag_kind {
     FLAG_TIME,
 } flag_kind;
 
-/* What a flag says beyond its value. */
+/* Traits of a flag beside its value. */
 enum flag_trait {
     COMMONLY_USED = 1 << 0, /* shown first in help */
     ABOUT_MODELS = 1 << 1,  /* refused for a bare placement problem */
@@ -28,9 +28,9 @@ typedef struct flag_row {
     flag_kind kind;
     unsigned group;             /* one of flag_group */
     size_t field;               /* offset in tool_options */
-    const char *value;          /* what help calls its value; NULL: it takes none */
+    const char *value;          /* the name of its value in help; NULL: it takes none */
     const char *help;           /* without the default */
-    const char *standard;       /* what counts without the flag; giving it asks for nothing more */
+    const char *standard;       /* the default; giving it changes nothing */
     const char *choices;        /* "a|b"; NULL: any value */
     const char *list;           /* the verb that lists the values; NULL: none does */
     void (*names)(text_list *); /* adds the values, where a table has them; NULL: see the others */

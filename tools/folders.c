@@ -1,6 +1,6 @@
-/* Which files stand below a folder. A file is taken by what is in it, since models have all
- * kinds of names; what we wrote ourselves, plans as JSON, are no inputs. Names are sorted, as the
- * order in which a system lists them means nothing. */
+/* Recursive list of the input files below a folder. A file is recognised by its content, since
+ * models have all kinds of names; plans as JSON, which are outputs, are no inputs. Names are
+ * sorted, as the order in which a system lists them means nothing. */
 #include "folders.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static bool is_output(const walk *w, const os_entry *entry) {
 
 enum { DEEPEST = 64 };
 
-/* Complains only of the topmost folder; of those below, it counts what cannot be read. */
+/* Complains only about the topmost folder; below it, unreadable entries are counted. */
 static exit_code walk_folder(walk *w, const char *path, int depth) {
     text_list names = {0};
     set_silent(depth > 0);

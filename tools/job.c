@@ -1,5 +1,5 @@
 /* From a path to a checked plan: turns the command line into the options of the library's pipeline
- * and lets that run stage by stage. What a stage refuses is said here, with the nearest name where
+ * and lets that run stage by stage. Refusals of a stage are worded here, with the nearest name if
  * one was not found, and the flag's dashes. The clock is read here as well. */
 #include "job.h"
 
@@ -74,7 +74,7 @@ static exit_code check_pass_names(const char *passes) {
     return EXIT_FINE;
 }
 
-/* "--pin: there is no tensor 'x'", and what can be done about it. */
+/* "--pin: there is no tensor 'x'", and a remedy. */
 static exit_code complain_tensor(const arenaut_pipeline *p, const arenaut_error *err) {
     const uint32_t n = p->lowering ? p->document.program->n_tensors : p->problem->n_buffers;
     char (*stores)[24] = must_allocate(n, sizeof *stores);
@@ -176,7 +176,7 @@ static void dump_program(void *context, const arenaut_pass *pass, const arenaut_
     arenaut_text_free(&text);
 }
 
-/* Whether --dump-after got what it asks for. */
+/* Whether the pass of --dump-after ran. */
 static exit_code check_dump(const tool_job *job) {
     const char *wanted = job->options->dump_after;
     const char *names[MAX_NAMES];
@@ -324,7 +324,7 @@ static exit_code check_problem_flags(const tool_job *job) {
                     flag);
 }
 
-/* "mlperf_vww" of "models/mlperf_vww.planned.tflite": what a scratch file calls the model. */
+/* "mlperf_vww" of "models/mlperf_vww.planned.tflite": the model's name in a scratch file. */
 static char *model_name(const char *path) {
     const char *name = base_name(path);
     const size_t length = strcspn(name, ".");

@@ -14,18 +14,18 @@ typedef struct tool_job {
     const tool_options *options;
     const char *path; /* for messages; of several files that are one program "a.pt2 + b.pt2" */
     char *label;      /* `path`, where it was made here */
-    char *model;      /* what a scratch file calls it */
+    char *model;      /* its name in a scratch file */
     input_file *inputs;
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
     input_file shapes, scratch, costs;
     kernel_choice kernels;
-    flag_values values;         /* what the pipeline's options point into */
+    flag_values values;         /* memory of the pipeline's options */
     arenaut_pipeline *pipeline; /* NULL: it was not even begun */
     planner_watch watch;
     arenaut_stage stage;
     double planner_seconds;
-    bool dumped; /* what --dump-after asks for */
+    bool dumped; /* by --dump-after */
     exit_code dump_code;
     bool stopped; /* by Ctrl-C */
     char sha256[65];
@@ -40,7 +40,7 @@ exit_code job_prepare(tool_job *job);
 exit_code job_find_baseline(tool_job *job);
 /* EXIT_NEGATIVE, with pipeline->plan, if there provably is no plan. */
 exit_code job_make_plan(tool_job *job);
-/* What arenaut_pipeline_plan has returned, as an exit code. */
+/* The status of arenaut_pipeline_plan as an exit code. */
 exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_error *err);
 /* Whether there is a plan, or a proof that there is none, by what the job came to. */
 bool job_is_answered(const tool_job *job, exit_code code);
@@ -54,11 +54,11 @@ exit_code job_describe(tool_job *job);
 exit_code job_describe_or_better(tool_job *job);
 /* job_describe after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
-/* The code of a verb whose job ends: an interrupt, of which is said if it came before a plan; else
+/* The code of a verb whose job ends: an interrupt, which is reported if it came before a plan; else
  * `code`. */
 exit_code job_end(const tool_job *job, exit_code code);
-/* EXIT_INTERRUPT instead of EXIT_FINE, if an interrupt was asked for: what was found then is not
- * what there is. */
+/* EXIT_INTERRUPT instead of EXIT_FINE, if an interrupt was asked for: the result is incomplete
+ * then. */
 exit_code job_goes_on(exit_code code);
 /* Reads and prepares the files of another job, which stays open meanwhile, with other options and
  * without a word about them. EXIT_INTERRUPT as soon as there was an interrupt. */
@@ -66,7 +66,7 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
                             const arenaut_pipeline_options *options);
 void job_close(tool_job *job);
 
-/* Complains about what a stage of the job's pipeline returned. */
+/* Reports the error of a stage of the job's pipeline. */
 exit_code complain_stage(const tool_job *job, const arenaut_error *err);
 
 /* Looks up --planner and --from, suggesting the nearest name. The first is NULL after a

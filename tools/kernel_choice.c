@@ -38,7 +38,7 @@ exit_code choose_kernels(const char *name_or_path, kernel_choice *choice) {
     return code;
 }
 
-/* Whether a set, or what it builds on, says anything of an op. */
+/* Whether a set, or one of its bases, has a rule for an op. */
 static bool is_named(const arenaut_kernel_set *set, const char *op) {
     for (const arenaut_kernel_set *s = set; s; s = s->base) {
         for (const arenaut_kernel_rule *rule = s->rules; rule && rule->op; rule++) {

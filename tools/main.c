@@ -1,5 +1,5 @@
-/* arenaut: the command. Finds the verb, parses its flags, runs it and prints its results. What a
- * verb does is in verb_*.c; which verbs there are, in verb_table.c. */
+/* arenaut: the command. Finds the verb, parses its flags, runs it and prints its results. Each verb
+ * has a file verb_*.c; verb_table.c lists them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static exit_code check_file_count(const tool_verb *verb, size_t n) {
     return EXIT_FINE;
 }
 
-/* With --max-memory whatever asks for more memory fails as if the machine had no more, and the
+/* With --max-memory any request for more memory fails as if the machine had no more, and the
  * command ends with exit code 4. Inputs that are mapped do not count. */
 static exit_code limit_memory(const tool_options *options) {
     if (options->max_memory == NOT_GIVEN || os_limit_memory(options->max_memory)) return EXIT_FINE;
@@ -52,7 +52,7 @@ static void put_json_error(exit_code code, const arenaut_text *complaints, arena
     text_put(out, "]}\n");
 }
 
-/* What excludes each other whatever the verb. */
+/* Flags that exclude each other for every verb. */
 static exit_code check_streams(const tool_options *options) {
     const bool json = options->json || options->jsonl;
     if (options->json && options->jsonl) {

@@ -1,5 +1,5 @@
-/* All that the command asks of the operating system: os_posix.c or os_windows.c, one of which is
- * built. Nothing here complains; what fails sets errno, which callers put into their own words. */
+/* The command's interface to the operating system: os_posix.c or os_windows.c, one of which is
+ * built. Nothing here complains; failures set errno, which callers word. */
 #ifndef TOOL_OS_H
 #define TOOL_OS_H
 
@@ -17,10 +17,10 @@ typedef enum os_kind {
     OS_FILE,
     OS_FOLDER,
     OS_LINK,   /* a symbolic one; only os_look_at_link says so */
-    OS_STREAM, /* a device, a pipe: what has no size and is written to as it is */
+    OS_STREAM, /* a device or a pipe: without a size, written to in place */
 } os_kind;
 
-/* What a path leads to. Two are the same file if `device` and `number` are. */
+/* The entry at the end of a path. Two are the same file if `device` and `number` are. */
 typedef struct os_entry {
     os_kind kind;
     uint64_t size, device, number;
@@ -35,7 +35,7 @@ size_t os_folder_length(const char *path);
 
 /* Opens a file for reading and looks at it; -1 if that fails. */
 int os_open_input(const char *path, os_entry *entry);
-/* What read() says: the number of bytes, 0 at the end, -1 on errors; EINTR is one. */
+/* As read(): the number of bytes, 0 at the end, -1 on errors; EINTR is one. */
 ptrdiff_t os_read(int file, void *bytes, size_t size);
 /* The file's bytes without copying them; NULL where that is not possible. A file that becomes
  * shorter meanwhile ends the command with `shrunk_code` and a message. */

@@ -139,9 +139,9 @@ char *os_follow_links(const char *path) {
     return NULL;
 }
 
-/* The new file gets the owner, group and mode of the one it replaces, as far as this process
- * may give them; what runs with its owner's rights is never handed to another owner. A new
- * name gets what the user's umask says. */
+/* The new file gets the owner, group and mode of the one it replaces, as far as this process may
+ * give them; a set-user-ID file is never handed to another owner. A new name gets the mode of the
+ * user's umask. */
 static void set_owner_and_mode(int file, const char *final_path) {
     struct stat old, made;
     if (stat(final_path, &old) != 0 || !S_ISREG(old.st_mode)) {
@@ -176,8 +176,8 @@ static int make_temporary(char *name) {
     return file;
 }
 
-/* "FOLDER/.NAME.XXXXXX". A long name is shortened: with the suffix it might pass what file systems
- * take. */
+/* "FOLDER/.NAME.XXXXXX". A long name is shortened: with the suffix it might exceed the limit of
+ * file systems. */
 int os_open_temporary(const char *final_path) {
     char name[sizeof temporary];
     const size_t folder = os_folder_length(final_path);
@@ -329,7 +329,7 @@ static void remember_interrupt(int signal_number) {
 
 static void handle(int signal_number, void (*handler)(int)) {
     struct sigaction action, before;
-    /* What our parent ignores stays ignored: nohup, or a job in the background. */
+    /* Signals that our parent ignores stay ignored: nohup, or a job in the background. */
     if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;

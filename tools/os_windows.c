@@ -1,7 +1,6 @@
 /* The operating system as Windows has it, by the Win32 API and Microsoft's C library: see os.h, and
- * os_posix.c for the same elsewhere. Files are read, never mapped. What Windows says went wrong is
- * told as the nearest errno, since all that callers do with it is say it and compare it with ENOENT
- * and EEXIST. */
+ * os_posix.c for the same elsewhere. Files are read, never mapped. An error of Windows becomes the
+ * nearest errno, since callers only print it and compare it with ENOENT and EEXIST. */
 #include "os.h"
 
 #include <direct.h>
@@ -68,7 +67,7 @@ bool os_look(const char *path, os_entry *entry) {
     return done;
 }
 
-/* Links are rare here, and need a privilege to be made: they are what they lead to. */
+/* Links are rare here, and need a privilege to be made: a link counts as its target. */
 bool os_look_at_link(const char *path, os_entry *entry) { return os_look(path, entry); }
 
 bool os_same_file(const os_entry *a, const os_entry *b) {
@@ -83,8 +82,7 @@ size_t os_folder_length(const char *path) {
     return length;
 }
 
-/* A folder cannot be opened like a file; what it is stands in `entry`, and there is nothing to
- * read. */
+/* A folder cannot be opened like a file; `entry` has its kind, and there is nothing to read. */
 int os_open_input(const char *path, os_entry *entry) {
     if (!os_look(path, entry)) return -1;
     return _open(entry->kind == OS_FOLDER ? "NUL" : path, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
@@ -230,7 +228,8 @@ double seconds_now(void) {
     return (double)now.QuadPart / (double)frequency.QuadPart;
 }
 
-/* What the process may commit, by a job of its own that lasts as long as it does. */
+/* Limit of the process's committed memory, by a job object of its own that lasts as long as it
+ * does. */
 bool os_limit_memory(uint64_t bytes) {
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limit = {0};
     const HANDLE job = CreateJobObjectA(NULL, NULL);

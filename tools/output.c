@@ -1,7 +1,6 @@
-/* The name of an output tells what is written there: a format, a report, or the input's own model
- * with the plan inside, which the library writes only if that is no worse. What lies there already
- * is a model or not, and a model is never replaced by anything else. files.c does the writing
- * itself. */
+/* Choice of an output's format by its name: a format, a report, or the input's own model with the
+ * plan inside, which the library writes only if that is no worse. An existing model is never
+ * replaced by anything else. files.c does the writing itself. */
 #include "output.h"
 
 #include <stdlib.h>
@@ -60,8 +59,8 @@ static size_t matching_length(const char *extensions, const char *path) {
     return longest;
 }
 
-/* Whether a model comes out as it came in: where its own format and another go by the same
- * extension, a model that can hold the plan is what was meant. */
+/* Whether a model keeps its format: if its own format and another have the same extension, a model
+ * that can hold the plan is meant. */
 static bool keeps_format(const tool_job *job, const char *path) {
     const arenaut_format *own = job->pipeline->document.format,
                          *other = arenaut_format_for_path(path);
@@ -70,8 +69,8 @@ static bool keeps_format(const tool_job *job, const char *path) {
     return length > 0 && length >= matching_length(other->extensions, path);
 }
 
-/* Whether anything of a result goes into a model of this input: a plan, or the order of its ops, or
- * ops that run again. */
+/* Whether anything of a result goes into a model of this input: a plan, a schedule of its ops, or
+ * rematerialized ops. */
 bool goes_into_model(const tool_job *job) {
     const arenaut_format *own = job->pipeline->document.format;
     const arenaut_pipeline_options *options = &job->pipeline->options;

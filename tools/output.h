@@ -1,10 +1,10 @@
-/* Choosing what a named output can hold, and writing it. */
+/* Choice of an output's format by its name, and writing it. */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
 #include "job.h"
 
-/* What will write an output: a format or a report, never both. */
+/* The writer of an output: a format or a report, never both. */
 typedef struct output_kind {
     const arenaut_format *format;
     const arenaut_report *report;
@@ -22,8 +22,8 @@ void list_kinds(text_list *names);
 bool names_a_file(const char *path);
 bool kind_is_model(output_kind kind); /* the plan goes into the input's own file */
 
-/* A model is never replaced by something that is not that model, whatever -f says: complains
- * where `path` is the input itself or holds a model, and `kind` writes another format. */
+/* A model is never replaced by something that is not that model, even with -f: complains if `path`
+ * is the input itself or holds a model, and `kind` writes another format. */
 exit_code check_replaced(const input_file *input, const char *path, output_kind kind);
 
 /* Copies the input to `path` byte for byte; does nothing where that is the input itself. */

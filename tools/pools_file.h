@@ -4,7 +4,7 @@
 
 #include "args.h"
 
-/* Puts what the file says into options->pool, as if it came from --pool. */
+/* Puts the file's pools into options->pool, as if they came from --pool. */
 exit_code read_pools_file(tool_options *options);
 
 #endif

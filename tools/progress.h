@@ -6,7 +6,7 @@
 #include "os.h"
 
 typedef struct planner_watch {
-    double began;   /* when what --time limits did; 0: not yet */
+    double began;   /* start of the part that --time limits; 0: not yet */
     double started; /* the stage */
     double cap;     /* seconds; negative: none */
     bool show_line; /* a terminal, and not --no-progress */

@@ -15,7 +15,7 @@ static const arenaut_proof_line *only_line(const arenaut_certificate *c, uint32_
     return *left_out + 1 == c->n_lines ? &c->line[*left_out] : NULL;
 }
 
-/* What the proof rests on. */
+/* The premises of the proof. */
 static const char *kind_of(const arenaut_problem *p, const arenaut_certificate *c) {
     uint32_t left_out;
     const arenaut_proof_line *only = only_line(c, &left_out);

@@ -5,7 +5,7 @@
 #include "job.h"
 
 typedef struct bound_proof {
-    uint64_t bound;   /* what is proven; ARENAUT_UNPLACED: that there is no plan */
+    uint64_t bound;   /* the proven bound; ARENAUT_UNPLACED: that there is no plan */
     const char *kind; /* the JSON word; NULL: there is no proof, and `text` says why */
     uint32_t lines, branches;
     char text[80]; /* for people */

@@ -1,5 +1,5 @@
-/* A remedy is a flag that was not given. The whole way from the file to a checked plan is gone
- * again with it, so that what is said to be saved is what the user will get. */
+/* A remedy is a flag that was not given. The whole pipeline from the file to a checked plan runs
+ * once more with it, so that the reported savings are those that the user will get. */
 #include "remedies.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static uint64_t reserve_for(const tool_job *job) {
     return bytes_to_reserve(job, job->pipeline->figures.planned);
 }
 
-/* Fills in what is needed with `changed`, and the job that found it if that is another plan. */
+/* Fills in the needs with `changed`, and the job that found them if that is another plan. */
 static exit_code plan_with(const tool_job *job, const remedy_list *list,
                            const arenaut_pipeline_options *changed, remedy *with) {
     tool_job *other = must_allocate(1, sizeof *other);
@@ -101,8 +101,8 @@ static bool is_listed(const char *names, const char *name) {
     return false;
 }
 
-/* Passes that do not run unless asked for: those of a dialect's pipeline say what its programs
- * mean, and are no choice. In place and overlap have flags of their own. */
+/* Passes that do not run unless asked for: the passes of a dialect's pipeline define the meaning of
+ * its programs, and are no choice. In place and overlap have flags of their own. */
 static bool is_optional(const arenaut_pass *pass) {
     if (pass->by_default || is_listed("inplace,overlaps", pass->name)) return false;
     for (size_t i = 0; i < arenaut_dialect_count(); i++) {
@@ -139,15 +139,16 @@ static bool has_rules(const arenaut_kernel_set *set) {
     return false;
 }
 
-/* Whether anything says which results may lie over operands: kernels, or the dialect, of whatever
- * runs its ops. */
+/* Whether results may lie over operands by any known rule: of the kernels, or of the dialect for
+ * every runtime of its ops. */
 static bool has_rights(const arenaut_pipeline *p) {
     const arenaut_dialect *dialect = arenaut_dialect_find(p->document.program->dialect);
     return p->kernels || (dialect && dialect->in_place);
 }
 
-/* What kernels allow that was not asked for: results over operands, or as far into them as can be.
- */
+/* Rights of the kernels that were not asked for: results over operands, or as far into them as
+ * possible.
+ * */
 static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     const arenaut_kernel_set *kernels = job->pipeline->kernels;
@@ -193,8 +194,8 @@ static exit_code try_split(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-/* The best order of the ops, where it is not known already; with less effort, since nobody asked
- * for it. What cannot be reordered is not mentioned. */
+/* The best schedule of the ops, if it is not known already; with less effort, since it was not
+ * asked for. A program that cannot be reordered gets no remark. */
 static exit_code try_reorder(const tool_job *job, remedy_list *list) {
     enum { MOST_OPS = 5000, EFFORT = 2000000 };
     arenaut_pipeline_options changed = job->pipeline->options;
@@ -229,13 +230,13 @@ static exit_code try_recompute(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-/* An interrupt ends what is tried; what was found before is still true. */
+/* An interrupt ends the trials; earlier findings are still true. */
 static exit_code end_at_interrupt(remedy_list *list, exit_code code) {
     list->interrupted = list->interrupted || code == EXIT_INTERRUPT;
     return code == EXIT_INTERRUPT ? EXIT_FINE : code;
 }
 
-/* No remedies, but often asked for: what memory for vectors, caches and pages costs. */
+/* No remedies, but often asked for: the cost of alignment to vectors, caches and pages. */
 exit_code find_alignments(const tool_job *job, remedy_list *list) {
     static const struct {
         uint64_t bytes;
@@ -303,7 +304,7 @@ static uint32_t quantised_to(const arenaut_program *program, uint32_t input) {
     return made;
 }
 
-/* Another interface is no flag, but often all that is in the way. */
+/* Another interface is no flag, but often the only obstacle. */
 static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_program *program = p->document.program;
     for (uint32_t m = 0; m < program->n_methods; m++) {
@@ -386,7 +387,7 @@ typedef struct removal {
     uint32_t gone;
 } removal;
 
-/* Makes a buffer, and what lies inside it, need nothing. */
+/* Sets the size of a buffer and of its slices to zero. */
 static void take_away(void *context, uint32_t id, arenaut_buffer *buffer) {
     const removal *r = context;
     uint32_t host = id;

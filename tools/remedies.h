@@ -1,19 +1,19 @@
-/* What would make less memory be needed, each tried for itself. What it saves is measured as
- * splitting is chosen: by all that has to be reserved, which is the arena with what the runtime
- * keeps for ops and tensors; by the arena alone where that is not known. */
+/* Remedies that lower the memory, each tried alone. Savings are measured as for the choice of a
+ * tiling: by all bytes to reserve, which are the arena and the runtime's data of ops and tensors;
+ * by the arena alone if these are not known. */
 #ifndef TOOL_REMEDIES_H
 #define TOOL_REMEDIES_H
 
 #include "job.h"
 
 typedef struct remedy {
-    const char *what; /* "results over operands" */
-    char flags[48];   /* "--inplace on" */
-    uint64_t arena;   /* with it */
-    uint64_t reserve; /* with it: the arena with what the runtime keeps, where that is known */
-    uint64_t saves;   /* bytes fewer to reserve than without it */
-    arenaut_ordering order;   /* what was found of orders, where that was tried */
-    arenaut_recomputed again; /* likewise, of ops that run again */
+    const char *what;         /* "results over operands" */
+    char flags[48];           /* "--inplace on" */
+    uint64_t arena;           /* with it */
+    uint64_t reserve;         /* with it: the arena and the runtime's own data, if known */
+    uint64_t saves;           /* bytes fewer to reserve than without it */
+    arenaut_ordering order;   /* result about schedules, if tried */
+    arenaut_recomputed again; /* likewise, of rematerialization */
     tool_job *job;            /* that found another plan with it; NULL: none, or it was not kept */
 } remedy;
 
@@ -34,8 +34,8 @@ exit_code find_remedies(const tool_job *job, remedy_list *list);
 exit_code find_alignments(const tool_job *job, remedy_list *list);
 void remedies_free(remedy_list *list);
 
-/* Lines of the report, and members of the JSON document: the remedies, and what the bound
- * would be without each of the largest buffers at the peak. */
+/* Lines of the report, and members of the JSON document: the remedies, and the bound without each
+ * of the largest buffers at the peak. */
 void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 

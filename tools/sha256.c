@@ -48,7 +48,7 @@ void sha256_hex(const uint8_t *data, size_t size, char hex[65]) {
     size_t at = 0;
     for (; size - at >= 64; at += 64) absorb(state, data + at);
 
-    /* What is left, a one bit, zeros, and the length in bits: one block or two. */
+    /* The remaining bytes, a one bit, zeros, and the length in bits: one block or two. */
     uint8_t tail[128] = {0};
     const size_t rest = size - at, length = rest < 56 ? 64 : 128;
     if (rest) memcpy(tail, data + at, rest);

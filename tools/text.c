@@ -18,8 +18,8 @@ static bool silent_complaints;
 
 void set_silent(bool silent) { silent_complaints = silent; }
 
-/* An interrupt outranks everything, since whoever sent it wants to see it; otherwise the
- * higher number is the graver. */
+/* An interrupt outranks everything, since its sender expects it; otherwise the higher number is the
+ * graver. */
 exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
 
 /* Running out of memory counts as input/output: the environment is at fault, neither the
@@ -99,8 +99,8 @@ void text_printf(arenaut_text *text, const char *format, ...) {
     va_end(args);
 }
 
-/* Control characters are escaped, and bytes that are not UTF-8 become U+FFFD: JSON must be
- * valid whatever a file calls its tensors. */
+/* Control characters are escaped, and bytes that are not UTF-8 become U+FFFD: JSON must be valid
+ * for any names of tensors. */
 void text_put_json(arenaut_text *text, const char *string) {
     if (!string) {
         text_put(text, "null");
@@ -172,7 +172,7 @@ exit_code complain(exit_code code, const char *about, const char *format, ...) {
     return code;
 }
 
-/* The library's own words, which name object, what was found and what is allowed. */
+/* The library's own message, which names the object, the value found and the values allowed. */
 exit_code complain_error(const char *about, const arenaut_error *err) {
     const char *text = err->msg[0] ? err->msg : arenaut_status_text(err->code);
     if (err->code == ARENAUT_INTERNAL) {

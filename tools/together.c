@@ -1,6 +1,7 @@
 /* Sums of state: it is alive at every step, so that no other buffer lies where it does, and a plan
- * may be cut there: without it, what lies behind moves down by its size, in whole multiples of the
- * largest alignment. All states lie side by side then, and the rest of the largest behind them. */
+ * may be cut there: without it, the buffers behind it move down by its size, in whole multiples of
+ * the largest alignment. All states lie side by side then, and the rest of the largest behind
+ * them. */
 #include "together.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What several files need together that never run at the same time: the most that any of them
- * needs while it runs, and besides what each keeps between its runs. */
+/* Memory of several files that never run at the same time: the maximum over them while they run,
+ * and the sum of their state between runs. */
 #ifndef TOOL_TOGETHER_H
 #define TOOL_TOGETHER_H
 
@@ -7,8 +7,8 @@
 
 typedef struct together {
     uint64_t kept,
-        running; /* of the planned bytes: the sum of what is kept, the most of the rest */
-    uint64_t kept_reserved; /* the same of what is to be reserved */
+        running; /* of the planned bytes: the sum of the state, the maximum of the rest */
+    uint64_t kept_reserved; /* the same of the bytes to reserve */
     reservation running_reserved;
 } together;
 

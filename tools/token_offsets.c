@@ -24,8 +24,7 @@ static exit_code count_tokens(const tool_job *job, uint32_t *n) {
     return EXIT_FINE;
 }
 
-/* Plans once more for a runtime that takes offsets. The caller closes *other, whatever comes of
- * it. */
+/* Plans once more for a runtime that takes offsets. The caller closes *other in any case. */
 static exit_code plan_offsets(const tool_job *job, tool_job *other) {
     arenaut_pipeline_options options = job->pipeline->options;
     options.target = arenaut_target_find(job->pipeline->target->offsets);

@@ -1,4 +1,4 @@
-/* What is told beside a plan in tokens: how many there are, and what offsets would save. */
+/* Facts beside a plan in tokens: their number, and the arena that offsets would need. */
 #ifndef TOOL_TOKEN_OFFSETS_H
 #define TOOL_TOKEN_OFFSETS_H
 

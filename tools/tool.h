@@ -1,4 +1,4 @@
-/* What all verbs share: exit codes, messages, and text for people. */
+/* Shared parts of all verbs: exit codes, messages, and text output. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -8,7 +8,7 @@
 
 #include <arenaut/arenaut.h>
 
-#if defined(__MINGW32__) /* %zu as C has it, whatever Windows' own printf takes */
+#if defined(__MINGW32__) /* %zu as C has it, which Windows' own printf may not take */
 #define TOOL_PRINTF(text, first) __attribute__((__format__(__gnu_printf__, text, first)))
 #elif defined(__GNUC__)
 #define TOOL_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
@@ -38,7 +38,7 @@ exit_code complain_error(const char *about, const arenaut_error *err);
 void set_quiet(bool quiet); /* drops notes, never complaints */
 /* Complaints are put into `kept` as well, objects of JSON between commas; NULL: no more. */
 void keep_complaints(arenaut_text *kept);
-/* Drops complaints as well, for what is tried and whose failure is counted. */
+/* Drops complaints as well, for trials whose failure is counted. */
 void set_silent(bool silent);
 void note(const char *about, const char *format, ...) TOOL_PRINTF(2, 3);
 
@@ -73,7 +73,7 @@ size_t columns_of(const char *text);
 size_t columns_left(size_t width, size_t used);
 
 /* The candidate nearest to `word` by edit distance, of which it may be a part, or NULL if none is
- * near enough to be what was meant. Among equals the first one. */
+ * near enough. Among equals the first one. */
 const char *nearest(const char *word, const char *const *candidates, size_t n);
 
 /* The last component of a path. */

@@ -6,11 +6,11 @@
 
 typedef struct tool_verb {
     const char *name, *summary;
-    const char *arguments; /* "FILE... [-o OUT]" */
-    const char *words;     /* "a|b": what its arguments may be, if no files; "": verbs; NULL */
-    const char *examples;  /* lines, shown first in its help */
-    const char *notes;     /* lines, shown last; NULL: none */
-    unsigned groups;       /* flags, see args.h */
+    const char *arguments;       /* "FILE... [-o OUT]" */
+    const char *words;           /* "a|b": its possible arguments, if no files; "": verbs; NULL */
+    const char *examples;        /* lines, shown first in its help */
+    const char *notes;           /* lines, shown last; NULL: none */
+    unsigned groups;             /* flags, see args.h */
     size_t min_files, max_files; /* SIZE_MAX: any number */
     /* Appends results to `out`, which the caller prints; complains about the rest. */
     exit_code (*run)(const tool_options *options, arenaut_text *out);
@@ -20,7 +20,7 @@ size_t verb_count(void);
 const tool_verb *verb_at(size_t index);
 const tool_verb *verb_find(const char *name); /* NULL if unknown */
 
-/* What each exit code says, in order; NULL past the end. */
+/* The meaning of each exit code, in order; NULL past the end. */
 const char *exit_code_at(size_t index, exit_code *code);
 
 void print_verb_help(const tool_verb *verb, arenaut_text *out);

@@ -1,6 +1,6 @@
 /* bench: planners by files: arena, gap to the bound, effort, time. A file is prepared once, and
- * each planner plans the same problem, without what a runtime would make of the plan. Rows that
- * have the same bound share its proof. */
+ * each planner plans the same problem, without the runtime's use of the plan. Rows that have the
+ * same bound share its proof. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static exit_code choose_planners(bench *b) {
     return EXIT_FINE;
 }
 
-/* Rows are put one by one: an interrupted benchmark still prints what it measured. */
+/* Rows are put one by one: an interrupted benchmark still prints its measured rows. */
 static void put_json_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
     const arenaut_plan *plan = job->pipeline->plan;
     text_printf(b->json, "%s\n{\"file\":", b->rows++ ? "," : "");

@@ -1,6 +1,7 @@
-/* check: is this plan right? The plan in a model is the pipeline's baseline, whoever obeys it; a
- * plan beside its problem or model is held against what the flags make of that, and for a model
- * against the kernels that it names. The checker knows neither lowering nor planners. */
+/* check: is this plan right? The plan in a model is the pipeline's baseline, for runtimes that
+ * ignore it too; a plan beside its problem or model is checked against that under the flags, and
+ * for a model against the kernels that it names. The checker knows neither lowering nor
+ * planners. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static exit_code check_stated(const tool_job *job, verdict *v) {
 static exit_code check_inside_model(tool_job *job, verdict *v) {
     if (arenaut_pipeline_states_places(job->pipeline)) return check_stated(job, v);
     job->pipeline->options.judge_given =
-        true; /* what a file states can be checked, whoever obeys it */
+        true; /* a plan in a file can be checked even if its runtime ignores it */
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
     v->none = !holds_places(job->pipeline->document.program);
@@ -148,8 +149,8 @@ static bool has_bases(const arenaut_problem *problem) {
     return false;
 }
 
-/* Unless flags say something else, a plan is held against the kernels that it names, and may use
- * of them what its problem used: whether they allow it is found from the model anew. */
+/* Unless flags say otherwise, a plan is checked against the kernels that it names, and may use the
+ * rights of them that its problem used: whether they allow it is found from the model anew. */
 static exit_code follow_plan(tool_job *job, const tool_job *plan) {
     const tool_options *o = job->options;
     const arenaut_document *document = &plan->pipeline->document;
@@ -177,7 +178,7 @@ static exit_code follow_plan(tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
-/* The problem comes first: what the flags make of FILE is what the plan must fit. */
+/* The problem comes first: the plan must fit FILE under the flags. */
 static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_options *options,
                                  verdict *v) {
     tool_options plain = *options;

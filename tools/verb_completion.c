@@ -47,7 +47,7 @@ static void put_words(const tool_verb *verb, arenaut_text *out) {
     else put_verb_names(out);
 }
 
-/* Lines of a `case` over the verb: what its arguments may be, where they are no files. */
+/* Lines of a `case` over the verb: its possible arguments, if they are no files. */
 static void put_word_cases(arenaut_text *out) {
     for (size_t i = 0; i < verb_count(); i++) {
         if (!verb_at(i)->words) continue;
@@ -57,7 +57,7 @@ static void put_word_cases(arenaut_text *out) {
     }
 }
 
-/* Lines of a `case` over the word in front: what may follow a flag-> */
+/* Lines of a `case` over the word in front: the values that may follow a flag-> */
 static void put_value_cases(arenaut_text *out) {
     const flag_row *flag;
     for (size_t i = 0; (flag = flag_at(i)); i++) {

@@ -1,4 +1,4 @@
-/* diff: what changed between two files, as they are, or as they would be planned: totals, pools,
+/* diff: the changes between two files, as they are, or as they would be planned: totals, pools,
  * methods, and each buffer that came, went, grew or moved. In text, as JSON, as Markdown for a pull
  * request, or as a page. */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* ---- the two sides ---- */
 
-/* What the file holds or its runtime does; else, or if asked for, what planning makes of it. */
+/* The plan in the file or of its runtime; else, or if asked for, a new plan. */
 static exit_code choose_result(side *s, const tool_options *options) {
     const tool_job *job = &s->job;
     if (!options->planned && incumbent_of(job, &s->result)) {
@@ -35,7 +35,7 @@ static exit_code choose_result(side *s, const tool_options *options) {
     return code;
 }
 
-/* What has to be reserved for what is compared. */
+/* Bytes to reserve for the compared plan. */
 static reservation find_need(const side *s) {
     const tool_job *job = &s->job;
     if (s->result.plan == job->pipeline->baseline.plan) return reserved_as_it_is(job);
@@ -46,7 +46,8 @@ static exit_code read_side(side *s, const char *path, const tool_options *option
     arenaut_error err = {0};
     exit_code code = job_read(&s->job, path, options);
     if (code != EXIT_FINE) return code;
-    s->job.pipeline->options.judge_given = true; /* whoever obeys the plan in the file */
+    s->job.pipeline->options.judge_given =
+        true; /* even if its runtime ignores the plan in the file */
     code = job_prepare(&s->job);
     if (code == EXIT_FINE) code = job_find_baseline(&s->job);
     if (code == EXIT_FINE) code = choose_result(s, options);
@@ -96,7 +97,7 @@ static exit_code write_page(const diff *d) {
                         d->options->output);
 }
 
-/* What was asked for is looked at before any work is done. */
+/* Requests are validated before any work is done. */
 static exit_code check_asked(const tool_options *options, uint64_t *allowed) {
     const char *path = options->output;
     const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;

@@ -1,5 +1,5 @@
-/* explain: why the peak is what it is, and what each remedy would save. The report looks
- * at one plan; what needs another plan is tried in remedies.c. */
+/* explain: causes of the peak, and the savings of each remedy. The report looks at one plan;
+ * remedies that need another plan are tried in remedies.c. */
 #include <stdlib.h>
 
 #include "token_offsets.h"

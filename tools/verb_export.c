@@ -40,7 +40,7 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
-    (void)out; /* what is exported is the only result */
+    (void)out; /* the exported document is the only result */
     if (!options->as)
         return complain(EXIT_USAGE, NULL,
                         "export needs --as FORMAT: see 'arenaut "

@@ -1,6 +1,6 @@
-/* help: what the command can do, and the flags of each verb. A verb's help begins with examples and
- * the flags that most people use; the others follow in groups, each with its default, and then the
- * exit codes. All of it is printed from the tables of verbs and flags. */
+/* help: the verbs of the command, and the flags of each. A verb's help begins with examples and the
+ * flags that most people use; the others follow in groups, each with its default, and then the exit
+ * codes. All of it is printed from the tables of verbs and flags. */
 #include <stdio.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ static void put_flags(const char *heading, unsigned groups, bool common, arenaut
     }
 }
 
-/* Examples come first, since they are what most people look for. */
+/* Examples come first, since most readers look for them. */
 void print_verb_help(const tool_verb *verb, arenaut_text *out) {
     text_printf(out, "arenaut %s%s%s: %s\n", verb->name, *verb->arguments ? " " : "",
                 verb->arguments, verb->summary);

@@ -1,4 +1,4 @@
-/* planners, formats, passes, targets: what this build has, straight from its tables. */
+/* planners, formats, passes, targets: the contents of this build's tables. */
 #include "verb_lists.h"
 
 #include <inttypes.h>
@@ -73,8 +73,8 @@ static bool is_listed(const char *names, const char *name) {
     return false;
 }
 
-/* The rows stand in the order in which passes run, so that those of one dialect are its
- * default pipeline. */
+/* The rows stand in the order in which passes run, so that the rows of one dialect are its default
+ * pipeline. */
 static void put_pipelines(const char *name, arenaut_text *out) {
     bool any = false;
     for (size_t i = 0; i < arenaut_dialect_count(); i++) {

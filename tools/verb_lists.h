@@ -1,4 +1,4 @@
-/* Lists of what this build has, one row for each thing of a table. */
+/* Lists of this build's tables, one line for each row. */
 #ifndef TOOL_VERB_LISTS_H
 #define TOOL_VERB_LISTS_H
 

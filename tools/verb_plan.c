@@ -1,7 +1,6 @@
 /* plan: the smallest arena, and the plan where it is used. One file, several files one after
- * another, or several as one program: each is a job, and at the end stands what became of it.
- * Whether a plan may take the place of the old one is for the library to say; the reasons are
- * worded here. */
+ * another, or several as one program: each is a job that ends with an outcome. The library decides
+ * whether a plan may replace the old one; the reasons are worded here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,20 +19,20 @@
 #include "verb.h"
 #include "whole_arena.h"
 
-/* One input, from the command line to what became of it. */
+/* One input, from the command line to its outcome. */
 typedef struct planning {
     tool_job job;
     const char *output; /* NULL: nothing is written */
     char *renamed;      /* `output`, where it was made here */
     output_kind kind;
     bool wrote;
-    bool kept; /* what was there before went to the output: the input itself, or today's plan */
-    uint64_t written, dead; /* bytes in all, and of these what nothing leads to any more */
+    bool kept; /* the old content went to the output: the input itself, or the baseline */
+    uint64_t written, dead; /* bytes in all, and of these the unreferenced ones */
     const char *more;       /* members of the JSON document that come from elsewhere; NULL: none */
     const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
 } planning;
 
-/* What became of several files. */
+/* Outcomes of several files. */
 typedef struct tally {
     uint64_t now, planned;
     together all; /* of them need this, and all that their runtimes keep there */
@@ -41,7 +40,7 @@ typedef struct tally {
     bool now_known; /* of all of them */
 } tally;
 
-/* The lines people paste into an issue: what, how much, how good, where, checked, written. */
+/* The lines for an issue report: model, bytes, quality, peak, check, output. */
 static void put_header(const arenaut_pipeline *p, const text_style *style, arenaut_text *out) {
     const arenaut_program *program = p->document.program;
     text_put(out, style->bold);
@@ -120,13 +119,13 @@ static exit_code put_peak_line(const arenaut_pipeline *p, arenaut_text *out) {
     return EXIT_FINE;
 }
 
-/* What went to the output instead of the new plan. */
+/* The content of the output instead of the new plan. */
 static const char *kept_text(const planning *p) {
     return kind_is_model(p->kind) ? "a copy of the input" : "the plan of today";
 }
 
-/* Whether the file stays with the plan that it has: the input is what was written or, without -o,
- * its plan needs less than the new one. */
+/* Whether the file stays with the plan that it has: the input was written or, without -o, its plan
+ * needs less than the new one. */
 static bool stays_as_it_is(const planning *p) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
     const arenaut_baseline *baseline = &pipeline->baseline;
@@ -229,7 +228,7 @@ static exit_code put_summary(const planning *p, const tool_options *options, are
     return code;
 }
 
-/* What a plan inside a model cannot say is no reason, but a wrong request. */
+/* A plan that a model cannot express is a wrong request, no reason to keep the old one. */
 static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
     if (outcome == ARENAUT_OUTCOME_IO_ELSEWHERE) {
         return complain(EXIT_USAGE, p->output,
@@ -284,7 +283,7 @@ static const char *reason_of(const arenaut_pipeline *p, arenaut_outcome outcome)
     }
 }
 
-/* The plan of today where it is of the same buffers. */
+/* The baseline, which places the same buffers. */
 static exit_code write_baseline(planning *p) {
     arenaut_pipeline *pipeline = p->job.pipeline;
     const arenaut_result made = pipeline->result;
@@ -297,8 +296,8 @@ static exit_code write_baseline(planning *p) {
     return code;
 }
 
-/* After exit 0 the output is there, also where the new plan is not what it should hold: a model
- * is copied as it is, and elsewhere the plan of today is written, if it places the same buffers. */
+/* After exit 0 the output exists, even if the new plan is not written: a model is copied as it is,
+ * and otherwise the baseline is written, if it places the same buffers. */
 static exit_code keep_what_is(planning *p) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
     exit_code code;
@@ -317,8 +316,8 @@ static exit_code keep_what_is(planning *p) {
     return code;
 }
 
-/* The contract, which is the library's: never larger than today, never in place of another tool's
- * plan unless asked, and a model is not rewritten for nothing. */
+/* The contract, which is the library's: never larger than the baseline, never in place of another
+ * tool's plan unless asked, and a model is not rewritten without gain. */
 static exit_code write_plan(planning *p) {
     const bool into_model = kind_is_model(p->kind);
     const arenaut_pipeline *pipeline = p->job.pipeline;
@@ -340,8 +339,8 @@ static exit_code write_plan(planning *p) {
     return code;
 }
 
-/* What a folder holds need not have a telling name: its files keep their format and, where that
- * cannot hold a plan, get one beside them. */
+/* Names of files in a folder need not imply a format: they keep their format and, if that cannot
+ * hold a plan, get one beside them. */
 static exit_code choose_kind(planning *p) {
     const arenaut_format *own = p->job.pipeline->document.format;
     if (!p->job.options->folder) return kind_for_path(&p->job, p->output, &p->kind);
@@ -366,7 +365,7 @@ static exit_code check_output(planning *p) {
     return output_check(p->output, p->job.options->force, kind_is_model(p->kind));
 }
 
-/* What was to fit and does not is not written. */
+/* A plan that misses its --fit is not written. */
 static exit_code check_fit(const planning *p) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
     const uint64_t size = p->job.options->fit;
@@ -409,7 +408,7 @@ static exit_code report(const planning *p, const tool_options *options, arenaut_
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
 
-/* What has become of a plan: what it says, and what it adds to the tally. Closes the job. */
+/* The end of a job: its report, and its part of the tally. Closes the job. */
 static exit_code conclude(planning *p, exit_code code, const tool_options *options, tally *sums,
                           arenaut_text *out) {
     tool_job *job = &p->job;
@@ -438,7 +437,7 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
     return code;
 }
 
-/* A budget decides the exit code, and nothing else: what was asked for is written all the same. */
+/* A budget decides the exit code, and nothing else: the output is written all the same. */
 static exit_code judge_all(const char *about, const tool_options *options, const tally *sums) {
     const reservation all = together_reserved(&sums->all);
     const exit_code code = check_budget(about, options, &all);
@@ -469,7 +468,7 @@ static exit_code open_folder(const char *path) {
     return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
 }
 
-/* What is named as a file is would become a folder of that name. */
+/* A name like a file's would become a folder of that name. */
 static exit_code refuse_file_name(const tool_options *options) {
     if (!options->output || !names_a_file(options->output)) return EXIT_FINE;
     return complain(EXIT_USAGE, options->output,
@@ -492,7 +491,7 @@ static exit_code make_folder(const tool_options *options) {
     return open_folder(options->output);
 }
 
-/* The folders in which `path` lies below `top`: they are those of the inputs. */
+/* The folders in which `path` lies below `top`: as the inputs have them. */
 static exit_code open_folders_between(const char *top, char *path) {
     exit_code code = EXIT_FINE;
     for (char *at = path + strlen(top) + 1; code == EXIT_FINE && (at = strchr(at, '/')); at++) {
@@ -527,7 +526,7 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
 }
 
 /* Several files are one program whose methods never run at the same time: no buffer of one is
- * shared with another, and none is alive while another runs but state. */
+ * shared with another, and only state is alive while another one runs. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     exit_code code = EXIT_FINE;
     tally sums = {.now_known = true};
@@ -626,7 +625,7 @@ static bool is_model_name(const char *output) {
     return format && format->needs_original;
 }
 
-/* --fit and --smallest: what is found is planned like any other file. */
+/* --fit and --smallest: the combination that is found is planned like any other file. */
 static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     const bool json = options->json || options->jsonl;
     tally sums = {.now_known = true};

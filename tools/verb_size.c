@@ -1,5 +1,5 @@
 /* size: how big must the arena be? One row a file, in a table that is printed at the end, and
- * behind it, for a single file, what else needs memory. Nothing is written. */
+ * behind it, for a single file, its other memory. Nothing is written. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void put_reservation(const reservation *need, text_table *table) {
     table_cellf(table, "%s%s", need->unknown ? ">= " : "", with_commas(need->bytes).text);
 }
 
-/* What the user has to reserve, as it is and as planned, where that is more than the tensors. */
+/* Bytes to reserve, as it is and as planned, if they are more than the tensors. */
 static void put_arenas(const tool_job *job, text_table *table) {
     const bool whole = has_whole_arena(job) && job->pipeline->plan->quality != ARENAUT_INFEASIBLE;
     const reservation now = whole ? reserved_as_it_is(job) : (reservation){0};
@@ -36,7 +36,7 @@ static void put_arenas(const tool_job *job, text_table *table) {
     else table_cell(table, "");
 }
 
-/* One line per file; "!" marks a plan in the file that is wrong, whose size means little. */
+/* One line per file; "!" marks a plan in the file that is wrong, so that its size means little. */
 static exit_code put_row(const tool_job *job, const char *name, text_table *table) {
     arenaut_peak peak;
     arenaut_error err = {0};
@@ -69,7 +69,7 @@ static exit_code put_row(const tool_job *job, const char *name, text_table *tabl
     return EXIT_FINE;
 }
 
-/* What all files need that could be answered. */
+/* The needs of all files that could be answered. */
 typedef struct totals {
     uint64_t now, planned;
     size_t n;
@@ -94,7 +94,7 @@ static void put_totals(const totals *sums, text_table *table) {
     for (int i = 0; i < 6; i++) table_cell(table, "");
 }
 
-/* The bytes of a runtime that lives in its own arena are those of certain kernels. */
+/* The bytes of a runtime that lives in its own arena depend on its kernels. */
 static void put_kernels(const tool_job *job, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     if (!has_whole_arena(job) || !p->kernels || stands_on_kernels(p)) {
@@ -106,7 +106,7 @@ static void put_kernels(const tool_job *job, arenaut_text *out) {
     text_put(out, p->unmeasured ? ", with rules that were only read in their source\n" : "\n");
 }
 
-/* What else shares the memory: the honest rest of the answer. */
+/* Other memory of the same arena, and facts that qualify the figures. */
 static exit_code put_details(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->pipeline->plan;
     const arenaut_baseline *baseline = &job->pipeline->baseline;

@@ -1,5 +1,5 @@
-/* strip: the file without the plan that we put into it. The format's own `strip` takes it out; what
- * another tool has planned stays, as nothing could make it again. */
+/* strip: the file without the plan that we put into it. The format's own `strip` takes it out;
+ * another tool's plan stays, as nothing could restore it. */
 #include "describe.h"
 #include "output.h"
 #include "verb.h"
@@ -17,7 +17,7 @@ static exit_code strip_to(const tool_job *job, const char *path, uint64_t *writt
     return output_commit(&output);
 }
 
-/* Taking out another tool's plan would destroy what cannot be made again. */
+/* Another tool's plan could not be restored. */
 static exit_code check_strippable(const tool_job *job) {
     const arenaut_program *program = job->pipeline->document.program;
     if (!job->pipeline->document.format->strip) {

@@ -1,5 +1,5 @@
-/* view: a picture of the plan, which a report of the library draws. Here is what a picture
- * depends on: the terminal's width and characters, and the name of the output. */
+/* view: a picture of the plan, which a report of the library draws. The picture depends on the
+ * terminal's width and characters, and on the name of the output. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

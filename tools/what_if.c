@@ -1,4 +1,4 @@
-/* Variants of a plan: what the runtime does today, and a plan for each flag that was not given. */
+/* Variants of a plan: the baseline, and a plan for each flag that was not given. */
 #include "what_if.h"
 
 #include "whole_arena.h"

@@ -11,12 +11,12 @@ typedef struct what_if {
     remedy_list remedies;
 } what_if;
 
-/* Whether it is known, and right, what the runtime does without us; *incumbent is then that.
- * Borrows from the job. */
+/* Whether the runtime's own plan is known, and right; *incumbent is then that plan. Borrows from
+ * the job. */
 bool incumbent_of(const tool_job *job, arenaut_result *incumbent);
 
-/* What the runtime does today and, if `all`, what each remedy would give (remedies.h). Close it
- * before the job, whatever is returned. */
+/* The baseline and, if `all`, a variant for each remedy (remedies.h). Close it before the job, for
+ * any return value. */
 exit_code what_if_find(const tool_job *job, bool all, what_if *found);
 void what_if_close(what_if *found);
 

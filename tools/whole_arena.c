@@ -1,5 +1,5 @@
-/* The answer to "what do I set tensor_arena to?": what the library counts, for the file as it is,
- * as planned and, where a budget is to be kept, with what else may be asked for. */
+/* The answer to "what do I set tensor_arena to?": the library's count, for the file as it is, as
+ * planned and, if there is a budget, with the rights that were not asked for. */
 #include "whole_arena.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ typedef struct arena_row {
     const char *what; /* "as it is" */
     const arenaut_target *target;
     arenaut_tensor_arena arena;
-    const char *unknown; /* of what else is in these bytes; NULL: they are all */
+    const char *unknown; /* the part that is not counted; NULL: none */
 } arena_row;
 
 enum { MAX_ROWS = 8 };
@@ -43,7 +43,7 @@ static exit_code find(const tool_job *job, uint64_t planned, const arenaut_targe
     return find_for(job, &job->pipeline->result, planned, target, arena);
 }
 
-/* Of the ops as the file has them, whatever was made of them since. */
+/* Of the ops as the file has them, before any rewrite. */
 static exit_code find_as_it_is(const tool_job *job, const arenaut_target *target,
                                arenaut_tensor_arena *arena) {
     arenaut_result result = job->pipeline->result;
@@ -59,7 +59,7 @@ exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor
     return find(job, planned, job->pipeline->target, arena);
 }
 
-/* What is not counted, wherever the plan is used; NULL: everything is. */
+/* The part that is not counted; NULL: none. */
 static const char *uncounted(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
     if (is_refused(p)) return "the runtime refuses this model";
@@ -132,7 +132,7 @@ static exit_code add_row(const tool_job *job, const char *what, uint64_t planned
     return find(job, planned, target, &row->arena);
 }
 
-/* The whole way once more, with a flag that was not given. */
+/* The whole pipeline once more, with a flag that was not given. */
 static exit_code add_way(const tool_job *job, const char *what,
                          const arenaut_pipeline_options *changed, arena_rows *rows) {
     tool_job other;
@@ -216,7 +216,7 @@ static void put_row(const arena_row *row, bool known, uint64_t budget, text_tabl
     }
 }
 
-/* What is not known, and what a smaller plan does not change. */
+/* Unknown parts, and parts that a smaller plan does not change. */
 static void put_remarks(const tool_job *job, const arena_row *planned, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const arenaut_tensor_arena *a = &planned->arena;

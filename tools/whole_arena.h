@@ -1,4 +1,4 @@
-/* What to reserve for a model in a runtime that lives in its own arena, and whether that keeps a
+/* Bytes to reserve for a model in a runtime that lives in its own arena, and whether they keep a
  * budget. */
 #ifndef TOOL_WHOLE_ARENA_H
 #define TOOL_WHOLE_ARENA_H
@@ -14,16 +14,16 @@ bool has_whole_arena(const tool_job *job);
 exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena);
 exit_code find_arena_as_it_is(const tool_job *job, arenaut_tensor_arena *arena);
 
-/* What the user has to reserve: the whole arena, where there is one, else the planned memories. */
+/* Bytes to reserve: the whole arena, if there is one, else the planned memories. */
 typedef struct reservation {
     uint64_t bytes;
     const char *unknown; /* why they are only a lower bound; NULL: they are all that is needed */
 } reservation;
 
 reservation reserved_for(const tool_job *job, uint64_t planned); /* for so many planned bytes */
-reservation reserved_as_it_is(const tool_job *job);              /* with today's plan */
+reservation reserved_as_it_is(const tool_job *job);              /* with the baseline */
 reservation reserved_needed(
-    const tool_job *job); /* with the new plan, or today's where it is less */
+    const tool_job *job); /* with the new plan, or the baseline if it is less */
 uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned);
 
 typedef enum verdict_on_budget { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_UNKNOWN } verdict_on_budget;
@@ -32,8 +32,8 @@ typedef enum verdict_on_budget { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_UNKNOWN } 
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget);
 const char *budget_verdict_json(const reservation *need, uint64_t budget); /* true, false, null */
 
-/* A table of head, scratch, tail and sum, of the file as it is and as planned; with a budget, of
- * what may be asked for besides, and of what is missing or to spare. */
+/* A table of head, scratch, tail and sum, of the file as it is and as planned; with a budget, with
+ * further rights, and with the bytes missing or to spare. */
 exit_code put_whole_arena(const tool_job *job, arenaut_text *out);
 /* The same as members of the JSON document. */
 exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out);

@@ -1,5 +1,5 @@
 /* A program of two methods on planned memory, without heap, library or system: `add` puts
- * an input into a running total, `measure` reads the total. What both need lies in one
+ * an input into a running total, `measure` reads the total. Their tensors lie in one
  * arena whose layout came from
  *
  *     arenaut export counter.program.json --as header -o counter.h
@@ -129,9 +129,9 @@ int main(void) {
     poison();
     fine &= agrees("add 1, 2, 3 ...", add(1), -2 * 64);
     poison();
-    fine &= agrees("add 10, 11, 12 ... to what was kept", add(10), -2 * (64 + 73));
+    fine &= agrees("add 10, 11, 12 ... to the kept total", add(10), -2 * (64 + 73));
     poison();
-    fine &= agrees("measure what both calls left", measure(), energy);
+    fine &= agrees("measure the total of both calls", measure(), energy);
     poison();
     fine &= agrees("measure it again", measure(), energy);
     print("arena ");

@@ -1,4 +1,4 @@
-/* What a Cortex-M3 needs before main: the vectors, memory in its first state; and, for want
+/* Start-up code of a Cortex-M3: the vectors, memory in its first state; and, for want
  * of anything to print on, ARM semihosting, which QEMU and debuggers serve. */
 #include "start.h"
 
@@ -34,7 +34,7 @@ void leave(bool fine) {
     }
 }
 
-/* The compiler may call these for what looks like a copy. */
+/* The compiler may call these for code that it recognises as a copy. */
 void *memcpy(void *to, const void *from, size_t n) {
     for (size_t i = 0; i < n; i++) ((char *)to)[i] = ((const char *)from)[i];
     return to;

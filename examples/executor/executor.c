@@ -12,7 +12,7 @@ void require(const executor *e, arenaut_status status) {
     exit(1);
 }
 
-/* Hooks: what becomes of values that the iteration does not manage. A tensor of an inner block
+/* Hooks: release and use of values that the iteration does not manage. A tensor of an inner block
  * is one of its held outputs; a container owns nothing here. */
 static void on_release(void *context, uint32_t value) {
     executor *e = context;

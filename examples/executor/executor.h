@@ -1,4 +1,4 @@
-/* An executor of blocks: what it keeps, and what its kernels call. */
+/* An executor of blocks: its state, and the calls of its kernels. */
 #ifndef EXECUTOR_H
 #define EXECUTOR_H
 
@@ -29,7 +29,7 @@ struct executor {
     executor *inner; /* that a node of this block runs; NULL: none does */
     arenaut_value value[MOST_VALUES];
     tensor tensor[MOST_VALUES];
-    tensor packed[MOST_PACKED]; /* what the tuple under way holds */
+    tensor packed[MOST_PACKED]; /* elements of the tuple that is being built */
     arenaut_iteration *it;
     void *room; /* that the iteration works in */
     arenaut_iteration_planner planner;

@@ -1,4 +1,4 @@
-/* A small executor with planned memory: a graph whose ops run again and again, in sizes that
+/* A small executor with planned memory: a graph whose ops run many times, in sizes that
  * become known only as they run. Everything that an executor does with an iteration is here:
  *
  *     graph  ─►  arenaut_graph_values  ─►  an iteration for each block  ─►  runs
@@ -13,7 +13,7 @@
  *                return (c, e)     a tuple, which belongs to the caller
  *
  * In every third run the kernel of e brings memory of its own instead of using its place. All
- * results are held against plain loops; what is printed is held against expected.txt by the
+ * results are compared with plain loops, and the output with expected.txt by the
  * tests.
  *
  *     cc -std=c11 -Iinclude examples/executor/[a-z]*.c build/libarenaut.a -lpthread -ldl */
@@ -68,13 +68,13 @@ static void pack(executor *e, const arenaut_node *node) {
     for (uint32_t i = 0; i < node->n_inputs; i++) e->packed[i] = e->tensor[node->inputs[i]];
 }
 
-/* What is unpacked is borrowed: the same memory, under another name. */
+/* An unpacked value is borrowed: the same memory, under another name. */
 static void unpack(executor *e, const arenaut_node *node) {
     for (uint32_t i = 0; i < node->n_outputs; i++) e->tensor[node->outputs[i]] = e->packed[i];
 }
 
-/* A block within: its own iteration places what lives in it. Its result is ours until the hook
- * `release` gives it up. */
+/* An inner block: its own iteration places its values. Its result is ours until the hook `release`
+ * gives it up. */
 static void call_inner(executor *e, const arenaut_node *node) {
     executor *inner = e->inner;
     arenaut_storage result;

@@ -26,7 +26,7 @@ static struct ggml_tensor *root_of(struct ggml_tensor *tensor) {
 
 static size_t find(struct ggml_tensor **list, size_t n, const struct ggml_tensor *tensor) {
     size_t k = n;
-    while (k > 0 && list[k - 1] != tensor) k--; /* what was seen last is asked for most */
+    while (k > 0 && list[k - 1] != tensor) k--; /* recent tensors are looked up most */
     return k > 0 ? k - 1 : NO_ROOT;
 }
 
@@ -36,7 +36,7 @@ static size_t see(walk *w, struct ggml_tensor *tensor, int64_t step) {
     struct ggml_tensor *root = root_of(tensor);
     size_t number = find(out->roots, out->n_roots, root);
     if (find(out->nodes, out->n_nodes, tensor) == NO_ROOT) out->nodes[out->n_nodes++] = tensor;
-    if (root->data || root->buffer) return NO_ROOT; /* somebody else placed it */
+    if (root->data || root->buffer) return NO_ROOT; /* placed by other code */
     if (number == NO_ROOT) {
         number = out->n_roots++;
         out->roots[number] = root;
@@ -66,8 +66,8 @@ static bool is_elementwise(const struct ggml_tensor *node) {
     }
 }
 
-/* The operand whose place a node may take if it dies there: laid out alike, and the first one,
- * since later operands are repeated along others. */
+/* The operand that a node may replace in its place if it dies there: laid out alike, and the first
+ * one, since later operands are repeated along others. */
 static size_t operand_to_overwrite(const walk *w, const struct ggml_tensor *node) {
     struct ggml_tensor *first = node->src[0];
     if (!is_elementwise(node) || node->view_src || !first || first->view_src ||

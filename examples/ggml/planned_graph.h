@@ -17,12 +17,12 @@ typedef struct planned_graph {
     arenaut_problem *problem;   /* a buffer for each tensor of `roots` */
     arenaut_plan *plan;         /* checked */
     struct ggml_tensor **roots; /* tensors that need memory of their own */
-    struct ggml_tensor **nodes; /* all of the graph and what they read, views too, in order */
+    struct ggml_tensor **nodes; /* all of the graph and their operands, views too, in order */
     size_t n_roots, n_nodes;
 } planned_graph;
 
 /* Plans the graph for memory of this type, which is not allocated yet. Tensors flagged as inputs,
- * and leaves, are alive from the start; those flagged as outputs, and what nobody reads, to the
+ * and leaves, are alive from the start; those flagged as outputs, and those without readers, to the
  * end. On OK the caller frees *out. */
 arenaut_status planned_graph_make(struct ggml_cgraph *graph, ggml_backend_buffer_type_t type,
                                   planned_graph *out, arenaut_error *err);

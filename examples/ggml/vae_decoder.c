@@ -2,9 +2,9 @@
  *
  *     vae_decoder LATENT WIDTH [--run]
  *
- * prints what each needs for images of 8 x LATENT; `--run` computes both and compares the images
- * byte by byte. The real one has a width of 128, and 64 is its usual latent: 512 x 512 pixels. Exit
- * status 1: images differ. */
+ * prints the bytes that each needs for images of 8 x LATENT; `--run` computes both and compares the
+ * images byte by byte. The real one has a width of 128, and 64 is its usual latent: 512 x 512
+ * pixels. Exit status 1: images differ. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ typedef struct decoder {
     ggml_backend_buffer_t weights;
 } decoder;
 
-/* A graph can be placed once, so that each way of placing has one of its own. */
+/* A graph can be placed once, so that each method of placement has one of its own. */
 static decoder decoder_new(int64_t latent, int64_t width, ggml_backend_buffer_type_t type) {
     const struct ggml_init_params for_weights = {MAX_TENSORS * ggml_tensor_overhead(), NULL, true};
     const struct ggml_init_params for_work = {

@@ -4,8 +4,8 @@
  * printf and mem*.
  *
  * The program's first argument says how:
- *   trace  the call is made once, its input and output apart, between two stores to a mark; who
- *          records the program's loads and stores meanwhile (measure.py) finds the distance exactly
+ *   trace  the call is made once, its input and output apart, between two stores to a mark; a
+ *          recorder of the loads and stores in between (measure.py) finds the distance exactly
  *   scan   the call is made at every distance at which output and input overlap, on random data,
  * and its results are compared with those of both apart; works everywhere, and finds a lower bound:
  * luck may hide a byte that does not matter
@@ -27,7 +27,7 @@
 enum { MK_TRIES = 8, MK_ALIGNMENT = 16 };
 
 typedef struct mk_call {
-    const char *op; /* members of a JSON object that says what is called; see README.md */
+    const char *op; /* members of a JSON object that describes the call; see README.md */
     void (*run)(void *context, const void *input, void *output);
     void *context;
     size_t input_bytes, output_bytes;
@@ -93,7 +93,7 @@ static inline bool mk_right_at(const mk_call *call, uint32_t seed, long delta) {
 }
 
 /* The outermost distances that were wrong: `above` for an input above the output, `below` the
- * other way around. Those known to be right further out are not tried again. */
+ * reverse. Those known to be right further out are not tried again. */
 static inline void mk_scan(const mk_call *call) {
     const long step = (long)call->step, most = (long)call->output_bytes - step;
     const long least = step - (long)call->input_bytes;

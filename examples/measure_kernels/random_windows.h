@@ -1,5 +1,5 @@
 /* Random shapes of ops that slide a window over an image (convolutions and pools), and the text
- * that says of such an op to measure.py what was called. */
+ * that describes such a call to measure.py. */
 #ifndef RANDOM_WINDOWS_H
 #define RANDOM_WINDOWS_H
 

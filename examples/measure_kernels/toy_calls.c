@@ -8,7 +8,7 @@ enum { CALLS = 30, MOST = 24, TEXT = 512 };
 static int8_t weights[MOST * MOST];
 static char text[TEXT];
 
-/* ---- the library: a 1x1 convolution that picks one of two ways ---- */
+/* ---- the library: a 1x1 convolution that picks one of two orders ---- */
 
 static int8_t dot(const int8_t *pixel, const int8_t *filter, int channels) {
     int sum = 0;

@@ -1,5 +1,5 @@
-// A memory planner object for tflite-micro that places tensors *and* what kernels ask for as
-// scratch, where arenaut's plan says. A plan inside the model (docs/tflite.md) places tensors
+// A memory planner object for tflite-micro that places tensors *and* the scratch of kernels
+// at the offsets of arenaut's plan. A plan inside the model (docs/tflite.md) places tensors
 // alone, and the runtime's own planner then has to find room for scratch around them.
 //
 //     static arenaut::RecordedMemory recorded;                      // once, on a desk: prints the

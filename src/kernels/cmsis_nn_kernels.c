@@ -1,7 +1,7 @@
 /* cmsis-nn: tflite-micro's folder cmsis_nn over CMSIS-NN with the DSP instructions of a Cortex-M4,
- * M7 or M33, as GCC compiles it: other compilers take another way through the 1x1 convolution. In
- * plain C it walks the same way and asks for less scratch (cmsis-nn-c). Ops that the folder does
- * not replace have the reference kernels; those that it replaces are here with all their types.
+ * M7 or M33, as GCC compiles it: other compilers take another branch of the 1x1 convolution. In
+ * plain C it walks in the same order and asks for less scratch (cmsis-nn-c). Ops that the folder
+ * does not replace have the reference kernels; ops that it replaces are here with all their types.
  * Measured by examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M3 and
  * of an M7, which QEMU plays. */
 #include "kernels/cmsis_nn_memory.h"

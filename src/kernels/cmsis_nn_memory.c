@@ -1,6 +1,6 @@
-/* What tflite-micro keeps of each op that its folder cmsis_nn replaces, built for speed (the
- * makefile's default): `tflm_run --sizes` prints what a kernel begins with, `--trace` all that it
- * asks for. Rows of one op go from the special to the general. */
+/* Persistent memory per op that tflite-micro's folder cmsis_nn replaces, built for speed (the
+ * makefile's default): `tflm_run --sizes` prints a kernel's initial data, `--trace` all its
+ * requests. Rows of one op go from the special to the general. */
 #include "kernels/cmsis_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)

@@ -1,6 +1,6 @@
 /* cmsis-nn-mve: tflite-micro's folder cmsis_nn over CMSIS-NN with the vector instructions (MVE,
  * Helium) of a Cortex-M55 or M85. Ops that the folder does not replace have the reference kernels;
- * those that it replaces are here with all their types. Measured by
+ * ops that it replaces are here with all their types. Measured by
  * examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M55, which QEMU
  * plays. */
 #include "kernels/cmsis_nn_memory.h"

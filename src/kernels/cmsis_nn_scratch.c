@@ -1,7 +1,7 @@
-/* How much scratch CMSIS-NN's kernels ask for under tflite-micro, from the shapes of an op's
- * tensors: what the folder cmsis_nn's Prepare functions and CMSIS-NN's *_get_buffer_size compute,
- * as GCC compiles them. Three machines: with vector instructions (MVE), with DSP instructions, and
- * with neither. tests/pytest/test_kernel_memory.py holds all of it against the runtime. */
+/* Scratch of CMSIS-NN's kernels under tflite-micro, from the shapes of an op's tensors: the
+ * formulas of the folder cmsis_nn's Prepare functions and of CMSIS-NN's *_get_buffer_size, as GCC
+ * compiles them. Three machines: with vector instructions (MVE), with DSP instructions, and with
+ * neither. tests/pytest/test_kernel_memory.py compares all of it with the runtime. */
 #include "kernels/cmsis_nn_memory.h"
 
 #include "kernels/scratch_sizes.h"

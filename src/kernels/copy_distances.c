@@ -1,6 +1,6 @@
-/* Distances of ops that only move elements: padding, joining, cutting, permuting. Where a kernel
- * copies runs by memcpy, C leaves open what happens if they overlap, so these stay apart.
- * O(elements) for what permutes, O(arguments) for the rest. */
+/* Distances of ops that only move elements: padding, joining, cutting, permuting. If a kernel
+ * copies runs by memcpy, their overlap is undefined in C, so these stay apart. O(elements) for
+ * permutations, O(arguments) for the rest. */
 #include <string.h>
 
 #include "kernels/element_walk.h"
@@ -43,8 +43,8 @@ static const int64_t *paddings_of(const arn_pair *pair) {
     return pads;
 }
 
-/* Elements move up by what is padded before them, the last one most. In rows, the kernel copies a
- * row of the image, or a pixel if its channels are padded, by memcpy. */
+/* Elements move up by the padding before them, the last one most. In rows, the kernel copies a row
+ * of the image, or a pixel if its channels are padded, by memcpy. */
 bool arn_pad_distance(const arn_pair *pair, arn_reach *reach) {
     const arenaut_tensor *in = pair->in;
     const int64_t *pads = paddings_of(pair);
@@ -138,8 +138,8 @@ bool arn_pack_distance(const arn_pair *pair, arn_reach *reach) {
     return true;
 }
 
-/* Element by element, in the order of the input: an output never reaches what is not read yet if
- * it begins where its own part does. */
+/* Element by element, in the order of the input: an output never reaches unread bytes if it begins
+ * where its own part does. */
 bool arn_split_distance(const arn_pair *pair, arn_reach *reach) {
     const arenaut_op *op = pair->op;
     const bool by_sizes = strcmp(op->name, "SPLIT_V") == 0;
@@ -156,7 +156,7 @@ bool arn_split_distance(const arn_pair *pair, arn_reach *reach) {
 
 /* ---- slices ---- */
 
-/* What is taken of each axis: from `begin` on, every `stride`th, `count` of them. */
+/* The slice of each axis: from `begin` on, every `stride`th, `count` of them. */
 typedef struct slice {
     int64_t begin, stride, count;
 } slice;

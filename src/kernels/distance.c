@@ -1,5 +1,5 @@
-/* How far an output may reach into an input: what holds for every op, and which family each
- * belongs to. The families have a file each beside this one. */
+/* Distances, how far an output may reach into an input: the rules for every op, and the family of
+ * each. The families have a file each beside this one. */
 #include "kernels/distance.h"
 
 #include "kernels/op_facts.h"

@@ -1,10 +1,10 @@
-/* What the families of distances share: the question, and how an answer is gathered.
+/* Shared parts of the families of distances: the definition, and its computation.
  *
  * A kernel call is a sequence of steps; each first reads bytes of the input, then writes bytes of
- * the output. Where the input begins `delta` bytes above the output, what is written up to byte w
- * of the output destroys what is read later at byte r of the input unless delta >= w - r. So the
- * distance is the largest (end of what a step writes - lowest byte that later steps read), which a
- * walk over the steps from the last to the first finds with one running minimum. */
+ * the output. If the input begins `delta` bytes above the output, a write up to byte w of the
+ * output destroys a later read at byte r of the input unless delta >= w - r. So the distance is the
+ * largest (end of a step's writes - lowest byte that later steps read), which a walk over the steps
+ * from the last to the first finds with one running minimum. */
 #ifndef ARN_KERNELS_DISTANCE_H
 #define ARN_KERNELS_DISTANCE_H
 

@@ -1,5 +1,5 @@
 /* Kernels that visit the elements of one tensor in order and, for each, one element of another:
- * what they permute, cut out, mirror or repeat. The other's place is a sum over the axes, each of
+ * permutations, slices, mirrors and repetitions. The other's place is a sum over the axes, each of
  * which contributes a number that depends on its own index only. */
 #ifndef ARN_KERNELS_ELEMENT_WALK_H
 #define ARN_KERNELS_ELEMENT_WALK_H
@@ -22,8 +22,8 @@ typedef struct arn_element_walk {
     int64_t base;  /* the other's place where all indices are 0 */
     bool copies;   /* the last axis, of step 1, is one run of memcpy, whose source and destination
                     * must be apart */
-    bool of_input; /* the walk goes through the input and finds where it writes; else through the
-                    * output, and finds what it reads */
+    bool of_input; /* the walk goes through the input and finds its writes; else through the output,
+                    * and finds its reads */
 } arn_element_walk;
 
 /* False for other orders than raster, and if it takes more steps than are left. O(steps). */

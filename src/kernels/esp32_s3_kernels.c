@@ -1,8 +1,8 @@
 /* esp32-s3: the folder esp_nn of Espressif's tflite-micro over ESP-NN with the vector instructions
- * of an ESP32-S3. No order was measured: what runs is assembly for a chip that QEMU does not play
- * whole. Most of it is not settled by reading either, so int8 operands stay disjoint. What the
- * kernels ask for is C, and was measured. Types
- * and ops that the folder leaves to the reference kernels have those. */
+ * of an ESP32-S3. No order was measured: the code is assembly for a chip that QEMU does not emulate
+ * fully. Most of it is not settled by reading either, so int8 operands stay disjoint. Their
+ * requests for scratch are C, and were measured. Types and ops that the folder leaves to the
+ * reference kernels have these. */
 #include "kernels/esp_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)

@@ -1,7 +1,7 @@
-/* esp-nn: the folder esp_nn of Espressif's tflite-micro over ESP-NN in C, which is what chips
- * without vector instructions run. The kernels walk as the reference kernels do. Ops that the
- * folder does not replace have those; the ones that it replaces are here with all their types.
- * Measured by examples/measure_kernels/measure_esp_nn.sh, every load and store. */
+/* esp-nn: the folder esp_nn of Espressif's tflite-micro over ESP-NN in C, as run by chips without
+ * vector instructions. The kernels walk as the reference kernels do. Ops that the folder does not
+ * replace have these; ops that it replaces are here with all their types. Measured by
+ * examples/measure_kernels/measure_esp_nn.sh, every load and store. */
 #include "kernels/esp_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)

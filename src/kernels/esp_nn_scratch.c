@@ -1,7 +1,7 @@
-/* How much scratch ESP-NN's kernels ask for under Espressif's tflite-micro, from the shapes of an
- * op's tensors: what the folder esp_nn's Prepare functions and ESP-NN's *_scratch_size compute, in
- * C for any chip and for the vector instructions of an ESP32-S3. Weights of four bits are unpacked
- * first. tests/pytest/test_kernel_memory.py holds all of it against the runtime. */
+/* Scratch of ESP-NN's kernels under Espressif's tflite-micro, from the shapes of an op's tensors:
+ * the formulas of the folder esp_nn's Prepare functions and of ESP-NN's *_scratch_size, in C for
+ * any chip and for the vector instructions of an ESP32-S3. Weights of four bits are unpacked first.
+ * tests/pytest/test_kernel_memory.py compares all of it with the runtime. */
 #include "kernels/esp_nn_memory.h"
 #include "kernels/scratch_sizes.h"
 
@@ -9,8 +9,8 @@
 
 enum { S8 = TYPE(INT8) };
 
-/* The exponentials of a row, which axis 1 is taken for, whatever the rank. Where a row is longer,
- * the kernel writes past what it asked for: then nothing is known. */
+/* The exponentials of a row, for which the kernel takes axis 1, for any rank. If a row is longer,
+ * the kernel writes past its request: then nothing is known. */
 static bool raised(const arenaut_program *p, const arenaut_op *op,
                    arenaut_scratch_requests *requests) {
     const arenaut_tensor *input = arn_op_input(p, op, 0), *output = arn_op_output(p, op, 0);
@@ -24,7 +24,7 @@ static bool raised(const arenaut_program *p, const arenaut_op *op,
 
 /* ---- ESP32-S3 ---- */
 
-/* Room to align what is copied, which the kernels also read into. */
+/* Room to align the copy, into which the kernels also read. */
 enum { MARGIN = 16, WIDE_MARGIN = 64 };
 
 static bool is_narrow(const arn_window_axis *axis) {
@@ -82,8 +82,8 @@ static uint64_t gathered(const arn_window *w) {
     return filters * (window + 4) + window + 2 * MARGIN + WIDE_MARGIN;
 }
 
-/* The image with its padding on either side, and once more with what windows reach past its end;
- * the filter filled up by channels, and once more by rows. */
+/* The image with its padding on either side, and once more with the rows that windows reach past
+ * its end; the filter filled up by channels, and once more by rows. */
 static uint64_t convolved_whole(const arn_window *w) {
     const arn_window_axis *y = &w->at.y, *x = &w->at.x;
     const uint64_t channels = (uint64_t)w->at.in_channels, filters = (uint64_t)w->at.out_channels;

@@ -1,5 +1,5 @@
-/* Which rule of a kernel set is about an op: the first whose conditions hold, in the set itself or,
- * if it has none for such ops, in what it builds on. */
+/* Lookup of a kernel set's rule for an op: the first whose conditions hold, in the set itself or,
+ * if it has none for such ops, in its base. */
 #include <arenaut/kernels.h>
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "kernels/distance.h"
 #include "kernels/op_facts.h"
 
-/* What conditions are about; the windows only where the op has some. */
+/* Subjects of conditions; windows only if the op has some. */
 typedef struct facts {
     const arenaut_tensor *operand, *result; /* NULL: none */
     bool has_windows;

@@ -1,5 +1,5 @@
-/* What a kernel set says of an op, looked up through the sets that it builds on; and the hash of
- * all that it says. */
+/* Rules of a kernel set for an op, looked up through its base sets; and the hash of all its
+ * rules. */
 #include <arenaut/kernels.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Which ops a runtime takes: the type rules of kernel sets, looked up through the sets that they
- * build on. Three answers, since a table that was measured with some types says nothing of others.
- */
+/* Support of an op by a runtime: the type rules of kernel sets, looked up through their base sets.
+ * Three answers, since a table that was measured with some types says nothing of others.
+ * */
 #include <arenaut/kernels.h>
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool fits(uint32_t mask, const arenaut_tensor *tensor, const arenaut_tens
     return mask_has(mask, tensor->dtype);
 }
 
-/* Integers of 8 and 16 bits stand for numbers by a scale, those of 32 for themselves. */
+/* Integers of 8 and 16 bits are quantized by a scale, integers of 32 bits are plain. */
 static bool is_scaled_wrong(const arenaut_tensor *tensor) {
     if (!tensor) return false;
     if (tensor->dtype == ARENAUT_DTYPE_INT32) return tensor->n_scales > 0;
@@ -85,7 +85,7 @@ static bool is_open(const arenaut_tensor *tensor) {
     return tensor && (tensor->compressed || tensor->unsized);
 }
 
-/* Arguments whose shape or contents only the runtime knows. */
+/* Arguments with a shape or contents known only to the runtime. */
 static bool has_open_arguments(const arenaut_program *p, const arenaut_op *op) {
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (is_open(arn_op_input(p, op, k))) return true;

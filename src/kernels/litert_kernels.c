@@ -1,8 +1,8 @@
-/* litert: LiteRT has kernels for many machines; what is said here is what its own planner relies on
- * with all of them. */
+/* litert: LiteRT has kernels for many machines; the rules here are the assumptions of its own
+ * planner for all of them. */
 #include <arenaut/kernels.h>
 
-/* What its own planner writes over an operand. Ops that only rename memory come first. */
+/* Results that its own planner writes over an operand. Ops that only rename memory come first. */
 static const arenaut_in_place_rule in_place[] = {
     {"RESHAPE", 0, 0, true},  {"SQUEEZE", 0, 0, true},      {"EXPAND_DIMS", 0, 0, true},
     {"BITCAST", 0, 0, true},  {"ADD", 0, 0, false},         {"ADD", 1, 0, false},

@@ -52,7 +52,7 @@ static void walk_products(const matmul *m, bool left, arn_reach *reach) {
         const int64_t first = row * columns * out; /* byte of the output */
         arn_reach_step(reach, first + columns * out, lowest);
         if (columns == 1) continue;
-        /* What is written before the second column, and before the last. */
+        /* Bytes written before the second column, and before the last. */
         const int64_t pace = left ? 0 : vector;
         arn_reach_at_least(reach, first + out - (lowest + pace));
         arn_reach_at_least(reach, first + (columns - 1) * (out - pace) - lowest);

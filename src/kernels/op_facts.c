@@ -92,7 +92,7 @@ uint64_t arn_element_count(const arenaut_tensor *tensor) {
 static int64_t reach(const arn_window_axis *axis) { return (axis->taps - 1) * axis->dilation + 1; }
 
 /* Padding goes half in front, the smaller half, as runtimes have it; sizes that do not follow from
- * one another are nobody's. */
+ * one another are refused. */
 static bool settle_axis(arn_window_axis *axis, bool same) {
     if (axis->taps < 1 || axis->stride < 1 || axis->dilation < 1) return false;
     const int64_t missing = (axis->out - 1) * axis->stride + reach(axis) - axis->in;

@@ -1,6 +1,6 @@
-/* What an op says of itself, in the terms that kernels walk in: its attributes, the numbers of its
- * small constants, and the windows that it slides over an image. Nothing is guessed: what is not
- * stated, or does not go together, is not known. */
+/* Facts of an op, in the terms of kernel walks: its attributes, the numbers of its small constants,
+ * and the windows that it slides over an image. Nothing is guessed: facts that are not stated, or
+ * are inconsistent, are unknown. */
 #ifndef ARN_KERNELS_OP_FACTS_H
 #define ARN_KERNELS_OP_FACTS_H
 
@@ -12,7 +12,7 @@
 
 /* The one whole number of an attribute; false if it is not stated. */
 bool arn_op_number(const arenaut_op *op, const char *name, int64_t *number);
-/* `n` of them, all below ARN_MOST_EXTENT; NULL if that is not what is stated. */
+/* `n` of them, all below ARN_MOST_EXTENT; NULL if other values are stated. */
 const int64_t *arn_op_numbers(const arenaut_op *op, const char *name, uint32_t n);
 bool arn_op_flag(const arenaut_op *op, const char *name); /* false if it is not stated */
 bool arn_op_text_is(const arenaut_op *op, const char *name, const char *text);
@@ -28,7 +28,7 @@ const int64_t *arn_op_values(const arenaut_program *p, const arenaut_op *op, uin
 /* Whether all sizes are known, and none is 0 or beyond ARN_MOST_EXTENT. */
 bool arn_has_sizes(const arenaut_tensor *tensor);
 
-/* Whether size, place and type of every element are known for good: dense, of whole bytes, and as
+/* Whether size, place and type of every element are known in advance: dense, of whole bytes, and as
  * large as its shape says. */
 bool arn_is_plain(const arenaut_tensor *tensor);
 uint64_t arn_element_bytes(const arenaut_tensor *tensor); /* of a plain one */

@@ -1,4 +1,4 @@
-/* What a runtime keeps of an op as long as it lives: the op's row in the kernel set, and what
+/* Persistent memory of an op in a runtime: the op's row in the kernel set, and the part that
  * depends on its tensors. */
 #include <arenaut/kernels.h>
 
@@ -34,7 +34,7 @@ static const arenaut_persistent_rule *find_rule(const arenaut_kernel_set *set,
     return NULL;
 }
 
-/* A request for `n` times `bytes`; false past what can be counted. */
+/* A request for `n` times `bytes`; false on overflow. */
 static bool add(uint64_t n, uint64_t bytes, uint64_t align, uint64_t *sum) {
     uint64_t rounded;
     return arn_multiply(n, bytes, &rounded) && arn_align_up(rounded, align, &rounded) &&

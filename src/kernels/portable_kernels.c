@@ -2,11 +2,11 @@
 #include "kernels/portable_types.h"
 
 /* Kernels that read each element of this operand before they write the result's there, with
- * operands and result of one shape, layout and width. Operands may be of a type that is
- * computed in another one, element by element, which changes nothing. Only what the tests run
- * in place in the stock runtime is listed (tests/pytest/test_inplace_kernels_pte.py), and of
- * that only what no `restrict` in its source forbids: the norms are left out for it, though
- * they would do. The pass takes further rules from its caller. */
+ * operands and result of one shape, layout and width. Operands may be of a type that is computed in
+ * another one, element by element, which changes nothing. Only ops that the tests run in place in
+ * the stock runtime are listed (tests/pytest/test_inplace_kernels_pte.py), and of these only the
+ * ones that no `restrict` in their source forbids: the norms are left out for it, though they would
+ * do. The pass takes further rules from its caller. */
 static const arenaut_in_place_rule in_place[] = {
     /* One operand, element by element or line by line. */
     {"aten::_log_softmax.out", 0, 0, false},

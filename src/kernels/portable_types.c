@@ -1,6 +1,6 @@
 /* The registry of ExecuTorch's runtime: the operators that its wheel has kernels of, which are the
- * portable ones, the few optimized ones beside them, and what the runtime itself brings. Which
- * element types each takes is not known. The wheel's own list is the reference
+ * portable ones, the few optimized ones beside them, and the runtime's own. Which element types
+ * each takes is not known. The wheel's own list is the reference
  * (tests/pytest/test_registries.py). */
 #include "kernels/portable_types.h"
 

@@ -29,10 +29,10 @@ static const arenaut_scratch_rule scratch[] = {
 };
 
 /* Each entry is proved in the stock wheel by tests/pytest/test_inplace_kernels.py: all element
- * types, several shapes and operands, the output written over this input against the same op
- * with its tensors apart. What turned out wrong there (convolutions, pools, FULLY_CONNECTED,
- * DEPTH_TO_SPACE, TRANSPOSE, SignalPCAN's second input) is left out, and so are ops that are
- * safe only for some parameters (STRIDED_SLICE) or never of one size (SVDF, the LSTM). */
+ * types, several shapes and operands, the output written over this input against the same op with
+ * its tensors apart. Ops that turned out wrong there (convolutions, pools, FULLY_CONNECTED,
+ * DEPTH_TO_SPACE, TRANSPOSE, SignalPCAN's second input) is left out, and so are ops that are safe
+ * only for some parameters (STRIDED_SLICE) or never of one size (SVDF, the LSTM). */
 static const arenaut_in_place_rule in_place[] = {
     {"ADD", 0, 0, false},
     {"ADD", 1, 0, false},

@@ -1,7 +1,7 @@
-/* What tflite-micro keeps of each op: `tflm_run --sizes` (scripts/micro_runtime.sh) prints it for
- * 32-bit ARM, and for 64 bits, where the row is that of the Python wheel: it is built with tables
- * for compressed constants, for which some kernels keep 4 bytes an argument more. Rows of one op go
- * from the special to the general. */
+/* Persistent memory per op of tflite-micro: `tflm_run --sizes` (scripts/micro_runtime.sh) prints it
+ * for 32-bit ARM, and for 64 bits, where the row is that of the Python wheel: it is built with
+ * tables for compressed constants, for which some kernels keep 4 bytes an argument more. Rows of
+ * one op go from the special to the general. */
 #include "kernels/reference_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)

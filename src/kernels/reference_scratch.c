@@ -1,5 +1,5 @@
-/* How much scratch tflite-micro's own kernels ask for, from the shapes of an op's tensors: what
- * their Prepare functions compute. A formula is here only if the wheel was seen to follow it, by
+/* Scratch of tflite-micro's own kernels, from the shapes of an op's tensors: the formulas of their
+ * Prepare functions. A formula is here only if the wheel was seen to follow it, by
  * tests/pytest/test_scratch_sizes.py; all sizes are the same where pointers have 4 and 8 bytes, so
  * that ADD_N's table of pointers is none of them. */
 #include "kernels/reference_memory.h"

@@ -1,6 +1,6 @@
-/* The element types that tflite-micro's own kernels take: which ops its resolver has, and what
- * their `Prepare` and `Eval` functions check. Each row that is `measured` was held against the
- * wheel with one-op models of every type (tests/pytest/test_runnable.py); of the others only the op
+/* The element types that tflite-micro's own kernels take: the ops of its resolver, and the checks
+ * of their `Prepare` and `Eval` functions. Each row that is `measured` was compared with the wheel
+ * with one-op models of every type (tests/pytest/test_runnable.py); of the others only the op
  * resolver was read. Kernels look at less than they could: where arguments do not fit together (an
  * int8 added to a float) many run and compute nonsense, of which no row says anything. */
 #include "kernels/reference_memory.h"

@@ -1,4 +1,4 @@
-/* What formulas of scratch are made of: see scratch_sizes.h. */
+/* Terms of the formulas of scratch: see scratch_sizes.h. */
 #include "kernels/scratch_sizes.h"
 
 #include <string.h>

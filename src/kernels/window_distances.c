@@ -30,8 +30,8 @@ static int64_t lowest_byte(const image_walk *walk, int64_t p) {
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* What a kernel that makes a pixel channel after channel, from byte `begin` on, and reads its
- * window from byte `lowest` again for each needs within the pixel: all but the last channel of a
+/* Distance within a pixel of a kernel that makes it channel after channel, from byte `begin` on,
+ * and reads its window from byte `lowest` once for each channel: all but the last channel of a
  * group is written before the group's channels are read for the last time, and all of a group
  * before those of the next are read. Both grow, or shrink, evenly from group to group. */
 static void reread_pixel(const image_walk *walk, int64_t begin, int64_t lowest, arn_reach *reach) {

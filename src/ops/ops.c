@@ -58,7 +58,7 @@ const arn_op_row *arn_op_rows(arn_op_dialect dialect, size_t *n) {
     return dialects[dialect].rows;
 }
 
-/* The first row whose name is not below `name`, of which `length` characters count. */
+/* Lower bound of `name`, of which `length` characters count: the first row that is not below it. */
 static const arn_op_row *lower_bound(arn_op_dialect dialect, const char *name, size_t length) {
     size_t low = 0, high = dialects[dialect].n;
     while (low < high) {

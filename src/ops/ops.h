@@ -1,8 +1,7 @@
-/* The table of operators: what each computes, whether it may run twice, where its windows stand,
- * and how its results may share memory with its operands. One row per operator and dialect, in
- * ops.def, from which dialects, shape inference, split, rematerialization, distances and the op
- * resolver of headers are made (QBE's ops.h is the model). The checker reads none of it, on
- * purpose. */
+/* The table of operators: family, purity, cost, window attributes, and rights of results to share
+ * memory with operands. One row per operator and dialect, in ops.def, from which dialects, shape
+ * inference, split, rematerialization, distances and the op resolver of headers are made (QBE's
+ * ops.h is the model). The checker reads none of it, on purpose. */
 #ifndef ARN_OPS_OPS_H
 #define ARN_OPS_OPS_H
 
@@ -15,11 +14,11 @@ typedef enum arn_op_dialect {
     ARN_OPS_ATEN,
     ARN_OPS_ONNX,
     ARN_OPS_TVM,
-    ARN_OPS_OWN, /* of every dialect: what passes make */
+    ARN_OPS_OWN, /* of every dialect: ops that passes make */
     ARN_OPS_COUNT
 } arn_op_dialect;
 
-/* What an operator computes, as far as tiles and copies of it are concerned. */
+/* The family of an operator, as far as its tiles and rematerialization need it. */
 typedef enum arn_op_family {
     ARN_FAMILY_CONVOLUTION, /* a window of the image times weights, in groups or not */
     ARN_FAMILY_TRANSPOSED_CONVOLUTION,
@@ -35,7 +34,7 @@ typedef enum arn_op_family {
     ARN_FAMILY_LAYOUT, /* the elements of its operands, in another shape or order, or repeated */
     ARN_FAMILY_SLICE,  /* a part of its operand, or all parts */
     ARN_FAMILY_REDUCTION,
-    ARN_FAMILY_GATHER,  /* what it reads depends on data */
+    ARN_FAMILY_GATHER,  /* its reads depend on data */
     ARN_FAMILY_SCATTER, /* its first operand, with a part replaced */
     ARN_FAMILY_RECURRENT,
     ARN_FAMILY_CONTROL, /* runs other methods */
@@ -52,7 +51,7 @@ typedef enum arn_op_purity {
     ARN_PURITY_MAY_DRAW, /* so if an argument says so, or results that are not initialized */
     ARN_PURITY_UPDATE,   /* writes state that it reads, in an operand or by a handle */
     ARN_PURITY_EFFECT,   /* does something else: asserts, prints, fills tables, is not known */
-    ARN_PURITY_CALLS     /* as pure as what it calls or stands for */
+    ARN_PURITY_CALLS     /* as pure as its callee, or the op it stands for */
 } arn_op_purity;
 
 typedef enum arn_op_cost { ARN_COST_CHEAP, ARN_COST_DEAR } arn_op_cost;
@@ -71,7 +70,7 @@ typedef enum arn_op_window {
 /* Which walk over the operands tells how far a result may reach into them: src/kernels has the
  * distances, src/check the loops. */
 typedef enum arn_op_overlap {
-    ARN_OVERLAP_NONE, /* nothing is known, or what is read depends on data */
+    ARN_OVERLAP_NONE, /* nothing is known, or its reads depend on data */
     ARN_OVERLAP_WINDOW,
     ARN_OVERLAP_IMAGE_THIRD, /* of input 2, only where all is read before anything is written */
     ARN_OVERLAP_AT_ONCE,     /* likewise, of input 0 */

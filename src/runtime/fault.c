@@ -1,4 +1,4 @@
-/* Filling in the caller's fault: a code, what it is about, and two numbers, without text, so that
+/* Filling in the caller's fault: a code, its subject, and two numbers, without text, so that
  * programs that never print one do not link the sentences (fault_text.c). */
 #include "runtime/fault.h"
 

@@ -13,7 +13,7 @@ arenaut_status arn_runtime_fault(arenaut_fault *fault, arenaut_fault_reason reas
 
 static inline bool arn_runtime_is_power(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-/* The sum of sizes; false if that is past what can be addressed. */
+/* The sum of sizes; false if it exceeds the address space. */
 static inline bool arn_runtime_add_sizes(size_t a, size_t b, size_t *sum) {
     if (b > SIZE_MAX - a) return false;
     *sum = a + b;

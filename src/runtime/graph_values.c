@@ -1,6 +1,6 @@
-/* Lifetimes and kinds of a graph's values: one walk forward for where values are made and
- * last read, one backward for what outlives its last reader because something may lie in it.
- * Needs no memory but the caller's array. */
+/* Lifetimes and kinds of a graph's values: one walk forward for definitions and last uses, one
+ * backward for values that outlive their last reader because another value may lie in them. Needs
+ * no memory but the caller's array. */
 #include <arenaut/runtime_graph.h>
 
 #include "runtime/fault.h"
@@ -101,8 +101,8 @@ static uint32_t find_missing(const arenaut_graph *graph, const arenaut_node *nod
     return i;
 }
 
-/* The node that builds what is returned: of the result's type, and with every output in it.
- * What else is in it may be keys, and tensors that were there before. */
+/* The node that builds the returned container: of the result's type, and with every output in it.
+ * Its other elements may be keys, and tensors that existed before. */
 static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, arenaut_fault *fault) {
     const arenaut_node *node = &graph->node[k];
     const uint32_t missing = find_missing(graph, node);
@@ -167,7 +167,8 @@ static uint8_t kind_of_value(const arenaut_value *value, uint8_t type, uint8_t n
     return value->returned & MAY_HOLD_RETURNED ? ARENAUT_VALUE_UNMANAGED : ARENAUT_VALUE_MANAGED;
 }
 
-/* What an output may lie in, or refer to, must live as long, and leave the graph with it. */
+/* A value that an output may lie in, or refer to, must live as long, and leave the graph with
+ * it. */
 static void extend_inputs(const arenaut_node *node, const arenaut_value *output,
                           arenaut_value *value) {
     for (uint32_t i = 0; i < node->n_inputs; i++) {
@@ -180,7 +181,7 @@ static void extend_inputs(const arenaut_node *node, const arenaut_value *output,
     }
 }
 
-/* Nodes backward: what may lie in this node's results has been settled before. */
+/* Nodes backward: values that may lie in this node's results were settled before. */
 static void settle(const arenaut_graph *graph, uint32_t k, const arenaut_iteration_options *options,
                    arenaut_value *value) {
     const arenaut_node *node = &graph->node[k];

@@ -1,6 +1,6 @@
-/* Storage groups, as Static Runtime assigns them: in the order of steps, a new storage takes
- * over the group that became free last, or opens one; then those whose last step this was
- * free theirs. Sizes play no part, which is why offsets need less. */
+/* Storage groups, as Static Runtime assigns them: in the order of steps, a new storage takes over
+ * the group that became free last, or opens one; then the storages whose last step this was free
+ * theirs. Sizes play no part, which is why offsets need less. */
 #include "runtime/iteration.h"
 
 void arn_runtime_assign_groups(arenaut_iteration *it) {
@@ -13,7 +13,8 @@ void arn_runtime_assign_groups(arenaut_iteration *it) {
     it->n_groups = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t slot = born[i];
-        /* Lifetimes include their last step: what ends at this very step still has its group. */
+        /* Lifetimes include their last step: a storage that ends at this very step still has its
+         * group. */
         while (died < n && it->last[dying[died]] < it->first[slot])
             free_group[n_free++] = it->group[dying[died++]];
         it->group[slot] = n_free ? free_group[--n_free] : it->n_groups++;

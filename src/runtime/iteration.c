@@ -65,7 +65,7 @@ static void give_back_both(arenaut_iteration *it) {
     give_back(it, &it->output_buffer, &it->output_buffer_bytes);
 }
 
-/* A block from a source; if it has none, why: what it says itself, or else `reason`. */
+/* A block from a source; if it has none, the source's own fault, or else `reason`. */
 static arenaut_status take_block(arenaut_iteration *it, const arenaut_source *source, size_t bytes,
                                  arenaut_fault why, void **block, arenaut_fault *fault) {
     const uint32_t reason = why.reason;
@@ -81,7 +81,7 @@ static arenaut_status take_block(arenaut_iteration *it, const arenaut_source *so
                              why.allowed);
 }
 
-/* Makes *buffer hold at least `needed` bytes, through what is there if it can. */
+/* Makes *buffer hold at least `needed` bytes; keeps the present block if it is large enough. */
 static arenaut_status take_buffer(arenaut_iteration *it, void **buffer, size_t *size, size_t needed,
                                   arenaut_fault *fault) {
     const arenaut_fault why = {ARENAUT_FAULT_BUFFER_MEMORY, 0, needed, 0};
@@ -112,7 +112,7 @@ static void drop_buffers(arenaut_iteration *it, bool arena, bool outputs) {
     if (outputs) give_back(it, &it->output_buffer, &it->output_buffer_bytes);
 }
 
-/* What a storage owns goes back to its source. */
+/* Returns the memory that a storage owns to its source. */
 static void release_storage(arenaut_iteration *it, arenaut_storage *storage) {
     if (storage->source && storage->data) {
         it->busy = true;
@@ -124,9 +124,9 @@ static void release_storage(arenaut_iteration *it, arenaut_storage *storage) {
 
 /* Before a run. */
 
-/* This loop, are_untouched and clear_storages are what every run costs for every storage.
- * The columns are taken out of *it first, since for all a compiler knows a storage that is
- * written could be part of it. */
+/* This loop, are_untouched and clear_storages are the cost of a run per storage. The columns are
+ * taken out of *it first, since for all a compiler knows a storage that is written could be part of
+ * it. */
 static void hand_out(arenaut_iteration *it, uint32_t from, uint32_t to, char *buffer) {
     arenaut_storage *block = it->storages.block;
     const size_t *planned = it->planned, *offset = it->offset;
@@ -167,7 +167,7 @@ static size_t with_slack(const arenaut_iteration *it, size_t bytes) {
 
 static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     size_t rounded;
-    /* What cannot be rounded up cannot be planned: it stays with the default source. */
+    /* A size that cannot be rounded up cannot be planned: it stays with the default source. */
     if (!arn_runtime_round_up(bytes, it->options.align, &rounded) || rounded <= it->most[slot])
         return;
     it->most[slot] = rounded;
@@ -176,7 +176,7 @@ static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     it->due = true;
 }
 
-/* What a storage came to in this run: learned, and counted if that is more than its place. */
+/* Learns the size of a storage in this run; counts it if it exceeds its place. */
 static void note_size(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     learn(it, slot, bytes);
     if (!it->placed || bytes <= it->planned[slot]) return;
@@ -264,7 +264,7 @@ static bool are_untouched(const arenaut_iteration *it, uint32_t from, uint32_t t
     return true;
 }
 
-/* What lies in a planned buffer must be where the plan put it, and no larger. */
+/* A storage in a planned buffer must be where the plan put it, and no larger. */
 static arenaut_status check_storages(const arenaut_iteration *it, uint32_t from,
                                      arenaut_fault *fault) {
     for (uint32_t s = from; s < it->n_slots; s++) {
@@ -312,7 +312,7 @@ static void learn_swapped(arenaut_iteration *it) {
 }
 
 /* Sources of swapped storages that held outputs use are taken away for a while, so that nothing
- * releases what such a storage owns; given back in reverse, since outputs may share one. */
+ * releases the memory of such a storage; given back in reverse, since outputs may share one. */
 static void hide_sources(arenaut_iteration *it) {
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
@@ -340,7 +340,7 @@ static void put_storages_back(arenaut_iteration *it) {
 }
 
 /* Marks the slots, from one on, whose storage is kept: of outputs, unless they were given another
- * one, and of what outputs were given. */
+ * one, and the storages that they were given. */
 static const uint8_t *mark_kept(arenaut_iteration *it, uint32_t from) {
     uint8_t *kept = (uint8_t *)it->work[0];
     for (uint32_t s = from; s < it->n_slots; s++)
@@ -353,7 +353,7 @@ static const uint8_t *mark_kept(arenaut_iteration *it, uint32_t from) {
     return kept;
 }
 
-/* Learns what each storage came to, and empties all but those of held outputs. */
+/* Learns the size of each storage, and empties all but those of held outputs. */
 static void empty_storages(arenaut_iteration *it, uint32_t from) {
     const uint8_t *kept = mark_kept(it, from);
     for (uint32_t s = from; s < it->n_slots; s++) {
@@ -375,8 +375,8 @@ static void call(arenaut_iteration *it, void (*hook)(void *, uint32_t), uint32_t
     it->busy = false;
 }
 
-/* What is returned becomes its own owner before anything that it may refer to is given up. Of
- * a run that is aborted nothing is returned. */
+/* A returned value becomes its own owner before anything that it may refer to is given up. An
+ * aborted run returns nothing. */
 static void give_up_unmanaged(arenaut_iteration *it, bool aborted) {
     const arenaut_value_hooks *hooks = &it->hooks;
     for (uint32_t v = 0; v < it->n_values && !aborted; v++) {
@@ -411,7 +411,7 @@ arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault
     return ARENAUT_OK;
 }
 
-/* What a storage owns goes back; what a swapped one borrowed was never ours. */
+/* Memory that a storage owns goes back; memory that a swapped one borrowed was never ours. */
 static void release_used(arenaut_iteration *it, arenaut_storage *storage) {
     if (storage->source || !is_foreign(it, storage)) release_storage(it, storage);
 }

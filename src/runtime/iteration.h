@@ -1,4 +1,4 @@
-/* What the files of the iteration planner share. */
+/* State and functions that the files of the iteration planner share. */
 #ifndef ARN_RUNTIME_ITERATION_H
 #define ARN_RUNTIME_ITERATION_H
 
@@ -10,8 +10,8 @@
 #define ARENAUT_CHECKED 1
 #endif
 
-/* A *slot* is a managed storage: an index into the block of headers and into every column
- * below. Slots of the arena come first, then those of the outputs, if these lie apart. */
+/* A *slot* is a managed storage: an index into the block of headers and into every column below.
+ * Slots of the arena come first, then the outputs' slots, if these lie apart. */
 struct arenaut_iteration {
     arenaut_iteration_options options;
     arenaut_source source, arena;
@@ -22,19 +22,19 @@ struct arenaut_iteration {
     uint32_t n_values, n_slots, n_arena; /* slots [0, n_arena) are planned in the arena */
 
     /* Per value. */
-    arenaut_value *value;          /* kind and returned are what the options make of them */
+    arenaut_value *value;          /* kind and returned follow from the options */
     uint32_t *slot;                /* ARENAUT_NO_VALUE: not managed */
     arenaut_storage **current;     /* the storage in use: its slot's, unless the model swapped it */
     const arenaut_source **hidden; /* `deallocate` only: see hide_sources */
     size_t *length;    /* of outputs: bytes asked for in this run; of held ones: bytes that
                         * they have. ARN_NO_LENGTH: nothing was asked for, not held */
-    uint32_t *outputs; /* those whose kind is OUTPUT, n_outputs of them */
+    uint32_t *outputs; /* the values whose kind is OUTPUT, n_outputs of them */
     uint32_t n_outputs;
 
     /* Per slot. */
     arenaut_storages storages;
     size_t *most;        /* the largest size seen, rounded up */
-    size_t *planned;     /* what it was when the plan in force was made */
+    size_t *planned;     /* its value when the plan in force was made */
     size_t *offset;      /* in that plan */
     size_t *next_offset; /* of the plan that is being made */
     uint32_t *first, *last, *over;
@@ -52,7 +52,7 @@ struct arenaut_iteration {
     size_t overflow_bytes, largest_overflow;
     uint32_t runs_without_buffer;
     uint32_t n_held;                         /* outputs that are not released yet */
-    uint32_t held_in_arena, held_in_outputs; /* those of them that lie in a planned buffer */
+    uint32_t held_in_arena, held_in_outputs; /* of them, in a planned buffer */
     bool running, due;
     bool has_plan;      /* there is a plan in force */
     bool placed;        /* this run has the places of that plan */
@@ -79,8 +79,8 @@ bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot);
 /* Where the plan puts a slot; NULL for no bytes, or no buffer. */
 void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot);
 
-/* After a run in which storages were swapped: what is not the iteration's own must not lie in the
- * arena, to which it may have been pointed since. */
+/* After a run in which storages were swapped: memory that is not the iteration's own must not lie
+ * in the arena, to which it may have been pointed since. */
 arenaut_status arn_runtime_check_swapped(const arenaut_iteration *it, arenaut_fault *fault);
 
 /* A value's slot, or a fault: for values that do not exist or are not managed. */

@@ -1,6 +1,6 @@
-/* Setting up an iteration in the caller's memory: checks the values it is given, counts what it
- * needs, and lays its arrays out. The only place that looks at what the caller says; the rest of
- * the runtime relies on it. O(values log values). */
+/* Setting up an iteration in the caller's memory: checks the given values, counts the bytes needed,
+ * and lays its arrays out. The only place that validates the caller's arguments; the rest of the
+ * runtime relies on it. O(values log values). */
 #include "runtime/iteration.h"
 
 arenaut_iteration_options arenaut_iteration_defaults(void) {
@@ -71,8 +71,8 @@ size_t arenaut_iteration_bytes(uint32_t n_values) {
     return c.fits ? c.used : 0;
 }
 
-/* What a value is under these options: without out variants nothing is managed, and outputs
- * that are not managed are the caller's. */
+/* Kind of a value under these options: without out variants nothing is managed, and outputs that
+ * are not managed are the caller's. */
 static arenaut_value under_options(const arenaut_value *given,
                                    const arenaut_iteration_options *options) {
     arenaut_value value = *given;
@@ -151,7 +151,7 @@ static void add_slots(arenaut_iteration *it, arenaut_value_kind kind) {
     }
 }
 
-/* Values that lie in another's storage, and what a storage lives for all of them. */
+/* Values that lie in another's storage, and the lifetime of a storage over all of them. */
 static void join_storages(arenaut_iteration *it) {
     for (uint32_t v = 0; v < it->n_values; v++) {
         const arenaut_value *value = &it->value[v];
@@ -169,9 +169,8 @@ static void join_storages(arenaut_iteration *it) {
     }
 }
 
-/* Permissions to be written over another storage: dropped where that one lives on, under
- * whatever name, or lies elsewhere, and where a value in this storage begins before the one that
- * has the permission. */
+/* Permissions to be written over another storage: dropped if that one lives on, under any name, or
+ * lies elsewhere, and if a value in this storage begins before the one that has the permission. */
 static void set_permissions(arenaut_iteration *it) {
     for (uint32_t s = 0; s < it->n_arena; s++) {
         const arenaut_value *named = &it->value[it->named[s]];

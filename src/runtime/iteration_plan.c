@@ -31,8 +31,8 @@ static bool lay_groups(const arenaut_iteration *it, size_t *total) {
     return true;
 }
 
-/* The planner is a function of the caller's: what would put a value outside the arena is not
- * believed, nor, in checked builds, what would put two into the same memory. */
+/* The planner is a function of the caller's: an answer that puts a value outside the arena is
+ * refused and, in checked builds, one that puts two into the same memory. */
 static arenaut_status check_answer(const arenaut_iteration *it, size_t arena,
                                    arenaut_fault *fault) {
     for (uint32_t s = 0; s < it->n_arena; s++) {
@@ -55,7 +55,7 @@ static bool overlap_in_memory(const arenaut_iteration *it, uint32_t a, uint32_t 
     return at_a < at_b + it->most[b] && at_b < at_a + it->most[a];
 }
 
-/* Storages that are alive together must lie apart: each is held against those that begin
+/* Storages that are alive together must lie apart: each is compared with the storages that begin
  * while it lives. Sums are in the arena, as check_answer has seen. */
 static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault *fault) {
     uint32_t *order = it->work[0], n = 0;

@@ -1,5 +1,5 @@
-/* What can be asked of an iteration: where a value lies, how large its arena is and was. Reads
- * only; O(1) but where runtime_iteration.h says otherwise. */
+/* Queries of an iteration: the place of a value, the size of its arena now and before. Reads only;
+ * O(1) unless runtime_iteration.h says otherwise. */
 #include "runtime/iteration.h"
 
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address) {

@@ -1,4 +1,4 @@
-/* Memories on devices: the sparse table, and allocating what it says. */
+/* Memories on devices: the sparse table, and allocation by it. */
 #include <arenaut/runtime_program.h>
 
 #include "runtime/same_device.h"

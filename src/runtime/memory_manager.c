@@ -1,4 +1,4 @@
-/* The memory manager: what every program needs of it. Nothing here knows of devices; that is
+/* The memory manager: the part that every program needs. Nothing here knows of devices; that is
  * memory_devices.c, which programs without devices do not link. */
 #include <arenaut/runtime_memory.h>
 

@@ -1,5 +1,5 @@
-/* Whether a pool lies where a plan has it: for code that looks devices up, and code that only
- * compare. */
+/* Comparison of a pool's device with the plan's: for code that looks devices up, and for code that
+ * only compares. */
 #ifndef ARN_RUNTIME_SAME_DEVICE_H
 #define ARN_RUNTIME_SAME_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* Where the corpus is, and the line that a test prints which skips without it:
+/* The corpus's folder, and the line that a test prints which skips without it:
  * scripts/count_skipped looks for it. */
 #include "support/corpus.h"
 

@@ -271,7 +271,7 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
     }
 }
 
-/* What was accepted is written, read and written again: both texts are the same. */
+/* An accepted document is written, read and written again: both texts are the same. */
 static void assert_reads_back(const char *format, const arenaut_document *document) {
     arenaut_text first = write_text(format, document);
     arenaut_document again = {0};

@@ -1,5 +1,5 @@
-/* Reading and writing documents in tests. What is read lies in a block of exactly its size,
- * so that a sanitizer sees any step past its end. */
+/* Reading and writing documents in tests. The input lies in a block of exactly its size, so that a
+ * sanitizer sees any step past its end. */
 #ifndef SUPPORT_DOCUMENTS_H
 #define SUPPORT_DOCUMENTS_H
 
@@ -26,9 +26,9 @@ arenaut_text write_text(const char *format, const arenaut_document *document);
 void assert_same_problem(const arenaut_problem *a, const arenaut_problem *b);
 void assert_same_program(const arenaut_program *a, const arenaut_program *b);
 
-/* Reads the text cut short at every byte, and with every bit flipped. Whatever is accepted
- * must be writable and then read back as what it was; nothing may crash. Returns how many
- * of the damaged texts were accepted. */
+/* Reads the text cut short at every byte, and with every bit flipped. An accepted text must be
+ * writable and then read back equal; nothing may crash. Returns how many of the damaged texts were
+ * accepted. */
 size_t survives_damage(const char *format, const char *text);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct fake_device {
     uint32_t last_index;
 } fake_device;
 
-/* Borrowed by whoever registers it. */
+/* Borrowed by the registry. */
 void fake_device_init(fake_device *device, uint32_t type, uint32_t indices);
 
 #endif

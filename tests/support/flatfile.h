@@ -29,7 +29,7 @@ size_t flat_table(flatfile *f, size_t table, unsigned slot, unsigned slots);
 /* An element of a vector of offsets. */
 size_t flat_item(flatfile *f, size_t vector, unsigned index, unsigned slots);
 
-/* Return where the value is stored: what a test overwrites to spoil it. */
+/* Return the position of the value: a test overwrites it to spoil the file. */
 size_t flat_number(flatfile *f, size_t table, unsigned slot, unsigned width, uint64_t value);
 /* The first element's position; elements are zero, `align` is that of the first element. */
 size_t flat_vector(flatfile *f, size_t table, unsigned slot, unsigned element_size, uint32_t count);

@@ -249,7 +249,7 @@ static bool lower_and_plan(trial *t, const arenaut_program *p) {
 
 static const arenaut_in_place_rule rules[] = {{.op = "by_element", .input = 0}};
 
-/* The program that the passes make computes what the one before them did. */
+/* The program after the passes computes the same as the one before them. */
 static bool try_passes(trial *t, const uint64_t *results) {
     const arenaut_pass_options options = {.target = &t->target, .in_place = rules, .n_in_place = 1};
     arenaut_program *p = flow_program(t->seed);
@@ -265,7 +265,7 @@ static bool try_passes(trial *t, const uint64_t *results) {
             if (t->alone[i]->cut || t->alone[i]->results == results[i]) continue;
             right = differ(t, "the passes change the results of path %u", i);
         }
-        /* What a signature says is nothing to lowering before passes have made ops of it. */
+        /* Lowering ignores a signature before passes have made ops of it. */
         if (right && !(graph && !t->passes)) right = lower_and_plan(t, p);
     }
     arenaut_program_free(p);
@@ -276,7 +276,7 @@ static void choose_target(trial *t) {
     static const char *const names[] = {"generic", "tflite-micro", "executorch", "litert",
                                         "onnxruntime"};
     t->target = *arenaut_target_find(names[rng_below(&t->r, 5)]);
-    t->target.state_in_arena = true; /* or states would never be in anybody's way */
+    t->target.state_in_arena = true; /* or states would never conflict */
     t->options = (arenaut_lowering_options){.preserve_inputs = rng_once_in(&t->r, 4),
                                             .exclude_io = rng_once_in(&t->r, 6)};
 }

@@ -7,7 +7,7 @@
 
 #include <arenaut/lowering.h>
 
-/* What was done, so that a test can tell that the machine did not idle. */
+/* Counts of its work, so that a test can tell that the machine did not idle. */
 typedef struct flow_counts {
     uint64_t programs, lowered, plans, runs;
     uint64_t wrong_plans; /* made by moving one buffer */
@@ -20,9 +20,9 @@ typedef struct flow_counts {
 typedef void (*flow_sabotage)(void *context, arenaut_lowering *lowering);
 
 /* Makes the program of `seed`, takes it through several choices of passes, targets and all
- * planners, and runs each plan on several paths beside the same program with memory of its own
- * for every tensor. The checker must accept the plans, and reject those made wrong wherever
- * they run differently. NULL if all is as it must be; else what is not, freed by the caller. */
+ * planners, and runs each plan on several paths beside the same program with memory of its own for
+ * every tensor. The checker must accept the plans, and reject those made wrong wherever they run
+ * differently. NULL if all is as it must be; else the fault, freed by the caller. */
 char *flow_machine_try(uint64_t seed, flow_sabotage sabotage, void *context, flow_counts *counts);
 
 #endif

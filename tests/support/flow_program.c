@@ -1,5 +1,5 @@
-/* Writes random programs, op by op, with the public calls. An author knows at every point which
- * tensors hold a value on all ways that lead there, and hands out only those. */
+/* Writes random programs, op by op, with the public calls. An author knows at every point the
+ * tensors that hold a value on all paths to it, and hands out only these. */
 #include "support/flow_program.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static uint32_t fresh(author *a, uint64_t bytes) {
 
 static uint64_t random_bytes(author *a) { return 1 + rng_below(a->r, 4); }
 
-/* What is handed to and from methods is of one size. */
+/* Arguments and results of methods are of one size. */
 enum { PASSED = 3 };
 
 /* ---- ops ---- */
@@ -104,7 +104,7 @@ static uint32_t made(author *a, uint64_t bytes) {
     return t;
 }
 
-/* Explicitly allocated, alone or in the memory of what dies here. */
+/* Explicitly allocated, alone or in the memory of a tensor that dies here. */
 static void allocate(author *a, uint32_t t) {
     if (rng_once_in(a->r, 6))
         add_op(a, (arenaut_op){.kind = ARENAUT_OP_ALLOC, .outputs = &t, .n_outputs = 1}, "");
@@ -144,7 +144,7 @@ static void write_kernel(author *a) {
     for (uint32_t i = 0; i < n_out; i++) know(a, out[i]);
 }
 
-/* An op whose result was said to lie where its operand does. */
+/* An op whose result is declared to lie in its operand's place. */
 static void write_in_place_allocation(author *a) {
     const uint32_t x = made(a, random_bytes(a)), y = fresh(a, bytes_of(a, x));
     a->program->tensors[y].device = a->program->tensors[x].device;
@@ -175,7 +175,7 @@ static bool is_moved_to(const author *a, uint32_t t) {
 
 static void write_view(author *a) {
     const uint32_t of = any(a), host = storage_of(a, of);
-    if (is_moved_to(a, host)) return; /* whose memory a view of it names is left open */
+    if (is_moved_to(a, host)) return; /* the memory of a view of it is ambiguous */
     arenaut_tensor view = arenaut_tensor_default();
     view.view_of = host;
     view.view_offset = rng_below(a->r, (uint32_t)bytes_of(a, host));
@@ -327,8 +327,8 @@ static void write_branch(author *a) {
     know(a, merged);
 }
 
-/* What is carried is written at the end of a turn, when nobody reads the old value any more,
- * in place or by a move. */
+/* Carried values are written at the end of a turn, when the old value has no reader any more, in
+ * place or by a move. */
 static void write_turns(author *a) {
     const uint32_t carried = fresh(a, PASSED), next = fresh(a, PASSED);
     const bool moved = rng_once_in(a->r, 2), test_first = rng_once_in(a->r, 2);
@@ -394,7 +394,7 @@ static void write_method(author *a, uint32_t m, bool entry, bool jumps) {
          &err);
 }
 
-/* Entries first, then what they call: each method calls later ones. */
+/* Entries first, then their callees: each method calls later ones. */
 static void write_methods(author *a) {
     const bool jumps = rng_once_in(a->r, 4);
     const uint32_t n_entries = 1 + rng_below(a->r, 2);

@@ -19,7 +19,7 @@ typedef struct machine {
     size_t n_bytes;
     size_t *home;    /* per tensor: where it lies when an entry is called */
     size_t *at;      /* per tensor: where its name leads now */
-    uint32_t *asked; /* per op: how often it chose a way */
+    uint32_t *asked; /* per op: number of its choices of a path */
     uint32_t steps;
     bool first_run;
 } machine;
@@ -142,8 +142,8 @@ static bool is_used(const machine *m, uint32_t t) {
     return false;
 }
 
-/* What states and constants hold at first goes by their names. Those that nobody uses may lie
- * anywhere, so they come first. */
+/* The first contents of states and constants depend on their names. Unused ones may lie anywhere,
+ * so they come first. */
 static void fill_kept(machine *m) {
     for (int used = 0; used < 2; used++) {
         for (uint32_t t = 0; t < m->program->n_tensors; t++) {
@@ -193,7 +193,7 @@ static uint64_t read_tensor(machine *m, uint32_t op, uint32_t t) {
     return h;
 }
 
-/* As memcpy does it: what overlaps itself in part is spoiled. */
+/* As memcpy does it: a copy that overlaps itself in part is spoiled. */
 static void copy(machine *m, uint32_t op, uint32_t from, uint32_t to) {
     const size_t a = m->at[from], b = m->at[to];
     const size_t n = bytes_of(m, from) < bytes_of(m, to) ? bytes_of(m, from) : bytes_of(m, to);
@@ -212,7 +212,7 @@ static bool by_element(const arenaut_op *op, uint32_t input) {
     return false;
 }
 
-/* Where output `k` is written: an update writes its first operand, whatever it is called after. */
+/* Where output `k` is written: an update writes its first operand, under any name. */
 static uint32_t target_of(const arenaut_op *op, uint32_t k) {
     return op->kind == ARENAUT_OP_IN_PLACE ? op->inputs[0] : op->outputs[k];
 }
@@ -288,7 +288,7 @@ static void run_added(machine *m, uint32_t at) {
     copy(m, at, op->inputs[update ? 1 : 0], update ? op->inputs[0] : op->outputs[0]);
 }
 
-/* ---- ways ---- */
+/* ---- paths ---- */
 
 static bool chooses(machine *m, uint32_t at) {
     const arenaut_op *op = &m->program->ops[at];
@@ -388,7 +388,7 @@ static void run_calling(machine *m, uint32_t at) {
     }
 }
 
-/* A way out of a loop is taken at last: forward jumps always, backward ones no more. */
+/* An exit of a loop is taken at last: forward jumps always, backward ones no more. */
 static bool jumps(machine *m, uint32_t at, uint32_t number) {
     const arenaut_op *op = &m->program->ops[at];
     if (op->kind == ARENAUT_OP_JUMP) return true;
@@ -405,7 +405,7 @@ static void run_method(machine *m, uint32_t method) {
         if (m->steps++ > MOST_STEPS) m->trace->cut = true;
         bool away = false;
         switch (op->kind) {
-            case ARENAUT_OP_VIEW: /* of what its operand is the name of now */
+            case ARENAUT_OP_VIEW: /* of the storage that its operand names now */
                 m->at[op->outputs[0]] =
                     m->at[base_of(m, op->outputs[0])] + distance_of(m, op->outputs[0]);
                 break;
@@ -434,8 +434,8 @@ static void fill_inputs(machine *m, const arenaut_method *method, uint64_t call_
     }
 }
 
-/* What a graph's signature says of new values, as long as no pass has made ops of it: all at
- * once, from what was computed. */
+/* The new values by a graph's signature, as long as no pass has made ops of it: all at once, from
+ * the computed ones. */
 static void bind_values(machine *m, const arenaut_method *method) {
     uint64_t value[MOST_INPUTS][MOST_BYTES];
     for (uint32_t i = 0; i < method->n_bindings; i++) {

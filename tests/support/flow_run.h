@@ -1,10 +1,10 @@
 /* Runs a program as a runtime would: bytes that kernels read and write, branches taken or not,
  * loops that turn so often. It knows nothing of lifetimes, of the checker or of the passes.
  *
- * A byte holds a number that says what was written there: a kernel mixes what it reads into
- * what it writes, so a byte that is not the one that was meant changes all that comes after. A
- * kernel is as hostile as it may be: it spoils its outputs and scratch before it reads what it
- * did not promise to read element by element first. */
+ * A byte holds a number that identifies its writer: a kernel mixes the bytes that it reads into
+ * those that it writes, so a wrong byte changes all later ones. A kernel is as hostile as it may
+ * be: it spoils its outputs and scratch before it reads operands that it did not promise to read
+ * element by element first. */
 #ifndef SUPPORT_FLOW_RUN_H
 #define SUPPORT_FLOW_RUN_H
 
@@ -12,7 +12,7 @@
 #include <arenaut/program.h>
 
 typedef struct flow_path {
-    uint64_t seed; /* of the order of calls, the ways taken, and what inputs hold */
+    uint64_t seed; /* of the order of calls, the paths taken, and the inputs */
     uint32_t n_calls;
     bool keep_inputs; /* look at the inputs, too, when a method ends */
     bool late_carry;  /* a while op fills its outputs after it asked for the first time whether to
@@ -27,10 +27,10 @@ typedef struct flow_event {
 enum { FLOW_EVENTS = 4000 };
 
 typedef struct flow_trace {
-    flow_event event[FLOW_EVENTS]; /* what was read, in order */
+    flow_event event[FLOW_EVENTS]; /* the reads, in order */
     uint32_t n_events;
     uint64_t results; /* of all calls */
-    bool spoiled;     /* something was read that nobody wrote */
+    bool spoiled;     /* a byte was read that was never written */
     bool cut;         /* it ran for too long, or met an op that it does not know */
 } flow_trace;
 

@@ -75,7 +75,7 @@ static bool log_forgery(forger *f, const char *how) {
 
 /* ---- lines ---- */
 
-/* What an item or a value is drawn from. */
+/* Sources of the drawn items and values. */
 typedef enum source { NOTHING, BUFFER, POOL, POOL_SET, STEP, BYTES, EDGE, LINE } source;
 
 typedef struct row {
@@ -137,7 +137,7 @@ static uint64_t draw_number(forger *f, source from) {
     }
 }
 
-/* Any line that closes what is open. */
+/* Any line that closes the open case. */
 static verdict try_closing(forger *f) {
     verdict v = try_line(f, ARENAUT_PROOF_DEAD, 0, 0);
     for (uint32_t i = 0; i < f->n_steps && v == REFUSED; i++) {
@@ -272,7 +272,7 @@ static bool try_mutants(forger *f, const arenaut_certificate *proof) {
     return true;
 }
 
-/* What the library says of the problem, and what can be made of that. */
+/* The library's own proof of the problem, and its mutations. */
 static bool try_certificate(forger *f, const arenaut_plan *plan) {
     arenaut_certificate *proof = NULL;
     arenaut_error err = {0};

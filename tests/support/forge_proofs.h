@@ -1,8 +1,8 @@
-/* Forging proofs: random small problems of all features, the truth about them from a search through
- * everything, and proofs of what is false, which the checker must refuse. Proofs are built line by
- * line by random search, with the checker as the oracle that tells whether a line is acceptable
- * (adaptive black-box fuzzing), and made of true proofs by changing lines. How many true bounds the
- * same search proves says what it is good for. Needs no test framework (fuzz/machine_forge.c). */
+/* Forging proofs: random small problems of all features, the truth about them by exhaustive search,
+ * and proofs of false claims, which the checker must refuse. Proofs are built line by line by
+ * random search, with the checker as the oracle that tells whether a line is acceptable (adaptive
+ * black-box fuzzing), and made of true proofs by changing lines. The number of true bounds that the
+ * same search proves measures its power. Needs no test framework (fuzz/machine_forge.c). */
 #ifndef SUPPORT_FORGE_PROOFS_H
 #define SUPPORT_FORGE_PROOFS_H
 
@@ -26,7 +26,7 @@ bool forge_orders(uint64_t seed, FILE *log, forge_counts *counts);
 
 void forge_report(const char *what, const forge_counts *counts, FILE *log);
 
-/* Whether the search proves at least 85 % of what is true. */
+/* Whether the search proves at least 85 % of the true bounds. */
 bool forge_has_teeth(const forge_counts *counts);
 
 #endif

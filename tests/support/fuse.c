@@ -21,7 +21,7 @@ static void *fuse_allocate(void *context, size_t size) {
     if (burns(f)) return NULL;
     void *block = malloc(size);
     assert_non_null(block);
-    memset(block, 0xA5, size); /* nobody may rely on zeroes */
+    memset(block, 0xA5, size); /* no code may rely on zeroes */
     f->live++;
     return block;
 }

@@ -1,4 +1,4 @@
-/* An allocator that fails on demand and counts what it handed out. */
+/* An allocator that fails on demand and counts its blocks. */
 #ifndef SUPPORT_FUSE_H
 #define SUPPORT_FUSE_H
 
@@ -19,10 +19,10 @@ typedef struct fuse {
 /* Borrows `f`, which must outlive all that is taken through it. */
 arenaut_allocator fuse_allocator(fuse *f);
 
-/* Runs `attempt` with its first allocation failing, then its second, and so on until it
- * asks for no more; each time once with only that one failing and once with all later ones
- * failing too. An attempt frees what it made and returns its status, which must be
- * NO_MEMORY when a failure was met and OK otherwise; nothing may leak. */
+/* Runs `attempt` with its first allocation failing, then its second, and so on until it asks for no
+ * more; each time once with only that one failing and once with all later ones failing too. An
+ * attempt frees its results and returns its status, which must be NO_MEMORY when a failure was met
+ * and OK otherwise; nothing may leak. */
 typedef arenaut_status (*fuse_attempt)(void *context, const arenaut_allocator *allocator);
 void survives_every_allocation_failure(fuse_attempt attempt, void *context);
 

@@ -389,7 +389,7 @@ static bool run_copy(const machine *m, uint32_t from, uint32_t to) {
     return true;
 }
 
-/* A method's ops, and those of what it calls, whatever the condition. */
+/* A method's ops, and its callees' ops, for any condition. */
 static bool run_method(const machine *m, uint32_t method) {
     const arenaut_method *body = &m->p->methods[method];
     for (uint32_t i = body->first_op; i < body->first_op + body->n_ops; i++) {

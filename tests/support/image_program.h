@@ -1,4 +1,4 @@
-/* Small programs over images, and what they compute, in whole numbers that wrap: so that no result
+/* Small programs over images, and their results, in whole numbers that wrap: so that no result
  * hides a difference by rounding or saturation. Names and attributes are those of .tflite. */
 #ifndef SUPPORT_IMAGE_PROGRAM_H
 #define SUPPORT_IMAGE_PROGRAM_H
@@ -33,9 +33,9 @@ void finish_images(arenaut_program *p, uint32_t input, uint32_t result);
  * pools, paddings, sums, joins. */
 arenaut_program *random_images(rng *r, uint32_t most);
 
-/* What the program's result holds, if its input holds numbers made of `seed`. The constants of a
- * rewritten program are parts of those before. `origins` may be NULL. False where an op reads what
- * is not there, or has sizes that do not go together. The caller frees *values. */
+/* The program's result, if its input holds numbers made of `seed`. The constants of a rewritten
+ * program are parts of those before. `origins` may be NULL. False if an op reads past its operand,
+ * or has inconsistent sizes. The caller frees *values. */
 bool compute_images(const arenaut_program *p, const arenaut_program *before,
                     const arenaut_origin *origins, uint64_t seed, uint64_t **values, size_t *n);
 

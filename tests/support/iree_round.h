@@ -1,4 +1,4 @@
-/* What holds for any bytes that are read as a program that IREE prints. */
+/* Property of any bytes that are read as a program that IREE prints. */
 #ifndef SUPPORT_IREE_ROUND_H
 #define SUPPORT_IREE_ROUND_H
 

@@ -11,7 +11,7 @@ enum { BENCH_VALUES = 40 };
 
 typedef struct bench {
     arenaut_value value[BENCH_VALUES];
-    size_t size[BENCH_VALUES]; /* what the executor asks for */
+    size_t size[BENCH_VALUES]; /* requests of the executor */
     arenaut_iteration_config config;
     arenaut_iteration_planner planner;
     memory_source memory, arena; /* the default source, and that of planned buffers */
@@ -31,7 +31,7 @@ void bench_finish(bench *b);
 void bench_execute(bench *b);
 void bench_run(bench *b); /* allocate, execute, deallocate */
 void bench_release(bench *b);
-/* What is held of an output is still what was written. */
+/* A held output still has the bytes that were written. */
 void bench_assert_output(const bench *b, uint32_t v);
 
 #endif

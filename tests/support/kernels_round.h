@@ -1,4 +1,4 @@
-/* A kernel-set file on its way through the library: read, write, read. */
+/* A kernel-set file through the library: read, write, read. */
 #ifndef SUPPORT_KERNELS_ROUND_H
 #define SUPPORT_KERNELS_ROUND_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What must hold for any bytes: they are refused with a message, or they make a set that can be
- * written, read back as one with the same hash, and written again as the same bytes. Aborts, with a
- * line on standard error, if it does not. True if the bytes were accepted. */
+/* Property of any bytes: they are refused with a message, or they make a set that can be written,
+ * read back as one with the same hash, and written again as the same bytes. Aborts, with a line on
+ * standard error, if it does not. True if the bytes were accepted. */
 bool kernels_property(const uint8_t *data, size_t size);
 
 #endif

@@ -26,7 +26,8 @@ static void *take(void *context, size_t size, size_t align, arenaut_fault *fault
 static void give(void *context, void *block, size_t size) {
     memory_source *memory = context;
     assert_non_null(block);
-    assert_true(memory->live > 0 && memory->bytes >= size); /* what was taken, and its size */
+    assert_true(memory->live > 0 &&
+                memory->bytes >= size); /* a block that was taken, and its size */
     memory->calls++;
     memory->live--;
     memory->bytes -= size;

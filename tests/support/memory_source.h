@@ -1,5 +1,5 @@
-/* A source of memory for iterations that counts, fails on demand, and fills what it hands out
- * with bytes that nobody wrote. */
+/* A source of memory for iterations that counts, fails on demand, and fills its blocks with bytes
+ * that no caller wrote. */
 #ifndef SUPPORT_MEMORY_SOURCE_H
 #define SUPPORT_MEMORY_SOURCE_H
 

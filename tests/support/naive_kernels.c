@@ -35,8 +35,9 @@ static void put(const sample *s, const sample_memory *m, uint32_t i, int64_t k, 
         m->out[i][(uint64_t)k * size + b] = (uint8_t)(mix(sum, b) >> 40);
 }
 
-/* A run to byte `at` of the first output. That is mixed in too, so that no copy is what was there.
- */
+/* A run to byte `at` of the first output. That is mixed in too, so that no copy equals its old
+ * bytes.
+ * */
 static void copy(const sample_memory *m, const uint8_t *from, uint64_t at, uint64_t bytes) {
     for (uint64_t b = 0; b < bytes; b++) {
         const uint64_t k = m->copies_backwards ? bytes - 1 - b : b;
@@ -173,7 +174,7 @@ static void make_window(rng *r, sample *s, int64_t in_channels, int64_t out_chan
 
 static void add_filter(sample *s, int64_t outer, int64_t inner) {
     s->in[s->n_in++] = tensor4(ARENAUT_DTYPE_INT8, outer, s->taps[0], s->taps[1], inner);
-    s->in[s->n_in - 1].n_values = ARENAUT_NONE; /* constant, of values that nobody asks for */
+    s->in[s->n_in - 1].n_values = ARENAUT_NONE; /* constant, of values that are never read */
     state(s, "dilations", 2, s->dilation[0], s->dilation[1]);
 }
 
@@ -231,7 +232,7 @@ static void make_dense(rng *r, sample *s) {
     s->out[0] = (sample_tensor){.dtype = dtype, .rank = 2, .dims = {rows, units}};
 }
 
-/* Two neighbours in each direction, whatever their weights are. */
+/* Two neighbours in each direction, of any weights. */
 static void neighbours(const sample *s, int64_t place, int i, int64_t taps[2]) {
     const int64_t in = s->in[0].dims[1 + i], out = s->out[0].dims[1 + i];
     const bool corners = s->attributes[0].numbers[0], half = s->attributes[1].numbers[0];
@@ -455,7 +456,7 @@ static int64_t mirror_source(const sample *s, const int64_t *at) {
     return place_of(&s->in[0], from);
 }
 
-/* By rows: what lies in one piece in both is copied by memcpy. */
+/* By rows: bytes that are contiguous in both are copied by memcpy. */
 static void run_pad(const sample *s, const sample_memory *m) {
     const uint32_t last = s->in[0].rank - 1;
     const int64_t *pads = s->in[1].values, *dims = s->in[0].dims;

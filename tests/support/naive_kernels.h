@@ -1,9 +1,9 @@
 /* One op of random shape with a kernel that really computes, in the order of the runtime's
- * reference kernels or by blocks, so that what an overlap does to its results can be seen.
+ * reference kernels or by blocks, so that the effect of an overlap on its results can be seen.
  *
- * The arithmetic is none of the operator's: every byte that a step reads is mixed into what the
- * step writes, so that a byte written over too early shows. Written from the definitions of the
- * operators, apart from the checker's loops and from the formulas of distances. */
+ * The arithmetic is none of the operator's: every byte that a step reads is mixed into its writes,
+ * so that a byte written over too early shows. Written from the definitions of the operators, apart
+ * from the checker's loops and from the formulas of distances. */
 #ifndef SUPPORT_NAIVE_KERNELS_H
 #define SUPPORT_NAIVE_KERNELS_H
 
@@ -35,7 +35,7 @@ typedef struct sample_attribute {
 /* Where the arguments lie while a kernel runs. */
 typedef struct sample_memory {
     uint8_t *in[SAMPLE_ARGUMENTS], *out[SAMPLE_ARGUMENTS];
-    bool copies_backwards; /* what memcpy does: it may go either way */
+    bool copies_backwards; /* as memcpy: in any order */
     bool blocks_by_image;  /* blocks of pixels begin anew with each image */
 } sample_memory;
 

@@ -5,7 +5,7 @@
 #include "support/pipelines.h"
 #include "support/require.h"
 
-/* Whatever is left open lies between 1 and 3; what cannot stays open. */
+/* Open sizes lie between 1 and 3; those that cannot stay open. */
 static void bind_all(arenaut_program *program) {
     arenaut_error err;
     for (uint32_t i = 0; i < program->n_symbols; i++) {

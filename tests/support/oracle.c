@@ -94,7 +94,7 @@ static bool alive_at(const arenaut_problem *p, uint32_t b, int64_t step) {
     return false;
 }
 
-/* What `b` certainly adds at `step` to those counted before it. */
+/* Bytes that `b` certainly adds at `step` to those counted before it. */
 static uint64_t certain_load(const arenaut_problem *p, uint32_t b, int64_t step) {
     if (!alive_at(p, b, step) || arenaut_problem_inside(p, b) != ARENAUT_NONE) return 0;
     const uint32_t base = arenaut_problem_same_base(p, b);

@@ -6,12 +6,12 @@
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 
-/* Whether every placement rule holds. Looks at pool and offset only, not at what the plan
- * claims about its arena and bounds. O(n² × lifetimes). */
+/* Whether every placement rule holds. Looks at pool and offset only, not at the plan's claims about
+ * its arena and bounds. O(n² × lifetimes). */
 bool oracle_accepts_placement(const arenaut_problem *problem, const arenaut_plan *plan);
 
-/* The same for buffer `b` alone and with each buffer before it: what a random planner in a
- * test needs to know about its next try. */
+/* The same for buffer `b` alone and with each buffer before it: the test of a random planner's next
+ * try. */
 bool oracle_accepts_buffer(const arenaut_problem *problem, const arenaut_plan *plan, uint32_t b);
 
 /* The most bytes alive at one step over all pools together, each same-base pair counted as

@@ -7,7 +7,7 @@
 
 #include "support/random.h"
 
-/* A buffer with one lifetime, which is what most tests are about. */
+/* A buffer with one lifetime, as in most tests. */
 typedef struct box {
     uint64_t size;
     int64_t first, end;
@@ -17,7 +17,7 @@ typedef struct box {
 arenaut_problem *new_problem(void);
 uint32_t add_box(arenaut_problem *problem, uint64_t size, int64_t first, int64_t end);
 uint32_t add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer);
-/* ADD_BUFFER(problem, .size = 8, LIFE(0, 2), .align = 16): what is not named is left out. */
+/* ADD_BUFFER(problem, .size = 8, LIFE(0, 2), .align = 16): fields that are not named are zero. */
 #define ADD_BUFFER(problem, ...) add_buffer(problem, &(const arenaut_buffer){__VA_ARGS__})
 #define LIFE(...) LIVES({__VA_ARGS__})
 #define LIVES(...)                                        \

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* ---- who is in whose way ---- */
+/* ---- conflicts ---- */
 
 bool brute_needs_memory(const brute_problem *p, int b) {
     bool lives = false;
@@ -153,9 +153,9 @@ long brute_cost(const brute_problem *p, const brute_places *at) {
 typedef struct search {
     const brute_problem *p;
     brute_places at;          /* NOTHING: not placed yet */
-    int order[BRUTE_BUFFERS]; /* whom to place: those that lie in no host with memory */
+    int order[BRUTE_BUFFERS]; /* buffers to place: those that lie in no host with memory */
     int n;
-    int host[BRUTE_BUFFERS]; /* per buffer: whom it is placed with; itself, or NOTHING */
+    int host[BRUTE_BUFFERS]; /* per buffer: the buffer that it is placed with; itself, or NOTHING */
     int delta[BRUTE_BUFFERS];
     long below, *tries;
     int highest; /* no offset above this need be tried */
@@ -237,8 +237,8 @@ static void take(search *s, int root) {
     }
 }
 
-/* Whether nobody still to come has to do with the root and its slices: then of the offsets in a
- * pool the lowest is as good as any. */
+/* Whether no later buffer conflicts with the root and its slices: then of the offsets in a pool the
+ * lowest is as good as any. */
 static bool is_alone(const search *s, int root) {
     const brute_problem *p = s->p;
     if (p->tokens) return false;

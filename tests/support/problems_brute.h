@@ -1,5 +1,5 @@
-/* Small problems of placing buffers, decided by trying everything. What the library claims is
- * held against this, so it shares nothing with the library: problems are plain numbers, written
+/* Small problems of placing buffers, decided by trying everything. The library's claims are
+ * compared with this, so it shares nothing with the library: problems are plain numbers, written
  * down here once more, and the rules are those that arenaut/problem.h states for people.
  *
  * Numbers are small: a search goes through every offset of every buffer. */
@@ -53,7 +53,7 @@ typedef struct brute_places {
     int offset[BRUTE_BUFFERS];
 } brute_places;
 
-/* What has at least one byte for at least one step. */
+/* Buffers of at least one byte for at least one step. */
 bool brute_needs_memory(const brute_problem *problem, int buffer);
 
 /* The first rule that the places break, in words; NULL if they are right. */
@@ -62,12 +62,12 @@ const char *brute_fault(const brute_problem *problem, const brute_places *places
 /* Where the pool's highest buffer ends, rounded up to the pool's alignment. */
 int brute_arena(const brute_problem *problem, const brute_places *places, int pool);
 
-/* What buffers spill into slower pools than their fastest: size × uses × number of faster ones. */
+/* Bytes that buffers spill into slower pools than their fastest: size × uses × number of faster
+ * ones. */
 long brute_spill(const brute_problem *problem, const brute_places *places);
 
-/* What is to be small: what is spilled, BRUTE_SPILL for each, which is more than arenas ever come
- * to; then the sum of the arenas. A buffer more never makes it less, which is all that the search
- * asks of it. */
+/* The cost: spilled bytes, BRUTE_SPILL for each, which is more than the arenas' sum ever is; then
+ * the sum of the arenas. It is monotone in the set of buffers, as the search requires. */
 #define BRUTE_SPILL 20000L
 long brute_cost(const brute_problem *problem, const brute_places *places);
 

@@ -12,7 +12,7 @@
 
 /* ---- drawing ---- */
 
-/* A problem, and what only the library knows of it. */
+/* A problem, and the library's own facts about it. */
 typedef struct drawn {
     brute_problem p;
     int hint[BRUTE_BUFFERS];
@@ -330,7 +330,7 @@ typedef struct trial {
     char *message;
     uint64_t highest_bound; /* of all that was claimed: no cost is smaller */
     const char *who;        /* claims it */
-    bool impossible;        /* somebody says that there is no plan at all */
+    bool impossible;        /* some planner says that there is no plan at all */
     const char *who_says_so;
     uint64_t least; /* cost that was found, as in brute.h; UINT64_MAX: none */
     const char *finder;
@@ -390,7 +390,7 @@ static bool look_at_sizes(trial *t, const arenaut_plan *plan, const brute_places
     return true;
 }
 
-/* What the plan says of each pool, given who lies there. */
+/* The plan's claims about each pool, given its buffers. */
 static bool look_at_pools(trial *t, const arenaut_plan *plan, const brute_places *at,
                           const char *who) {
     for (int k = 0; k < t->truth.n_pools; k++) {
@@ -459,8 +459,8 @@ static uint32_t features_used(const trial *t) {
     return arenaut_problem_features(t->p) | (t->d->capacity ? ARENAUT_FEATURE_CAPACITY : 0);
 }
 
-/* Whether a planner may decline: by the name of what it does not do, or, where memory is
- * limited, because it found nothing that fits. */
+/* Whether a planner may decline: by the name of an unsupported feature, or, if memory is limited,
+ * because it found nothing that fits. */
 static bool may_decline(const trial *t, const arenaut_planner *planner, arenaut_status st,
                         const char *why) {
     const uint32_t features = features_used(t);

@@ -24,7 +24,7 @@ typedef struct differential_shape {
     long tries;           /* of each search through all places; see brute_search */
 } differential_shape;
 
-/* What was looked at. */
+/* Counts of the cases. */
 typedef struct differential_counts {
     uint64_t problems, refused_problems; /* the latter: drawn, but not valid */
     uint64_t plans, refusals;

@@ -10,7 +10,7 @@
 arenaut_status pt2_again_write(const void *data, size_t size, bool reorder,
                                const arenaut_allocator *allocator, arenaut_text *out,
                                uint32_t *n_again, arenaut_error *err) {
-    static const arenaut_dim all = {"*", 2, 2}; /* what is left open */
+    static const arenaut_dim all = {"*", 2, 2}; /* open sizes */
     const arenaut_pipeline_options options = {
         .dims = &all,
         .n_dims = 1,

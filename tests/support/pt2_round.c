@@ -45,7 +45,7 @@ static void large_sizes(sheet *s, const zip_part *part) {
     number(s, part->size, 8);
 }
 
-/* What the local header and the directory have in common. `told`: sum and sizes are. */
+/* Fields that the local header and the directory share. `told`: sum and sizes are. */
 static void common(sheet *s, const zip_part *part, unsigned way, bool told) {
     const uint64_t size = way & ZIP_LARGE_SIZES ? UINT32_MAX : told ? part->size : 0;
     number(s, way & ZIP_FOLLOWED ? 8 : 0, 2); /* flags */
@@ -162,7 +162,7 @@ bytes pt2_json(const bytes *archive) {
     return exactly(found, (size_t)entry.size);
 }
 
-/* ---- the way through ---- */
+/* ---- the round ---- */
 
 arenaut_status pt2_open(const void *data, size_t size, const char *selection,
                         const arenaut_allocator *allocator, arenaut_pipeline **out,

@@ -1,4 +1,4 @@
-/* A torch.export archive on its way through the library: read, passes, lower, plan, check. */
+/* A torch.export archive through the library: read, passes, lower, plan, check. */
 #ifndef SUPPORT_PT2_ROUND_H
 #define SUPPORT_PT2_ROUND_H
 
@@ -14,10 +14,10 @@ typedef struct zip_part {
 /* An archive of stored entries, with 64-bit records where asked. free_bytes is due. */
 bytes zip_of(const zip_part *parts, size_t n, bool large);
 
-/* How archivers write in different ways. */
+/* Variants of archives by different writers. */
 enum {
     ZIP_LARGE_PLACES = 1, /* places with 64 bits, in the directory and at the end */
-    ZIP_LARGE_SIZES = 2,  /* so sizes, in headers, in what follows and in the directory */
+    ZIP_LARGE_SIZES = 2,  /* so sizes, in headers, behind them and in the directory */
     ZIP_FOLLOWED = 4,     /* sums and sizes come behind the bytes */
     ZIP_MARKED = 8,       /* these begin with their mark */
     ZIP_WAYS = 16,
@@ -34,10 +34,11 @@ arenaut_status pt2_open(const void *data, size_t size, const char *selection,
                         const arenaut_allocator *allocator, arenaut_pipeline **out,
                         arenaut_error *err);
 
-/* What must hold for any bytes: they are refused with a message, or they make a valid program
- * that survives its passes, or is refused by one with a message, and whose plan stands. Aborts,
- * with a line on standard error, if it does not. True if there was a plan. What does not begin as
- * an archive is taken for the model.json of one: its sums keep nearly every change of that out. */
+/* Property of any bytes: they are refused with a message, or they make a valid program that
+ * survives its passes, or is refused by one with a message, and whose plan stands. Aborts, with a
+ * line on standard error, if it does not. True if there was a plan. Bytes that do not begin as an
+ * archive are taken for the model.json of one: an archive's checksums keep nearly every change of
+ * it out. */
 bool pt2_property(const uint8_t *data, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 #include "support/require.h"
 #include "support/sweep.h"
 
-/* What is refused is refused for a reason that a file can give, and says which. */
+/* A refusal has a reason that a file can give, and states it. */
 static bool fine_or_refused(arenaut_status st, const arenaut_error *err) {
     REQUIRE(st == ARENAUT_OK || is_refusal(st, err));
     return st == ARENAUT_OK;

@@ -1,5 +1,5 @@
-/* Every byte of a program spoiled in turn: whatever it then says, it is refused with a message
- * or goes all the way, from reader to replay, without harm. */
+/* Every byte of a program spoiled in turn: the result is refused with a message or passes through,
+ * from reader to replay, without harm. */
 #ifndef SUPPORT_PTE_REPLAY_ROUND_H
 #define SUPPORT_PTE_REPLAY_ROUND_H
 
@@ -18,7 +18,7 @@ typedef struct pte_sweep {
  * line on standard error, where the library breaks its word. */
 pte_sweep pte_sweep_run(uint8_t *data, size_t size, size_t step, uint64_t seed);
 
-/* pte_property, and for what it accepts the rest of the way: passes, lowering, ExecuTorch's own
+/* pte_property, and for accepted bytes the remaining stages: passes, lowering, ExecuTorch's own
  * planner, checker and replay, each of which refuses with a message or goes through. True if the
  * bytes were accepted as a program. */
 bool pte_replay_property(const uint8_t *data, size_t size);

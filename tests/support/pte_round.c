@@ -175,8 +175,8 @@ static bool require_written_back(const pte_round *round) {
     return true;
 }
 
-/* The passes, and what follows from them, refuse a program with a message or go through. Replay
- * of the places that the file has may find a fault, which has a name then. */
+/* The passes, and the stages behind them, refuse a program with a message or go through. Replay of
+ * the places that the file has may find a fault, which has a name then. */
 static void require_passes(arenaut_program *program) {
     const arenaut_target *target = arenaut_target_find("executorch");
     const arenaut_pass_options options = {.target = target};

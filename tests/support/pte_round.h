@@ -1,5 +1,5 @@
-/* A .pte file on its way through the library, with no lowering in between: every tensor
- * that the file places is a buffer of its own, in one pool per memory and method. */
+/* A .pte file through the library, with no lowering in between: every tensor that the file places
+ * is a buffer of its own, in one pool per memory and method. */
 #ifndef SUPPORT_PTE_ROUND_H
 #define SUPPORT_PTE_ROUND_H
 
@@ -26,11 +26,10 @@ void pte_round_shuffle(pte_round *round, uint64_t seed);
 arenaut_status pte_round_write(const pte_round *round, const arenaut_allocator *allocator,
                                arenaut_text *out, arenaut_error *err);
 
-/* What must hold for any bytes: they are refused with a message, or they make a valid
- * program, which its passes and the lowering refuse with a message or take; a plan that can be
- * written is read back with every place as it was, and writing
- * it once more changes nothing. Aborts, with a line on standard error, if it does not. True
- * if the bytes were accepted as a program. */
+/* Property of any bytes: they are refused with a message, or they make a valid program, which its
+ * passes and the lowering refuse with a message or take; a plan that can be written is read back
+ * with every place as it was, and writing it once more changes nothing. Aborts, with a line on
+ * standard error, if it does not. True if the bytes were accepted as a program. */
 bool pte_property(const uint8_t *data, size_t size);
 
 #endif

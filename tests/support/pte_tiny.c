@@ -33,7 +33,7 @@ static size_t add_tensor(pte_tiny *t, unsigned index) {
     return tensor;
 }
 
-/* As exporters write it: what is zero is left out. */
+/* As exporters write it: zeros are left out. */
 static void place(pte_tiny *t, unsigned index, size_t tensor, uint32_t memory, uint32_t offset) {
     const size_t at = flat_table(t->file, tensor, TENSOR_ALLOCATION, 3);
     const size_t memory_at = flat_number(t->file, at, ALLOCATION_MEMORY_ID, 4, memory);
@@ -263,7 +263,7 @@ bytes pte_with_header(const pte_tiny *tiny, size_t weights, size_t slack) {
             file.data[numbers[i].at + k] = (uint8_t)(numbers[i].value >> (8 * k));
         }
     }
-    file.data[0] = (uint8_t)(file.data[0] + PTE_HEADER_BYTES); /* the way to the root is longer */
+    file.data[0] = (uint8_t)(file.data[0] + PTE_HEADER_BYTES); /* the root is further away */
     for (size_t i = 0; i < weights; i++) file.data[base + i] = (uint8_t)(0xA0 + i);
     return file;
 }

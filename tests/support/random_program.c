@@ -3,7 +3,7 @@
 
 enum { MAX_AVAILABLE = 48, MAX_LIST = 3 };
 
-/* What the method that is being built can read so far. */
+/* Tensors that the method being built can read so far. */
 typedef struct builder {
     rng *r;
     arenaut_program *program;
@@ -78,7 +78,7 @@ static void add_update(builder *b) {
     const uint32_t target = any(b), other = any(b);
     const bool paired = rng_once_in(b->r, 2);
     const uint32_t memory = arenaut_program_storage(b->program, target, NULL);
-    if (b->program->tensors[memory].cls == ARENAUT_CONSTANT) return; /* nobody writes there */
+    if (b->program->tensors[memory].cls == ARENAUT_CONSTANT) return; /* never written */
     const uint32_t result = paired ? fresh(b) : random_view(b, target);
     if (paired) b->program->tensors[result].bytes = b->program->tensors[target].bytes;
     if (paired) {

@@ -37,7 +37,7 @@ static void add_op(arenaut_program *p, const char *name, arenaut_op_kind kind, u
     REQUIRE(arenaut_program_add_op(p, &op, NULL, NULL) == ARENAUT_OK);
 }
 
-/* One of four tensors is a view, an update or a draw. `made`: what can be read, the input first. */
+/* One of four tensors is a view, an update or a draw. `made`: readable tensors, the input first. */
 static void add_random_op(arenaut_program *p, rng *r, uint32_t i, uint32_t *made, uint32_t *n) {
     static const char *const sums[] = {"ADD", "MUL", "SUB", "RELU"};
     char name[16];
@@ -108,8 +108,8 @@ static uint64_t value_of(const machine *m, const arenaut_program *p, uint32_t t)
     return mix(m->content[arenaut_program_storage(p, t, NULL)], m->named[t]);
 }
 
-/* What an op reads, with all that counts; then it runs: an update may write all its operands. `id`:
- * that of the op before. */
+/* The reads of an op, with all that counts; then it runs: an update may write all its operands.
+ * `id`: that of the op before. */
 static uint64_t run_op(machine *m, const arenaut_program *p, const arenaut_op *op, uint64_t id) {
     uint64_t read = mix(1, id);
     const uint32_t made = op->outputs[0], storage = arenaut_program_storage(p, made, NULL);
@@ -133,7 +133,7 @@ static machine begin_machine(const arenaut_program *p) {
     return m;
 }
 
-/* Whether each op reads what it read before, and the results are the old ones. */
+/* Whether each op reads the same as before, and the results are the old ones. */
 static bool computes_the_same(const arenaut_program *before, const arenaut_rewrite *rewrite) {
     const arenaut_program *after = rewrite->program;
     machine old = begin_machine(before), new = begin_machine(after);
@@ -154,7 +154,7 @@ static bool computes_the_same(const arenaut_program *before, const arenaut_rewri
 
 /* ---- tampering ---- */
 
-/* Another tensor with the same origin: a copy, or what it is a copy of. */
+/* Another tensor with the same origin: a copy, or its original. */
 static uint32_t other_of_origin(const arenaut_rewrite *rewrite, uint32_t tensor, rng *r) {
     const uint32_t first = rng_below(r, rewrite->n_tensors);
     for (uint32_t k = 0; k < rewrite->n_tensors; k++) {
@@ -197,7 +197,7 @@ static bool is_accepted(const arenaut_program *before, const arenaut_rewrite *re
     return st == ARENAUT_OK;
 }
 
-/* The verdicts on the sequence, and on what is left of it after each of a few changes. */
+/* The verdicts on the sequence, and on each of a few changes of it. */
 static void try_verdicts(uint64_t seed, const uint32_t *ops, uint32_t n, rng *r,
                          recompute_counts *counts) {
     arenaut_program *before = random_sequence(seed);

@@ -19,8 +19,8 @@ enum { MAX_VALUES = 96, MAX_OPS = 20, MAX_LIST = 6, MAX_FLAT = 16, MAX_TEXT = 1 
 
 typedef enum what { PARAMETER, CONSTANT, RESULT, TUPLE, FIELD, LET } what;
 
-/* An expression, or one of the results of a call. What it is made of: of a tuple its fields, of
- * all others themselves or what they stand for. */
+/* An expression, or one of the results of a call. Its parts: of a tuple its fields, of all others
+ * themselves or the expressions that they name. */
 typedef struct value {
     what kind;
     bool tuple;
@@ -38,8 +38,8 @@ typedef struct op {
     uint32_t inputs[MAX_LIST], n_inputs, outputs[MAX_LIST], n_outputs, index;
 } op;
 
-/* A block of memory. `number` is the first value of some size in it: its place among the ids,
- * since what has no bytes gets none here. */
+/* A block of memory. `number` is the first value of some size in it: its place among the ids, since
+ * a value without bytes gets none here. */
 typedef struct block {
     uint64_t bytes;
     uint32_t device, number;
@@ -141,7 +141,7 @@ static void make_tuple(machine *m, op *o) {
     o->outputs[o->n_outputs++] = id;
 }
 
-/* What it names is of the named one's type; of its device without saying so. */
+/* A name has the type of its expression; and its device, implicitly. */
 static void make_name(machine *m, op *o, uint32_t named, bool field) {
     const uint32_t id = m->n_values++;
     const value *from = &m->values[named];
@@ -244,8 +244,8 @@ static void write_program(machine *m, const uint32_t *order) {
 
 /* ---- the second reading ---- */
 
-/* First walk: how often each is read. A tuple among the arguments counts for all its fields,
- * and what the program returns is read once more, so that it stays. */
+/* First walk: how often each is read. A tuple among the arguments counts for all its fields, and
+ * the program's result is read once more, so that it stays. */
 static void count_readers(machine *m) {
     for (uint32_t i = 0; i < m->n_ops; i++) {
         for (uint32_t k = 0; k < m->ops[i].n_inputs && m->ops[i].kind == RESULT; k++) {
@@ -307,8 +307,7 @@ static void request(machine *m, uint32_t id) {
     give_new(m, id);
 }
 
-/* Second walk. Parameters and constants have blocks that nobody else gets; a constant's has no
- * id here. */
+/* Second walk. Parameters and constants have blocks of their own; a constant's has no id here. */
 static void hand_out(machine *m) {
     for (uint32_t i = 0; i < m->n_parameters; i++) give_new(m, i);
     for (uint32_t i = 0; i < m->n_ops; i++) {

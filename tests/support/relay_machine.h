@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Makes the program of this seed, plans it (reader, passes, lowering, tvm-tokens, checker) and
- * compares the report `tokens` with what the second reading says: ids, devices and bytes of all
- * values. NULL if they agree, else what differs, which the caller frees with free(). */
+ * compares the report `tokens` with the second reading: ids, devices and bytes of all values. NULL
+ * if they agree, else the difference, which the caller frees with free(). */
 char *relay_machine_try(uint64_t seed);
 
 #endif

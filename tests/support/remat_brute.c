@@ -6,7 +6,7 @@
 typedef struct brute {
     const arenaut_remat_problem *p;
     uint64_t budget;
-    uint64_t *cost; /* per state: what has run << storages | what is alive */
+    uint64_t *cost; /* per state: executed ops << storages | live storages */
     bool *done;
     uint32_t *heap, n_heap;
 } brute;
@@ -69,7 +69,7 @@ static bool may_run(const brute *b, uint32_t ran, uint32_t op) {
     return true;
 }
 
-/* What is alive once the op's operands are; false if one of them cannot be. */
+/* Live storages once the op's operands are; false if one of them cannot be. */
 static bool fetch(const brute *b, uint32_t ran, uint32_t op, uint32_t *alive) {
     const arenaut_remat_problem *p = b->p;
     for (uint32_t i = 0; i < p->n_reads; i++) {

@@ -1,5 +1,5 @@
-/* The least time within a budget, over all orders and reruns: Dijkstra's algorithm over what has
- * run and what is alive. */
+/* The least time within a budget, over all orders and reruns: Dijkstra's algorithm over sets of
+ * executed ops and live storages. */
 #ifndef SUPPORT_REMAT_BRUTE_H
 #define SUPPORT_REMAT_BRUTE_H
 

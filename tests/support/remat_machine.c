@@ -100,7 +100,7 @@ static void draw_problem(machine *m) {
     draw_rest(m);
 }
 
-/* ---- what is found ---- */
+/* ---- results ---- */
 
 static bool complain(machine *m, const char *what) {
     const arenaut_rematerialization *r = m->found;

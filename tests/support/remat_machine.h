@@ -1,6 +1,6 @@
-/* Random small problems of rematerialization: what is found, and what is proven, held against a
- * search through all sequences; and proofs of what is false, which the checker must refuse. Needs
- * no test framework (fuzz/machine_remat.c). */
+/* Random small problems of rematerialization: results and proofs, compared with a search through
+ * all sequences; and proofs of false claims, which the checker must refuse. Needs no test framework
+ * (fuzz/machine_remat.c). */
 #ifndef SUPPORT_REMAT_MACHINE_H
 #define SUPPORT_REMAT_MACHINE_H
 
@@ -15,8 +15,8 @@ typedef struct remat_counts {
     uint64_t found, best;        /* sequences within the budget, and such as none is faster than */
     uint64_t tight;              /* bounds that are the least time */
     uint64_t mutants, refused;   /* proofs that were changed, or of another number */
-    uint64_t in_vain;    /* budgets below what any sequence needs, of which that is proven */
-    uint64_t impossible; /* of so many */
+    uint64_t in_vain;            /* budgets below the need of any sequence, with a proof of that */
+    uint64_t impossible;         /* of so many */
 } remat_counts;
 
 /* One problem of this seed. False, with a line in `log`, if something is wrong. */

@@ -277,7 +277,7 @@ static void copy_back(oracle *o, const arenaut_op *op, uint32_t callee) {
     }
 }
 
-/* What two ways have left in common. Whether `into` has changed. */
+/* Contents that agree on two paths. Whether `into` has changed. */
 static bool join(memory *into, const memory *from) {
     bool changed = false;
     for (int p = 0; p < ORACLE_POOLS; p++) {
@@ -301,7 +301,7 @@ static void run_if(oracle *o, const arenaut_op *op) {
     (void)join(&o->now, &after);
 }
 
-/* What is carried is whole until the condition has run once, unless it lies where it is carried. */
+/* A carried value is whole until the condition has run once, unless it lies in its destination. */
 static void read_carried(oracle *o, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs && i < op->n_outputs; i++) {
         uint32_t pa, pb;
@@ -400,7 +400,7 @@ static bool is_named(const oracle *o, uint32_t owner) {
     return named;
 }
 
-/* First what no op or method names; it is nobody's business. */
+/* First tensors that no op or method names; they own no bytes. */
 static void fill_states(oracle *o, bool backwards) {
     const uint32_t n = o->program->n_tensors;
     for (int named = 0; named < 2; named++) {
@@ -413,7 +413,7 @@ static void fill_states(oracle *o, bool backwards) {
     }
 }
 
-/* Bytes that are another state's if states are filled in the other way round are nobody's. */
+/* Bytes that are another state's if states are filled in reverse have no owner. */
 static void fill_states_in_any_order(oracle *o) {
     static int one[ORACLE_POOLS][ORACLE_BYTES];
     fill_states(o, true);

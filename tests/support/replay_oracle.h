@@ -6,8 +6,8 @@
 
 enum { ORACLE_POOLS = 2, ORACLE_BYTES = 256 };
 
-/* Whether the program runs rightly with this placement. Pools and bytes past the limits
- * above count as outside. Does not return for programs whose loops nest deeply. */
+/* Whether the program runs correctly with this placement. Pools and bytes past the limits above
+ * count as outside. Does not return for programs whose loops nest deeply. */
 bool oracle_accepts_replay(const arenaut_program *program, const arenaut_placement *placement,
                            const arenaut_replay_options *options);
 

@@ -1,5 +1,5 @@
 /* The step from buffers to tensors that the pipeline makes, written a second time: tests of the
- * replay must not stand on what they test. */
+ * replay must not use the code that they test. */
 #include "support/replay_plan.h"
 
 #include "support/require.h"

@@ -10,7 +10,7 @@
 
 #include "core/utf8.h"
 
-/* What one report has written so far. */
+/* Output of one report so far. */
 typedef struct reading {
     const arenaut_report *report;
     uint64_t room; /* bytes it may still write */

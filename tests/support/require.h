@@ -1,5 +1,5 @@
-/* For what tests and fuzzers share, where there may be no test to fail: says what does not hold,
- * and ends the program. */
+/* Assertions of code that tests and fuzzers share, where there may be no test to fail: prints the
+ * violated condition, and ends the program. */
 #ifndef SUPPORT_REQUIRE_H
 #define SUPPORT_REQUIRE_H
 

@@ -12,7 +12,7 @@ typedef struct small_orders {
     bool all; /* there was room for all */
 } small_orders;
 
-/* Whether `op` may run next, where those have run whose bits are set. */
+/* Whether `op` may run next, if the ops of the set bits have run. */
 typedef bool (*small_order_fn)(const void *context, uint32_t ran, uint32_t op);
 
 small_orders small_orders_of(uint32_t n_ops, small_order_fn may_run, const void *context);

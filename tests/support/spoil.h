@@ -5,7 +5,7 @@
 #include <arenaut/format.h>
 
 typedef struct spoil {
-    size_t at; /* where the number is, how wide, and what it is made */
+    size_t at; /* the number's place, width, and new value */
     unsigned width;
     uint64_t value;
     arenaut_status status;
@@ -13,7 +13,7 @@ typedef struct spoil {
     size_t told_at;      /* where the error points to; 0: anywhere */
 } spoil;
 
-/* Reads bytes and frees what they held. */
+/* Reads bytes and frees the result. */
 arenaut_status read_and_free(const char *format, const void *data, size_t size, arenaut_error *err);
 
 /* Fails the test, naming the case, unless the bytes are refused as it says. */

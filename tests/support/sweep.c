@@ -27,7 +27,7 @@ static uint8_t *exact_copy(const uint8_t *data, size_t size) {
 }
 
 sweep_counts sweep_cuts(const sweep *s, const uint8_t *data, size_t size) {
-    enum { APART = 1024 }; /* inside of what is skipped one cut is like the next */
+    enum { APART = 1024 }; /* inside of skipped bytes one cut is like the next */
     sweep_counts counts = {0, 0};
     rng r = {s->seed};
     for (size_t cut = rng_below(&r, (uint32_t)step_of(s)); cut < size; cut += step_of(s)) {

@@ -1,7 +1,7 @@
-/* Damaged files: what a property promises for any bytes, tried on a good file that is cut short,
- * has bits flipped, or has some bytes replaced. One driver for all formats; a property is
- * `bool X_property(data, size)` of tests/support/X_round.h, which aborts where the library breaks
- * its word, and says whether the bytes were accepted. */
+/* Damaged files: a property of any bytes, tried on a good file that is cut short, has bits flipped,
+ * or has some bytes replaced. One driver for all formats; a property is `bool X_property(data,
+ * size)` of tests/support/X_round.h, which aborts where the library breaks its word, and says
+ * whether the bytes were accepted. */
 #ifndef SUPPORT_SWEEP_H
 #define SUPPORT_SWEEP_H
 
@@ -14,7 +14,7 @@ typedef bool (*sweep_property)(const uint8_t *data, size_t size);
 /* Zero: every place, one bit of each byte. */
 typedef struct sweep {
     sweep_property property;
-    /* Called with what was accepted, for what is more than the property. NULL: nothing is. */
+    /* Called with accepted bytes, for checks beyond the property. NULL: none. */
     void (*accepted)(void *context, const uint8_t *data, size_t size);
     void *context;
     uint64_t seed; /* of all that is drawn */
@@ -36,7 +36,7 @@ sweep_counts sweep_cuts(const sweep *s, const uint8_t *data, size_t size);
 sweep_counts sweep_flips(const sweep *s, uint8_t *data, size_t size);
 
 /* So many times, up to six bytes at once: drawn ones, small ones, or others of the file. Reaches
- * what single bits do not. */
+ * states that single bits do not. */
 sweep_counts sweep_scatter(const sweep *s, const uint8_t *data, size_t size, size_t times);
 
 #endif

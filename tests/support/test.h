@@ -1,4 +1,4 @@
-/* What every unit test includes first: cmocka, with the headers that it wants before it, and
+/* Common first include of every unit test: cmocka, with the headers that it wants before it, and
  * TEST, which is all that a test needs in order to run:
  *
  *     TEST(a_pool_that_is_too_small_is_refused) {

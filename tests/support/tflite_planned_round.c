@@ -7,7 +7,7 @@
 #include "support/pipelines.h"
 #include "support/require.h"
 
-/* A mark that was damaged may name kernels that nobody knows; those have to be given then. */
+/* A mark that was damaged may name unknown kernels; these have to be given then. */
 static bool is_answer(arenaut_status st, const arenaut_error *err) {
     if (st == ARENAUT_BAD_ARGUMENT) return strncmp(err->msg, "kernels: ", 9) == 0;
     return st == ARENAUT_OK || is_refusal(st, err);
@@ -35,7 +35,7 @@ static void require_stripped(const arenaut_text *written) {
     arenaut_text_free(&stripped);
 }
 
-/* What is written says what was planned, and is right. */
+/* The written file has the plan, and is right. */
 static void require_right(const arenaut_text *written, const arenaut_pipeline *planned) {
     arenaut_pipeline *back = judge(written->bytes, written->size);
     REQUIRE(back);

@@ -94,7 +94,7 @@ static void require_strip_undoes(const arenaut_text *written, const uint8_t *dat
     arenaut_text_free(&stripped);
 }
 
-/* Without what nothing leads to it is the same program, with the same plan, and no larger. */
+/* Without unreferenced bytes it is the same program, with the same plan, and no larger. */
 static void require_compact(const arenaut_text *written, const tflite_round *back) {
     arenaut_text compact = {0};
     arenaut_error err = {0};

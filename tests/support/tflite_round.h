@@ -1,4 +1,4 @@
-/* A .tflite file on its way through the library: read, lower, some plan, write. */
+/* A .tflite file through the library: read, lower, some plan, write. */
 #ifndef SUPPORT_TFLITE_ROUND_H
 #define SUPPORT_TFLITE_ROUND_H
 
@@ -21,10 +21,10 @@ void tflite_round_close(tflite_round *round);
 arenaut_status tflite_round_write(const tflite_round *round, const arenaut_allocator *allocator,
                                   arenaut_text *out, arenaut_error *err);
 
-/* What must hold for any bytes: they are refused with a message, or they make a valid
- * program; a plan that can be written is read back as ours with every offset as it was,
- * writing it again changes nothing, and stripping gives the file back. Aborts, with a
- * line on standard error, if it does not. True if the bytes were accepted as a model. */
+/* Property of any bytes: they are refused with a message, or they make a valid program; a plan that
+ * can be written is read back as ours with every offset as it was, writing it again changes
+ * nothing, and stripping gives the file back. Aborts, with a line on standard error, if it does
+ * not. True if the bytes were accepted as a model. */
 bool tflite_property(const uint8_t *data, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* How much of what is drawn or swept is tried. ARENAUT_THOROUGH=N in the environment, which `make
- * fuzz` sets, asks for N times as much as a quick run of all tests has time for. */
+/* Share of the drawn or swept cases that is tried. ARENAUT_THOROUGH=N in the environment, which
+ * `make fuzz` sets, asks for N times as much as a quick run of all tests has time for. */
 #ifndef SUPPORT_THOROUGH_H
 #define SUPPORT_THOROUGH_H
 

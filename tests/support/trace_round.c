@@ -6,8 +6,8 @@
 #include "support/pipelines.h"
 #include "support/require.h"
 
-/* The allocator holds at least what is out at once, and what is said of each step keeps below the
- * peaks. */
+/* The allocator holds at least the bytes that are out at once, and the figures of each step are
+ * below the peaks. */
 static void require_measured(const arenaut_document *document) {
     const arenaut_trace *trace = document->trace;
     uint64_t reserved;

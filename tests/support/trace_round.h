@@ -1,4 +1,4 @@
-/* What holds for any bytes that are read as a trace. */
+/* Property of any bytes that are read as a trace. */
 #ifndef SUPPORT_TRACE_ROUND_H
 #define SUPPORT_TRACE_ROUND_H
 

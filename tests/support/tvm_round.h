@@ -1,4 +1,4 @@
-/* A TVM graph on its way through the library: read, lower, plan, write. */
+/* A TVM graph through the library: read, lower, plan, write. */
 #ifndef SUPPORT_TVM_ROUND_H
 #define SUPPORT_TVM_ROUND_H
 
@@ -17,10 +17,10 @@ arenaut_status tvm_write(const arenaut_pipeline *p, const arenaut_allocator *all
 /* The bytes that the file's own storage ids make the runtime allocate. */
 uint64_t tvm_bytes_now(const arenaut_pipeline *p);
 
-/* What must hold for any bytes: they are refused with a message, or they make a valid program
- * with a plan that passes the checker; with that plan written, the graph is read back as one
- * that needs what the plan says, and writing it once more changes nothing. Aborts, with a
- * line on standard error, if it does not. True if the bytes were accepted as a graph. */
+/* Property of any bytes: they are refused with a message, or they make a valid program with a plan
+ * that passes the checker; with that plan written, the graph is read back as one that needs the
+ * plan's bytes, and writing it once more changes nothing. Aborts, with a line on standard error, if
+ * it does not. True if the bytes were accepted as a graph. */
 bool tvm_property(const uint8_t *data, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What holds for any bytes that are read as a dump of XLA's. */
+/* Property of any bytes that are read as a dump of XLA's. */
 #ifndef SUPPORT_XLA_ROUND_H
 #define SUPPORT_XLA_ROUND_H
 

@@ -52,7 +52,7 @@ static arenaut_status hand_over(const arenaut_plan *plan, const arenaut_placing 
     return ARENAUT_OK;
 }
 
-/* What `options` are if there are none: see runtime_plan.h. */
+/* Default of `options`: see runtime_plan.h. */
 static const arenaut_plan_options live_options = {.planner = "local-search",
                                                   .effort = ARENAUT_LIVE_EFFORT};
 

@@ -86,7 +86,7 @@ static arenaut_status put_place(builder *b, uint32_t place, uint32_t pool, uint6
     return ARENAUT_OK;
 }
 
-/* Methods of a program: names and lists are copied, since the program goes its own way. */
+/* Methods of a program: names and lists are copied, since the program may be freed first. */
 static arenaut_status copy_methods(builder *b, const arenaut_program *program) {
     arn_region *region = &b->owned->region;
     for (uint32_t m = 0; m < program->n_methods; m++) {
@@ -139,7 +139,7 @@ static arenaut_status list_buffers(builder *b, const arenaut_problem *problem, u
     return ARENAUT_OK;
 }
 
-/* A bare problem: its buffers are the places, and their classes say what they are for. */
+/* A bare problem: its buffers are the places, and their classes give their uses. */
 static arenaut_status place_buffers(builder *b, const arenaut_result *result) {
     const arenaut_problem *problem = result->problem;
     arenaut_status status = ARENAUT_OK;
@@ -222,7 +222,7 @@ static uint32_t given_pool(const arenaut_tensor *tensor) {
     return tensor->given_pool == ARENAUT_NONE ? 0 : tensor->given_pool;
 }
 
-/* The device of pool k: of memory k of every method, and of what lies in it. */
+/* The device of pool k: of memory k of every method, and of the places in it. */
 typedef struct pool_device {
     arenaut_device device;
     bool known;

@@ -8,8 +8,8 @@ typedef unsigned long long device_address; /* CUdeviceptr */
 
 enum { OUT_OF_MEMORY = 2, NO_DEVICE = 100 };
 
-/* The functions, in the order of `names`. Where the driver has two versions of one, the
- * second is what its header means by the name. */
+/* The functions, in the order of `names`. Where the driver has two versions of one, its header
+ * means the second by the name. */
 enum { INIT, GET_COUNT, GET_DEVICE, RETAIN, RELEASE, PUSH, POP, ALLOCATE, FREE, COPY_IN, COPY_OUT };
 static const char *const names[ARENAUT_CUDA_FUNCTIONS] = {
     [INIT] = "cuInit",
@@ -64,7 +64,7 @@ static arenaut_status cuda_allocate(arenaut_device_allocator *self, size_t size,
     const result answer = CALL(cuda, ALLOCATE, (device_address *, size_t))(&block, size + !size);
     if (answer != 0) {
         status = driver_failed(answer, size, fault);
-    } else if (block & (align - 1)) { /* 256 is what it gives, and more is not asked for */
+    } else if (block & (align - 1)) { /* it gives 256, and more is not asked for */
         CALL(cuda, FREE, (device_address))(block);
         status = arn_runtime_fault(fault, ARENAUT_FAULT_POOL_MISALIGNED, ARENAUT_DEVICE_CUDA,
                                    (size_t)(block & (~block + 1)), align);

@@ -1,4 +1,4 @@
-/* What the hosted allocators share. */
+/* Shared parts of the hosted allocators. */
 #ifndef ARN_RUNTIME_HOSTED_H
 #define ARN_RUNTIME_HOSTED_H
 
@@ -15,7 +15,7 @@ arenaut_status arn_hosted_address_at(arenaut_device_allocator *self, uint32_t me
                                      arenaut_fault *fault);
 void arn_hosted_free(arenaut_hosted_allocator *hosted);
 
-/* What the drivers are called. */
+/* File names of the drivers' libraries. */
 #if defined(_WIN32)
 #define ARN_CUDA_LIBRARY "nvcuda.dll"
 #define ARN_OPENCL_LIBRARY "OpenCL.dll"

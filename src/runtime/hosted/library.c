@@ -40,7 +40,7 @@ bool arn_hosted_library_find(void *library, const char *const *name, void (**fun
 
 void arn_hosted_library_close(void *library) { FreeLibrary(library); }
 
-#else /* no way to load anything that we know of: as if the library were not here */
+#else /* no known loader of libraries: as if the library were not here */
 
 void *arn_hosted_library_open(const char *name) {
     (void)name;

@@ -101,7 +101,7 @@ static void cl_deallocate(arenaut_device_allocator *self, void *address, uint32_
         free_block(cl, device, address);
 }
 
-/* Either way is a copy between addresses, of which one is the device's. */
+/* Both are copies between addresses, of which one is the device's. */
 static arenaut_status cl_copy(arenaut_device_allocator *self, void *to, const void *from,
                               size_t size, uint32_t index, arenaut_fault *fault) {
     arenaut_opencl_allocator *cl = (arenaut_opencl_allocator *)self;
