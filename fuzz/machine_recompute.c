@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     recompute_counts counts = {0};
     const time_t start = time(NULL);
     for (; difftime(time(NULL), start) < seconds; seed++, n++) recompute_machine_try(seed, &counts);
-    printf("%" PRIu64 " programs, ops of %" PRIu64 " had better run again; %" PRIu64
+    printf("%" PRIu64 " programs, of which %" PRIu64 " gain by rematerialization; %" PRIu64
            " rewritten ones compute the same, %" PRIu64 " do not\n",
            n, counts.gained, counts.accepted, counts.rejected);
     return 0;

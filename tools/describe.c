@@ -161,11 +161,11 @@ void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text 
     if (at == ARENAUT_NONE) return;
     const arenaut_op *op = &p->document.program->ops[at];
     const uint32_t first = p->document.program->methods[op->method].first_op;
-    text_printf(out, "%sunknown: what op %" PRIu32 " ", head, at - first);
+    text_printf(out, "%sunknown: results of op %" PRIu32 " ", head, at - first);
     text_put_clean(out, op->name);
     text_printf(out,
-                " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
-                "counted here as if it lay in the arena\n",
+                " may lie in other memory, if\n%*sthe application gives %s any; they are "
+                "counted here as if they lay in the arena\n",
                 (int)strlen(head), "", p->target->name);
 }
 

@@ -24,12 +24,13 @@ bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
 
 const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *o) {
     static const char *const words[2][2][2] = {
-        {{"in no other order is less alive at once", "no other order helps"},
-         {"in no other order between its jumps is less alive at once",
+        {{"no other order has a lower peak of live bytes", "no other order helps"},
+         {"no other order between its jumps has a lower peak of live bytes",
           "no other order between its jumps helps"}},
-        {{"in no other order of the ops that may move is less alive at once",
+        {{"no other order of the ops that may move has a lower peak of live bytes",
           "no other order of the ops that may move helps"},
-         {"in no other order between its jumps of the ops that may move is less alive at once",
+         {"no other order between its jumps of the ops that may move has a lower peak of live "
+          "bytes",
           "no other order between its jumps of the ops that may move helps"}}};
     return words[o->n_held > 0][o->between_jumps][no_order_helps(p, o)];
 }
@@ -59,12 +60,12 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
         return;
     }
     if (o->best == o->given) {
-        text_printf(out, "none better than today's %s bytes alive at once was found",
+        text_printf(out, "no order with a peak below %s live bytes was found",
                     with_commas(o->given).text);
         put_bound(o, "; ", out);
         return;
     }
-    text_printf(out, "%s bytes alive at once instead of %s", with_commas(o->best).text,
+    text_printf(out, "peak of %s live bytes instead of %s", with_commas(o->best).text,
                 with_commas(o->given).text);
     if (o->bound == o->best) {
         text_printf(out, ", which is proven to be the least%s",
@@ -114,10 +115,10 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
     text_put(out, ",\n  \"order\": {");
     put_figures(o, out);
     text_put(out, ", \"ways\": {");
-    for (int way = 0; way < ARENAUT_ORDER_HEURISTIC_COUNT; way++) {
-        text_printf(out, "%s\"%s\": ", way ? ", " : "",
-                    arenaut_order_heuristic_name((arenaut_order_heuristic)way));
-        text_put_json_u64(out, o->heuristics[way]);
+    for (int h = 0; h < ARENAUT_ORDER_HEURISTIC_COUNT; h++) {
+        text_printf(out, "%s\"%s\": ", h ? ", " : "",
+                    arenaut_order_heuristic_name((arenaut_order_heuristic)h));
+        text_put_json_u64(out, o->heuristics[h]);
     }
     text_put(out, "}");
     if (o->n_joins > 0) {

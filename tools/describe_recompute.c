@@ -42,7 +42,7 @@ static void put_largest(const arenaut_pipeline *p, int indent, arenaut_text *out
     enum { MOST = 4 };
     char store[24];
     uint32_t t = next_largest(p, ARENAUT_NONE);
-    text_printf(out, "%*smade again:", indent, "");
+    text_printf(out, "%*srecomputed:", indent, "");
     for (int i = 0; i < MOST && t != ARENAUT_NONE; i++) {
         text_put(out, i ? ", " : " ");
         text_put_clean(out, name_of(p, p->rewrite->tensors[t].tensor, store));
@@ -59,8 +59,7 @@ static void put_percent(uint64_t part, uint64_t whole, arenaut_text *out) {
 
 static double milliseconds(uint64_t nanoseconds) { return (double)nanoseconds / 1e6; }
 
-/* The proof is about the ops that may be rematerialized: all pure ops, or cheap ones alone.
- * */
+/* The proof is about the ops that may be rematerialized: all pure ops, or cheap ones. */
 static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     const bool has_budget = p->options.recomputing.options.budget > 0;
@@ -83,16 +82,16 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     const uint64_t budget = p->options.recomputing.options.budget;
     if (budget > 0 && r->fits) {
-        text_put(out, "nothing has to run again: the budget is kept as it is\n");
+        text_put(out, "no op is rematerialized: the budget is kept without\n");
     } else if (budget > 0) {
         text_printf(out,
                     r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"
                                       : "none was found that fits; any needs %s bytes (proven)\n",
                     with_commas(r->floor).text);
     } else if (r->after < r->before) {
-        text_put(out, "less would be alive at once, but no smaller arena was found\n");
+        text_put(out, "the peak of live bytes would be lower, but no smaller arena was found\n");
     } else if (r->floor >= r->before) {
-        text_put(out, "nothing that cheap ops can make again is in the way at the peak (proven)\n");
+        text_put(out, "no rematerialization of cheap ops lowers the peak (proven)\n");
     } else {
         text_put(out, "no copies of cheap ops were found that lower the peak\n");
     }
@@ -106,8 +105,8 @@ void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_tex
         put_nothing(p, out);
         return;
     }
-    text_printf(out, "%" PRIu32 " op%s again: %s bytes alive at once instead of %s", r->n_ops,
-                r->n_ops == 1 ? " runs" : "s run", with_commas(r->after).text,
+    text_printf(out, "%" PRIu32 " op%s rematerialized: peak of %s live bytes instead of %s",
+                r->n_ops, r->n_ops == 1 ? " is" : "s are", with_commas(r->after).text,
                 with_commas(r->before).text);
     text_printf(out, "; ops write %s more (%s)\n", with_commas(r->bytes).text,
                 change_percent(r->bytes_before, r->bytes_before + r->bytes).text);

@@ -78,27 +78,27 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, " as well\n");
 }
 
-static void put_way(const arenaut_pipeline *p, uint32_t way, text_table *table) {
-    const arenaut_split_choice *choice = &p->ways.front->choices[way];
+static void put_choice(const arenaut_pipeline *p, uint32_t index, text_table *table) {
+    const arenaut_split_choice *choice = &p->ways.front->choices[index];
     const uint64_t macs = p->rewrite->macs_before;
     arenaut_text stages = {0};
     put_stages(choice->stages, choice->n_stages, &stages);
-    table_cellf(table, "  %2" PRIu32 " %s%s", way, choice->n_stages ? stages.bytes : "as it is",
-                way == p->ways.taken ? " (taken)" : "");
+    table_cellf(table, "  %2" PRIu32 " %s%s", index, choice->n_stages ? stages.bytes : "as it is",
+                index == p->ways.taken ? " (taken)" : "");
     table_cell(table, with_commas(needed(p, choice)).text);
     table_cellf(table, "+%" PRIu32, choice->ops);
     table_cell(table, change_percent(macs, macs + choice->macs).text);
     arenaut_text_free(&stages);
 }
 
-void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out) {
+void describe_splits(const arenaut_pipeline *p, arenaut_text *out) {
     enum { LESS = 50 }; /* by that part at least */
     const arenaut_split_front *front = p->ways.front;
     uint64_t last = UINT64_MAX;
     text_table table;
     if (!front || !p->rewrite) return;
     table_begin(&table, "lrrr");
-    table_cell(&table, "ways to split");
+    table_cell(&table, "splits");
     table_cell(&table, "needs at least");
     table_cell(&table, "ops");
     table_cell(&table, "multiplications");
@@ -106,7 +106,7 @@ void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out) {
         const uint64_t bytes = needed(p, &front->choices[i]);
         const bool told = i + 1 == front->n_choices || i == p->ways.taken;
         if (!told && bytes > last - last / LESS) continue;
-        put_way(p, i, &table);
+        put_choice(p, i, &table);
         last = bytes;
     }
     text_put(out, "\n");
@@ -126,7 +126,7 @@ static void put_json_stages(const arenaut_split_stage *stages, uint32_t n, arena
     text_put(out, "]");
 }
 
-static void put_json_ways(const arenaut_pipeline *p, arenaut_text *out) {
+static void put_json_choices(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_split_front *front = p->ways.front;
     if (!front) return;
     if (p->ways.taken != ARENAUT_NONE) text_printf(out, ", \"taken\": %" PRIu32, p->ways.taken);
@@ -160,6 +160,6 @@ void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     const size_t n = list_new(rewrite, names);
     for (size_t i = 0; i < n; i++) text_printf(out, "%s\"%s\"", i ? ", " : "", names[i]);
     text_put(out, "]");
-    put_json_ways(p, out);
+    put_json_choices(p, out);
     text_put(out, "}");
 }

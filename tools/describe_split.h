@@ -9,7 +9,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
 
 /* A table of the candidate tilings: the least memory that each needs, and its cost. Rows that need
  * hardly less than the one above are left out. */
-void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out);
+void describe_splits(const arenaut_pipeline *p, arenaut_text *out);
 
 /* The member "split", with a comma in front. */
 void put_split_json(const arenaut_pipeline *p, arenaut_text *out);

@@ -56,7 +56,7 @@ static void put_unused(const arenaut_trace *trace, arenaut_text *out) {
         const uint64_t share = per_mille(unused_at(trace, worst), trace->reserved[worst]);
         text_printf(out, "%" PRIu64 " ", (share + 5) / 10);
     }
-    text_printf(out, "%% of what was reserved, %s\n",
+    text_printf(out, "%% of the reserved bytes, %s\n",
                 parts == PARTS ? "a tenth of the run after the other" : "request by request");
 }
 

@@ -25,8 +25,8 @@ static exit_code read_all(int fd, const char *path, size_t expected, uint64_t li
         if (size > limit) {
             free(data);
             return complain(EXIT_IO, path,
-                            "does not end within %s bytes, which is the limit for what is no "
-                            "regular file: give it as one",
+                            "does not end within %s bytes, the limit of inputs that are no regular "
+                            "files: write it to a file first",
                             with_commas(limit).text);
         }
         const ptrdiff_t n = os_read(fd, data + size, capacity - size);

@@ -11,10 +11,10 @@
 #include "describe.h"
 #include "text_table.h"
 
-enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_WAYS = 13 };
+enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 13 };
 
 /* A combination of levers, and its result. */
-typedef struct way {
+typedef struct combination {
     int rights; /* 0, IN_PLACE or REACHING */
     bool reorders, splits;
     bool tried, refused; /* planned; or not to be done with this file */
@@ -22,44 +22,44 @@ typedef struct way {
     reservation need;
     int64_t more_ops;
     arenaut_text quality;
-} way;
+} combination;
 
-typedef struct ways {
+typedef struct combinations {
     const tool_options *given;
-    way items[MAX_WAYS]; /* the first: the file as it is */
+    combination items[MAX_COMBINATIONS]; /* the first: the file as it is */
     size_t n;
     const char *of;      /* the planned memory: "head" or "arena" */
     bool only_whole_ops; /* the cost of more ops is unknown for this runtime: no tiling */
-} ways;
+} combinations;
 
 static bool is_on(const char *value) { return value && strcmp(value, "off") != 0; }
 
 /* Whether a lever may be set so: flags of the user are kept. */
 static bool may_be(const char *given, bool on) { return !given || is_on(given) == on; }
 
-static bool is_allowed(const tool_options *o, const way *w) {
+static bool is_allowed(const tool_options *o, const combination *w) {
     return (w->rights == REACHING || may_be(o->inplace, w->rights == IN_PLACE)) &&
            may_be(o->overlap, w->rights == REACHING) && may_be(o->reorder, w->reorders) &&
            may_be(o->split, w->splits);
 }
 
 /* The gentlest first. */
-static void list_ways(ways *all) {
+static void list_combinations(combinations *all) {
     all->n = 1;
     for (int k = 0; k < 4; k++) {
         for (int rights = 0; rights < N_RIGHTS; rights++) {
-            const way w = {.rights = rights, .reorders = k & 1, .splits = k >= 2};
+            const combination w = {.rights = rights, .reorders = k & 1, .splits = k >= 2};
             if (is_allowed(all->given, &w)) all->items[all->n++] = w;
         }
     }
 }
 
-static void free_ways(ways *all) {
+static void free_combinations(combinations *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
 }
 
 /* The given flags and the levers of a combination. Tiling searches for the same budget. */
-static tool_options options_of(const ways *all, const way *w) {
+static tool_options options_of(const combinations *all, const combination *w) {
     tool_options o = *all->given;
     if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
     if (!o.overlap && w->rights == REACHING) o.overlap = "on";
@@ -70,7 +70,7 @@ static tool_options options_of(const ways *all, const way *w) {
 }
 
 /* "--split on --overlap on": the levers that were not given as flags. */
-static void put_flags(const ways *all, const way *w, arenaut_text *out) {
+static void put_flags(const combinations *all, const combination *w, arenaut_text *out) {
     const tool_options *o = all->given;
     if (w->splits && !o->split) text_put(out, " --split on");
     if (w->reorders && !o->reorder) text_put(out, " --reorder on");
@@ -78,14 +78,14 @@ static void put_flags(const ways *all, const way *w, arenaut_text *out) {
     if (w->rights == REACHING && !o->overlap) text_put(out, " --overlap on");
 }
 
-static bool fits(const ways *all, const way *w) {
+static bool fits(const combinations *all, const combination *w) {
     return w->tried && all->given->fit != NOT_GIVEN &&
            judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
 }
 
 /* The file as it is, beside its first plan. */
-static void take_baseline(ways *all, const tool_job *job) {
-    way *as_it_is = &all->items[0];
+static void take_baseline(combinations *all, const tool_job *job) {
+    combination *as_it_is = &all->items[0];
     if (!job->pipeline->baseline.plan) return;
     as_it_is->tried = true;
     as_it_is->head = job->pipeline->figures.now;
@@ -102,7 +102,7 @@ static exit_code check_obeyed(const tool_job *job) {
                     p->document.format->name);
 }
 
-static exit_code try_way(ways *all, way *w) {
+static exit_code try_combination(combinations *all, combination *w) {
     const tool_options options = options_of(all, w);
     tool_job job;
     exit_code code = job_read(&job, options.files.items[0], &options);
@@ -125,20 +125,20 @@ static exit_code try_way(ways *all, way *w) {
 }
 
 /* They come last. */
-static void drop_splitting(ways *all) {
+static void drop_splitting(combinations *all) {
     while (all->n > 2 && all->items[all->n - 1].splits && !all->given->split) all->n--;
 }
 
 /* Errors of the file are reported for the first combination. One that is refused later, as tiling
  * several subgraphs, is left out. */
-static exit_code try_ways(ways *all) {
+static exit_code try_all(combinations *all) {
     exit_code code = EXIT_FINE;
     bool enough = false;
     set_quiet(true);
     for (size_t i = 1; i < all->n && code == EXIT_FINE; i++) {
         if (enough && all->items[i].splits) break;
         set_silent(i > 1);
-        code = try_way(all, &all->items[i]);
+        code = try_combination(all, &all->items[i]);
         all->items[i].refused = code != EXIT_FINE;
         if (i > 1 && code != EXIT_INTERRUPT) code = EXIT_FINE;
         if (i == 1 && all->only_whole_ops) drop_splitting(all);
@@ -152,10 +152,10 @@ static exit_code try_ways(ways *all) {
 
 /* With --fit the first that fits, else the least, and of equals the gentlest; NULL: none was tried.
  */
-static const way *choose(const ways *all) {
-    const way *best = NULL;
+static const combination *choose(const combinations *all) {
+    const combination *best = NULL;
     for (size_t i = 0; i < all->n; i++) {
-        const way *w = &all->items[i];
+        const combination *w = &all->items[i];
         if (fits(all, w)) return w;
         if (w->tried && (!best || w->need.bytes < best->need.bytes)) best = w;
     }
@@ -166,7 +166,7 @@ static bool decides(const tool_options *o) {
     return o->inplace || o->overlap || o->reorder || o->split;
 }
 
-static void put_name(const ways *all, const way *w, arenaut_text *out) {
+static void put_name(const combinations *all, const combination *w, arenaut_text *out) {
     arenaut_text flags = {0};
     put_flags(all, w, &flags);
     if (w == all->items) text_put(out, "as it is");
@@ -175,7 +175,8 @@ static void put_name(const ways *all, const way *w, arenaut_text *out) {
     arenaut_text_free(&flags);
 }
 
-static void put_row(const ways *all, const way *w, const way *chosen, text_table *table) {
+static void put_row(const combinations *all, const combination *w, const combination *chosen,
+                    text_table *table) {
     const uint64_t size = all->given->fit;
     const char *least = w->need.unknown ? ">= " : "";
     arenaut_text name = {0};
@@ -196,7 +197,7 @@ static void put_row(const ways *all, const way *w, const way *chosen, text_table
     table_cell(table, w != chosen ? "" : size == NOT_GIVEN || fits(all, w) ? "taken" : "the least");
 }
 
-static void put_table(const ways *all, const way *chosen, arenaut_text *out) {
+static void put_table(const combinations *all, const combination *chosen, arenaut_text *out) {
     text_table table;
     table_begin(&table, "lrrRRl");
     table_cell(&table, "  levers");
@@ -211,7 +212,7 @@ static void put_table(const ways *all, const way *chosen, arenaut_text *out) {
 }
 
 /* "nothing fits into 20,480 bytes: the least is 61,072, with --split on; ..." */
-static exit_code complain_too_large(const ways *all, const way *least) {
+static exit_code complain_too_large(const combinations *all, const combination *least) {
     arenaut_text with = {0};
     put_name(all, least, &with);
     const exit_code code = complain(
@@ -225,13 +226,14 @@ static exit_code complain_too_large(const ways *all, const way *least) {
     return code;
 }
 
-static void put_json_ways(const ways *all, const way *chosen, arenaut_text *out) {
+static void put_json_combinations(const combinations *all, const combination *chosen,
+                                  arenaut_text *out) {
     text_put(out, ",\n  \"fit\": {\"size\": ");
     if (all->given->fit == NOT_GIVEN) text_put(out, "null");
     else text_put_json_u64(out, all->given->fit);
     text_put(out, ", \"ways\": [");
     for (size_t i = 0; i < all->n; i++) {
-        const way *w = &all->items[i];
+        const combination *w = &all->items[i];
         arenaut_text name = {0};
         put_name(all, w, &name);
         text_put(out, i ? ",\n    {\"levers\": " : "\n    {\"levers\": ");
@@ -254,21 +256,21 @@ static void put_json_ways(const ways *all, const way *chosen, arenaut_text *out)
 
 exit_code find_fit(const tool_options *options, fit *found) {
     *found = (fit){.options = *options};
-    ways all = {.given = options, .of = "arena"};
-    list_ways(&all);
-    exit_code code = try_ways(&all);
-    const way *chosen = code == EXIT_FINE ? choose(&all) : NULL;
+    combinations all = {.given = options, .of = "arena"};
+    list_combinations(&all);
+    exit_code code = try_all(&all);
+    const combination *chosen = code == EXIT_FINE ? choose(&all) : NULL;
     if (code == EXIT_INTERRUPT)
         complain(code, options->files.items[0], "interrupted before all levers were tried");
     if (chosen) put_table(&all, chosen, &found->table);
-    if (chosen) put_json_ways(&all, chosen, &found->json);
+    if (chosen) put_json_combinations(&all, chosen, &found->json);
     if (chosen && options->fit != NOT_GIVEN && !fits(&all, chosen)) {
         code = complain_too_large(&all, chosen);
     } else if (chosen) {
         found->options = options_of(&all, chosen);
         found->as_it_is = chosen == all.items;
     }
-    free_ways(&all);
+    free_combinations(&all);
     return code;
 }
 

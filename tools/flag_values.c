@@ -273,7 +273,7 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
                      : strcmp(value, "only") == 0 ? ARENAUT_OVERWRITE_ONLY
                                                   : ARENAUT_OVERWRITE_ON;
     if (out->overwrite != ARENAUT_OVERWRITE_OFF || o->inplace_op.n == 0) return EXIT_FINE;
-    return complain(EXIT_USAGE, NULL, "--inplace-op says what --inplace off forbids");
+    return complain(EXIT_USAGE, NULL, "--inplace-op contradicts --inplace off");
 }
 
 static exit_code bad_split(const char *text) {
@@ -289,7 +289,7 @@ static exit_code bad_split(const char *text) {
     const char *near = colon ? nearest(colon + 1, modes, ARENAUT_SPLIT_MODE_COUNT)
                              : nearest(text, modes + ARENAUT_SPLIT_MODE_COUNT, 2);
     complain(EXIT_USAGE, NULL,
-             "--split '%s': on, off, or stages of ops: FIRST-LAST/PIECES:MODE, such as "
+             "--split '%s': write on, off, or tile groups FIRST-LAST/TILES:MODE, such as "
              "2-5/4:kept,9-11/2:channels; the modes are %s%s%s%s",
              text, listed.bytes, near ? ": did you mean '" : "", near ? near : "",
              near ? "'?" : "");
@@ -369,8 +369,8 @@ static exit_code parse_roofline(const char *text, arenaut_roofline *device) {
     if (known) *device = *known;
     if (known || parse_rates(text, device)) return EXIT_FINE;
     return complain(EXIT_USAGE, NULL,
-                    "--device %s: a device is a100, h100, cpu, or FLOPS:BYTES, what it does in a "
-                    "second, as 7.8e13:1.24e12",
+                    "--device %s: a device is a100, h100, cpu, or FLOPS:BYTES, its rates a "
+                    "second, such as 7.8e13:1.24e12",
                     text);
 }
 

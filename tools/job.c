@@ -410,8 +410,8 @@ exit_code job_run_read(tool_job *job) {
     return code == EXIT_FINE ? job_make_plan(job) : code;
 }
 
-/* Whether flags say that some rights are not to count, which no option of the pipeline tells from
- * rights that nobody asked for. */
+/* Whether flags exclude some rights: options of the pipeline do not tell that from rights that were
+ * not asked for. */
 static bool refuses_rights(const tool_options *o) {
     return o->inplace || o->overlap || o->split || o->reorder || o->recompute;
 }

@@ -67,8 +67,8 @@ bool os_list_folder(const char *path, void (*each)(void *context, const char *na
 /* A new folder that only this user can read, where temporary files go: its path, freed with free();
  * NULL on errors. */
 char *os_make_private_folder(void);
-/* Starts the program that shows files to people ($BROWSER, else the system's own) and does not wait
- * for its end. False where it cannot be started; *program gets its name, which is static or the
+/* Starts the program that shows files ($BROWSER, else the system's own) and returns before its
+ * end. False where it cannot be started; *program gets its name, which is static or the
  * environment's. */
 bool os_show(const char *path, const char **program);
 

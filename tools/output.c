@@ -109,8 +109,7 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
     }
     arenaut_text known = {0};
     list_extensions(&known);
-    complain(EXIT_USAGE, path, "what to write is told by its extension; there are: %s",
-             known.bytes);
+    complain(EXIT_USAGE, path, "its extension names no format; there are: %s", known.bytes);
     arenaut_text_free(&known);
     return EXIT_USAGE;
 }
@@ -192,8 +191,7 @@ exit_code check_replaced(const input_file *input, const char *path, output_kind 
         const arenaut_format *own = old ? old : arenaut_format_recognise(input->data, input->size);
         if (!own || own == kind.format) return EXIT_FINE;
         return complain(EXIT_USAGE, path,
-                        "is the input itself (%s), and %s is not what is in it: write to another "
-                        "file",
+                        "is the input itself (%s), and the output is %s: write to another file",
                         own->name, written);
     }
     if (!old || old == kind.format) return EXIT_FINE;

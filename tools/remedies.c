@@ -183,14 +183,14 @@ static bool leaves_out_split(const tool_job *job) {
     return may_split(job->pipeline) && job->pipeline->document.program->n_ops > MOST_OPS;
 }
 
-/* Ops piece by piece, in a runtime for which that is known to pay. */
+/* Tiled ops, in a runtime for which that is known to pay. */
 static exit_code try_split(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
     if (!may_split(job->pipeline) || leaves_out_split(job)) return EXIT_FINE;
     changed.splitting.on = true;
     const exit_code code = plan_with(job, list, &changed, &with);
-    if (code == EXIT_FINE) add_remedy(list, "ops piece by piece", "--split", "on", with);
+    if (code == EXIT_FINE) add_remedy(list, "tiled ops", "--split", "on", with);
     return code;
 }
 
@@ -336,7 +336,7 @@ static void put_why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o
         return;
     }
     text_put(out, o->best < o->given
-                      ? ": less is alive at once in one, but no smaller arena was found"
+                      ? ": one has a lower peak of live bytes, but no smaller arena was found"
                       : ": no better one was found");
 }
 
@@ -352,7 +352,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     const arenaut_pipeline *p = job->pipeline;
     const bool whole = has_whole_arena(job);
     if (whole && list->n > 0) {
-        text_printf(out, "  to reserve, with what %s keeps: %s bytes\n", p->target->name,
+        text_printf(out, "  to reserve, with the data of %s: %s bytes\n", p->target->name,
                     with_commas(list->reserve).text);
     }
     for (size_t i = 0; i < list->n; i++) {
@@ -372,7 +372,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     }
     if (leaves_out_split(job)) {
         text_printf(out,
-                    "  ops piece by piece (--split on): not tried here, since %" PRIu32
+                    "  tiled ops (--split on): not tried here, since %" PRIu32
                     " ops may take seconds\n",
                     p->document.program->n_ops);
     }

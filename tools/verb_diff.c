@@ -24,8 +24,8 @@ static exit_code choose_result(side *s, const tool_options *options) {
     }
     if (!options->planned && job->pipeline->baseline.overlaps) {
         return complain(EXIT_NEGATIVE, job->path,
-                        "the plan in it is wrong (see 'arenaut check'); --planned compares what "
-                        "planning makes of it");
+                        "the plan in it is wrong (see 'arenaut check'); --planned compares "
+                        "new plans");
     }
     const exit_code code = job_make_plan(&s->job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
@@ -169,15 +169,14 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
 extern const tool_verb verb_diff;
 const tool_verb verb_diff = {
     .name = "diff",
-    .summary = "what changed between two files, or in one that was planned",
+    .summary = "changes between two files, or of one by its plan",
     .arguments = "BEFORE AFTER [-o PAGE.html]",
     .examples =
         "arenaut diff model.tflite planned.tflite\n"
         "arenaut diff main.tflite branch.tflite --planned --fail-on-growth 2%\n"
         "arenaut diff main.pte branch.pte --markdown >> \"$GITHUB_STEP_SUMMARY\"",
     .notes =
-        "Compared is what each file takes as it is: by its plan, its runtime's, or ours if it has "
-        "none.",
+        "Each file is compared as it is: with its plan, its runtime's, or ours if it has none.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_DIFF | GROUP_INPUT | GROUP_MODEL |
               GROUP_SEARCH,
     .min_files = 2,

@@ -29,7 +29,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     const bool feasible = job->pipeline->plan->quality != ARENAUT_INFEASIBLE;
     exit_code code = feasible ? find_remedies(job, &remedies) : EXIT_FINE;
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
-    describe_ways_to_split(job->pipeline, out);
+    describe_splits(job->pipeline, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
     describe_outside(job->pipeline, "outside: ", out);
@@ -81,7 +81,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
 extern const tool_verb verb_explain;
 const tool_verb verb_explain = {
     .name = "explain",
-    .summary = "why the arena is as big as it is, and what would help",
+    .summary = "causes of the arena's size, and remedies",
     .arguments = "FILE",
     .examples =
         "arenaut explain model.tflite\n"

@@ -87,7 +87,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         put_roff(exit_code_at(i, &code), out);
         text_put(out, "\n");
     }
-    text_put(out, ".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour, whatever the terminal\n");
+    text_put(out, ".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour on any terminal\n");
     return EXIT_FINE;
 }
 

@@ -121,7 +121,7 @@ static exit_code put_peak_line(const arenaut_pipeline *p, arenaut_text *out) {
 
 /* The content of the output instead of the new plan. */
 static const char *kept_text(const planning *p) {
-    return kind_is_model(p->kind) ? "a copy of the input" : "the plan of today";
+    return kind_is_model(p->kind) ? "a copy of the input" : "the baseline";
 }
 
 /* Whether the file stays with the plan that it has: the input was written or, without -o, its plan
@@ -199,8 +199,8 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
         text_put(out, "\n");
         if (p->dead > 0) {
             text_printf(out,
-                        "             %s bytes of it are read by nothing; --compact leaves "
-                        "them out, for good\n",
+                        "             %s bytes of it are unreferenced; --compact leaves them "
+                        "out, which strip cannot undo\n",
                         with_commas(p->dead).text);
         }
         if (pipeline->baseline.overlaps) {
@@ -242,7 +242,7 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
                         "a .h%s%s",
                         p->job.pipeline->target->name,
                         format->holds_order ? ", or the order of its ops with --reorder on" : "",
-                        format->holds_repeats ? ", or ops that run again with --recompute on" : "");
+                        format->holds_repeats ? ", or rematerialized ops with --recompute on" : "");
     }
     if (outcome == ARENAUT_OUTCOME_POOLS) {
         return complain(EXIT_USAGE, p->output,
@@ -267,17 +267,19 @@ static const char *reason_of(const arenaut_pipeline *p, arenaut_outcome outcome)
         case ARENAUT_OUTCOME_LARGER:
             return p->baseline.from_file ? "the plan in the file needs less"
                    : p->rewrite && !p->target->plan_in_file
-                       ? "the runtime does better today, and -f writes the new order"
-                       : "the runtime does better today";
+                       ? "the runtime needs less for the file as it is, and -f writes the new order"
+                       : "the runtime needs less for the file as it is";
         case ARENAUT_OUTCOME_HELD: return "the file holds this plan already";
         case ARENAUT_OUTCOME_NO_SMALLER:
             return !p->target->plan_in_file ? "its ops stay in their order"
                    : p->memories.rows       ? "the plan in the file needs no more"
                    : p->result.scratch == ARENAUT_SCRATCH_UNKNOWN
-                       ? "the tensors alone need no less than today, and scratch is unknown"
-                       : "the runtime does as well today";
+                       ? "the tensors alone need no less than in the file as it is, and scratch is "
+                         "unknown"
+                       : "the runtime needs no more for the file as it is";
         case ARENAUT_OUTCOME_SCRATCH_UNKNOWN:
-            return "with the kernels' scratch, which is unknown, it could need more than today; "
+            return "with the kernels' scratch, which is unknown, it could need more than the file "
+                   "as it is; "
                    "give --scratch, or -f";
         default: return NULL;
     }
@@ -306,11 +308,11 @@ static exit_code keep_what_is(planning *p) {
     } else if (pipeline->baseline.problem == pipeline->problem) {
         code = write_baseline(p);
     } else {
-        return complain(EXIT_NEGATIVE, p->job.path,
-                        "nothing is written to %s: with what was asked for, %s bytes are needed, "
-                        "and %s without",
-                        p->output, with_commas(pipeline->figures.planned).text,
-                        with_commas(pipeline->figures.now).text);
+        return complain(
+            EXIT_NEGATIVE, p->job.path,
+            "nothing is written to %s: with these flags %s bytes are needed, and %s without",
+            p->output, with_commas(pipeline->figures.planned).text,
+            with_commas(pipeline->figures.now).text);
     }
     p->kept = code == EXIT_FINE;
     return code;
@@ -374,10 +376,9 @@ static exit_code check_fit(const planning *p) {
     if (need.bytes <= size && !need.unknown) return EXIT_FINE;
     const arenaut_recomputed *r = &pipeline->recomputed;
     if (r->known && r->floor > size) {
-        return complain(
-            EXIT_NEGATIVE, p->job.path,
-            "nothing fits %s bytes: whatever runs again, at least %s are needed (proven)",
-            with_commas(size).text, with_commas(r->floor).text);
+        return complain(EXIT_NEGATIVE, p->job.path,
+                        "nothing fits %s bytes: any rematerialization needs at least %s (proven)",
+                        with_commas(size).text, with_commas(r->floor).text);
     }
     return complain(EXIT_NEGATIVE, p->job.path,
                     "no plan of %s bytes was found: this one needs %s%s", with_commas(size).text,
@@ -681,9 +682,10 @@ const tool_verb verb_plan = {
         "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
         "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
-        "A plan goes into a model only if it needs less than today, or repairs a wrong one; else "
-        "OUT is a\n"
-        "copy. For several files -o is a folder; with --share layout.json and .h go there.",
+        "A plan goes into a model only if it needs less than the baseline, or repairs a wrong "
+        "one;\n"
+        "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go "
+        "there.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET | GROUP_WRITE,
     .min_files = 1,

@@ -136,17 +136,17 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
     }
     describe_compressed(job->pipeline, "  packed   ", out);
     if (baseline->overlaps) {
-        text_printf(out, "  today    the plan in the file is wrong: %s\n", baseline->finding.msg);
+        text_printf(out, "  now      the plan in the file is wrong: %s\n", baseline->finding.msg);
     }
     if (baseline->in_place) {
         text_printf(out,
-                    "  today    the plan in the file has results %s operands, as the kernels '",
+                    "  now      the plan in the file has results %s operands, as the kernels '",
                     baseline->reaches ? "that reach into" : "over");
         text_put_clean(out, job->pipeline->kernels->name);
         text_put(out, "' allow\n");
     } else if (baseline->from_file && baseline->shares && !baseline->overlaps) {
         text_put(out,
-                 "  today    the plan in the file lets values share memory as only its maker can "
+                 "  now      the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
     }
     const exit_code code = describe_trace(job, out);
@@ -246,8 +246,9 @@ const tool_verb verb_size = {
         "arenaut size model.tflite --budget 64K   # exit 1 if it does not fit",
     .notes =
         "A folder stands for every file below it.\n"
-        "'now' is what the file's runtime does today, 'bound' what no plan can go below.\n"
-        "One file, or -v, also shows what else needs memory.",
+        "'now' is the plan in the file or of its runtime, 'bound' a proven lower bound of all "
+        "plans.\n"
+        "One file, or -v, also shows other memory.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
     .min_files = 1,
     .max_files = SIZE_MAX,

@@ -102,7 +102,7 @@ static exit_code choose_picture(const tool_options *options, output_kind *kind) 
         return complain(EXIT_USAGE, NULL, "--svg, --html and --ascii exclude each other");
     }
     if (asked && said && strcmp(asked, said) != 0 && strcmp(said, "ascii") != 0) {
-        return complain(EXIT_USAGE, path, "--%s is not what this extension says", asked);
+        return complain(EXIT_USAGE, path, "--%s contradicts this extension", asked);
     }
     if (dot && !said && !asked) {
         return complain(EXIT_USAGE, path,

@@ -1,4 +1,4 @@
-/* The answer to "what do I set tensor_arena to?": the library's count, for the file as it is, as
+/* The size of tensor_arena: the library's count, for the file as it is, as
  * planned and, if there is a budget, with the rights that were not asked for. */
 #include "whole_arena.h"
 
@@ -99,7 +99,7 @@ reservation reserved_for(const tool_job *job, uint64_t planned) {
 reservation reserved_as_it_is(const tool_job *job) {
     const arenaut_baseline *baseline = &job->pipeline->baseline;
     reservation out = reserve(job, job->pipeline->figures.now, true);
-    if (!baseline->plan) out.unknown = "what the runtime makes of the file today is not known";
+    if (!baseline->plan) out.unknown = "the runtime's own plan of the file is not known";
     if (baseline->overlaps) out.unknown = "the plan in the file is wrong";
     return out;
 }
@@ -133,8 +133,8 @@ static exit_code add_row(const tool_job *job, const char *what, uint64_t planned
 }
 
 /* The whole pipeline once more, with a flag that was not given. */
-static exit_code add_way(const tool_job *job, const char *what,
-                         const arenaut_pipeline_options *changed, arena_rows *rows) {
+static exit_code add_with(const tool_job *job, const char *what,
+                          const arenaut_pipeline_options *changed, arena_rows *rows) {
     tool_job other;
     exit_code code = job_prepare_again(&other, job, changed);
     if (code == EXIT_FINE) code = job_find_baseline(&other);
@@ -145,18 +145,18 @@ static exit_code add_way(const tool_job *job, const char *what,
     return code;
 }
 
-static exit_code add_ways(const tool_job *job, arena_rows *rows) {
+static exit_code add_rights(const tool_job *job, arena_rows *rows) {
     arenaut_pipeline_options changed = job->pipeline->options;
     exit_code code = EXIT_FINE;
     if (job->options->budget == NOT_GIVEN || job->stopped || !job->pipeline->kernels) return code;
     if (!job->options->inplace && !changed.overlap && !changed.n_in_place_rules &&
         changed.overwrite == ARENAUT_OVERWRITE_BY_RULES) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
-        code = add_way(job, "--inplace on", &changed, rows);
+        code = add_with(job, "--inplace on", &changed, rows);
     }
     if (!job->options->overlap && !job->pipeline->options.overlap && code == EXIT_FINE) {
         changed.overlap = true;
-        code = add_way(job, "--overlap on", &changed, rows);
+        code = add_with(job, "--overlap on", &changed, rows);
     }
     return code;
 }
@@ -177,7 +177,7 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
             code = find_as_it_is(job, targets[i], &row->arena);
         }
         if (code == EXIT_FINE) code = add_row(job, "planned", p->figures.planned, targets[i], rows);
-        if (code == EXIT_FINE && i == 0) code = add_ways(job, rows);
+        if (code == EXIT_FINE && i == 0) code = add_rights(job, rows);
     }
     return code;
 }

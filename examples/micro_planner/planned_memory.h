@@ -2,14 +2,16 @@
 // at the offsets of arenaut's plan. A plan inside the model (docs/tflite.md) places tensors
 // alone, and the runtime's own planner then has to find room for scratch around them.
 //
-//     static arenaut::RecordedMemory recorded;                      // once, on a desk: prints the
-//     requests tflite::MicroAllocator::Create(arena, sizeof arena, &recorded);
+//     // once, on a desk: prints the requests
+//     static arenaut::RecordedMemory recorded;
+//     tflite::MicroAllocator::Create(arena, sizeof arena, &recorded);
 //
 //     arenaut plan requests.csv -o planned.csv                      # of those lines
 //     awk -f examples/micro_planner/plan_header.awk planned.csv > memory_plan.h
 //
-//     #include "memory_plan.h"                                      // from then on, in the
-//     firmware static arenaut::PlannedMemory planned(&kMemoryPlan);
+//     // from then on, in the firmware
+//     #include "memory_plan.h"
+//     static arenaut::PlannedMemory planned(&kMemoryPlan);
 //     tflite::MicroAllocator::Create(arena, sizeof arena, &planned);
 //
 // The requests are the model's and the kernels', so a plan is for both: with other kernels, or

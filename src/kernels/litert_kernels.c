@@ -58,7 +58,7 @@ static const arenaut_type_rule types[] = {
 extern const arenaut_kernel_set arn_kernels_litert;
 const arenaut_kernel_set arn_kernels_litert = {
     .name = "litert",
-    .summary = "what LiteRT without delegates writes over an operand itself",
+    .summary = "results that LiteRT without delegates writes over an operand itself",
     .version = "ai-edge-litert 2.3.0",
     .in_place = in_place,
     .types = types,

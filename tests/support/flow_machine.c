@@ -66,7 +66,7 @@ static bool run_alone(trial *t, const arenaut_program *p) {
         const flow_path path = path_of(t, i);
         run(p, NULL, &path, t->alone[i]);
         if (t->alone[i]->spoiled && !t->alone[i]->cut)
-            return differ(t, "it reads what nobody wrote, on path %u", i);
+            return differ(t, "it reads bytes that were never written, on path %u", i);
     }
     return true;
 }

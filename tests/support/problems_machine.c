@@ -385,7 +385,7 @@ static bool look_at_sizes(trial *t, const arenaut_plan *plan, const brute_places
     if (plan->spill_bound > plan->spill) return wrong(t, "%s: the bound is above the spill", who);
     const bool reached = plan->total_bound == total && plan->spill_bound == plan->spill;
     if ((plan->quality == ARENAUT_OPTIMAL) != reached) {
-        return wrong(t, "%s: optimal is what reaches its bound, and nothing else", who);
+        return wrong(t, "%s: optimal is a plan that reaches its bound, and no other", who);
     }
     return true;
 }
@@ -588,7 +588,7 @@ static bool confirm(trial *t) {
     }
     if (nothing && t->shape->effort < ENOUGH_EFFORT) return true;
     if (nothing && t->p->n_separations && arenaut_problem_chooses_pools(t->p)) return true;
-    if (nothing) return wrong(t, "nobody finds a plan, but there is one of %ld", cost);
+    if (nothing) return wrong(t, "no planner finds a plan, but there is one of %ld", cost);
     return wrong(t, "%s says that no plan is below %" PRIu64 ", but there is one of %ld", t->who,
                  t->highest_bound, cost);
 }

@@ -46,10 +46,10 @@ static void large_sizes(sheet *s, const zip_part *part) {
 }
 
 /* Fields that the local header and the directory share. `told`: sum and sizes are. */
-static void common(sheet *s, const zip_part *part, unsigned way, bool told) {
-    const uint64_t size = way & ZIP_LARGE_SIZES ? UINT32_MAX : told ? part->size : 0;
-    number(s, way & ZIP_FOLLOWED ? 8 : 0, 2); /* flags */
-    number(s, 0, 2);                          /* stored */
+static void common(sheet *s, const zip_part *part, unsigned variant, bool told) {
+    const uint64_t size = variant & ZIP_LARGE_SIZES ? UINT32_MAX : told ? part->size : 0;
+    number(s, variant & ZIP_FOLLOWED ? 8 : 0, 2); /* flags */
+    number(s, 0, 2);                              /* stored */
     number(s, 0, 4);
     number(s, told ? slow_crc(part->data, part->size) : 0, 4);
     number(s, size, 4);
@@ -57,10 +57,10 @@ static void common(sheet *s, const zip_part *part, unsigned way, bool told) {
     number(s, strlen(part->name), 2);
 }
 
-static void put_entry(sheet *s, const zip_part *part, unsigned way) {
-    const bool large = way & ZIP_LARGE_SIZES;
+static void put_entry(sheet *s, const zip_part *part, unsigned variant) {
+    const bool large = variant & ZIP_LARGE_SIZES;
     put(s, "PK\3\4\12\0", 6);
-    common(s, part, way, !(way & ZIP_FOLLOWED));
+    common(s, part, variant, !(variant & ZIP_FOLLOWED));
     number(s, large ? 20 : 0, 2);
     put(s, part->name, strlen(part->name));
     if (large) {
@@ -69,18 +69,18 @@ static void put_entry(sheet *s, const zip_part *part, unsigned way) {
         large_sizes(s, part);
     }
     put(s, part->data, part->size);
-    if (!(way & ZIP_FOLLOWED)) return;
-    if (way & ZIP_MARKED) put(s, "PK\7\10", 4);
+    if (!(variant & ZIP_FOLLOWED)) return;
+    if (variant & ZIP_MARKED) put(s, "PK\7\10", 4);
     number(s, slow_crc(part->data, part->size), 4);
     if (large) large_sizes(s, part);
     for (int i = 0; !large && i < 2; i++) number(s, part->size, 4);
 }
 
-static void list_entry(sheet *s, const zip_part *part, size_t place, unsigned way) {
-    const bool large = way & ZIP_LARGE_PLACES, sizes = way & ZIP_LARGE_SIZES;
+static void list_entry(sheet *s, const zip_part *part, size_t place, unsigned variant) {
+    const bool large = variant & ZIP_LARGE_PLACES, sizes = variant & ZIP_LARGE_SIZES;
     const size_t extra = (large ? 8u : 0u) + (sizes ? 16u : 0u);
     put(s, "PK\1\2\12\0\12\0", 8);
-    common(s, part, way, true);
+    common(s, part, variant, true);
     number(s, extra ? extra + 4 : 0, 2);
     number(s, 0, 2);
     number(s, 0, 8);
@@ -109,8 +109,8 @@ static void put_large_end(sheet *s, size_t n, size_t directory) {
     number(s, 1, 4);
 }
 
-bytes zip_in_way(const zip_part *parts, size_t n, unsigned way) {
-    const bool large = way & ZIP_LARGE_PLACES;
+bytes zip_with(const zip_part *parts, size_t n, unsigned variant) {
+    const bool large = variant & ZIP_LARGE_PLACES;
     size_t room = 200;
     size_t place[16];
     for (size_t i = 0; i < n; i++) room += 2 * strlen(parts[i].name) + parts[i].size + 200;
@@ -118,10 +118,10 @@ bytes zip_in_way(const zip_part *parts, size_t n, unsigned way) {
     if (!s.data || n > 16) abort();
     for (size_t i = 0; i < n; i++) {
         place[i] = s.size;
-        put_entry(&s, &parts[i], way);
+        put_entry(&s, &parts[i], variant);
     }
     const size_t directory = s.size;
-    for (size_t i = 0; i < n; i++) list_entry(&s, &parts[i], place[i], way);
+    for (size_t i = 0; i < n; i++) list_entry(&s, &parts[i], place[i], variant);
     const size_t end = s.size;
     if (large) put_large_end(&s, n, directory);
     put(&s, "PK\5\6", 4);
@@ -137,7 +137,7 @@ bytes zip_in_way(const zip_part *parts, size_t n, unsigned way) {
 }
 
 bytes zip_of(const zip_part *parts, size_t n, bool large) {
-    return zip_in_way(parts, n, large ? ZIP_LARGE_PLACES : 0);
+    return zip_with(parts, n, large ? ZIP_LARGE_PLACES : 0);
 }
 
 bytes pt2_of(const void *json, size_t size) {

@@ -20,9 +20,9 @@ enum {
     ZIP_LARGE_SIZES = 2,  /* so sizes, in headers, behind them and in the directory */
     ZIP_FOLLOWED = 4,     /* sums and sizes come behind the bytes */
     ZIP_MARKED = 8,       /* these begin with their mark */
-    ZIP_WAYS = 16,
+    ZIP_VARIANTS = 16,
 };
-bytes zip_in_way(const zip_part *parts, size_t n, unsigned way);
+bytes zip_with(const zip_part *parts, size_t n, unsigned variant);
 /* An archive that holds this as its models/model.json. */
 bytes pt2_of(const void *json, size_t size);
 /* The models/model.json of an archive. */

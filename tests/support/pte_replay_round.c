@@ -27,7 +27,7 @@ static void plan_and_replay(const arenaut_pipeline *p, pte_sweep *result) {
     arenaut_plan_free(plan);
 }
 
-static void go_all_the_way(void *context, const uint8_t *data, size_t size) {
+static void pass_through(void *context, const uint8_t *data, size_t size) {
     const arenaut_pipeline_options options = {.format = arenaut_format_find("pte"),
                                               .overwrite = ARENAUT_OVERWRITE_ON};
     arenaut_pipeline *p = NULL;
@@ -48,14 +48,14 @@ static size_t program_size(const uint8_t *data, size_t size) {
 bool pte_replay_property(const uint8_t *data, size_t size) {
     pte_sweep unused = {0};
     if (!pte_property(data, size)) return false;
-    go_all_the_way(&unused, data, size);
+    pass_through(&unused, data, size);
     return true;
 }
 
 pte_sweep pte_sweep_run(uint8_t *data, size_t size, size_t step, uint64_t seed) {
     pte_sweep result = {0};
     const sweep s = {.property = pte_property,
-                     .accepted = go_all_the_way,
+                     .accepted = pass_through,
                      .context = &result,
                      .seed = seed,
                      .step = step,

@@ -208,9 +208,9 @@ static void try_verdicts(uint64_t seed, const uint32_t *ops, uint32_t n, rng *r,
         REQUIRE(is_accepted(before, rewrite) == same);
         counts->accepted += same;
         counts->rejected += !same;
-        const uint32_t way = rng_below(r, 3);
-        if (way == 0) read_another(rewrite, r);
-        else if (way == 1) swap_neighbours(rewrite, r);
+        const uint32_t change = rng_below(r, 3);
+        if (change == 0) read_another(rewrite, r);
+        else if (change == 1) swap_neighbours(rewrite, r);
         else view_another(rewrite, r);
     }
     arenaut_rewrite_free(rewrite);

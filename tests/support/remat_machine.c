@@ -9,7 +9,7 @@
 #include "support/remat_brute.h"
 #include "support/require.h"
 
-enum { OPS = 8, STORAGES = 10, READS = 40, RIGHTS = 8, WAITS = 16 };
+enum { OPS = 8, STORAGES = 10, READS = 40, RIGHTS = 8, DEPENDENCES = 16 };
 
 typedef struct machine {
     rng r;
@@ -18,7 +18,7 @@ typedef struct machine {
     uint32_t until[OPS], maker[STORAGES];
     uint8_t held[STORAGES];
     arenaut_order_use reads[READS];
-    arenaut_order_dependence dependences[WAITS];
+    arenaut_order_dependence dependences[DEPENDENCES];
     arenaut_order_right rights[RIGHTS];
     arenaut_rematerialization *found;
     uint64_t least;
@@ -123,7 +123,7 @@ static arenaut_status check(machine *m) {
 
 static bool is_right(machine *m) {
     const arenaut_rematerialization *r = m->found;
-    if (check(m) != ARENAUT_OK) return complain(m, "the checker refuses what is found");
+    if (check(m) != ARENAUT_OK) return complain(m, "the checker refuses the result");
     m->counts->problems++;
     if (m->least != UINT64_MAX) {
         m->counts->feasible++;
@@ -131,7 +131,7 @@ static bool is_right(machine *m) {
         m->counts->best += r->fits && r->added == m->least;
         m->counts->tight += r->bound == m->least;
         if (r->bound > m->least) return complain(m, "a bound above the least");
-        if (r->floor > r->budget) return complain(m, "a floor above what some sequence needs");
+        if (r->floor > r->budget) return complain(m, "a floor above the need of some sequence");
         if (r->fits && r->added < m->least) return complain(m, "faster than the fastest");
         return true;
     }

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 /* Owners of bytes besides tensors. */
-enum { NOBODY = -1, UNUSABLE = -2 };
+enum { NO_OWNER = -1, UNUSABLE = -2 };
 
 typedef struct memory {
     int owner[ORACLE_POOLS][ORACLE_BYTES];
@@ -361,7 +361,7 @@ static void forget(oracle *o) {
     for (int p = 0; p < ORACLE_POOLS; p++) {
         for (int i = 0; i < ORACLE_BYTES; i++) {
             const int owner = o->now.owner[p][i];
-            if (owner < 0 || !is_state(o, (uint32_t)owner)) o->now.owner[p][i] = NOBODY;
+            if (owner < 0 || !is_state(o, (uint32_t)owner)) o->now.owner[p][i] = NO_OWNER;
         }
     }
 }
@@ -423,7 +423,7 @@ static void fill_states_in_any_order(oracle *o) {
     fill_states(o, false);
     for (int p = 0; p < ORACLE_POOLS; p++) {
         for (int i = 0; i < ORACLE_BYTES; i++) {
-            if (one[p][i] != o->now.owner[p][i]) o->now.owner[p][i] = NOBODY;
+            if (one[p][i] != o->now.owner[p][i]) o->now.owner[p][i] = NO_OWNER;
         }
     }
 }
@@ -436,7 +436,7 @@ bool oracle_accepts_replay(const arenaut_program *program, const arenaut_placeme
     o.placement = placement;
     o.options = options;
     assert_true(program->n_tensors <= COUNT_OF(o.touched));
-    memset(o.now.owner, 0xFF, sizeof o.now.owner); /* NOBODY */
+    memset(o.now.owner, 0xFF, sizeof o.now.owner); /* NO_OWNER */
     fill_states_in_any_order(&o);
     for (int time = 0; time < 2; time++) {
         o.first_call = time == 0;

@@ -52,11 +52,11 @@ static void flip_at(const sweep *s, uint8_t *data, size_t size, size_t at, unsig
 sweep_counts sweep_flips(const sweep *s, uint8_t *data, size_t size) {
     sweep_counts counts = {0, 0};
     rng r = {s->seed};
-    size_t wait = rng_below(&r, (uint32_t)step_of(s)); /* so many bytes until the next one */
+    size_t left = rng_below(&r, (uint32_t)step_of(s)); /* so many bytes until the next one */
     for (size_t at = 0; at < end_of(s, size); at++) {
         if (s->skip && s->skip[at]) continue;
-        if (wait-- > 0) continue;
-        wait = step_of(s) - 1;
+        if (left-- > 0) continue;
+        left = step_of(s) - 1;
         flip_at(s, data, size, at, rng_below(&r, 8), &counts);
     }
     return counts;
