@@ -23,5 +23,5 @@ cat <<END
 
 $out/planned.tflite runs on the stock tflite-micro runtime and needs the smaller arena;
 $out/planned.svg is the picture, $out/planned.html the page, $out/planned.h the plan for C.
-$out/smaller.tflite computes the same in ops that run piece by piece, results over operands.
+$out/smaller.tflite computes the same in tiled ops, results over operands.
 END

@@ -40,7 +40,7 @@ def overlapped():
 
 
 def in_pieces():
-    """The same, with ops that run piece by piece
+    """The same, with tiled ops
 
     The large tensor in the middle is never whole. All ops are stock ones, and compute the same."""
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")

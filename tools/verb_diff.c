@@ -169,7 +169,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
 extern const tool_verb verb_diff;
 const tool_verb verb_diff = {
     .name = "diff",
-    .summary = "changes between two files, or of one by its plan",
+    .summary = "differences between two files or plans",
     .arguments = "BEFORE AFTER [-o PAGE.html]",
     .examples =
         "arenaut diff model.tflite planned.tflite\n"

@@ -395,7 +395,7 @@ class Model:
                 model's name in there.
                 `inplace`: True, False or "only"; `inplace_ops`: {op: input or (input, output)}.
                 `overlap`: True: results may overlap operands, as far as the kernels allow.
-                `split`: True: ops may run piece by piece; or stages as (first op, last op, pieces,
+                `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
                 "channels", "rows" or "kept"). `max_ops`, `max_macs`: what that may add, in ops and
                 in percent of multiplications. `budget`: bytes to be reserved: the stages that add
                 least and fit are taken.

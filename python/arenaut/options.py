@@ -186,7 +186,7 @@ def overwrite(value):
 
 
 def splitting(given, keep):
-    """Whether ops run piece by piece: True, or stages as (first op, last op, pieces, mode)."""
+    """Whether ops are tiled: True, or tile groups as (first op, last op, pieces, mode)."""
     limits = {name: records.OptionalId(given.get(name) is not None,
                                        whole(name, given.get(name) or 0, 2**32 - 2))
               for name in ("max_ops", "max_macs")}

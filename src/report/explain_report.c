@@ -271,7 +271,7 @@ static arenaut_status put_remedies(explain *e) {
     const arenaut_status st = arn_report_bounds_without(e->result->problem, e->peak.live, n,
                                                         e->allocator, without, e->err);
     if (st != ARENAUT_OK || n == 0) return st;
-    arn_putf(&e->out, "\n%swhat would help%s\n", bold(e), plain(e));
+    arn_putf(&e->out, "\n%sremedies%s\n", bold(e), plain(e));
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t bytes = without[i].bytes;
         arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1,

@@ -72,7 +72,7 @@ def reserves_said(arenaut, arenaut_json, path, kept):
     header = arenaut("export", path, "--as", "header").stdout
     yield "header", one_number(r"TENSOR_ARENA_BYTES(?:_AT_LEAST)? (\d+)u", header)
     explained = arenaut("explain", path).stdout
-    yield "explain", one_number(r"to reserve, with what [^:]+: (?:at least )?([\d,]+) bytes", explained)
+    yield "explain", one_number(r"to reserve, with the data of [^:]+: (?:at least )?([\d,]+) bytes", explained)
     if kept:
         yield "plan", one_number(r"reserve +(?:at least )?([\d,]+) bytes", arenaut("plan", path).stdout)
 

@@ -66,15 +66,15 @@ def test_what_it_costs_is_said_and_can_be_limited(arenaut, arenaut_json, tmp_pat
     arena = arenaut_json("plan", path)["result"]["arena"]
     again = arenaut_json("plan", path, "--recompute", "on")
     said = arenaut("plan", path, "--recompute", "on").stdout
-    assert f"{again['recompute']['added_ops']} ops run again" in said
+    assert f"{again['recompute']['added_ops']} ops are rematerialized" in said
     assert f"ops write {again['recompute']['added_bytes']:,} more" in said
-    assert "made again: " in said
+    assert "recomputed: " in said
     for most in range(again["recompute"]["added_ops"]):
         limited = arenaut_json("plan", path, "--recompute", "on", "--max-ops", most)
         assert limited["recompute"]["added_ops"] <= most
         assert again["result"]["arena"] <= limited["result"]["arena"] <= arena
     nothing = arenaut("plan", path, "--recompute", "on", "--max-ops", 0).stdout
-    assert "run again" not in nothing
+    assert "rematerialized: " not in nothing
 
 
 def test_explain_says_what_it_would_save(arenaut, arenaut_json, tmp_path):

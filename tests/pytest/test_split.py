@@ -352,7 +352,7 @@ def stages_text(stages):
 
 
 def least_said_and_planned(arenaut_json, model, rights):
-    """The ways to split of `explain`, and what a plan of each reserves."""
+    """The splits of `explain`, and what a plan of each reserves."""
     split = arenaut_json("explain", model, "--split", "on", *rights).get("split", {})
     for way in split.get("ways", []):
         stages = ["--split", stages_text(way["stages"])] if way["stages"] else []
@@ -428,8 +428,8 @@ def test_explain_tries_splitting(arenaut, arenaut_json):
     remedies = arenaut_json("explain", model)["remedies"]
     split = next(remedy for remedy in remedies if remedy.get("flags") == "--split on")
     assert split["arena"] == arenaut_json("size", model, "--split", "on")["result"]["arena"]
-    assert "ways to split" in arenaut("explain", model, "--split", "on").stdout
-    assert "ways to split" not in arenaut("explain", model).stdout
+    assert "\nsplits " in arenaut("explain", model, "--split", "on").stdout
+    assert "\nsplits " not in arenaut("explain", model).stdout
 
 
 @pytest.mark.parametrize("given", [(), ("--split", "on"), ("--overlap", "on")],

@@ -77,7 +77,7 @@ void arn_svg_ways(svg_drawing *s) {
         macs.most = arn_max_u64(macs.most, front->choices[i].macs);
     }
     arn_svg_text(s, SVG_LEFT, s->y + ABOVE - 120, "ink strong", NULL,
-                 "ways to split: bytes to reserve at least, with the runtime's own");
+                 "splits: bytes to reserve at least, with the runtime's own");
     s->y += ABOVE;
     s->height = HEIGHT;
     s->top = arn_report_way_needs(s->result, &front->choices[0]) * 11 / 10 + 1;
