@@ -6,7 +6,7 @@ import re
 import pytest
 
 from conftest import ROOT
-from measure_structure import COMMENT_OR_STRING, comments, per_thousand
+from measure_structure import COMMENT_OR_STRING, LONGEST_LINE, comments, per_thousand
 
 # What docs/words.md says instead: lowering, group, incumbent, baseline, override, threads, ...
 GIVEN_UP = {
@@ -46,6 +46,13 @@ WHAT_BUDGETS = {
     "tests/unit/test_order*.c": 2,
     "tools/*.[ch]": 2,
 }
+# The same of all words of a page; 4 for pages that are not named here.
+WHAT_BUDGETS_OF_PAGES = {"docs/onnx.md": 19, "docs/recompute.md": 19, "docs/torch.md": 14}
+PAGES = [str(path.relative_to(ROOT)) for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md",
+                                                  ROOT / "CONTRIBUTING.md")]
+LONGER_LINES = {"docs/onnx.md", "docs/recompute.md", "docs/torch.md"}
+NO_PROSE = re.compile(r"```|    |\||#|<|!\[")  # code, tables, headings, pictures
+UNBREAKABLE = re.compile(r"\]\([^)]*\)|`[^`]*`")  # links, code
 # Names that were given up in these files, and phrases: dependence, heuristic, direction, committed, relaxation, ...
 GIVEN_UP_THERE = {"loosen", "loosening", "loosened", "wait", "waits", "way", "ways"}
 OTHER_NAMES = {"include/arenaut/*.h", "src/report/**/*.[ch]", "src/core/*.[ch]"}  # split, threads
@@ -91,6 +98,26 @@ def test_things_have_nouns(pattern):
                 for each in COMMENT_OR_STRING.findall(text) if each.startswith('"') and re.search(r"\bwhat\b(?!-if)", each, re.I)]
     assert not messages
     assert not [str(path.relative_to(ROOT)) for path, text in texts.items() if NO_NOUN.match(text)], "no noun phrase"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_have_nouns(page):
+    text = (ROOT / page).read_text()
+    often = per_thousand("what", text)
+    assert often <= WHAT_BUDGETS_OF_PAGES.get(page, 4), f"{often:.1f} times *what* in 1,000 words"
+    assert not re.findall(r"\b(whoever|nobody|somebody|whom)\b", text, re.I)
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - LONGER_LINES))
+def test_prose_has_lines_of_a_terminal(page):
+    """For reading beside code, and for differences; links and code are never broken for it."""
+    text = re.sub(r"^```.*?^```", "```", (ROOT / page).read_text(), flags=re.S | re.M)
+    assert not [line for line in text.splitlines()
+                if len(line) > LONGEST_LINE and not NO_PROSE.match(line) and not UNBREAKABLE.search(line[70:])]
+
+
+def test_the_readme_takes_three_minutes():
+    assert len((ROOT / "README.md").read_text().split()) <= 730
 
 
 @pytest.mark.parametrize("pattern", WHAT_BUDGETS)
