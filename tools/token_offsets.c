@@ -44,11 +44,13 @@ exit_code put_token_offsets(const tool_job *job, const char *indent, arenaut_tex
                 planned_buffers(p->problem));
     code = plan_offsets(job, &other);
     if (code == EXIT_FINE) {
-        text_printf(out, "%soffsets  in one arena would need %s bytes, ", indent,
-                    with_commas(other.pipeline->plan->total).text);
-        describe_quality(other.pipeline, out);
-        text_printf(out, "\n%s         (--target %s); storage ids cannot hold them\n", indent,
-                    p->target->offsets);
+        const arenaut_pipeline *offsets = other.pipeline;
+        text_printf(out, "%soffsets  in one arena, multiples of %" PRIu64 ", need %s bytes, ",
+                    indent, offsets->target->align, with_commas(offsets->plan->total).text);
+        describe_quality(offsets, out);
+        text_printf(out, "\n%s         (--target %s); %s\n", indent, p->target->offsets,
+                    offsets->plan->total < p->plan->total ? "storage ids cannot hold them"
+                                                          : "storage ids need no more");
     }
     job_close(&other);
     return code;

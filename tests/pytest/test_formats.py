@@ -85,7 +85,7 @@ def test_tokens_are_told_in_json_as_well(arenaut):
         validate(document)
         text = arenaut(verb, path).stdout
         assert f"tokens   {document['tokens']['n']} for" in text
-        assert f"would need {document['tokens']['offsets']['arena']:,} bytes" in text
+        assert f"multiples of 64, need {document['tokens']['offsets']['arena']:,} bytes" in text
 
 
 @pytest.mark.parametrize("change", [

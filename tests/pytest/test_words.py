@@ -47,7 +47,7 @@ WHAT_BUDGETS = {
     "tools/*.[ch]": 2,
 }
 # The same of all words of a page; 4 for pages that are not named here.
-WHAT_BUDGETS_OF_PAGES = {"docs/onnx.md": 19, "docs/recompute.md": 19, "docs/torch.md": 14}
+WHAT_BUDGETS_OF_PAGES = {"docs/onnx.md": 19, "docs/recompute.md": 20, "docs/torch.md": 15}
 PAGES = [str(path.relative_to(ROOT)) for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md",
                                                   ROOT / "CONTRIBUTING.md")]
 LONGER_LINES = {"docs/onnx.md", "docs/recompute.md", "docs/torch.md"}
