@@ -459,7 +459,7 @@ bool arenaut_problem_chooses_pools(const arenaut_problem *problem) {
     return false;
 }
 
-arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err) {
+arenaut_status arn_problem_settle(arenaut_problem *problem, arenaut_error *err) {
     if (problem->n_pools == 0) {
         const arenaut_pool arena = {.name = "arena"};
         const arenaut_status st = arenaut_problem_add_pool(problem, &arena, NULL, err);
@@ -478,7 +478,7 @@ arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *e
     merge_conflicts(problem);
     merge_reserved(problem);
     problem->store->finished = true;
-    return arenaut_problem_validate(problem, err);
+    return ARENAUT_OK;
 }
 
 const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t buffer,

@@ -34,6 +34,9 @@ const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem);
 /* Whether arenaut_problem_finish has seen all that was added; true if the caller owns the
  * arrays. */
 bool arn_problem_is_finished(const arenaut_problem *problem);
+/* Sorts and merges the relations of a problem, and gives it a pool if it has none: all of
+ * arenaut_problem_finish but the validation. NO_MEMORY. */
+arenaut_status arn_problem_settle(arenaut_problem *problem, arenaut_error *err);
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 
 /* A copy that lives as long as the plan; NULL if there is no memory. */

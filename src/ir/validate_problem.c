@@ -1,4 +1,4 @@
-/* Validation of a problem as a whole: rules that no single add call can check, such as the order of
+/* Finishing and validation of a problem as a whole: rules that no single add call can check, such as the order of
  * lifetimes, the inside and same-base relations (no circle, the right sizes and steps) and edges.
  * Every message names the buffers. O(n log n). */
 #include <inttypes.h>
@@ -380,4 +380,9 @@ arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error 
     if (st == ARENAUT_OK) st = check_sum(p, err);
     if (st == ARENAUT_OK) st = check_spill(p, err);
     return st;
+}
+
+arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err) {
+    const arenaut_status st = arn_problem_settle(problem, err);
+    return st == ARENAUT_OK ? arenaut_problem_validate(problem, err) : st;
 }

@@ -3,42 +3,11 @@
 
 enum { POISON = 0x7f };
 
-bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
-    return it->value[it->named[slot]].kind == ARENAUT_VALUE_OUTPUT;
-}
-
-bool arn_runtime_is_held(const arenaut_iteration *it, uint32_t value) {
-    return !it->running && value < it->n_values && it->value[value].kind == ARENAUT_VALUE_OUTPUT &&
-           it->length[value] != ARN_NO_LENGTH;
-}
-
 static arenaut_storage *own_storage(const arenaut_iteration *it, uint32_t value) {
     return &it->storages.block[it->slot[value]];
 }
 
-void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot) {
-    char *buffer = slot < it->n_arena ? it->buffer : it->output_buffer;
-    return buffer && it->planned[slot] ? buffer + it->offset[slot] : NULL;
-}
-
-arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
-                                     arenaut_fault *fault) {
-    if (value >= it->n_values)
-        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, value, 0, it->n_values);
-    if (it->slot[value] == ARENAUT_NO_VALUE)
-        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_KIND, value, 0, 0);
-    *slot = it->slot[value];
-    return ARENAUT_OK;
-}
-
-arenaut_status arn_runtime_expect(const arenaut_iteration *it, bool running, arenaut_fault *fault) {
-    if (it->busy) return arn_runtime_fault(fault, ARENAUT_FAULT_BUSY, 0, 0, 0);
-    if (it->running == running) return ARENAUT_OK;
-    return arn_runtime_fault(fault, running ? ARENAUT_FAULT_NOT_RUNNING : ARENAUT_FAULT_RUNNING, 0,
-                             0, 0);
-}
-
-/* The same of calls that outputs of the last run forbid. */
+/* arn_runtime_expect of calls that outputs of the last run forbid. */
 static arenaut_status expect_nothing_held(const arenaut_iteration *it, arenaut_fault *fault) {
     const arenaut_status status = arn_runtime_expect(it, false, fault);
     if (status != ARENAUT_OK || it->n_held == 0) return status;

@@ -1,6 +1,37 @@
-/* Queries of an iteration: the place of a value, the size of its arena now and before. Reads only;
- * O(1) unless runtime_iteration.h says otherwise. */
+/* Queries of an iteration: the place of a value, the size of its arena now and before, and whether
+ * a call is allowed. Reads only; O(1) unless runtime_iteration.h says otherwise. */
 #include "runtime/iteration.h"
+
+bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
+    return it->value[it->named[slot]].kind == ARENAUT_VALUE_OUTPUT;
+}
+
+bool arn_runtime_is_held(const arenaut_iteration *it, uint32_t value) {
+    return !it->running && value < it->n_values && it->value[value].kind == ARENAUT_VALUE_OUTPUT &&
+           it->length[value] != ARN_NO_LENGTH;
+}
+
+void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot) {
+    char *buffer = slot < it->n_arena ? it->buffer : it->output_buffer;
+    return buffer && it->planned[slot] ? buffer + it->offset[slot] : NULL;
+}
+
+arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                                     arenaut_fault *fault) {
+    if (value >= it->n_values)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, value, 0, it->n_values);
+    if (it->slot[value] == ARENAUT_NO_VALUE)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_KIND, value, 0, 0);
+    *slot = it->slot[value];
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_runtime_expect(const arenaut_iteration *it, bool running, arenaut_fault *fault) {
+    if (it->busy) return arn_runtime_fault(fault, ARENAUT_FAULT_BUSY, 0, 0, 0);
+    if (it->running == running) return ARENAUT_OK;
+    return arn_runtime_fault(fault, running ? ARENAUT_FAULT_NOT_RUNNING : ARENAUT_FAULT_RUNNING, 0,
+                             0, 0);
+}
 
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address) {
     return arn_runtime_lies_in(address, it->buffer, it->buffer_bytes);

@@ -19,22 +19,6 @@
 #include "core/checked.h"
 #include "formats/iree/iree_reader.h"
 
-arenaut_status arn_iree_fail(const arn_iree *r, const char *what) {
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, r->number, "line %zu: %s", r->number, what);
-}
-
-bool arn_iree_next_line(arn_iree *r) {
-    if (r->at >= r->text.length) return false;
-    const char *first = r->text.text + r->at;
-    const char *end = memchr(first, '\n', r->text.length - r->at);
-    r->line = (arn_iree_line){first, end ? (size_t)(end - first) : r->text.length - r->at};
-    r->at += r->line.length + 1;
-    r->number++;
-    return true;
-}
-
-/* ---- names ---- */
-
 /* Names are good within their function: another's are others. */
 static void enter_function(arn_iree *r, arn_name function) {
     r->function = function;
@@ -42,28 +26,6 @@ static void enter_function(arn_iree *r, arn_name function) {
     r->sizes_by_name = (arn_name_tree){NULL};
     r->packs_by_name = (arn_name_tree){NULL};
 }
-
-arenaut_status arn_iree_set(arn_iree *r, arn_name_tree *tree, arn_name name, uint32_t number) {
-    bool found = false;
-    uint32_t slot = r->n_slots;
-    if (!arn_grow(r->allocator, (void **)&r->slots, &r->slot_capacity, (uint64_t)slot + 1,
-                  sizeof *r->slots) ||
-        !arn_name_tree_add(tree, &r->region, name, &slot, &found)) {
-        return arn_no_memory(r->err);
-    }
-    if (!found) r->n_slots++;
-    r->slots[slot] = number;
-    return ARENAUT_OK;
-}
-
-bool arn_iree_get(const arn_iree *r, const arn_name_tree *tree, arn_name name, uint32_t *number) {
-    uint32_t slot;
-    if (!arn_name_tree_find(tree, name, &slot)) return false;
-    *number = r->slots[slot];
-    return true;
-}
-
-/* ---- the text ---- */
 
 /* The device's alignments in the text: of the two the larger serves for both. */
 static arenaut_status read_alignment(arn_iree *r, const char *key) {

@@ -1,9 +1,8 @@
-/* Scanner of MLIR text: words, numbers, and names of values and symbols. */
-#include "formats/iree/iree_text.h"
-
+/* Scanner of MLIR text: lines, words, numbers, and names of values and symbols with their numbers.
+ */
 #include <string.h>
 
-#include <arenaut/problem.h>
+#include "formats/iree/iree_reader.h"
 
 size_t arn_iree_find(arn_iree_line line, size_t from, const char *what) {
     const size_t length = strlen(what);
@@ -80,4 +79,40 @@ bool arn_iree_same_name(arn_name a, arn_name b) {
 
 arn_name arn_iree_name_of(const char *text) {
     return (arn_name){(const uint8_t *)text, strlen(text)};
+}
+
+/* ---- with the reader's state ---- */
+
+arenaut_status arn_iree_fail(const arn_iree *r, const char *what) {
+    return arn_fail(r->err, ARENAUT_BAD_INPUT, r->number, "line %zu: %s", r->number, what);
+}
+
+bool arn_iree_next_line(arn_iree *r) {
+    if (r->at >= r->text.length) return false;
+    const char *first = r->text.text + r->at;
+    const char *end = memchr(first, '\n', r->text.length - r->at);
+    r->line = (arn_iree_line){first, end ? (size_t)(end - first) : r->text.length - r->at};
+    r->at += r->line.length + 1;
+    r->number++;
+    return true;
+}
+
+arenaut_status arn_iree_set(arn_iree *r, arn_name_tree *tree, arn_name name, uint32_t number) {
+    bool found = false;
+    uint32_t slot = r->n_slots;
+    if (!arn_grow(r->allocator, (void **)&r->slots, &r->slot_capacity, (uint64_t)slot + 1,
+                  sizeof *r->slots) ||
+        !arn_name_tree_add(tree, &r->region, name, &slot, &found)) {
+        return arn_no_memory(r->err);
+    }
+    if (!found) r->n_slots++;
+    r->slots[slot] = number;
+    return ARENAUT_OK;
+}
+
+bool arn_iree_get(const arn_iree *r, const arn_name_tree *tree, arn_name name, uint32_t *number) {
+    uint32_t slot;
+    if (!arn_name_tree_find(tree, name, &slot)) return false;
+    *number = r->slots[slot];
+    return true;
 }

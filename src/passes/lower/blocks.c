@@ -1,6 +1,11 @@
-/* The control flow graph of a method with jumps: its basic blocks, and the edges between them in
- * both directions. O(ops). flow.c walks it. */
+/* The base of flow.c and moves.c: the control flow graph of a method with jumps (its basic blocks,
+ * and the edges between them in both directions), the list of live ranges, and the budget of the
+ * analysis. O(ops). */
 #include "passes/lower/flow.h"
+
+#include <inttypes.h>
+
+#include "core/fail.h"
 
 static bool is_jump(const arenaut_op *op) {
     return op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
@@ -64,4 +69,29 @@ bool arn_lower_blocks_make(arn_flow *flow) {
     if (!blocks->next || !blocks->back || !blocks->from) return false;
     connect(flow, blocks);
     return true;
+}
+
+/* ---- ranges and the budget of the analysis ---- */
+
+bool arn_lower_flow_work(arn_flow *flow, uint64_t amount) {
+    flow->work += amount;
+    if (flow->status != ARENAUT_OK) return false;
+    if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_ranges <= ARN_MAX_LIVE_RANGES) return true;
+    flow->status = arn_fail(
+        flow->lower->err, ARENAUT_UNSUPPORTED, 0,
+        "method '%.80s': jumps and moves multiply into more than %d lives or %d "
+        "steps of work",
+        flow->method->name ? flow->method->name : "", ARN_MAX_LIVE_RANGES, ARN_MAX_FLOW_WORK);
+    return false;
+}
+
+void arn_lower_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end,
+                        bool moved) {
+    if (!arn_lower_flow_work(flow, 1)) return;
+    if (!arn_grow(&flow->lower->allocator, (void **)&flow->ranges, &flow->range_capacity,
+                  (uint64_t)flow->n_ranges + 1, sizeof *flow->ranges)) {
+        flow->status = arn_no_memory(flow->lower->err);
+        return;
+    }
+    flow->ranges[flow->n_ranges++] = (arn_live_range){storage, first, end, moved};
 }

@@ -4,7 +4,6 @@
  * blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
 #include "passes/lower/flow.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/fail.h"
@@ -17,29 +16,6 @@ static void fail_memory(arn_flow *flow) {
 
 static const char *method_name(const arn_flow *flow) {
     return flow->method->name ? flow->method->name : "";
-}
-
-bool arn_lower_flow_work(arn_flow *flow, uint64_t amount) {
-    flow->work += amount;
-    if (flow->status != ARENAUT_OK) return false;
-    if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_ranges <= ARN_MAX_LIVE_RANGES) return true;
-    flow->status =
-        arn_fail(flow->lower->err, ARENAUT_UNSUPPORTED, 0,
-                 "method '%.80s': jumps and moves multiply into more than %d lives or %d "
-                 "steps of work",
-                 method_name(flow), ARN_MAX_LIVE_RANGES, ARN_MAX_FLOW_WORK);
-    return false;
-}
-
-void arn_lower_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end,
-                        bool moved) {
-    if (!arn_lower_flow_work(flow, 1)) return;
-    if (!arn_grow(&flow->lower->allocator, (void **)&flow->ranges, &flow->range_capacity,
-                  (uint64_t)flow->n_ranges + 1, sizeof *flow->ranges)) {
-        fail_memory(flow);
-        return;
-    }
-    flow->ranges[flow->n_ranges++] = (arn_live_range){storage, first, end, moved};
 }
 
 /* ---- events ---- */

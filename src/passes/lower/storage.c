@@ -244,3 +244,13 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     leave_out_idle_methods(lower);
     return align_for_ops(lower);
 }
+
+bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
+                         arenaut_interval life) {
+    if (!arn_grow(&lower->allocator, (void **)&lives->lives, &lives->capacity,
+                  (uint64_t)lives->n + 1, sizeof *lives->lives)) {
+        return false;
+    }
+    lives->lives[lives->n++] = (arn_life){storage, life};
+    return true;
+}

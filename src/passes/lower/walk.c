@@ -37,16 +37,6 @@ typedef struct walk {
     uint32_t depth, frame_capacity, visits;
 } walk;
 
-bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
-                         arenaut_interval life) {
-    if (!arn_grow(&lower->allocator, (void **)&lives->lives, &lives->capacity,
-                  (uint64_t)lives->n + 1, sizeof *lives->lives)) {
-        return false;
-    }
-    lives->lives[lives->n++] = (arn_life){storage, life};
-    return true;
-}
-
 static bool close_life(walk *w, uint32_t storage) {
     const current *c = &w->now[storage];
     return arn_lower_life_push(w->lower, &w->past, storage,

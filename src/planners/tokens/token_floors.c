@@ -4,6 +4,7 @@
 #include "planners/tokens/token_packing.h"
 
 #include "core/checked.h"
+#include "planners/bounds/bounds.h"
 
 /* Heirs of a base that are told apart; the bound is weaker where there are more. */
 enum { MOST_HEIRS = 16 };
@@ -89,6 +90,19 @@ static bool make(arn_packer *packer, const uint32_t *entry_of, arn_region *regio
         if (d->base[i] != ARENAUT_NONE) d->meeting[i] = meeting_of(packer, i, d->base[i]);
     }
     return true;
+}
+
+uint64_t arn_packer_bound(const arn_packer *packer, uint64_t total) {
+    const uint64_t bytes = total > packer->waste ? total - packer->waste : 0;
+    uint64_t align = 0;
+    uint32_t pool = 0;
+    for (uint32_t k = 0; k < packer->problem->n_pools; k++) {
+        if (!(packer->pools >> k & 1)) continue;
+        align |= packer->problem->pool[k].align;
+        pool = k;
+    }
+    if (packer->pools & (packer->pools - 1)) return arn_aligned(bytes, align & (~align + 1));
+    return arn_aligned(arn_end_of_free_bytes(packer->problem, pool, bytes), align);
 }
 
 bool arn_packer_find_floors(arn_packer *packer, const uint32_t *entry_of) {
