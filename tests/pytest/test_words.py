@@ -6,7 +6,7 @@ import re
 import pytest
 
 from conftest import ROOT
-from measure_structure import COMMENT_OR_STRING, LONGEST_LINE, comments, per_thousand
+from measure_structure import COMMENT_OR_STRING, LONGEST_LINE, circles, comments, per_thousand
 
 # What docs/words.md says instead: lowering, group, incumbent, baseline, override, threads, ...
 GIVEN_UP = {
@@ -141,6 +141,11 @@ def test_file_names_are_unique():
         for path in (ROOT / folder).rglob("*.[ch]"):
             assert path.name not in seen, f"{path} and {seen[path.name]}"
             seen[path.name] = path
+
+
+def test_files_do_not_call_one_another_in_a_circle():
+    """A reader goes from callers to callees and is done; three files that are one concept are the most."""
+    assert all(len(circle) <= 3 for circle in circles())
 
 
 def test_each_source_says_what_it_is():
