@@ -3,8 +3,8 @@
     python bench/compare.py [--smoke] [--minutes N] [--out FILE.jsonl]     (bench/run.sh calls it)
 
 Each contestant solves each problem in a process of its own, in turn, so that a machine that is
-busy is busy for all of them; rounds are repeated and tables show medians, but what took more
-than five seconds of CPU is not repeated. Everyone has the same limit of wall time (what knows
+busy is busy for all of them; rounds are repeated and tables show medians, but runs of more than five
+seconds of CPU are not repeated. Everyone has the same limit of wall time (what knows
 no limit is stopped), CPU time, and memory. Every plan, ours or a peer's, goes through `arenaut check`.
 A peer that is not installed is reported missing. bench/render.py makes tables and a plot.
 
@@ -37,10 +37,10 @@ PEERS = [*SEARCHES, *GREEDIES, "hillclimb"]
 ROUNDS = 3
 NOT_REPEATED_ABOVE = 5  # CPU seconds
 MEMORY = 6 << 30  # address space of each process
-# Search steps that take about five and sixty seconds, for the two that nobody has proven.
+# Search steps that take about five and sixty seconds, for the two without a proof.
 EFFORTS = {"D": [20_000_000, 240_000_000], "J": [20_000_000, 240_000_000]}
 EFFORT_SECONDS = 100
-# What is solved with one thread and with all cores: a problem, and the effort for it (None: the
+# Solved with one thread and with all cores: a problem, and the effort for it (None: the
 # default). A million buffers are done after one trial by default.
 THREADED = {"s_1": None, "pangu_2.6b": None, "generated-20k": None, "generated-1M": 60_000_000}
 CSV_FOLDERS = ["tflite_csv", "pte_csv", "onnx_csv"]
@@ -51,7 +51,7 @@ class Problem:
 
     def __init__(self, path, group):
         self.path, self.group = Path(path), group
-        # A.1048576.csv is A: MiniMalloc's files carry a capacity, which nobody is told here.
+        # A.1048576.csv is A: MiniMalloc's files carry a capacity, which is ignored here.
         self.name = self.path.name.removesuffix(".csv").removesuffix(".1048576")
 
 
@@ -76,7 +76,7 @@ def build(source, folder):
 
 def run_limited(command, limit):
     """(exit code, standard output, its last words, user and all CPU seconds) of a command that
-    is held to our memory and killed at three times the limit plus what reading may take."""
+    is held to our memory and killed at three times the limit plus the time of reading."""
     def confine():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         cpu = int(3 * limit + 20)
@@ -211,7 +211,7 @@ class Bench:
                 Path(plan).unlink()
             self.put_run(problem, name, row)
 
-    # ---- what is run ----
+    # ---- runs ----
 
     def one_round(self, problem, peers):
         for planner in ("auto", "exact"):
@@ -272,7 +272,7 @@ def run_efforts(bench, problems, number):
 
 
 def run_all(bench):
-    """What matters most comes first: the end may fall off a slow machine's time."""
+    """The most important comes first: the end may fall off a slow machine's time."""
     hard = corpus("dsa/challenging/*.csv", "A-K")
     large = corpus("dsa/large/*.csv", "large")
     made = [generate(bench, "generated-20k", 20_000), generate(bench, "generated-1M", 1_000_000)]

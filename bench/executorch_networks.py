@@ -5,7 +5,7 @@ torchvision and timm and on some of our own, all with random weights.
     python bench/executorch_networks.py [--list] [NAME…]
 
 Bytes are all arenas of all methods. Times are those of the algorithm alone on the same values, the
-least of five, processor's time; what else the pass does is the same for all. Outputs of the stock
+least of five, processor's time; the rest of the pass is the same for all. Outputs of the stock
 runtime, two calls of every method in turn, are compared bit by bit. Exits with 1 where an arena
 of ours is larger than another's, or one bit differs. A package that is not installed is reported, not
 skipped."""

@@ -83,7 +83,7 @@ NETWORKS = {"resnet50": resnet50, "gpt2": gpt2}
 
 
 def train(network, allocator):
-    """One process: what it reserved, how long a step took, and its losses."""
+    """One process: its reserved bytes, the time of a step, and its losses."""
     if allocator == "tape":
         from arenaut import gpu
         gpu.install()

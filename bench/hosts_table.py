@@ -1,4 +1,4 @@
-"""What the planners of other frameworks waste: a host a row, and below that its networks.
+"""Waste of the planners of other frameworks: a host a row, and below that its networks.
 
     make hosts-table
     python bench/hosts_table.py [--shipped] [--again] [--keep FOLDER] [HOST…]
@@ -6,7 +6,7 @@
 Bytes are those of one arena, pool or slab for intermediate values, as the host places them and as they are planned here for
 the same buffers, lives and alignments; nothing is run. Each host is asked where it is: tinygrad, XLA and IREE in
 build/venv-hosts, inductor and TVM in build/venv, models of ExecuTorch, tflite-micro, ONNX and IREE in the corpus
-(ARENAUT_CORPUS), ggml's sources in ARENAUT_GGML. What is not there is said in its row. `--shipped` takes the files in
+(ARENAUT_CORPUS), ggml's sources in ARENAUT_GGML. A missing host is said in its row. `--shipped` takes the files in
 tests/data instead, and no framework: seconds. Exits with 1 where a plan of ours is larger than the host's.
 
 All of them take long, so each host's networks are kept in build/hosts once they are measured: whoever stops
@@ -42,7 +42,7 @@ Host = namedtuple("Host", "name planner use measure")
 
 
 class Missing(Exception):
-    """What a host needs is not here."""
+    """A requirement of a host is missing."""
 
 
 def run(*command):
@@ -55,13 +55,13 @@ def run(*command):
 
 
 def planned(path, *flags):
-    """A network that is a file: what its runtime does, and what the command makes of it."""
+    """A network that is a file: its runtime's plan, and the command's."""
     document = json.loads(run(COMMAND, "plan", "--json", "--time", "2s", *flags, path))
     result, baseline = document["result"], document.get("baseline")
     if not baseline or not baseline["arena"]:
         return None  # nothing to place
     if path.suffix == ".tflite" and baseline["planner"] == "file":
-        return None  # somebody's plan, not the runtime's
+        return None  # a plan in the file, not the runtime's
     return Network(path.name.split(".")[0], int(baseline["arena"]), int(result["arena"]), result["status"] == "optimal")
 
 
@@ -177,14 +177,14 @@ HOSTS = [
     Host("ExecuTorch", "by size", "[`MemoryPlanningPass`](python.md#inside-executorchs-export), or `arenaut plan` on the file",
          executorch),
     Host("tflite-micro", "by size, at start-up", "[a plan in the model](tflite.md), or `examples/micro_planner`", micro),
-    Host("ONNX Runtime", "as the program runs", "takes no plan: [what it takes](onnx.md)", onnx),
+    Host("ONNX Runtime", "as the program runs", "takes no plan: [its page](onnx.md)", onnx),
     Host("ggml", "as the graph runs", "[places handed in beforehand](runtime.md): `examples/ggml`", ggml),
     Host("IREE", "as the program runs", "takes no plan: [its text is read](iree.md)", iree),
     Host("XLA", "by size", "takes no plan: [its dump is read](xla.md)", xla),
 ]
 
 
-# ---- what is kept ----
+# ---- kept results ----
 
 def digest(*paths):
     """Of the names and bytes of files."""
@@ -195,7 +195,7 @@ def digest(*paths):
 
 
 def build_of(shipped):
-    """What figures stand on, as far as it is in the repository or built from it."""
+    """The inputs of the figures, as far as they are in the repository or built from it."""
     library = COMMAND.parent / "libarenaut.so"
     sources = [path for pattern in ("bench/*.py", "python/arenaut/**/*.py", "tests/models/*.py", "tests/requirements*.txt",
                                     "examples/ggml/*") for path in sorted(ROOT.glob(pattern)) if path.is_file()]
@@ -215,12 +215,12 @@ def put(host, keep, build, measured):
 
 
 def kept(host, keep, build):
-    """What was measured by this build before."""
+    """Earlier measurements of this build."""
     if not file_of(host, keep).is_file():
         raise Missing("not asked for")
     record = json.loads(file_of(host, keep).read_text())
     if record["build"] != build:
-        raise Missing("what is kept is by another build")
+        raise Missing("the kept results are by another build")
     return Measured([Network(*row) for row in record["networks"]], record["passed"])
 
 

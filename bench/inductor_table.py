@@ -3,7 +3,7 @@
     python bench/inductor_table.py [--plan-only] [NAME…]
 
 Peaks and allocations are those of one call of the compiled network, as PyTorch's profiler counts them on
-the processor: intermediate values and outputs, no weights. Pools are what is taken at once. Outputs are
+the processor: intermediate values and outputs, no weights. Pools are the bytes taken at once. Outputs are
 compared bit by bit. `--plan-only` stops before anything is compiled, which takes minutes for each
 network. Exits with 1 where a pool of ours is larger than inductor's or one bit differs."""
 
@@ -79,7 +79,7 @@ def tensors_of(result):
 
 
 def peak_of(call):
-    """What a call returns, the most bytes that are allocated at once, and how often."""
+    """The result of a call, its peak of allocated bytes, and the number of allocations."""
     call()
     with torch.profiler.profile(profile_memory=True) as profiler:
         result = call()

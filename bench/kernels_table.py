@@ -3,7 +3,7 @@
     python bench/kernels_table.py MODEL.tflite…
 
 Prints a Markdown table: for each model and kernel set the whole arena of a 32-bit microcontroller as the runtime
-plans it today, and what plans save whose values lie apart, whose results overlap operands, and that split ops as
+plans it today, and the savings of plans whose values lie apart, whose results overlap operands, and that split ops as
 well. Models that save nothing with any set are left out. "≥": kernels of the model keep data of unknown size, or
 the stock runtime refuses the model."""
 

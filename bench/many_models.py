@@ -3,8 +3,8 @@ Dask cluster and a Ray pool of as many, where those are installed.
 
     python bench/many_models.py [--variants 2000] [--buffers 100]
 
-The variants are networks' buffers of random sizes, the same in each run. `start` is what it takes to have
-the engine ready; `each` is what it costs more than planning in turn would on so many processors that
+The variants are networks' buffers of random sizes, the same in each run. `start` is the time to have
+the engine ready; `each` is its cost above planning in turn would on so many processors that
 have nothing else to do."""
 
 import argparse
@@ -26,7 +26,7 @@ def variants(n, buffers):
 
 
 class InTurn:
-    """An executor that does at once what it is given, in this process."""
+    """An executor that runs its jobs at once, in this process."""
 
     _max_workers = 1
 

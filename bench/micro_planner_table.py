@@ -1,5 +1,5 @@
 """Heads of the micro runtime on 32-bit ARM with its own planner, with a plan inside the model, and with the planner
-object of examples/micro_planner: what tensors and the kernels' scratch need. Needs `make micro-runtime`.
+object of examples/micro_planner: the memory of tensors and of the kernels' scratch. Needs `make micro-runtime`.
 
     python bench/micro_planner_table.py MODEL.tflite..."""
 

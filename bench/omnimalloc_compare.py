@@ -1,4 +1,4 @@
-"""arenaut beside omnimalloc: what installing and importing costs, and time and arena on omnimalloc's
+"""arenaut beside omnimalloc: the cost of installing and importing, and time and arena on omnimalloc's
 own benchmark instances and on problem files of ours.
 
     python bench/omnimalloc_compare.py tests/data/*.csv       # in an environment that holds both

@@ -1,4 +1,4 @@
-"""What ONNX Runtime really takes for a model's values, beside what arenaut plans for them.
+"""Memory of ONNX Runtime for a model's values, beside arenaut's plan of them.
 
     gcc -shared -fPIC -O2 -Ipreload bench/heap_meter.c preload/real.c -o heap_meter.so
     python bench/onnxruntime_peaks.py --meter heap_meter.so --arenaut build/arenaut FOLDER \
@@ -8,7 +8,7 @@ FOLDER holds NAME.onnx. Weights that lie in another file need not be there: zero
 place (a file full of holes), since no size depends on them. Every setting runs in a process
 of its own, on one thread, with weights that do not count (they are in memory before the run
 begins). Bytes are those of malloc's family: the highest point of the last of three runs over
-where it began, results included; and what is still held behind it. Inputs do not count on
+where it began, results included; and the bytes still held behind it. Inputs do not count on
 either side: the caller has them. Beside these stand our plans of all that is computed, with
 the results' bytes on top, since they are handed out; nothing of them is shared.
 

@@ -1,4 +1,4 @@
-"""What the order of ops saves in model files: bytes to reserve as the runtime does today, planned in
+"""Savings by the order of ops in model files: bytes to reserve as the runtime does today, planned in
 the order of the file, and in the best order; and whether that is proven to be the least in any.
 
     build/venv/bin/python bench/order_formats.py [FILE...]
@@ -24,7 +24,7 @@ FOLDERS = ("pte", "tflite", "onnx", "pt2")
 
 
 def plan(path, *flags):
-    """None for what cannot be planned."""
+    """None if the file cannot be planned."""
     command = [COMMAND, "plan", path, "--json", "--dim", "*=1", *flags]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None

@@ -3,8 +3,8 @@
 A problem has ops, buffers with sizes, live-in (1) and live-out (2) bits, uses
 (op, buffer), dependences (op, first) and rights (op, made, over), as in include/arenaut/order.h.
 
-Modes of graphs: c0, views are copies; v0, views lie in what they view; v1, pointwise ops may write
-over an operand as well; v3, what a concatenation joins is written where the joined tensor will be,
+Modes of graphs: c0, views are copies; v0, views lie in their bases; v1, pointwise ops may write
+over an operand as well; v3, operands of a concatenation are written where the joined tensor will be,
 as well. Of training graphs, v0 and v1 give all gradients to the caller; v0-sgd and v1-sgd have an
 op for each that updates its weight in place, last of all in the order given; wb has these ops make
 new weights, which stay (with rights as in v1).
@@ -60,7 +60,7 @@ def modes(graph):
 
 def joined_in_place(graph, root):
     """Which tensors are written where a concatenation wants them: each in the first one that joins
-    it, where what is joined lies one after another. Not where an op may write over the whole."""
+    it, where the operands lie one after another. Not where an op may write over the whole."""
     place, written_over = {}, {root[i] for op in graph["ops"] if op["op"] in POINTWISE
                                for i in op["inputs"] if i is not None}
     for op in graph["ops"]:
@@ -104,7 +104,7 @@ class _Builder:
                 self.add_update(int(gradient), weight)
 
     def is_copied(self, of):
-        """Views of weights lie in them whatever the mode."""
+        """Views of weights lie in them in every mode."""
         return self.mode == "c0" and self.graph["tensors"][self.root[of]]["kind"] == "act"
 
     def add_tensor(self, tensor):
@@ -215,10 +215,10 @@ def load(folder, name):
     return resized(graph, name, resize) if resize else graph
 
 
-# ---- what solves them ----
+# ---- solvers ----
 
 def build_solver(folder):
-    """order_solve, linked with what `make` has built."""
+    """order_solve, linked with the library that `make` has built."""
     solver = folder / "order_solve"
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-std=c11", f"-I{ROOT / 'include'}",
                     ROOT / "bench" / "order_solve.c", ROOT / "build" / "libarenaut.a",
@@ -227,7 +227,7 @@ def build_solver(folder):
 
 
 def solve(solver, problem, effort=0):
-    """What `order_solve` prints."""
+    """The output of `order_solve`."""
     done = subprocess.run([solver, str(effort)], input=problem.text(), text=True,
                           capture_output=True, check=False)
     if done.returncode != 0:
@@ -238,7 +238,7 @@ def solve(solver, problem, effort=0):
 # ---- generated ----
 
 def _made(sizes_and_sources, held=()):
-    """Ops that make one buffer each of what they read."""
+    """Ops that make one buffer each of their operands."""
     problem = Problem()
     for size, sources in sizes_and_sources:
         op = problem.op()
@@ -302,7 +302,7 @@ def branches(n, rng):
 
 
 def training(n, rng):
-    """Layers with skips forward; backward, which reads what each layer made and gives a gradient,
+    """Layers with skips forward; backward, which reads the results of each layer and gives a gradient,
     with which the weight is updated at the end."""
     layers = n // 4
     rows = [(_size(rng), ())]

@@ -55,7 +55,7 @@ def generated_rows(args):
 
 
 def compared(name, mode, peak):
-    """What is known, and whether ours is equal, better or worse as far as its digits tell."""
+    """The known result, and whether ours is equal, better or worse as far as its digits tell."""
     known = KNOWN.get(name, {}).get(mode, {}).get("best")
     if known is None:
         return "", ""
@@ -104,7 +104,7 @@ def print_sums(found, hows):
           f"took {max(row['check_seconds'] for row in found):.3f} s at most")
     counts = [f"{hows.count(how)} {how}" for how in ("equal", "better", "worse")]
     if any(hows):
-        print("Beside what is known: " + ", ".join(counts))
+        print("Beside known results: " + ", ".join(counts))
     for heuristic in HEURISTICS:
         ratios = [row["ways"][heuristic] / row["peak"] for row in found if row["peak"]]
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--effort", type=int, default=0)
     parser.add_argument("--generated", type=int, metavar="OPS")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--gains", action="store_true", help="only what another order helps")
+    parser.add_argument("--gains", action="store_true", help="only graphs that another order helps")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     if args.gains:

@@ -55,7 +55,7 @@ class Omnimalloc:
 
 
 class LiveRange:
-    """What Vela's allocator asks of a live range; end_time is inclusive there."""
+    """The fields of a live range in Vela's allocator; end_time is inclusive there."""
 
     def __init__(self, lower, upper, size):
         self.start_time, self.end_time, self.size = lower, upper - 1, size
@@ -66,7 +66,7 @@ class LiveRange:
 
 
 class HillClimb:
-    """What ethosu.vela.hillclimb_allocation.allocate_live_ranges does with its default number
+    """The call of ethosu.vela.hillclimb_allocation.allocate_live_ranges with its default number
     of iterations, and told to go on until the bound; the timer needs hold of the allocator."""
 
     def __init__(self, _name, limit):

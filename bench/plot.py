@@ -6,7 +6,7 @@ from html import escape
 WIDTH, HEIGHT = 900, 470
 LEFT, RIGHT, TOP, BOTTOM = 90, 240, 20, 50
 FASTEST, SLOWEST = 1e-4, 1e2  # CPU seconds
-LEAST, MOST = 1e-5, 3.0  # arena / bound − 1; what is at the bound lies on the lowest line
+LEAST, MOST = 1e-5, 3.0  # arena / bound − 1; points at the bound lie on the lowest line
 
 # Drawn in this order, so that the ones that matter lie on top.
 SERIES = [

@@ -1,4 +1,4 @@
-"""What running cheap ops again saves on training graphs, each a program of its own for the command.
+"""Savings by rematerialization of cheap ops in training graphs, each a program of its own for the command.
 
     build/venv/bin/python bench/recompute_table.py [--max-ops N] [NAME...]
 

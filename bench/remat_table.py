@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def build(folder):
-    """remat_solve, linked with what `make` has built."""
+    """remat_solve, linked with the library that `make` has built."""
     solver = pathlib.Path(folder) / "remat_solve"
     subprocess.run(["cc", "-O2", "-I", ROOT / "include", "-o", solver, ROOT / "bench" / "remat_solve.c",
                     ROOT / "build" / "libarenaut.a", "-lm", "-lpthread"], check=True)

@@ -51,7 +51,7 @@ class Cell:
 
 
 class Results:
-    """What compare.py wrote, by problem and contestant."""
+    """The results of compare.py, by problem and contestant."""
 
     def __init__(self, path):
         lines = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
@@ -248,7 +248,7 @@ def left_out(results):
 
 
 def threads(results):
-    """One thread beside several: what must agree, and how much sooner it is there."""
+    """One thread beside several: the plans must agree; and the speed-up."""
     rows = []
     by_problem = defaultdict(dict)
     for line in results.of_kind["threads"]:
@@ -277,7 +277,7 @@ def document(results, svg_name, note):
         f"{setting['version']} beside {peers}; one run, {setting['cores']} cores, "
         f"{setting['machine']}. Everyone has {setting['limit']:g} s of wall time per problem "
         f"(then: the best so far, or killed), {setting['memory'] >> 30} GiB, and runs in a process "
-        f"of its own, in turn; up to {setting['rounds']} rounds, medians. What took more than 5 s "
+        f"of its own, in turn; up to {setting['rounds']} rounds, medians. Runs of more than 5 s "
         "was run once. Numbers are arena / bound; **bold**: proven minimal. CPU is user and system "
         "time of the solve alone, reading excluded; \"command\" is all of `arenaut plan` with "
         "start, reading, checking and writing. Our planners use one thread (see Threads for more), "
@@ -299,7 +299,7 @@ def document(results, svg_name, note):
     text += ["## Is auto ever worse than another?\n",
              table(["group", "problem", "auto", "smaller", "its arena"], beaten, left=2)
              if beaten else "On no problem: neither than a planner of the table nor than a peer.\n",
-             "## What is missing\n", left_out(results)]
+             "## Missing\n", left_out(results)]
     if svg_name:
         text += ["## Picture\n", f"![arena above the bound against CPU time]({svg_name})\n"]
     return "\n".join(text)

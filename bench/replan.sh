@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a new plan costs a live iteration, as the table of docs/runtime.md. `make` comes first.
+# Cost of a new plan in a live iteration, as the table of docs/runtime.md. `make` comes first.
 #   bench/replan.sh [ROUNDS]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

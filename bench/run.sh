@@ -1,5 +1,5 @@
 #!/bin/sh
-# Our planners beside their peers: what `make bench` runs.
+# Our planners beside their peers: the script of `make bench`.
 #
 #   sh bench/run.sh [--smoke] [--minutes N] [--limit SECONDS]
 #

@@ -1,9 +1,9 @@
-"""What splitting does to models: memory, ops, bytes and time, from runs of build/arenaut.
+"""Effects of splitting on models: memory, ops, bytes and time, from runs of build/arenaut.
 
     python bench/split_table.py [--runtime] MODEL.tflite…
 
 Prints Markdown. Heads of the arena, in bytes: with the runtime's own planner today, planned, with
-results over their operands, split, and both. Then what both together cost: ops, multiplications,
+results over their operands, split, and both. Then the cost of both together: ops, multiplications,
 bytes of the file, and the stages. --runtime runs the original and that model in the stock
 tflite-micro wheel: head and tail as it reports them, whether each output has the same bits, and
 the CPU time of a run as a ratio, the least of runs by turns. Models that cannot be split, or gain

@@ -61,7 +61,7 @@ def cpu_of_children():
 
 
 def heed_interrupts():
-    """A shell's background job has them ignored, and what it starts would inherit that."""
+    """A shell's background job has them ignored, and its children would inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -4,8 +4,8 @@
 
 Prints Markdown, in bytes: the head of the arena with the runtime's own planner today, with a plan
 that keeps values apart, and with one that puts results in place of operands; then the whole
-arena of a 32-bit microcontroller, with what the runtime keeps and needs while it plans, today and
-with the smallest of these plans. A dagger marks what that runtime refuses (`runs` of --json). Kernel scratch comes from data/scratch/tflite-micro.csv where that
+arena of a 32-bit microcontroller, with the runtime's own data and its needs while it plans, today and
+with the smallest of these plans. A dagger marks models that the runtime refuses (`runs` of --json). Kernel scratch comes from data/scratch/tflite-micro.csv where that
 file speaks of the model. Models whose whole arena does not shrink are summed up in one line unless
 --all is given. --runtime adds the head that the stock tflite-micro wheel reports for the original
 and the planned file, and the fewest bytes of arena with which it loads each. --overlap adds plans
@@ -56,7 +56,7 @@ class Row:
                 saved(self.whole_today, self.whole)]
 
     def runtime_cells(self):
-        """What the wheel reports, or why it does not run the model."""
+        """The wheel's report, or the reason why it does not run the model."""
         sys.path.insert(0, str(ROOT / "tests" / "models"))
         import micro_runtime
         original = self.path.read_bytes()

@@ -32,7 +32,7 @@ NETWORKS = """
     tnt_s_legacy_patch16_224 volo_d1_224 levit_128s poolformer_s12 mixer_s16_224 gmlp_s16_224 edgenext_small
     convit_tiny vit_tiny_patch16_224 mvitv2_tiny nf_resnet50 swinv2_tiny_window8_256 inception_next_tiny
 """.split()
-#: Its schema does not say so, but what it makes lies in what it is given.
+#: Its schema does not say so, but its result lies in its operand.
 UNSAID_VIEWS = {"_unsafe_view"}
 
 
@@ -54,7 +54,7 @@ def made(name):
 
 
 class InTuple(nn.Module):
-    """What the tracer asks for: results in a tuple."""
+    """The form that the tracer requires: results in a tuple."""
 
     def __init__(self, network):
         super().__init__()
@@ -125,7 +125,7 @@ class _Builder:
             self.ids[node] = [self.ids[of][k]]
             return
         if not node.target._schema.returns:
-            return  # a check of what is given makes nothing
+            return  # a check of its operands makes nothing
         read = [i for of in node.all_input_nodes for i in self.ids[of][:1]]
         base = read[0] if is_view(node.target) else None
         results = node.meta["val"]
@@ -169,7 +169,7 @@ def main():
     for name in given.names or NETWORKS:
         try:
             (write_program if given.pt2 else write_graph)(given.folder, name)
-        except RuntimeError as why:  # what timm and the tracer raise of a network that they cannot do
+        except RuntimeError as why:  # timm's and the tracer's, of an unsupported network
             print(f"{name}: {type(why).__name__}: {str(why).splitlines()[0]}", file=sys.stderr)
             failed += 1
     return 1 if failed else 0

@@ -5,8 +5,8 @@ Runtime, and on planned memory.
 
 Every model gets a process of its own, in which all executors take turns in ever new order,
 one thread each. Bytes are those of malloc's family above the weights, the same meter for all
-(heap_meter.c): the highest point of one run over where it began, and what is held between
-runs, which is the arena for ours and what ONNX Runtime took since its session was made.
+(heap_meter.c): the highest point of one run over where it began, and the bytes held between
+runs, which is the arena for ours and the memory that ONNX Runtime took since its session was made.
 Results are compared with eager's first. Times are medians of the thread's own CPU time, since
 the machine may be busy; 2 % is a tie. A peer that is not installed is reported.
 """
@@ -86,7 +86,7 @@ def meter():
 
 
 def peak(run, inputs, held):
-    """The highest point of a run over its beginning, and what is held all the time."""
+    """The highest point of a run over its beginning, and the bytes held all the time."""
     heap = meter()
     highest = []
     for _ in range(3):
@@ -196,8 +196,8 @@ def show(results, out=sys.stdout):
 
 
 def arenas(name, small):
-    """What the managed tensors need, by offsets and in Static Runtime's storage groups: without
-    what kernels allocate, as that runtime counts."""
+    """Memory of the managed tensors, by offsets and in Static Runtime's storage groups: without
+    allocations of kernels, as that runtime counts."""
     import torch
     sys.path.insert(0, str(ROOT / "tests" / "models"))
     sys.path.insert(0, str(ROOT / "python"))
@@ -226,7 +226,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="about so long per model")
     parser.add_argument("--small", action="store_true", help="the tests' versions of the models")
     parser.add_argument("--arenas", action="store_true",
-                        help="no runs: what managed tensors need by offsets, and in groups")
+                        help="no runs: memory of managed tensors by offsets, and in groups")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -1,5 +1,5 @@
 """arenaut.tvm beside TVM's own planning of memory, on networks of tests/models/torch_zoo.py: bytes of all
-storages, what no placement goes below, and whether the outputs are the same to the bit.
+storages, a lower bound of all placements, and whether the outputs are the same to the bit.
 
     python bench/tvm_compare.py [--plan-only] [NAME...]    # in an environment that holds arenaut, apache-tvm and torch
 
@@ -63,7 +63,7 @@ def planned(module, plan):
         raise Planned
     try:
         tvm.compile(module, TARGET, relax_pipeline=arenaut.tvm.pipeline(TARGET, plan=last))
-    except RuntimeError:  # as TVM hands on what a pass raises
+    except RuntimeError:  # as TVM passes on errors of a pass
         if not watched.planned:
             raise
     return arenaut.tvm.figures(watched.planned)["main"]

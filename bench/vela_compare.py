@@ -26,7 +26,7 @@ RUNS = 11
 
 
 class Range:
-    """What Vela's allocator asks of a live range; end_time is inclusive there."""
+    """The fields of a live range in Vela's allocator; end_time is inclusive there."""
 
     def __init__(self, lower, upper, size):
         self.start_time, self.end_time, self.size = lower, upper - 1, size

@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "tests" / "data"
 def today():
     """A MobileNet, as tflite-micro places it today
 
-    The dotted line is what the runtime needs, the strong boxes are those that are alive at the peak."""
+    The dotted line is the runtime's need, the strong boxes are those that are alive at the peak."""
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     return model.plan(planner="tflm-greedy")
 
@@ -33,8 +33,8 @@ def planned():
 def overlapped():
     """The same, with results that reach into operands
 
-    Kernels walk through an image in order, and what they have read may be written over. Hatched is what
-    two tensors share."""
+    Kernels walk through an image in order, and bytes that they have read may be written over. Hatched are bytes
+    of two tensors."""
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     return model.plan(overlap=True, kernels="reference")
 
@@ -50,14 +50,14 @@ def in_pieces():
 def branches():
     """A network of branches, as ExecuTorch runs it
 
-    Values of several branches wait for the join, which is what the peak is made of."""
+    Values of several branches wait for the join, and make up the peak."""
     return arenaut.open(DATA / "pte" / "branches.pte").plan()
 
 
 def two_memories():
     """Two memories, the faster one filled first
 
-    What is used most lies in the fast memory, as far as it fits."""
+    The buffers that are used most lie in the fast memory, as far as it fits."""
     model = arenaut.open(DATA / "inception_int8.tflite")
     return model.plan(pools=[arenaut.Pool("dtcm", 16_384, 16), arenaut.Pool("sram", None, 16)])
 
@@ -103,7 +103,7 @@ PICTURES = (today, planned, overlapped, in_pieces, branches, two_memories, decod
 
 
 def drawn(picture):
-    """The SVG of what one of the functions above returns."""
+    """The SVG of the result of one of the functions above."""
     shown = picture()
     return str(shown._repr_svg_())
 

@@ -47,7 +47,7 @@ def command(*words):
 
 def flags(rng, runtime):
     """Each of the rewrites with even odds, and now and then one of the flags that bound them. Of a format that
-    holds no plan, only what was rewritten is written."""
+    holds no plan, only rewritten ops are written."""
     chosen = {name for name in runtime.rewrites if rng.random() < 0.5}
     if not runtime.holds_plan and not chosen & {"reorder", "recompute"}:
         chosen.add("reorder")
@@ -124,7 +124,7 @@ RUNTIMES = (Micro(), Onnx(), Torch(), Portable())
 
 
 def try_flags(runtime, path, words, counts):
-    """Plans one file with these flags and holds what is written against it."""
+    """Plans one file with these flags and compares the written file with it."""
     output = path.with_name("after" + runtime.ending)
     output.unlink(missing_ok=True)
     planned = command("plan", path, *words, "--json", "-o", output)
@@ -137,7 +137,7 @@ def try_flags(runtime, path, words, counts):
     if output.read_bytes() == path.read_bytes():
         counts["copies"] += 1
         return
-    demanding = {"--align", "--preserve-inputs"} & set(words)  # what the runtime's own plan need not keep to
+    demanding = {"--align", "--preserve-inputs"} & set(words)  # which the runtime's own plan may ignore
     if not demanding and document["result"]["arena"] > document["baseline"]["arena"]:
         raise Wrong(f"plan {words}: {document['result']['arena']} bytes, {document['baseline']['arena']} before")
     verdict = command("check", output)

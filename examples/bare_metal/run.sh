@@ -1,7 +1,7 @@
 #!/bin/sh
 # Plans the example, builds it for a Cortex-M3 and runs it under QEMU:
 #     examples/bare_metal/run.sh ARENAUT FOLDER      (the command; where to build)
-# Prints what the program printed, and how many bytes of code the runtime takes.
+# Prints the program's output, and the bytes of the runtime's code.
 set -eu
 
 arenaut=$1 out=$2

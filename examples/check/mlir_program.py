@@ -2,10 +2,10 @@
 
     python mlir_program.py planned.mlir > planned.program.json && arenaut check planned.program.json
 
-Reads what a static memory planner leaves in the text: an arena (`memref.alloc` of bytes), views of it at
+Reads the output of a static memory planner in the text: an arena (`memref.alloc` of bytes), views of it at
 constant offsets (`memref.view`), and ops with `ins` and `outs`, or `memref.copy`. Every write makes a
-tensor of its own at the place of what it writes to, so that the checker can tell old bytes from new ones.
-What else uses a view is refused by name: a plan is not right because nobody has looked."""
+tensor of its own at the place of its destination, so that the checker can tell old bytes from new ones.
+Other uses of a view are refused by name: a plan that was not examined is not right."""
 
 import json
 import re
@@ -39,7 +39,7 @@ class Function:
             self.op(number, text.split()[0], NAME.findall(groups.get("ins", "")),
                     NAME.findall(groups.get("outs", "")))
         elif not PLAIN.match(text) and set(NAME.findall(text)) & {*self.views, *self.arenas}:
-            sys.exit(f"line {number}: {text.split()[0]}: not known what it reads and writes")
+            sys.exit(f"line {number}: {text.split()[0]}: its reads and writes are not known")
 
     def view(self, name, arena, offset, dims, kind):
         size = BITS[kind] // 8
@@ -49,7 +49,7 @@ class Function:
                                                      "offset": self.constants[offset]}}
 
     def op(self, number, name, reads, writes):
-        """What an op writes into it may also read, as a matmul does that adds up."""
+        """An op may also read its destination, as a matmul does that adds up."""
         reads = [one for one in dict.fromkeys(reads) if one in self.views]
         writes = [one for one in dict.fromkeys(writes) if one in self.views]
         updated = [one for one in writes if one in self.held and one not in reads and name != "linalg.fill"]

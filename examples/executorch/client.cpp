@@ -107,7 +107,7 @@ class Bridge final : public DeviceAllocator {
     etensor::DeviceType type_;
 };
 
-// What MethodMeta says of the memories of a method, as our memory manager takes it.
+// The memories of a method by MethodMeta, as our memory manager takes it.
 struct Needs {
     Needs(const MethodMeta &meta, bool on_device) {
         for (size_t k = 0; k < meta.num_memory_planned_buffers(); k++) {
@@ -262,7 +262,7 @@ void try_device_buffer() {
     require(allocator->copy_host_to_device(buffer.data(), text, sizeof text, 0), "copy there");
     require(allocator->copy_device_to_host(back, buffer.data(), sizeof text, 0), "copy back");
     if (std::strcmp(text, back) != 0 || reinterpret_cast<uintptr_t>(buffer.data()) % 256 != 0) {
-        die("a device buffer is not what it should be");
+        die("a device buffer lost bytes or is misaligned");
     }
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds ggml from a checkout of its sources (read at d99724f2) and the example with it, and runs that:
 #     examples/ggml/run.sh SOURCES LATENT WIDTH [--run]
-# What is built stays in build/ggml. Needs build/libarenaut.a (make).
+# Builds stay in build/ggml. Needs build/libarenaut.a (make).
 set -eu
 [ $# -ge 3 ] || { echo "usage: $0 SOURCES LATENT WIDTH [--run]" >&2; exit 2; }
 sources=$(cd "$1" && pwd)

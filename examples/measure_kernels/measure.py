@@ -7,7 +7,7 @@ The kernel's calls are those of a program made with measure_kernels.h.
     measure.py confirm SET.json FOUND… [-o NEW.json]     is each rule of the set right?
 
 A line of FOUND is a call and its `distance`: how many bytes the input must begin above the output
-at least, or "any" where nothing is read once anything is written. What a program prints in mode
+at least, or "any" where nothing is read once anything is written. The output of a program in mode
 `scan`, on a device too, is read as well.
 
 `confirm` asks arenaut (ARENAUT names the command) how far each call's output may reach under the
@@ -108,10 +108,10 @@ def trace(arguments):
             sys.exit(f"measure.py: status {running.returncode} of: {command}")
 
 
-# What arenaut says of the same calls.
+# Arenaut's figures for the same calls.
 
 def reads(call):
-    """What must be known of each input: type, shape, numbers if the op depends on them."""
+    """The description of each input: type, shape, numbers if the op depends on them."""
     dtypes = [call["dtype"]] * len(call["inputs"])
     inputs = [{"dtype": t, "dims": d} for t, d in zip(dtypes, call["inputs"], strict=True)]
     for index, given in enumerate(inputs):
@@ -223,7 +223,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(required=True)
     verb = verbs.add_parser("trace")
-    verb.add_argument("--under", default=LACKEY, help="what runs the program and writes {trace}")
+    verb.add_argument("--under", default=LACKEY, help="command that runs the program and writes {trace}")
     verb.add_argument("-o", dest="out", type=argparse.FileType("w"), default=sys.stdout)
     verb.add_argument("program", nargs=argparse.REMAINDER)
     verb.set_defaults(run=trace)

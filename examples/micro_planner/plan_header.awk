@@ -1,4 +1,4 @@
-# A planned problem in CSV (with columns lower, upper, size, offset: what `arenaut plan requests.csv -o planned.csv` writes) as
+# A planned problem in CSV (with columns lower, upper, size, offset: written by `arenaut plan requests.csv -o planned.csv`) as
 # the header that planned_memory.h is given.
 BEGIN {
     FS = ","
