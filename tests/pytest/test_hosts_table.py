@@ -62,7 +62,7 @@ def test_what_is_kept_counts_for_its_build_alone(tmp_path):
     assert list(found) == [("IREE", "kept")] and hosts["IREE"][2:7] == ["1", "1", "50.0 %", "50.0 %", "1"]
     path.write_text(json.dumps({**record, "build": "another"}))
     hosts, found = tables(tmp_path, "XLA")
-    assert hosts["IREE"][2] == "not measured: what is kept is by another build" and ("IREE", "kept") not in found
+    assert hosts["IREE"][2] == "not measured: the kept results are by another build" and ("IREE", "kept") not in found
     path.write_text(json.dumps(record))
     assert {key: row for key, row in tables(tmp_path, "--again", "IREE")[1].items() if key[0] == "IREE"} == networks
 
