@@ -323,7 +323,7 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   const { page, wrong } = await open(browser, pageOf(MODEL, "--what-if"));
   const plans = await page.$$eval("#plan option", (options) => options.map((option) => option.textContent));
   assert.deepEqual(plans.map((plan) => plan.split(":")[0]), ["planned", "now", "results over operands", "results that reach into operands",
-    "ops piece by piece", "inputs and outputs elsewhere", "buffers aligned to 64 bytes", "buffers aligned to 4,096 bytes"]);
+    "tiled ops", "inputs and outputs elsewhere", "buffers aligned to 64 bytes", "buffers aligned to 4,096 bytes"]);
   const beside = await rows(page, "variants");
   assert.deepEqual(beside.map((row) => row.slice(0, 3)).filter((row) => /now|order|reach/.test(row[0])),
     [["now", "", "73,728"], ["results that reach into operands", "--overlap on", "36,880"], ["ops in another order", "--reorder on", "55,296"]]);
