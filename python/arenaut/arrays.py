@@ -1,6 +1,6 @@
 """Columns of numbers on their way into C and back: lists, numpy arrays, and all that has a buffer.
 
-What comes in is copied once, so that nobody can change a problem that is being planned. numpy is
+Inputs are copied once, so that no caller can change a problem that is being planned. numpy is
 used where it was handed in; without it, columns are `array.array`."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def encoded(value, name, position=None):
 
 def column(values, code, name, missing=None, named=False):
     """`values` as a new column. Where `missing` is given, None and -1 become that, which itself stands for
-    nothing else: unless it is `named`, nobody may give it."""
+    nothing else: unless it is `named`, it may not be given."""
     if is_numpy(values):
         return numpy_column(values, code, name, missing, named)
     if hasattr(values, "__array__"):  # pandas, polars, torch
@@ -141,7 +141,7 @@ def filled(value, n, code):
 
 
 def read_only(values):
-    """A column to hand out: whoever writes to it does not write to ours."""
+    """A column to hand out: writes to it do not change ours."""
     if not is_numpy(values):
         return values[:]
     view = values.view()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 LABEL, BAR, FIGURE, STEP, TOP = 220, 420, 120, 24, 56
-MOST = 100  # bars; what is left out is said
+MOST = 100  # bars; a note counts those left out
 STYLE = """text{font:12px system-ui,sans-serif;fill:#24292f}.title{font-weight:600}.quiet{fill:#57606a}
 .bar{fill:#9ec5e8}.most{fill:#d9822b}.line{stroke:#d9822b;stroke-width:1.5;stroke-dasharray:4 3}
 .bound{stroke:#24292f;stroke-width:2}.ground{fill:#fff}
@@ -29,7 +29,7 @@ def svg(results):
         f'height="{height}" role="img">', f"<title>{escaped(title)}</title>",
         f"<style>{STYLE}</style>", f'<rect class="ground" width="{width}" height="{height}"/>',
         f'<text class="title" x="12" y="22">{escaped(title)}</text>',
-        '<text class="quiet" x="12" y="41">bars: bytes planned; marks: what no plan goes below</text>',
+        '<text class="quiet" x="12" y="41">bars: bytes planned; marks: lower bounds of all plans</text>',
         *lines, f'<path class="line" d="M{right} {TOP - 6}V{height - 8}"/>', "</svg>"]) + "\n"
 
 
@@ -47,7 +47,7 @@ def line(number, row, most, scale):
 
 
 def label(row):
-    """What tells a row from the others: its own options, or its name."""
+    """The label of a row: its own options, or its name."""
     own = {**row.options, **row.options.get("dims", {})}
     text = ", ".join(f"{name} {value}" for name, value in own.items() if name != "dims") or row.name
     return text if len(text) <= 34 else f"…{text[-33:]}"

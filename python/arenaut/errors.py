@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. All are `ArenautError`; the message names the object, what was
+"""Failures as exceptions. All are `ArenautError`; the message names the object, what was
 found and what is allowed, and the attributes hold the same for programs."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class ArenautError(RuntimeError):
 
     status: the library's code (include/arenaut/error.h), e.g. 3 for an input that is not well formed.
     position: byte offset or line in the file, or index in the array; None if there is none.
-    found, allowed: the value that was wrong and what may stand there, where it was one value.
+    found, allowed: the wrong value and the values allowed, if it was one value.
     option: the option of `open` or `plan` that does not suit the file, e.g. "dims".
     open_sizes: names of sizes that the model leaves open and that need a value in `dims`.
     """
@@ -43,7 +43,7 @@ class UnsupportedError(ArenautError):
 
 
 class RefusedError(ArenautError):
-    """What was asked for cannot be said by this format or done by this planner, or is not done since
+    """A request that this format cannot express or this planner cannot do, or that is not done since
     it would make nothing better."""
 
 

@@ -5,7 +5,7 @@
         ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass()))
 
 The pass emits each method as the file will hold it, plans that as `arenaut plan` does, and replays the
-program over the places that it then has: what the replay does not accept raises, as an ArenautError.
+program over the places that it then has: a rejection by the replay raises, as an ArenautError.
 
 `plan` is the algorithm by itself, for a MemoryPlanningAlgorithmSuite of ExecuTorch's. Every plan has
 been held against its buffers and their lifetimes: what ExecuTorch's verifier does not look at (storage
@@ -117,7 +117,7 @@ def agrees(theirs, specs, regions, problem, banks):
 
 
 class Region:
-    """What the graphs that a node of control flow calls need of one arena: bytes, alive from the node
+    """Memory of the graphs that a node of control flow calls, of one arena: bytes, alive from the node
     `first` to the node `last`, and the values that lie in there, at their places within it."""
 
     def __init__(self, mem_id, size, first, last, inner):
@@ -148,7 +148,7 @@ def regions_of(graph_module, signature, reserve):
 
 def refuse_view(graph_module, node):
     """ExecuTorch gives a view of a condition's result the place that it had chosen for the result, but
-    at run time the result is where the branch left it, and nobody writes that place."""
+    at run time the result is where the branch left it, and that place is not written."""
     origin = node
     while origin.target in (memory.view, operator.getitem):
         origin = origin.args[0]
@@ -217,7 +217,7 @@ def problem_of(specs, regions, banks):
     numbers = {spec: k for k, spec in enumerate(specs)}
     ends = [spec.lifetime[1] for spec in specs if spec.lifetime[1] is not None]
     last = max(ends, default=0)
-    # ExecuTorch counts nodes, the last one included; what no node touches lives throughout.
+    # ExecuTorch counts nodes, the last one included; values that no node touches live throughout.
     first = [spec.lifetime[0] or 0 for spec in specs]
     end = [(last if spec.lifetime[1] is None else spec.lifetime[1]) + 1 for spec in specs]
     hosts = [host_of(spec, numbers) for spec in specs] + [None] * len(regions)
@@ -271,9 +271,9 @@ class MemoryPlanningPass(TheirPass):
 
     Args:
         target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first. Arenas that it does
-            not name have only what another pass put there.
+            not name have only the tensors that another pass put there.
         effort: search steps for each graph.
-        inplace: "safe": results may be written over operands that nobody needs any more, where the stock
+        inplace: "safe": results may be written over operands that are dead, where the stock
             kernels are known to allow it; {"my::scale.out": 0}: operators with the number of an operand, for
             kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
             must be told of them.
@@ -282,8 +282,8 @@ class MemoryPlanningPass(TheirPass):
             alloc_mutable_buffers, share_mutable_buffers.
 
     Raises:
-        NoPlanError: from the export; it says what does not fit into the banks.
-        RejectedError: from the export: an op would read what another has written over. It names the operator,
+        NoPlanError: from the export; it names the tensors that do not fit into the banks.
+        RejectedError: from the export: an op would read bytes that another has written over. It names the operator,
             the values and the bytes.
         InputError: from the export, as of `plan`; or the program would leave wrong values in its state.
         UnsupportedError: from the export: the program has instructions that the replay does not know.
@@ -302,7 +302,7 @@ class MemoryPlanningPass(TheirPass):
             self.rights["inplace_ops"] = dict(inplace)
 
     def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None) -> Any:
-        """Plans a method, unless what ExecuTorch has made of its state differs from the graph (InputError)."""
+        """Plans a method, unless its state in ExecuTorch's program differs from the graph (InputError)."""
         refuse_wrong_write_back(graph_module, graph_signature)
         planned_by_graph = super().run(graph_module, graph_signature)
         replan(graph_module, graph_signature, self.reorder, effort=self.effort, align=self.alignment, **self.rights)

@@ -77,7 +77,7 @@ def updated(node):
 
 
 def output_of(steps):
-    """What the graph returns."""
+    """The results of the graph."""
     output = next(node for node in reversed(steps) if node.op == "output")
     returned = output.args[0]
     return [one for one in (returned if isinstance(returned, (list, tuple)) else [returned])

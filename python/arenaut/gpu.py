@@ -4,7 +4,7 @@ steps are served from it, without a search and at fixed addresses (docs/gpu.md).
     from arenaut import gpu
     gpu.install()                      # before PyTorch touches the GPU
     for _ in range(3):
-        step()                         # what is made once, such as the optimizer's state
+        step()                         # made once, such as the optimizer's state
     with gpu.record():
         step()
     gpu.plan()
@@ -13,8 +13,8 @@ steps are served from it, without a search and at fixed addresses (docs/gpu.md).
             step()
     print(gpu.figures())
 
-Shapes must not vary, and what a step makes and does not need any more must be gone at its end: set
-gradients to None there, not at the beginning of the next one. What differs from the recording is
+Shapes must not vary, and memory that a step makes and does not need any more must be freed at its end: set
+gradients to None there, not at the beginning of the next one. Requests that differ from the recording are
 served by the driver, which is right and slow; figures() counts it.
 """
 
@@ -45,7 +45,7 @@ class Record(ctypes.Structure):
 
 
 class Figures(namedtuple("Figures", "arena bound driver most driver_calls runs astray served heap fallbacks")):
-    """What the tape did.
+    """Figures of the tape.
 
     Attributes:
         arena (int): bytes of the arena; bound (int): no plan of the same requests needs less.
@@ -133,11 +133,11 @@ def _here(device: int | None, stream: int | None) -> tuple[int, int | None]:
 
 @contextlib.contextmanager
 def record(device: int | None = None, stream: int | None = None) -> Iterator[None]:
-    """Records the requests of the block that follows; what was recorded and planned before is dropped.
+    """Records the requests of the block that follows; the recording and plan before are dropped.
 
     Args:
         device: its number; None: the current one.
-        stream: the address of the stream, 0 for the default one; None: the current one. What other
+        stream: the address of the stream, 0 for the default one; None: the current one. Requests of other
             streams ask for is left to the driver.
 
     Raises:
@@ -176,7 +176,7 @@ def forget() -> None:
 
 
 def figures() -> Figures:
-    """What the tape did so far."""
+    """Figures of the tape so far."""
     found = Record()
     library().arenaut_gpu_count(found)
     counts = found.counts

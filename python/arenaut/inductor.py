@@ -6,7 +6,7 @@
     arenaut.inductor.install(place=False)     # or: its own pools, and each is checked
 
 Inductor works out which buffers are alive when and which share a pool; only the places within each pool
-are ours. docs/hosts.md says what that comes to, and when it is of no use.
+are ours. docs/hosts.md has the savings, and the cases without any.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Pool(namedtuple("Pool", "name buffers stock arena bound symbolic")):
     """One pool of one compiled graph.
 
     Attributes:
-        name (str): what the compiled code calls it.
+        name (str): its name in the compiled code.
         buffers (int): how many share it.
         stock (int): bytes as inductor places them.
         arena (int): bytes as they are placed now.

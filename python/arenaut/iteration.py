@@ -7,7 +7,7 @@ any planner.
     it.deallocate()
     address, size = it.output(v)         # until it.release_outputs()
 
-Addresses are integers. What Python functions raise while C calls them (sources, hooks) is raised
+Addresses are integers. Exceptions of Python functions that C calls (sources, hooks) are raised
 when C comes back.
 """
 
@@ -194,7 +194,7 @@ class Source:
 
 
 class Iteration:
-    """Values planned into one arena, and what is returned managed until it is released.
+    """Values planned into one arena, and results managed until they are released.
 
     Args:
         values: a list of Value.
@@ -204,14 +204,14 @@ class Iteration:
         align: of places and sizes.
         outputs: of values of kind OUTPUT: "apart", in a buffer of their own; "arena", planned with
             all else; None: not managed, and the caller's.
-        default: two functions as `take` and `give`, for whatever has no place: the first run where
-            sizes are not known, what outgrows its place, and, for `resize`, runs for which no
+        default: two functions as `take` and `give`, for values without a place: the first run if
+            sizes are not known, values that outgrow theirs, and, for `resize`, runs for which no
             buffer could be had. None: there is no such memory, and a buffer that cannot be had is
             an error.
         release, forget, retain: functions of a value's number, called by `deallocate` for values
             that are UNMANAGED, BORROWED, and BORROWED and returned.
         groups: share memory by storage groups, as Static Runtime does, rather than by offsets.
-        slack: in percent, what a value that outgrew its place gets more in the next plan.
+        slack: in percent, the growth of a value in the next plan that outgrew its place.
         options: arenaut_plan_options (arenaut.options.planner_options) for the planner; None: those
             for a live loop. A record with nothing set searches as long as it does offline.
     """
@@ -289,7 +289,7 @@ class Iteration:
         self.check(iteration_abort(self.handle, self.fault))
 
     def release_outputs(self):
-        """Frees what is held."""
+        """Frees the held outputs."""
         self.check(iteration_release_outputs(self.handle, self.fault))
 
     def release_output(self, value):
@@ -325,7 +325,7 @@ class Iteration:
         self.check(iteration_swap(self.handle, value, byref(storage), self.fault))
 
     def take(self, value):
-        """What a value owns, as (address, bytes), which is the caller's to give back."""
+        """The memory that a value owns, as (address, bytes), which is the caller's to give back."""
         taken = Storage()
         self.check(iteration_take(self.handle, value, byref(taken), self.fault))
         return taken.data, taken.bytes

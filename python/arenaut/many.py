@@ -1,4 +1,4 @@
-"""Many models at once: in the processes of this machine, or on whatever runs a concurrent.futures
+"""Many models at once: in the processes of this machine, or on any executor of a concurrent.futures
 Executor, a Dask client or a pool like that of multiprocessing and Ray."""
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Row(NamedTuple):
         name: its path, or its number among problems.
         options: those that are its own.
         now: bytes that its runtime needs today; None if that is not known.
-        planned: bytes with our plan; None of what failed, as the next and `seconds`.
+        planned: bytes with our plan; None for a failed row, as the next and `seconds`.
         bound: bytes; no plan needs less.
         status: "optimal", "feasible", or "failed".
         seconds: how long planning took.
         error: why it failed; None if it did not.
-        key: a hash of its bytes and all options; None where nobody asked for one.
+        key: a hash of its bytes and all options; None if it was not asked for.
         saved: the file that was written, where `save_to` asked for one.
         outcome: why that is a copy of the model; None: it has the plan.
     """
@@ -73,8 +73,8 @@ def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskC
             the files, so that on other machines these must be under the same paths.
         save_to: a folder in which the workers write each plan: a model with the plan inside, by its file's name,
             or NAME.plan.json where the format holds none, or it is a problem's.
-        resume: the path of a file to which finished rows go; what is in there is not done again.
-        retries: how often what a worker was lost over is tried again; then it is a failed row.
+        resume: the path of a file to which finished rows go; rows in there are not computed anew.
+        retries: how often the job of a lost worker is tried once more; then it is a failed row.
         progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
             notebook. True: anywhere.
         options: those of Model.plan, or of arenaut.plan for problems.
@@ -103,12 +103,12 @@ def sweep(path: typed.Path, over: Mapping[str, Any], executor: typed.Executor | 
             combinations.
         executor: this and the next three are as of plan_many.
         resume: a file of finished rows.
-        retries: of what a worker was lost over.
+        retries: of the job of a lost worker.
         progress: False shows no bar.
         options: those of Model.plan, the same for all.
 
     Returns:
-        The rows, one for each combination. `fits`, `shared` and `deciding` say what they mean
+        The rows, one for each combination. `fits`, `shared` and `deciding` state their meaning
         together, and a notebook shows the picture.
     """
     axes = []
@@ -196,7 +196,7 @@ def read(path):
 
 
 def plan_one(job):
-    """The row of a job; runs in a worker. What is wrong with the input is an answer as well."""
+    """The row of a job; runs in a worker. An error of the input is an answer as well."""
     try:
         options = {name: value for name, value in job.options.items() if name != "progress"}
         made = (plan(job.item, **options, progress=False) if isinstance(job.item, Problem)
@@ -308,7 +308,7 @@ class Results:
 
         Raises:
             InputError: the file's name says neither.
-            OSError: it cannot be written; what was there stays.
+            OSError: it cannot be written; the old file stays.
         """
         kind = os.path.splitext(os.fspath(path))[1]
         if kind not in (".svg", ".csv"):

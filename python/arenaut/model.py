@@ -36,7 +36,7 @@ class Pipeline:
 
     @property
     def record(self):
-        """The same as the library has it, which is there as long as somebody has this."""
+        """The same as the library has it, which lives as long as this object."""
         record = self.pointer.contents
         record.owner = self
         return record
@@ -58,7 +58,7 @@ class Pipeline:
             raise raised
 
     def failure(self, status, error):
-        """The exception for what a stage returned, with the option that is to blame."""
+        """The exception for the status of a stage, with the option that is to blame."""
         fault, message = self.record.fault, text_of(error.msg)
         sizes = tuple(text_of(fault.open[k]) for k in range(min(fault.n_open, records.MAX_OPEN_SIZES)))
         about = {"position": error.at or None, "open_sizes": sizes}
@@ -82,7 +82,7 @@ class Pipeline:
         return self
 
     def plan(self):
-        """From the prepared problem to a checked plan, beside what the runtime does today."""
+        """From the prepared problem to a checked plan, beside the runtime's own."""
         return self._search(C.arenaut_pipeline_plan)
 
     def describe(self, or_better):
@@ -116,15 +116,15 @@ NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
 
 
 class TensorArena(namedtuple("TensorArena", "tensors scratch notes head tail total exact op")):
-    """What a micro runtime's arena has to hold besides the plan, in bytes.
+    """Parts of a micro runtime's arena besides the plan, in bytes.
 
     Attributes:
         tensors (int): of the head: planned, with kernels' scratch as far as it is known.
-        scratch (int): of that, what kernels ask for at the op that asks for most.
-        notes (int): of the head: what the runtime notes there while it plans.
-        head (int): what it needs at most for either.
-        tail (int): what stays: the interpreter, and what kernels keep.
-        total (int): head and tail: what to reserve.
+        scratch (int): of that, the scratch of the op that asks for most.
+        notes (int): of the head: the runtime's own data while it plans.
+        head (int): the larger of the two.
+        tail (int): persistent data: of the interpreter, and of kernels.
+        total (int): head and tail: the bytes to reserve.
         exact (bool): False: kernels ask for memory of which it is not known how much; then it is the least.
         op (int): the first op that keeps something of that kind; None without.
     """
@@ -165,7 +165,7 @@ class Size(namedtuple("Size", "now planned bound needed status reserve")):
 
 class Trace(namedtuple("Trace", "events requests held asked most_asked reserved most_reserved caching "
                                 "caching_expandable")):
-    """What a program asked its allocator for, and what the allocator took from the system meanwhile.
+    """A program's requests to its allocator, and the memory that the allocator took from the system.
     A step is a request: buffer k of the problem is the k-th.
 
     Attributes:
@@ -203,7 +203,7 @@ class Trace(namedtuple("Trace", "events requests held asked most_asked reserved 
 
 
 def caching_reserve(problem, expandable):
-    """What PyTorch's caching allocator takes from the system; None for what it cannot serve."""
+    """Memory that PyTorch's caching allocator takes from the system; None for traces that it cannot serve."""
     found, error = ctypes.c_uint64(), records.Error()
     status = C.arenaut_caching_reserve(problem, expandable, None, ctypes.byref(found), error)
     if status not in (records.OK, records.REFUSED):
@@ -222,7 +222,7 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
         time (int): nanoseconds of all ops, each once.
         added_time (int): of the schedule that was found.
         least_time (int): that no schedule with as few bytes adds less than; proven, and checked.
-        floor (int): bytes that no arena is below, whatever is rematerialized; proven, and checked.
+        floor (int): a lower bound of the arena under any rematerialization; proven, and checked.
         fits (bool): `fit` is kept, by this schedule or without any.
     """
 
@@ -240,7 +240,7 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
 
 class Order(namedtuple("Order", "given best bound ops between_jumps joins views held",
                        defaults=(False, None, None, 0))):
-    """What is known of the orders in which a model's ops can run: bytes that are alive at once.
+    """Schedules of a model's ops: peaks of live bytes.
 
     Attributes:
         given (int): in the order of the file.
@@ -280,7 +280,7 @@ def open(path: typed.Path | Iterable[typed.Path], **options: typed.Unpack[typed.
 
     Args:
         path: of a file of any format that `arenaut formats` lists; or several paths, which are one
-            program, with `share` naming what they have in common.
+            program, with `share` naming the shared buffers.
         options: those of Model.plan. They hold for all that is asked of the model later, e.g.
             dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
 
@@ -370,7 +370,7 @@ class Model:
 
     @property
     def trace(self) -> Trace | None:
-        """What was measured when a trace of an allocator was recorded (docs/traces.md); None for all other
+        """Measurements of the recording of an allocator's trace (docs/traces.md); None for all other
         files."""
         record = self._prepared({}).record
         trace = record.document.trace
@@ -396,7 +396,7 @@ class Model:
                 `inplace`: True, False or "only"; `inplace_ops`: {op: input or (input, output)}.
                 `overlap`: True: results may overlap operands, as far as the kernels allow.
                 `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
-                "channels", "rows" or "kept"). `max_ops`, `max_macs`: what that may add, in ops and
+                "channels", "rows" or "kept"). `max_ops`, `max_macs`: limits of that, in ops and
                 in percent of multiplications. `budget`: bytes to be reserved: the stages that add
                 least and fit are taken.
                 `reorder`: True: ops may run in another order.
@@ -404,7 +404,7 @@ class Model:
                 With `fit`, bytes, any op may be: the schedule that adds least time and fits. Times
                 are those of `costs`, a path to CSV, or modelled for `device`: "a100", "h100",
                 "cpu", or its (operations, bytes) in a second.
-                `compact`: True: what is written holds no bytes that nothing leads to.
+                `compact`: True: the written file has no unreferenced bytes.
                 `preserve_inputs`: True: inputs keep their bytes.
                 `alloc_io`: False: inputs and outputs are not in the arena.
                 `align`: bytes, of all; `tensor_align`, `op_align`: {name: bytes}.
@@ -413,7 +413,7 @@ class Model:
         Raises:
             InputError: an option does not suit the model; option and open_sizes say which.
             NoPlanError: no plan exists, and witness says which buffers are too much at which step.
-            RefusedError: the planner does not do what was asked for.
+            RefusedError: the planner does not support the request.
             TypeError: there is no such option.
             KeyboardInterrupt: Ctrl-C before there was a plan; later it ends the search, and the best
                 plan is returned.
@@ -494,7 +494,7 @@ class ModelPlan(Plan):
         minimum (int): bytes; no plan needs less.
         scratch_unknown (bool): some kernels ask for memory that no file tells.
         kernels (str): the kernel set of which the plan is right, where results lie over operands; with others
-            results may be wrong. None: whatever the kernels are.
+            results may be wrong. None: for any kernels.
         options (dict): those that it was made with.
     """
 
@@ -522,7 +522,7 @@ class ModelPlan(Plan):
 
     @property
     def order(self) -> Order | None:
-        """What is known of the orders of the ops; None where `reorder` was not asked for, or where the
+        """Schedules of the ops; None if `reorder` was not asked for, or if the
         ops must stay where they are."""
         found, rewrite = self._pipeline.record.ordering, self._pipeline.record.rewrite
         moved = rewrite and not rewrite.contents.n_stages
@@ -538,7 +538,7 @@ class ModelPlan(Plan):
 
     @property
     def recomputed(self) -> Recomputed | None:
-        """What ops that run again come to; None where `recompute` was not asked for, or where ops can
+        """The result of rematerialization; None if `recompute` was not asked for, or if ops can
         run only once."""
         found = self._pipeline.record.recomputed
         if not found.known:
@@ -561,7 +561,7 @@ class ModelPlan(Plan):
 
     @property
     def tensor_arena(self) -> TensorArena | None:
-        """What a micro runtime's arena has to hold with this plan; None for other runtimes, for several
+        """Parts of a micro runtime's arena with this plan; None for other runtimes, for several
         pools and for several files."""
         record = self._pipeline.record
         target = record.target
@@ -575,7 +575,7 @@ class ModelPlan(Plan):
 
     @property
     def today(self) -> Plan | None:
-        """What the file's runtime does today, in its own problem; None if that is not known, or wrong."""
+        """The plan of the file's runtime, in its own problem; None if that is not known, or wrong."""
         baseline = self._pipeline.record.baseline
         if not baseline.plan or baseline.overlaps:
             return None
@@ -611,7 +611,7 @@ class ModelPlan(Plan):
             judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
 
     def save(self, path: typed.Path, *, force: bool = False) -> None:
-        """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
+        """Writes the model with the plan inside, or another format by the file's name: .json, .csv, .svg,
         .html, .h. All or nothing.
 
         Args:
@@ -621,7 +621,7 @@ class ModelPlan(Plan):
         Raises:
             RefusedError: it would make nothing smaller, or the runtime would not obey it.
             InputError: no format has that extension.
-            OSError: the file cannot be written; what was there stays.
+            OSError: the file cannot be written; the old file stays.
         """
         kind = documents.kind_for(path)
         of_model = isinstance(kind, records.Format) and text_of(kind.name) == self.model.format

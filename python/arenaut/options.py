@@ -10,7 +10,7 @@ from arenaut.errors import InputError
 from arenaut.library import C, check, text_of
 from arenaut.problem import pool_records, pools_of, rows_of, separate, whole
 
-#: What `open` and `plan` of a model take besides the planner's own: see Model.
+#: Options of `open` and `plan` of a model besides the planner's own: see Model.
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
         "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
@@ -34,7 +34,7 @@ def table(kind, rows):
 
 
 def planner_options(given, watch):
-    """arenaut_plan_options, and what has to be kept as long as they are."""
+    """arenaut_plan_options, and the objects that must live as long."""
     settings = table(records.Setting, rows("settings", given, setting))
     effort = given.get("effort")
     if effort is not None:
@@ -72,7 +72,7 @@ def at_least_one(name, value, high=2**63 - 1):
 
 
 def pipeline_options(given, path, watch):
-    """arenaut_pipeline_options, and what has to be kept as long as they are."""
+    """arenaut_pipeline_options, and the objects that must live as long."""
     check_names(given, FILE + PLANNER)
     plan, kept = planner_options(given, watch)
     options = records.PipelineOptions(path=os.fsencode(path), plan=plan)
@@ -106,7 +106,7 @@ def pipeline_options(given, path, watch):
 
 
 def recomputing(given, max_ops):
-    """arenaut_recomputing; what only it obeys is refused without it."""
+    """arenaut_recomputing; options of it alone are refused without it."""
     made = records.Recomputing(on=switch("recompute", given))
     made.options.max_ops = max_ops
     for name in ("fit", "costs", "device"):

@@ -31,7 +31,7 @@ def plan(sizes: typed.Numbers | Problem, first: typed.Numbers | None = None, end
         first: the step from which each is alive, n numbers.
         end: the step up to which, not included, each is alive, n numbers.
         align: bytes, a power of two: one number for all, or n.
-        planner: a name of `arenaut planners`; None tries several and proves what it can.
+        planner: a name of `arenaut planners`; None tries several and proves bounds.
         effort: search steps; None for 8,000,000.
         time: seconds; alone it lifts the limit of effort.
         seed: of random choices.
@@ -104,7 +104,7 @@ def failure(status, error, made, problem):
 
 
 def finding_of(finding):
-    """What the checker found, without the numbers that mean nothing."""
+    """The checker's finding, without numbers that do not apply."""
     found = {"rule": text_of(C.arenaut_rule_name(finding.rule)), "step": finding.step,
              "first": finding.first, "end": finding.end, "message": text_of(finding.msg)}
     for name in ("a", "b", "op", "method", "pool"):
@@ -114,7 +114,7 @@ def finding_of(finding):
 
 
 def judge(call, *arguments):
-    """Calls a checker; RejectedError with what it found."""
+    """Calls a checker; RejectedError with its finding."""
     finding, error = records.Finding(), records.Error()
     status = call(*arguments, finding, error)
     if status == records.REJECTED:
@@ -184,7 +184,7 @@ class Plan:
         self.check()
 
     def _set(self, **values):
-        """The only way in: what has been checked stays as it was."""
+        """The only constructor: a checked plan stays as it was."""
         vars(self).update(values)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -291,13 +291,13 @@ class Plan:
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
     def save(self, path: typed.Path) -> None:
-        """Writes what the file's name says: .json, .csv, .svg (the picture), .html (the
+        """Writes the format of the file's name: .json, .csv, .svg (the picture), .html (the
         page to search and zoom in), .h. All or nothing, and checked once more.
 
         Raises:
             RejectedError: the plan is wrong.
             InputError: no format has that extension.
-            OSError: the file cannot be written; what was there stays.
+            OSError: the file cannot be written; the old file stays.
         """
         self.check()
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))

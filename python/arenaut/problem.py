@@ -1,4 +1,4 @@
-"""Problems: buffers with sizes and lifetimes, the pools they may lie in, and what ties them
+"""Problems: buffers with sizes and lifetimes, the pools they may lie in, and the relations that tie them
 together. include/arenaut/problem.h describes each part."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Pool(namedtuple("Pool", "name capacity align device")):
     """Memory to place buffers in.
 
     Attributes:
-        name (str): what it is called.
+        name (str): its name.
         capacity (int): bytes; None for no limit.
         align (int): bytes, a power of two, that its size is a multiple of.
         device (tuple): a type and an index, (0, 0) for the host.
@@ -104,7 +104,7 @@ def class_words():
 
 
 class Problem:
-    """Buffers to be placed, and what ties them together. All arguments but `sizes` may be left out.
+    """Buffers to be placed, and their relations. All arguments but `sizes` may be left out.
 
     Problems do not change. They can be pickled, and used by several threads at once. Columns are
     lists, numpy arrays, or anything that has a buffer, of one dimension and as long as `sizes`.
@@ -125,7 +125,7 @@ class Problem:
         inside_delta: and how many bytes from its start.
         kinds: "intermediate", "input", "output", "state", "scratch" or "constant".
         uses: how often all its bytes are written or read, which counts where there are several pools.
-        names: what people call the buffers.
+        names: of the buffers, for reports.
         conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
         separations: (upper, lower, distance): the two may overlap at offsets so many bytes apart.
         reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
@@ -282,7 +282,7 @@ class Problem:
 
     @property
     def kinds(self) -> list[typed.Kind]:
-        """What each buffer holds."""
+        """The kind of each buffer's content."""
         words = class_words()
         return [words[k] for k in self._column("cls", 0)]
 
@@ -341,7 +341,7 @@ class Problem:
         return documents.write("csv", self).decode()
 
     def save(self, path: typed.Path) -> None:
-        """Writes it as what the file's name says: .json or .csv. All or nothing."""
+        """Writes it in the format of the file's name: .json or .csv. All or nothing."""
         name = documents.format_for(path)
         name = "problem-json" if name == "plan-json" else name  # both are .json
         documents.write_file(path, documents.write(name, self))

@@ -25,7 +25,7 @@ class OptionsRecord(Structure):
 
 
 class Block(Structure):
-    """arenaut_tape_block: what was recorded of one request."""
+    """arenaut_tape_block: the record of one request."""
 
     _fields_ = [("size", c_uint64), ("align", c_uint64), ("first", c_int64), ("end", c_int64),
                 ("released", c_bool), ("kept", c_bool)]
@@ -77,7 +77,7 @@ class Tape:
     """The allocations of this thread in one run, recorded and then played back.
 
     Args:
-        what: which requests count: ALIGNED, what tensors use; ALIGNED | MALLOC, all.
+        what: the requests that count: ALIGNED, those of tensors; ALIGNED | MALLOC, all.
         align: bytes, a power of two, of every block.
         min_size: bytes; smaller requests are left to the heap.
         exact: whether sizes must be the recorded ones, too.
@@ -114,14 +114,14 @@ class Tape:
             raise library.ArenautError("this thread records or plays a tape already", 2)
 
     def pause(self) -> None:
-        """What is asked for until `resume` goes to the heap."""
+        """Requests until `resume` go to the heap."""
         hook_leave()
 
     def resume(self) -> None:
         hook_enter(self.handle, self.what)
 
     def play(self) -> None:
-        """Begins a run that is played. Call `stop` at its end, whatever happens."""
+        """Begins a run that is played. Call `stop` at its end in any case."""
         if hook_play(self.handle, self.what, None) != library.OK:
             check(hook_play, self.handle, self.what)
 
@@ -161,7 +161,7 @@ class Tape:
         return taken
 
     def place(self, offsets: Sequence[int], size: int) -> None:
-        """Takes the places that somebody else has planned; they are checked."""
+        """Takes the places of another planner; they are checked."""
         check(tape_place, self.handle, (c_uint64 * len(offsets))(*offsets), size)
         self.placed = True
 

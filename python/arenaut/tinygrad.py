@@ -5,8 +5,8 @@
     arenaut.tinygrad.install(place=False)     # or: its own plans, and each is checked
 
 tinygrad's planner works out which buffers are alive when and then places them as they come. Only the
-placing is taken over: its own function runs, with another allocator, so that what it decides about
-lanes of copies, held buffers and devices stays as it is. docs/hosts.md has what that comes to.
+placing is taken over: its own function runs, with another allocator, so that its decisions about
+lanes of copies, held buffers and devices stay as they are. docs/hosts.md has the savings.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class TorchDevice:
 
 
 def from_torch(snapshot: Mapping[str, typed.Any], device: int | None = None) -> str:
-    """A trace from what torch.cuda.memory._snapshot() returns.
+    """A trace from the result of torch.cuda.memory._snapshot().
 
     Args:
         snapshot: recorded with torch.cuda.memory._record_memory_history(); it has "device_traces"

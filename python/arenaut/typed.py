@@ -1,5 +1,5 @@
-"""What is handed in and what comes back, for those who check types. The package reads this only where somebody
-looks at its annotations (deferred.py); programs may, to name what they pass on: `from arenaut.typed import Column`."""
+"""Types of arguments and results, for type checkers. The package reads this only if a program
+looks at its annotations (deferred.py); programs may, to name their types: `from arenaut.typed import Column`."""
 
 from __future__ import annotations
 
