@@ -121,7 +121,7 @@ static const flag_row flags[] = {
      .help = "models their times: a100, h100, cpu, or rates a second", .standard = "a100",
      .traits = ABOUT_MODELS},
     {"reorder", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(reorder), "on|off",
-     .help = "schedule ops in another order", .standard = "off", .choices = "on|off",
+     .help = "reschedule ops to lower the peak", .standard = "off", .choices = "on|off",
      .traits = ABOUT_MODELS},
     {"max-ops", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_ops), "N",
      .help = "of ops that tiling or rematerialization may add", .standard = "any number",
