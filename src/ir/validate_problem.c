@@ -1,6 +1,6 @@
-/* Finishing and validation of a problem as a whole: rules that no single add call can check, such as the order of
- * lifetimes, the inside and same-base relations (no circle, the right sizes and steps) and edges.
- * Every message names the buffers. O(n log n). */
+/* Finishing and validation of a problem as a whole: rules that no single add call can check, such
+ * as the order of lifetimes, the inside and same-base relations (no circle, the right sizes and
+ * steps) and edges. Every message names the buffers. O(n log n). */
 #include <inttypes.h>
 
 #include <arenaut/problem.h>
