@@ -10,6 +10,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 
 /* ---- how many channels a tile has ---- */
@@ -31,8 +32,8 @@ typedef struct sizing {
     uint64_t room;
 } sizing;
 
-static uint64_t of_channel(const arenaut_tensor *image) {
-    return image->bytes / (uint64_t)image->dims[ARN_AXIS_C];
+static int64_t channels_of(const arn_tile_graph *graph, const arenaut_tensor *image) {
+    return image->dims[arn_tile_dim(graph, ARN_AXIS_C)];
 }
 
 static sizing begin(const arn_tile_graph *graph, const arenaut_split_stage *group, bool reach) {
@@ -42,10 +43,10 @@ static sizing begin(const arn_tile_graph *graph, const arenaut_split_stage *grou
     for (uint32_t at = group->first_op; at < end; at++) {
         if (graph->ops[at].of_constants) continue;
         const arenaut_tensor *made = &p->tensors[p->ops[at].outputs[0]];
-        const uint64_t bytes = of_channel(made);
+        const uint64_t bytes = made->bytes / (uint64_t)channels_of(graph, made);
         if (c.channels == 0) {
             const uint32_t image = p->ops[at].inputs[0];
-            c.channels = made->dims[ARN_AXIS_C];
+            c.channels = channels_of(graph, made);
             c.each.first = c.each.most = bytes;
             if (graph->last_reader[image] < end) c.image = p->tensors[image].bytes;
         } else {
@@ -186,7 +187,7 @@ static const char *refuse_operand(const arenaut_tensor *constant, int64_t channe
 static const char *refuse_operands(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                    uint32_t at, uint32_t chained) {
     const arenaut_op *op = &graph->program->ops[at];
-    const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
+    const int64_t channels = channels_of(graph, &graph->program->tensors[op->outputs[0]]);
     const arn_tile_kind kind = graph->ops[at].kind;
     const char *why = NULL;
     for (uint32_t i = 0; i < op->n_inputs && !why; i++) {
@@ -234,7 +235,9 @@ static const char *refuse_widening(const arn_tile_graph *graph, const arenaut_sp
 
 const char *arn_channel_tiles_refuse(const arn_tile_graph *graph,
                                      const arenaut_split_stage *group) {
+    const char *refused = arn_tile_dialect_refuse(graph->dialect, group->mode);
     uint32_t chained = ARENAUT_NONE;
+    if (refused) return refused;
     for (uint32_t i = 0; i < group->n_ops; i++) {
         const uint32_t at = group->first_op + i;
         const bool widens = graph->ops[at].of_constants;
@@ -247,7 +250,7 @@ const char *arn_channel_tiles_refuse(const arn_tile_graph *graph,
         if (!widens) chained = graph->program->ops[at].outputs[0];
     }
     if (chained == ARENAUT_NONE) return "it does not begin with a convolution";
-    return graph->program->tensors[chained].dims[ARN_AXIS_C] < (int64_t)group->pieces
+    return channels_of(graph, &graph->program->tensors[chained]) < (int64_t)group->pieces
                ? "it has fewer channels than tiles"
                : NULL;
 }
@@ -266,7 +269,7 @@ static uint32_t divide(arn_draft *draft, const arenaut_split_stage *group, uint3
     const uint32_t id = op->inputs[i];
     if (id == ARENAUT_NONE || kind == ARN_TILE_PAD) return id;
     const arenaut_tensor *operand = &draft->graph->program->tensors[id];
-    const int64_t all = draft->graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
+    const int64_t all = channels_of(draft->graph, &draft->graph->program->tensors[op->outputs[0]]);
     const bool weights = kind == ARN_TILE_CONV && i == 1;
     const bool whole = !weights && !has_channels(operand, all);
     const uint32_t axis = weights || operand->rank == 0 ? 0 : operand->rank - 1;
@@ -276,7 +279,7 @@ static uint32_t divide(arn_draft *draft, const arenaut_split_stage *group, uint3
     if (constant == id) return tile;
     const uint32_t made =
         arn_draft_tile(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
-    arn_draft_part(draft, draft->graph->producer[id], &tile, made, false);
+    arn_draft_part(draft, draft->graph->producer[id], &tile, made, NULL);
     return made;
 }
 
@@ -294,8 +297,9 @@ static uint32_t put_tile(arn_draft *draft, const arenaut_split_stage *group, ran
             inputs[i] = op->inputs[i] == chained ? made : divide(draft, group, at, i, channels);
         }
         chained = op->outputs[0];
-        made = arn_draft_tile(draft, chained, ARN_AXIS_C, channels.begin, channels.count);
-        arn_draft_part(draft, at, inputs, made, false);
+        made = arn_draft_tile(draft, chained, arn_tile_dim(draft->graph, ARN_AXIS_C),
+                              channels.begin, channels.count);
+        arn_draft_part(draft, at, inputs, made, NULL);
     }
     return made;
 }
@@ -320,7 +324,7 @@ void arn_channel_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {
         made[p] = put_tile(draft, group, part);
         part.begin += part.count;
     }
-    arn_draft_join(draft, ARN_AXIS_C, made, group->pieces, last, last);
+    arn_draft_join(draft, arn_tile_dim(draft->graph, ARN_AXIS_C), made, group->pieces, last, last);
     arn_release(allocator, counts);
     arn_release(allocator, made);
 }

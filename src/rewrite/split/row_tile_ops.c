@@ -7,6 +7,7 @@
  * halo, and the rows of its result that saw a wrong edge are left out. A pool counts the elements
  * that it sees, and is always cropped. */
 #include "core/memory.h"
+#include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 
@@ -37,7 +38,7 @@ static const arn_tile_op *facts_of(const row_tiling *b, uint32_t k) {
 }
 
 static int64_t height(const row_tiling *b, uint32_t tensor) {
-    return b->graph->program->tensors[tensor].dims[ARN_AXIS_H];
+    return b->graph->program->tensors[tensor].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
 }
 
 static bool reads_computed_constants(const arn_tile_graph *graph, uint32_t op) {
@@ -50,7 +51,9 @@ static bool reads_computed_constants(const arn_tile_graph *graph, uint32_t op) {
 }
 
 const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_split_stage *group) {
+    const char *why = arn_tile_dialect_refuse(graph->dialect, group->mode);
     bool some = false;
+    if (why) return why;
     for (uint32_t k = 0; k < group->n_ops; k++) {
         const uint32_t at = group->first_op + k;
         if (graph->ops[at].of_constants) continue;
@@ -61,7 +64,7 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
         if (!arn_tile_is_result(graph, group, k)) continue;
         some = true;
         const uint32_t made = graph->program->ops[at].outputs[0];
-        const int64_t all = graph->program->tensors[made].dims[ARN_AXIS_H];
+        const int64_t all = graph->program->tensors[made].dims[arn_tile_dim(graph, ARN_AXIS_H)];
         if (all < (int64_t)group->pieces) return "a result of it has fewer rows than tiles";
         if (arn_rows_none(arn_row_tile_own(group, group->pieces - 1, all))) {
             return "fewer tiles of equal height cover all rows of a result of it";
@@ -102,16 +105,19 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
         in.begin - all.begin, all.end - in.end, w->before, w->after, c->before, c->after};
     const uint32_t at = b->group->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
+    static const int64_t unpadded[4] = {0};
     if (facts->kind == ARN_TILE_PAD) {
-        inputs[1] = arn_draft_paddings(b->draft, pads);
-        arn_draft_part(b->draft, at, inputs, output, false);
+        inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
+        arn_draft_part(b->draft, at, inputs, output, NULL);
+    } else if (facts->pads_sides) {
+        arn_draft_part(b->draft, at, inputs, output, pads);
     } else if (!some) {
-        arn_draft_part(b->draft, at, inputs, output, facts->same);
+        arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);
     } else if (arn_row_tiles_crop(b->counted, k) || arn_rows_same_pads(h, in, made)) {
-        arn_draft_part(b->draft, at, inputs, output, false);
+        arn_draft_part(b->draft, at, inputs, output, NULL);
     } else {
         inputs[0] = arn_draft_pad(b->draft, inputs[0], pads);
-        arn_draft_part(b->draft, at, inputs, output, true);
+        arn_draft_part(b->draft, at, inputs, output, unpadded);
     }
 }
 
@@ -119,7 +125,8 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
 static row_slice put_op(row_tiling *b, const arn_row_tile_op *tile, uint32_t k) {
     gather(b, k, tile->input, b->inputs);
     const uint32_t made =
-        arn_draft_tile(b->draft, op_of(b, k)->outputs[0], ARN_AXIS_H, 0, arn_rows_count(tile->run));
+        arn_draft_tile(b->draft, op_of(b, k)->outputs[0], arn_tile_dim(b->graph, ARN_AXIS_H), 0,
+                       arn_rows_count(tile->run));
     put_window(b, k, tile->run, tile->input, b->inputs, made);
     const row_slice all = {made, tile->run};
     return (row_slice){take(b, &all, tile->make), tile->make};
@@ -138,13 +145,14 @@ static int64_t next_wanted(const row_tiling *b, uint32_t tile, uint32_t k) {
 static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
     const uint32_t of = op_of(b, k)->outputs[0];
     const arn_rows want = arn_row_tile(b->counted, tile, k)->want;
+    const uint32_t rows = arn_tile_dim(b->graph, ARN_AXIS_H);
     row_slice *now = &b->now[k], *line_buffer = &b->line_buffer[k];
     if (arn_rows_none(made.rows)) {
         *now = *line_buffer;
     } else if (want.begin < made.rows.begin) {
         const arn_rows again = {want.begin, made.rows.begin};
         uint32_t both[] = {take(b, line_buffer, again), made.tensor};
-        *now = (row_slice){arn_draft_join(b->draft, ARN_AXIS_H, both, 2, ARENAUT_NONE, of),
+        *now = (row_slice){arn_draft_join(b->draft, rows, both, 2, ARENAUT_NONE, of),
                            {want.begin, made.rows.end}};
     } else {
         *now = made;
@@ -181,7 +189,8 @@ static void put_all(row_tiling *b) {
     for (uint32_t k = 0; k < n; k++) {
         if (!b->counted->results[k].is_result) continue;
         const uint32_t whole = op_of(b, k)->outputs[0];
-        arn_draft_join(b->draft, ARN_AXIS_H, b->tiles + (size_t)k * n_tiles, n_tiles, whole, whole);
+        arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), b->tiles + (size_t)k * n_tiles,
+                       n_tiles, whole, whole);
     }
     if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, n_tiles);
 }

@@ -141,7 +141,8 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t id = op->inputs[i];
         if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
-        const int64_t height = b->graph->program->tensors[id].dims[ARN_AXIS_H];
+        const int64_t height =
+            b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
         if (!find_input_rows(b, k, height, &tile[k])) return false;
         const uint32_t from = arn_tile_producer(b->graph, b->group, id);
         if (from != ARENAUT_NONE) tile[from].want = hull(tile[from].want, tile[k].input);
@@ -193,7 +194,7 @@ static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_spl
     const uint32_t at = group->first_op + k;
     if (graph->ops[at].of_constants) return (arn_tiled_result){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
-    const int64_t height = made->dims[ARN_AXIS_H];
+    const int64_t height = made->dims[arn_tile_dim(graph, ARN_AXIS_H)];
     return (arn_tiled_result){.height = height,
                               .row_bytes = made->bytes / (uint64_t)height,
                               .ends = ended_by(graph, group, at),

@@ -40,8 +40,7 @@ static const uint32_t *arguments_of(const outlining *c, uint32_t op) {
 /* Rows taken from an image that is there as a whole: the place differs from tile to tile. */
 static bool takes_from_outside(const outlining *c, uint32_t op) {
     const arn_draft_op *o = &c->draft->ops[op];
-    return o->before == ARENAUT_NONE && strcmp(o->name, "SLICE") == 0 &&
-           arguments_of(c, op)[0] < c->n_before;
+    return o->move == ARN_MOVE_SLICE && arguments_of(c, op)[0] < c->n_before;
 }
 
 /* Puts these ops in front of the tile's others, and lets it begin behind them. */
@@ -106,9 +105,10 @@ static bool match_ops(outlining *c, const tile *a, const tile *b, uint32_t index
     const arn_draft_op *right = &c->draft->ops[b->first + index];
     const uint32_t *from = c->draft->arguments + left->first;
     const uint32_t *to = c->draft->arguments + right->first;
-    if (left->before != right->before || left->valid != right->valid || left->axis != right->axis ||
-        left->n_inputs != right->n_inputs || left->n_outputs != right->n_outputs ||
-        (left->before == ARENAUT_NONE && strcmp(left->name, right->name) != 0)) {
+    if (left->before != right->before || left->move != right->move ||
+        left->repadded != right->repadded || left->axis != right->axis ||
+        memcmp(left->pads, right->pads, sizeof left->pads) != 0 ||
+        left->n_inputs != right->n_inputs || left->n_outputs != right->n_outputs) {
         return false;
     }
     for (uint32_t i = 0; i < left->n_inputs + left->n_outputs; i++) {

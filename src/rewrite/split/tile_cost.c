@@ -57,13 +57,13 @@ static uint64_t hash_argument(uint64_t hash, const arn_draft *draft, uint32_t te
 }
 
 static uint64_t hash_op(const arn_draft_op *op) {
-    const uint64_t hash = arn_hash_word(ARN_HASH_START, op->before);
-    return op->name ? arn_hash_text(hash, op->name) : hash;
+    return arn_hash_word(arn_hash_word(ARN_HASH_START, op->before), op->move);
 }
 
 static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uint32_t input) {
     uint64_t hash = hash_op(op);
-    hash = arn_hash_word(hash, (uint64_t)op->axis << 1 | op->valid);
+    hash = arn_hash_word(hash, (uint64_t)op->axis << 1 | op->repadded);
+    hash = hash_words(hash, op->pads, 4);
     hash = arn_hash_word(hash, (uint64_t)input + 1);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         hash = hash_argument(hash, draft, draft->arguments[op->first + i]);
@@ -74,7 +74,8 @@ static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uin
 static int64_t channels_of(const arn_draft *draft, const arn_draft_op *op) {
     if (op->before != ARENAUT_NONE && draft->graph->ops[op->before].kind == ARN_TILE_OPAQUE)
         return 0;
-    return arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs])[ARN_AXIS_C];
+    return arn_draft_dims(
+        draft, draft->arguments[op->first + op->n_inputs])[arn_tile_dim(draft->graph, ARN_AXIS_C)];
 }
 
 /* Input 0 is no number of an operand in the other kind of question. */

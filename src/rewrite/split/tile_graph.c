@@ -7,6 +7,9 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "rewrite/split/tile_dialect.h"
+
+uint32_t arn_tile_dim(const arn_tile_graph *graph, int axis) { return graph->dialect->dim[axis]; }
 
 /* Defined before the first op, even if an op writes it later. */
 static bool is_given(const arenaut_tensor *t) {
@@ -104,7 +107,7 @@ static void take_ops(arn_tile_graph *graph) {
         for (uint32_t k = 0; k < op->n_outputs && graph->ops[i].of_constants; k++) {
             if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
         }
-        arn_tile_take_operator(graph, i);
+        graph->dialect->take_operator(graph, i);
     }
 }
 
@@ -112,6 +115,11 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
                                    const arenaut_allocator *allocator, arn_tile_graph *graph,
                                    arenaut_error *err) {
     const size_t n = program->n_tensors;
+    const arn_tile_dialect *dialect = arn_tile_dialect_find(program->dialect);
+    if (!dialect) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "no tiles are made of ops of the dialect '%.40s'",
+                        program->dialect);
+    }
     if (program->n_methods != 1 || program->methods[0].concurrent || program->n_symbols > 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "the program has %u methods; only programs of one, whose ops run one after "
@@ -120,6 +128,7 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
     }
     *graph = (arn_tile_graph){
         .program = program,
+        .dialect = dialect,
         .allocator = allocator,
         .ops = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->ops),
         .producer = arn_allocate(allocator, n, sizeof *graph->producer),

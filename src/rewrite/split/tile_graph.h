@@ -5,8 +5,8 @@
 
 #include <arenaut/rewrite.h>
 
-/* Dimensions of an image. */
-enum { ARN_AXIS_H = 1, ARN_AXIS_W = 2, ARN_AXIS_C = 3, ARN_IMAGE_RANK = 4 };
+/* Axes of an image; its dialect says which dimension of a tensor each of them is. */
+enum { ARN_AXIS_H, ARN_AXIS_W, ARN_AXIS_C, ARN_IMAGE_AXES, ARN_IMAGE_RANK = 4 };
 
 enum {
     ARN_TILE_INPUTS = 3,      /* arguments of an op that can be tiled, but for concatenations */
@@ -39,16 +39,20 @@ typedef struct arn_tile_window {
 
 typedef struct arn_tile_op {
     arn_tile_kind kind;
-    arn_tile_window window[4]; /* by axis: H and W; of a PAD also channels */
-    bool same;                 /* pads by the rule SAME */
-    bool of_constants;         /* reads nothing that is computed from the model's inputs */
-    bool widens;               /* its only operand, to numbers of more bytes */
+    arn_tile_window window[ARN_IMAGE_AXES]; /* H and W; of a PAD also channels */
+    bool same;          /* pads by the rule SAME, which its parts can only leave out */
+    bool pads_sides;    /* states the padding of each side: its parts have their own */
+    bool of_constants;  /* reads nothing that is computed from the model's inputs */
+    bool widens;        /* its only operand, to numbers of more bytes */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
                          * counts them, and times infinity they are no number */
 } arn_tile_op;
 
+struct arn_tile_dialect;
+
 typedef struct arn_tile_graph {
     const arenaut_program *program; /* of one method */
+    const struct arn_tile_dialect *dialect;
     const arenaut_allocator *allocator;
     arn_tile_op *ops;
     uint32_t *producer;    /* per tensor: its op; ARENAUT_NONE: none */
@@ -64,9 +68,8 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
                                    arenaut_error *err);
 void arn_tile_graph_free(arn_tile_graph *graph);
 
-/* tile_operators.c: fills in the window and the multiplications of an op; `fixed` is known of the
- * tensors that it reads. */
-void arn_tile_take_operator(arn_tile_graph *graph, uint32_t op);
+/* The dimension of an image's tensor that is this axis. */
+uint32_t arn_tile_dim(const arn_tile_graph *graph, int axis);
 
 static inline bool arn_tile_is_constant(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->program->tensors[tensor].cls == ARENAUT_CONSTANT;

@@ -1,5 +1,5 @@
 /* Emission of ops and tensors of a tiled program into a draft: tiles of tensors, parts of ops, and
- * the ops of the micro runtime that move data (SLICE, PAD, CONCATENATION). Equal constants are
+ * ops that move data, in the spelling of the program's dialect. Equal constants are
  * merged: sizes, places and paddings that are the same in several ops are one tensor, since the
  * runtime keeps some bytes of each. */
 #include "rewrite/split/tiled_draft.h"
@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/split/tile_dialect.h"
 
 arn_draft arn_draft_begin(const arn_tile_graph *graph) {
     const arn_draft draft = {.graph = graph};
@@ -102,7 +103,7 @@ uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t be
     return last_number(draft);
 }
 
-static uint32_t add_constant(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank) {
+uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank) {
     arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, rank);
     if (!tensor) return 0;
     tensor->dims[0] = rank == 1 ? n : n / 2;
@@ -139,52 +140,49 @@ void arn_draft_copy(arn_draft *draft, uint32_t op) {
 }
 
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    bool valid) {
-    const arn_draft_op part = {.before = before,
-                               .n_inputs = draft->graph->program->ops[before].n_inputs,
-                               .n_outputs = 1,
-                               .valid = valid};
+                    const int64_t pads[4]) {
+    arn_draft_op part = {.before = before,
+                         .n_inputs = draft->graph->program->ops[before].n_inputs,
+                         .n_outputs = 1,
+                         .repadded = pads != NULL};
+    if (pads) memcpy(part.pads, pads, sizeof part.pads);
     add_op(draft, &part, inputs, &output);
-}
-
-static void move_data(arn_draft *draft, const char *name, const uint32_t *inputs, uint32_t n_inputs,
-                      uint32_t output, int64_t axis) {
-    const arn_draft_op op = {
-        .before = ARENAUT_NONE, .name = name, .n_inputs = n_inputs, .n_outputs = 1, .axis = axis};
-    add_op(draft, &op, inputs, &output);
 }
 
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count) {
     if (draft->failed) return 0;
     int64_t dims[ARN_IMAGE_RANK];
+    const uint32_t rows = arn_tile_dim(draft->graph, ARN_AXIS_H);
     memcpy(dims, arn_draft_dims(draft, image), sizeof dims);
-    if (begin == 0 && count == dims[ARN_AXIS_H]) return image;
-    dims[ARN_AXIS_H] = count;
-    const int64_t from[ARN_IMAGE_RANK] = {0, begin, 0, 0};
-    const uint32_t inputs[] = {image, add_constant(draft, from, ARN_IMAGE_RANK, 1),
-                               add_constant(draft, dims, ARN_IMAGE_RANK, 1)};
+    if (begin == 0 && count == dims[rows]) return image;
+    dims[rows] = count;
+    arn_draft_op slice = {.before = ARENAUT_NONE,
+                          .move = ARN_MOVE_SLICE,
+                          .n_outputs = 1,
+                          .axis = rows,
+                          .begin = begin,
+                          .end = begin + count};
+    uint32_t inputs[ARN_MOVE_OPERANDS] = {image};
+    slice.n_inputs = 1 + draft->graph->dialect->list_slice(draft, &slice, dims, inputs + 1);
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
-    move_data(draft, "SLICE", inputs, 3, made, 0);
+    add_op(draft, &slice, inputs, &made);
     return made;
-}
-
-uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[6]) {
-    const int64_t values[] = {0, 0, pads[0], pads[1], pads[2], pads[3], pads[4], pads[5]};
-    return add_constant(draft, values, ARN_DRAFT_VALUES, 2);
 }
 
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]) {
     if (draft->failed) return 0;
     int64_t dims[ARN_IMAGE_RANK];
     memcpy(dims, arn_draft_dims(draft, image), sizeof dims);
-    dims[ARN_AXIS_H] += pads[0] + pads[1];
-    dims[ARN_AXIS_W] += pads[2] + pads[3];
-    dims[ARN_AXIS_C] += pads[4] + pads[5];
-    const uint32_t inputs[] = {image, arn_draft_paddings(draft, pads)};
+    for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
+        dims[arn_tile_dim(draft->graph, axis)] += pads[2 * axis] + pads[2 * axis + 1];
+    }
+    const arn_draft_op pad = {
+        .before = ARENAUT_NONE, .move = ARN_MOVE_PAD, .n_inputs = 2, .n_outputs = 1};
+    const uint32_t inputs[] = {image, draft->graph->dialect->list_pads(draft, pads)};
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
-    move_data(draft, "PAD", inputs, 2, made, 0);
+    add_op(draft, &pad, inputs, &made);
     return made;
 }
 
@@ -198,17 +196,20 @@ static uint32_t join_some(arn_draft *draft, uint32_t axis, const uint32_t *tiles
         for (uint32_t i = 0; i < n; i++) dims[axis] += arn_draft_dims(draft, tiles[i])[axis];
         whole = arn_draft_image(draft, of, dims);
     }
-    move_data(draft, "CONCATENATION", tiles, n, whole, axis);
+    const arn_draft_op join = {
+        .before = ARENAUT_NONE, .move = ARN_MOVE_JOIN, .n_inputs = n, .n_outputs = 1, .axis = axis};
+    add_op(draft, &join, tiles, &whole);
     return whole;
 }
 
 uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32_t n,
                         uint32_t whole, uint32_t of) {
+    const uint32_t most = draft->graph->dialect->most_joined;
     if (draft->failed) return 0;
-    while (n > ARN_JOIN_INPUTS && !draft->failed) {
+    while (n > most && !draft->failed) {
         uint32_t joined = 0;
-        for (uint32_t i = 0; i < n && !draft->failed; i += ARN_JOIN_INPUTS) {
-            const uint32_t some = n - i < ARN_JOIN_INPUTS ? n - i : ARN_JOIN_INPUTS;
+        for (uint32_t i = 0; i < n && !draft->failed; i += most) {
+            const uint32_t some = n - i < most ? n - i : most;
             tiles[joined++] = join_some(draft, axis, tiles + i, some, ARENAUT_NONE, of);
         }
         n = joined;
@@ -233,7 +234,7 @@ arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number
     const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
     arenaut_tensor tensor = arenaut_tensor_default();
     if (from->origin.tensor == ARENAUT_NONE) {
-        tensor.dtype = ARENAUT_DTYPE_INT32;
+        tensor.dtype = draft->graph->dialect->numbers;
         tensor.method = 0;
         tensor.cls = ARENAUT_CONSTANT;
         tensor.values = from->values;
@@ -253,32 +254,28 @@ arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number
     return tensor;
 }
 
-static const arenaut_attribute no_padding = {"padding", 0, NULL, "VALID"};
-
 void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
                            arenaut_attribute *attributes, arenaut_op *op) {
+    const arn_tile_dialect *dialect = draft->graph->dialect;
     if (from->before == ARENAUT_NONE) {
-        *op = (arenaut_op){.name = from->name, .kind = ARENAUT_OP_OUT};
-        attributes[0] = (arenaut_attribute){"axis", 1, &from->axis, NULL};
-        op->n_attributes = strcmp(from->name, "CONCATENATION") == 0 ? 1 : 0;
+        *op = (arenaut_op){.name = dialect->mover[from->move], .kind = ARENAUT_OP_OUT};
+        op->n_attributes = dialect->describe_move(from, attributes);
         op->attributes = attributes;
         return;
     }
-    *op = draft->graph->program->ops[from->before];
-    if (!from->valid) return;
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        const bool padding = strcmp(op->attributes[i].name, no_padding.name) == 0;
-        attributes[i] = padding ? no_padding : op->attributes[i];
-    }
+    const arenaut_op *before = &draft->graph->program->ops[from->before];
+    *op = *before;
+    if (!from->repadded) return;
+    op->n_attributes = dialect->describe_part(from, before, attributes);
     op->attributes = attributes;
 }
 
 uint32_t arn_draft_most_attributes(const arenaut_program *program) {
-    uint32_t most = 1;
+    uint32_t most = 0;
     for (uint32_t i = 0; i < program->n_ops; i++) {
         if (program->ops[i].n_attributes > most) most = program->ops[i].n_attributes;
     }
-    return most;
+    return most + ARN_MOST_ADDED;
 }
 
 /* ---- shared constants ---- */

@@ -10,7 +10,6 @@
 
 enum {
     ARN_DRAFT_VALUES = 2 * ARN_IMAGE_RANK, /* of a new constant: at most a list of paddings */
-    ARN_JOIN_INPUTS = 10,                  /* the micro runtime joins no more at once */
     ARN_DRAFT_ROUNDING = 16,               /* of its buffers */
 };
 
@@ -23,12 +22,22 @@ typedef struct arn_draft_tensor {
     int64_t values[ARN_DRAFT_VALUES];
 } arn_draft_tensor;
 
+/* Ops that move data, whatever a dialect calls them. */
+typedef enum arn_draft_move {
+    ARN_MOVE_NONE,
+    ARN_MOVE_SLICE, /* elements [begin, end) along dimension `axis` of its operand */
+    ARN_MOVE_JOIN,  /* concatenation along dimension `axis` */
+    ARN_MOVE_PAD,   /* zeroes around its operand */
+    ARN_MOVE_COUNT
+} arn_draft_move;
+
 typedef struct arn_draft_op {
-    uint32_t before;  /* the op that it does a part of, or all; NONE: it moves data */
-    const char *name; /* of one that moves data */
+    uint32_t before; /* the op that it does a part of, or all; NONE: it moves data */
+    arn_draft_move move;
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
-    bool valid;                          /* pads no more by itself */
-    int64_t axis;                        /* of a concatenation */
+    bool repadded;                       /* a part that is padded otherwise than the op before: */
+    int64_t pads[4];                     /* top, bottom, left, right */
+    int64_t axis, begin, end;            /* of one that moves data */
 } arn_draft_op;
 
 /* Ops [first_op, first_op + n_ops) of the draft, outlined into a method. */
@@ -61,23 +70,25 @@ void arn_draft_clear(arn_draft *draft);
 /* The op of the program before as it was. */
 void arn_draft_copy(arn_draft *draft, uint32_t op);
 
-/* `count` elements along `axis` of a tensor of the program before, from `begin` on; for a tensor
- * that is computed `begin` says nothing. Gives the new tensor's number. */
+/* `count` elements along dimension `axis` of a tensor of the program before, from `begin` on; for a
+ * tensor that is computed `begin` says nothing. Gives the new tensor's number. */
 uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin, int64_t count);
 /* An image of these sizes, with the type of tensor `of` of the program before. */
 uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]);
 
-/* A part of op `before`, with the arguments given in the order of its own. */
+/* A part of op `before`, with the arguments given in the order of its own. `pads`: its padding,
+ * top, bottom, left and right; NULL: by the same rule as before. */
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    bool valid);
+                    const int64_t pads[4]);
+
+/* A constant with these numbers; of rank 2 in pairs. */
+uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank);
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
-/* The operand of a PAD: top, bottom, left, right, and channels. */
-uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[6]);
-/* The image with padding around. */
+/* The image with padding around: top, bottom, left, right, and channels. */
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
-/* Concatenates tiles along `axis` into tensor `whole`, or into a new one like `of` for
+/* Concatenates tiles along dimension `axis` into tensor `whole`, or into a new one like `of` for
  * ARENAUT_NONE, in several steps if they are many. Gives the result. Changes `tiles`. */
 uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32_t n,
                         uint32_t whole, uint32_t of);
