@@ -69,15 +69,16 @@ static bool keeps_format(const tool_job *job, const char *path) {
     return length > 0 && length >= matching_length(other->extensions, path);
 }
 
-/* Whether anything of a result goes into a model of this input: a plan, a schedule of its ops, or
- * rematerialized ops. */
+/* Whether anything of a result goes into a model of this input: a plan, a schedule of its ops,
+ * rematerialized ops, or tiles. */
 bool goes_into_model(const tool_job *job) {
     const arenaut_format *own = job->pipeline->document.format;
     const arenaut_pipeline_options *options = &job->pipeline->options;
     if (!own->write || !own->needs_original) return false;
     return arenaut_target_for_format(own->name)->plan_in_file ||
            (own->holds_order && options->reordering.on) ||
-           (own->holds_repeats && options->recomputing.on);
+           (own->holds_repeats && options->recomputing.on) ||
+           (own->holds_tiles && options->splitting.on);
 }
 
 /* A device or a pipe has no telling name: a problem comes out as it came in, a model with its

@@ -239,10 +239,11 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
         const arenaut_format *format = p->job.pipeline->document.format;
         return complain(EXIT_USAGE, p->output,
                         "%s obeys no plan inside a model: write a .json or "
-                        "a .h%s%s",
+                        "a .h%s%s%s",
                         p->job.pipeline->target->name,
                         format->holds_order ? ", or the order of its ops with --reorder on" : "",
-                        format->holds_repeats ? ", or rematerialized ops with --recompute on" : "");
+                        format->holds_repeats ? ", or rematerialized ops with --recompute on" : "",
+                        format->holds_tiles ? ", or tiles of its ops with --split on" : "");
     }
     if (outcome == ARENAUT_OUTCOME_POOLS) {
         return complain(EXIT_USAGE, p->output,

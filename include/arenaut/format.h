@@ -64,6 +64,8 @@ typedef struct arenaut_format {
                           * so does the runtime, if it is set to */
     bool holds_orders;   /* so of each method, where a program has several */
     bool holds_repeats;  /* of a program with rematerialized ops, write() adds the copies */
+    bool holds_tiles;    /* of a program that was split, write() puts the tiles in place of the ops,
+                          * whether or not the runtime obeys a plan in the file */
     /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
     arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);

@@ -67,7 +67,8 @@ typedef struct arenaut_split_stage {
 /* Origin of a tensor of the new program. */
 typedef struct arenaut_origin {
     uint32_t tensor; /* of the program before, of the same type and quantization. ARENAUT_NONE: a
-                      * new constant, whose values are in tensor.values */
+                      * new constant, whose values are in tensor.values, or a number that new ops
+                      * compute */
     bool same;       /* it is that tensor; else, if ops are rematerialized, a copy of it */
     uint32_t axis;   /* of a constant: it has the elements of that tensor from `begin` on along this
                       * axis, as many as dims say. ARENAUT_NONE: its content follows from its op, and
@@ -92,7 +93,8 @@ typedef struct arenaut_rewrite {
     uint32_t *copied; /* ops of the program before, ascending: views that are copies now */
     uint32_t n_copied;
     uint32_t *arguments; /* the inputs, then the outputs, of one op after another, as it was made:
-                          * passes change those of the program. NULL: if ops were split */
+                          * passes change those of the program. NULL: if ops were only
+                          * reordered, or views became copies */
 } arenaut_rewrite;
 
 void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */

@@ -1,5 +1,5 @@
 /* ONNX models. The format can hold no plan: ONNX Runtime plans when it loads a model. Plans are
- * written as JSON, CSV or a C header; the schedule of the nodes goes into the model. The parts lie
+ * written as JSON, CSV or a C header; the schedule of the nodes goes into the model, and tiles. The parts lie
  * in onnx/. */
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"
@@ -37,7 +37,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
 extern const arenaut_format arn_format_onnx;
 const arenaut_format arn_format_onnx = {
     .name = "onnx",
-    .summary = "ONNX model; an order of its nodes goes inside, and rematerialized ones",
+    .summary = "ONNX model; an order of its nodes goes inside, rematerialized ones, and tiles",
     .extensions = ".onnx",
     .recognise = recognise,
     .read = read_document,
@@ -46,4 +46,5 @@ const arenaut_format arn_format_onnx = {
     .holds_order = true,
     .holds_orders = true,
     .holds_repeats = true,
+    .holds_tiles = true,
 };

@@ -27,6 +27,7 @@ const arenaut_format arn_format_tflite = {
     .holds_order = true,
     .holds_orders = true,
     .holds_repeats = true,
+    .holds_tiles = true,
     .strip = arn_tflite_strip,
     .compact = arn_tflite_compact,
 };

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/expr.h>
+
 #include "core/memory.h"
 
 /* How many ops do what an op did before, all of it. */
@@ -77,12 +79,32 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *be
     return st;
 }
 
+/* Sizes that the file leaves open are those that were asked for when it was read. */
+static arenaut_status check_written_tiles(const arenaut_pipeline *p, arenaut_program *before,
+                                          arenaut_rewrite *written, arenaut_error *err) {
+    const arenaut_program *as_read = p->store->as_read;
+    if (!before->dialect) return check(p, before, written, err);
+    for (uint32_t i = 0; i < before->n_symbols && i < as_read->n_symbols; i++) {
+        before->symbols[i].min = as_read->symbols[i].min;
+        before->symbols[i].max = as_read->symbols[i].max;
+    }
+    arenaut_status st = arn_pipeline_fix_sizes(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_fix_sizes(written->program, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_match_tiles(p->rewrite, written, arn_pipeline_allocator(p), err);
+    }
+    if (st != ARENAUT_OK) return st;
+    st = check(p, before, written, err);
+    arn_release(arn_pipeline_allocator(p), written->tensors);
+    return st;
+}
+
 /* In another order, what shares memory is found anew from the new places. */
 static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *before,
                                     arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
-    if (written.n_stages > 0) return check(p, before, &written, err);
+    if (written.n_stages > 0) return check_written_tiles(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
     if (st == ARENAUT_OK) {

@@ -26,6 +26,11 @@ arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
     options.after_pass = NULL;
     if (p->store->joining.chosen) options.joining = p->store->joining;
     if (!p->rewrite) return options;
+    if (p->rewrite->n_stages > 0) {
+        options.splitting = (arenaut_splitting){
+            .on = true, .stages = p->rewrite->stages, .n_stages = p->rewrite->n_stages};
+        return options;
+    }
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};
     options.copying = (arenaut_copying){p->rewrite->copied, p->rewrite->n_copied};

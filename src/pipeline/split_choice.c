@@ -313,6 +313,7 @@ static arenaut_status make_split(arenaut_pipeline *p, arn_budget *budget, arenau
 arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err) {
     arenaut_rewrite *rewrite = NULL;
     if (!p->options.splitting.on) return ARENAUT_OK;
-    const arenaut_status st = make_split(p, budget, &rewrite, err);
+    arenaut_status st = arn_pipeline_fix_sizes(p->document.program, err);
+    if (st == ARENAUT_OK) st = make_split(p, budget, &rewrite, err);
     return st == ARENAUT_OK && rewrite ? arn_pipeline_adopt(p, rewrite, err) : st;
 }

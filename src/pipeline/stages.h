@@ -252,6 +252,13 @@ arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_er
 arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
                                           const arenaut_allocator *allocator, arenaut_error *err);
 
+/* tiled_file.c: what a tiled program's file says of the tensors that were made, by the arguments of
+ * its ops; `written->tensors` becomes the caller's. It is a claim, and the checker decides. */
+arenaut_status arn_pipeline_match_tiles(const arenaut_rewrite *made, arenaut_rewrite *written,
+                                        const arenaut_allocator *allocator, arenaut_error *err);
+/* Gives all tensors the sizes that follow from those of others, if each open size has one value. */
+arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *err);
+
 /* merge_files.c: all the files as one program. */
 arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
                                         arenaut_error *err);

@@ -72,6 +72,7 @@ static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *byt
     options.stage = NULL;
     options.method = p->options.method;
     const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
+    options.splitting = as_is.splitting;
     options.recomputing = as_is.recomputing;
     options.copying = as_is.copying;
     arn_budget own = arn_budget_make(0, NULL, NULL);
@@ -85,7 +86,8 @@ static bool may_hold_rewrite(const arenaut_pipeline *p) {
     const arenaut_format *format = p->document.format;
     const bool rewritten = p->options.reordering.on || p->options.copying.n > 0;
     return (format->holds_order && rewritten) ||
-           (format->holds_repeats && p->options.recomputing.on);
+           (format->holds_repeats && p->options.recomputing.on) ||
+           (format->holds_tiles && p->options.splitting.on);
 }
 
 /* A rewritten program is right whoever runs it; it is held against the one before in bytes that its

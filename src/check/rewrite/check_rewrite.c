@@ -76,11 +76,12 @@ static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
         return arn_rewrite_reject(c, "a tensor comes from one that does not exist");
     }
     if (!origin->same) return origin->axis == ARENAUT_NONE ? label_copy(c, t) : label_part(c, t);
-    if (origin->tensor != t || !is_same_tensor(tensor, &c->before->tensors[t])) {
+    if ((c->rules->by_number && origin->tensor != t) ||
+        !is_same_tensor(tensor, &c->before->tensors[origin->tensor])) {
         return arn_rewrite_reject(c, "a tensor differs from the one that it is said to be");
     }
     const bool given = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE;
-    return given ? arn_label_begin(c, t, t) : ARENAUT_OK;
+    return given ? arn_label_begin(c, t, origin->tensor) : ARENAUT_OK;
 }
 
 static arenaut_status check_method(arn_rewrite_check *c) {
@@ -99,10 +100,11 @@ static arenaut_status check_method(arn_rewrite_check *c) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < new->n_inputs && st == ARENAUT_OK; i++) {
         const uint32_t t = new->inputs[i];
-        if (t != old->inputs[i] || !c->rewrite->tensors[t].same) {
+        const arenaut_origin *origin = &c->rewrite->tensors[t];
+        if (origin->tensor != old->inputs[i] || !origin->same) {
             return arn_rewrite_reject(c, "it has other inputs");
         }
-        if (c->labels[t].tensor == ARENAUT_NONE) st = arn_label_begin(c, t, t);
+        if (c->labels[t].tensor == ARENAUT_NONE) st = arn_label_begin(c, t, origin->tensor);
     }
     return st;
 }
@@ -193,24 +195,39 @@ static bool same_attribute(const arenaut_attribute *a, const arenaut_attribute *
             memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
 }
 
+static bool is_padding(const arenaut_attribute *a) {
+    static const char *const names[] = {"padding", "pads", "auto_pad"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (same_texts(a->name, names[i])) return true;
+    }
+    return false;
+}
+
+/* The next attribute from `i` on that says nothing of padding, or does. */
+static uint32_t next_attribute(const arenaut_op *op, uint32_t i, bool padding) {
+    while (i < op->n_attributes && is_padding(&op->attributes[i]) != padding) i++;
+    return i;
+}
+
+/* Whether two ops have the same attributes in the same sequence, of those about padding, or of the
+ * others. */
+static bool same_attributes(const arenaut_op *a, const arenaut_op *b, bool padding) {
+    uint32_t i = next_attribute(a, 0, padding), k = next_attribute(b, 0, padding);
+    while (i < a->n_attributes && k < b->n_attributes) {
+        if (!same_attribute(&a->attributes[i], &b->attributes[k])) return false;
+        i = next_attribute(a, i + 1, padding);
+        k = next_attribute(b, k + 1, padding);
+    }
+    return i == a->n_attributes && k == b->n_attributes;
+}
+
 /* The same op with the same attributes; the padding may be another, since its effect on an image is
  * followed. */
 static bool is_same_op(const arenaut_op *a, const arenaut_op *b, bool *repadded) {
-    *repadded = false;
-    if (!same_texts(a->name, b->name) || a->kind != b->kind || a->n_inputs != b->n_inputs ||
-        a->n_outputs != b->n_outputs || a->n_attributes != b->n_attributes || a->n_calls > 0 ||
-        b->n_calls > 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < a->n_attributes; i++) {
-        if (same_attribute(&a->attributes[i], &b->attributes[i])) continue;
-        if (!same_texts(a->attributes[i].name, "padding") ||
-            !same_texts(b->attributes[i].name, "padding")) {
-            return false;
-        }
-        *repadded = true;
-    }
-    return true;
+    *repadded = !same_attributes(a, b, true);
+    return same_texts(a->name, b->name) && a->kind == b->kind && a->n_inputs == b->n_inputs &&
+           a->n_outputs == b->n_outputs && a->n_calls == 0 && b->n_calls == 0 &&
+           same_attributes(a, b, false);
 }
 
 static bool reads_the_same(const arn_rewrite_check *c, const arenaut_op *op,
@@ -223,6 +240,12 @@ static bool reads_the_same(const arn_rewrite_check *c, const arenaut_op *op,
     return true;
 }
 
+/* A constant that an op computes of constants is given before any op runs. */
+static bool is_folded(const arn_rewrite_check *c, uint32_t made, uint32_t before) {
+    return !c->rules->by_number && c->after->tensors[made].cls == ARENAUT_CONSTANT &&
+           arn_label_is_whole(c, made, before);
+}
+
 /* The whole of an old op: its results are the old ones, with any function. */
 static arenaut_status follow_whole(arn_rewrite_check *c, const arenaut_op *op,
                                    const arenaut_op *old) {
@@ -233,6 +256,7 @@ static arenaut_status follow_whole(arn_rewrite_check *c, const arenaut_op *op,
             return arn_rewrite_reject(c, "it has other results");
         }
         if (made == ARENAUT_NONE || c->after->tensors[made].cls == ARENAUT_STATE) continue;
+        if (is_folded(c, made, before)) continue;
         st = arn_label_begin(c, made, before);
         if (st == ARENAUT_OK && !arn_label_is_whole(c, made, before)) {
             return arn_rewrite_reject(c, "its result has other sizes");
@@ -245,6 +269,7 @@ static bool all_read_exist(const arn_rewrite_check *c, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || c->labels[t].tensor != ARENAUT_NONE) continue;
+        if (c->labels[t].known != ARN_KNOWN_NOTHING) continue;
         if (c->rewrite->tensors[t].tensor != ARENAUT_NONE) return false;
         if (c->after->tensors[t].cls != ARENAUT_CONSTANT) return false;
     }
@@ -260,8 +285,9 @@ static bool holds_state(const arenaut_program *p, const uint32_t *ids, uint32_t 
 
 /* Whether an op may have side effects, beyond computing results from earlier ones: then the
  * sequence and the number of its runs count. */
-static bool may_have_effects(const arenaut_program *p, const arenaut_op *op) {
-    return !arn_rewrite_knows(op->name) || op->kind != ARENAUT_OP_OUT ||
+static bool may_have_effects(const arn_rewrite_check *c, const arenaut_program *p,
+                             const arenaut_op *op) {
+    return !c->rules->knows(op->name) || op->kind != ARENAUT_OP_OUT ||
            holds_state(p, op->inputs, op->n_inputs) || holds_state(p, op->outputs, op->n_outputs);
 }
 
@@ -283,10 +309,10 @@ static arenaut_status follow_op(arn_rewrite_check *c) {
     if (!is_same_op(op, old, &repadded)) {
         return arn_rewrite_reject(c, "it is not the op that it does a part of");
     }
-    if (may_have_effects(c->after, op)) {
+    if (may_have_effects(c, c->after, op)) {
         if (before < c->next) return arn_rewrite_reject(c, "it runs twice, or in another sequence");
         while (c->next < before) {
-            if (may_have_effects(c->before, &c->before->ops[c->next])) {
+            if (may_have_effects(c, c->before, &c->before->ops[c->next])) {
                 return arn_rewrite_reject(c, "an op that runs before it is left out");
             }
             c->next++;
@@ -301,14 +327,14 @@ static arenaut_status check_results(arn_rewrite_check *c) {
     const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
     c->op = ARENAUT_NONE;
     for (uint32_t i = c->next; i < c->before->n_ops; i++) {
-        if (may_have_effects(c->before, &c->before->ops[i])) {
+        if (may_have_effects(c, c->before, &c->before->ops[i])) {
             return arn_rewrite_reject(c, "an op is left out");
         }
     }
     for (uint32_t i = 0; i < new->n_outputs; i++) {
         const uint32_t t = new->outputs[i];
-        if (t != old->outputs[i] || c->labels[t].tensor == ARENAUT_NONE ||
-            !arn_label_is_whole(c, t, t)) {
+        if ((c->rules->by_number && t != old->outputs[i]) || c->labels[t].tensor == ARENAUT_NONE ||
+            !arn_label_is_whole(c, t, old->outputs[i])) {
             return arn_rewrite_reject(c, "a result is not the old one");
         }
     }
@@ -345,6 +371,11 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
     if (st == ARENAUT_OK) st = arenaut_program_validate(c.after, err);
     if (st != ARENAUT_OK) return st;
     if (rewrite->n_stages == 0) return arn_check_reorder(before, rewrite, allocator, finding, err);
+    c.rules = arn_rewrite_rules_find(before->dialect);
+    if (!c.rules || !same_texts(before->dialect, c.after->dialect)) {
+        c.op = ARENAUT_NONE;
+        return arn_rewrite_reject(&c, "its dialect is none whose ops are followed");
+    }
     arn_region_init(&c.region, allocator);
     c.labels = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.labels);
     for (uint32_t t = 0; c.labels && t < c.after->n_tensors; t++) {

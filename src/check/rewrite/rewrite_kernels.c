@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/rewrite/rewrite_labels.h"
+#include "check/rewrite/rewrite_windows.h"
 
 enum { H = 1, W = 2, C = 3 };
 
@@ -52,7 +52,7 @@ static const rule_row *find_rule(const char *name) {
     return NULL;
 }
 
-bool arn_rewrite_knows(const char *name) { return find_rule(name) != NULL; }
+static bool knows(const char *name) { return find_rule(name) != NULL; }
 
 static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
     for (uint32_t i = 0; i < op->n_attributes; i++) {
@@ -63,10 +63,6 @@ static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
 
 /* ---- windows ---- */
 
-typedef struct stencil {
-    int64_t taps, stride, spread;
-} stencil;
-
 static bool take_number(const arenaut_op *op, const char *name, uint32_t index, int64_t *number) {
     const arenaut_attribute *a = find(op, name);
     if (!a || a->text || a->n_numbers != 2 || a->numbers[index] <= 0) return false;
@@ -75,7 +71,7 @@ static bool take_number(const arenaut_op *op, const char *name, uint32_t index, 
 }
 
 static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
-                         uint32_t axis, stencil *s) {
+                         uint32_t axis, arn_stencil *s) {
     s->spread = 1;
     if (find(old, "dilations") && !take_number(old, "dilations", axis - H, &s->spread))
         return false;
@@ -87,7 +83,7 @@ static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool
 
 /* The output rows of an image of `in` rows by the rules of TFLite, and the rows of padding in
  * front. False if there are none. */
-static bool apply_padding(const arenaut_op *op, const stencil *s, int64_t in, int64_t *out,
+static bool apply_padding(const arenaut_op *op, const arn_stencil *s, int64_t in, int64_t *out,
                           int64_t *front) {
     const arenaut_attribute *padding = find(op, "padding");
     const int64_t span = (s->taps - 1) * s->spread + 1;
@@ -103,47 +99,6 @@ static bool apply_padding(const arenaut_op *op, const stencil *s, int64_t in, in
         return false;
     }
     return *out > 0;
-}
-
-/* One row of the output: the row of the old output with the same window, or unknown. Padding inside
- * the tensor counts as the kernel's own only where that is the same: a sum of products leaves
- * zeroes out. */
-typedef struct view {
-    const arn_rewrite_check *check;
-    uint32_t input, axis;
-    const stencil *s;
-    int64_t in, front;         /* of the new op */
-    int64_t old_in, old_front; /* of the old one */
-    int64_t old_out;
-    bool zeroes_count; /* of pools, and of weights that may be infinite */
-} view;
-
-static int64_t tap_place(const view *v, int64_t row, int64_t tap) {
-    const int64_t at = row * v->s->stride - v->front + tap * v->s->spread;
-    if (at < 0 || at >= v->in) return ARN_PLACE_OUTSIDE;
-    const int64_t place = arn_label_place(v->check, v->input, v->axis, at);
-    return place == ARN_PLACE_PADDING && !v->zeroes_count ? ARN_PLACE_OUTSIDE : place;
-}
-
-static bool sees_same(const view *v, int64_t row, int64_t old_row) {
-    for (int64_t tap = 0; tap < v->s->taps; tap++) {
-        const int64_t at = old_row * v->s->stride - v->old_front + tap * v->s->spread;
-        const int64_t expected = at < 0 || at >= v->old_in ? ARN_PLACE_OUTSIDE : at;
-        if (tap_place(v, row, tap) != expected) return false;
-    }
-    return true;
-}
-
-static int64_t old_row_of(const view *v, int64_t row) {
-    for (int64_t tap = 0; tap < v->s->taps; tap++) {
-        const int64_t place = tap_place(v, row, tap);
-        if (place < 0) continue;
-        const int64_t shifted = place + v->old_front - tap * v->s->spread;
-        const int64_t old_row = shifted / v->s->stride;
-        const bool fits = shifted >= 0 && shifted % v->s->stride == 0 && old_row < v->old_out;
-        return fits && sees_same(v, row, old_row) ? old_row : ARN_PLACE_UNKNOWN;
-    }
-    return ARN_PLACE_UNKNOWN; /* its window has no element of the image */
 }
 
 /* Whether any factor times zero is zero: whole numbers, and floating point that is known to be
@@ -165,9 +120,9 @@ static bool zeroes_vanish(const arn_rewrite_check *c, const arenaut_op *old) {
 
 static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old, bool pool, uint32_t axis) {
-    stencil s;
+    arn_stencil s;
     const uint32_t input = op->inputs[0], output = op->outputs[0];
-    view v = {.check = c, .input = input, .axis = axis, .s = &s};
+    arn_window v = {.check = c, .input = input, .axis = axis, .s = &s};
     int64_t out;
     v.zeroes_count = pool || !zeroes_vanish(c, old);
     v.in = arn_new_tensor(c, input)->dims[axis];
@@ -180,11 +135,7 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
         v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
-    int64_t *place = arn_label_axis(c, out);
-    if (!place) return arn_no_memory(c->err);
-    for (int64_t row = 0; row < out; row++) place[row] = old_row_of(&v, row);
-    c->labels[output].place[axis] = place;
-    return ARENAUT_OK;
+    return arn_label_windows(c, &v, output, out);
 }
 
 /* Whether weights and bias lie by output channel along the same axis. */
@@ -336,6 +287,7 @@ static arenaut_status follow_element_axis(arn_rewrite_check *c, const arenaut_op
     if (!place) return arn_no_memory(c->err);
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const uint32_t from = op->inputs[k];
+        if (from == ARENAUT_NONE) continue;
         const arenaut_tensor *in = &c->before->tensors[old->inputs[k]];
         const uint32_t own = under(in->rank, made->rank, axis);
         if (own == ARENAUT_NONE) continue;
@@ -358,12 +310,14 @@ static arenaut_status follow_element_axis(arn_rewrite_check *c, const arenaut_op
     return ARENAUT_OK;
 }
 
-static arenaut_status follow_elements(arn_rewrite_check *c, const arenaut_op *op,
-                                      const arenaut_op *old) {
+arenaut_status arn_rewrite_follow_elements(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old) {
     const uint32_t rank = c->before->tensors[old->outputs[0]].rank;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
-        if (op->inputs[k] == ARENAUT_NONE || c->labels[op->inputs[k]].tensor != old->inputs[k] ||
+        if (op->inputs[k] == ARENAUT_NONE && old->inputs[k] == ARENAUT_NONE) continue;
+        if (op->inputs[k] == ARENAUT_NONE || old->inputs[k] == ARENAUT_NONE ||
+            c->labels[op->inputs[k]].tensor != old->inputs[k] ||
             c->before->tensors[old->inputs[k]].rank > rank) {
             return arn_rewrite_reject(c, "it does not read the operands of the old op");
         }
@@ -376,8 +330,8 @@ static arenaut_status follow_elements(arn_rewrite_check *c, const arenaut_op *op
 
 /* ---- concatenation of the model ---- */
 
-static arenaut_status follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old) {
+arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old) {
     const arenaut_attribute *a = find(op, "axis");
     const uint32_t first = op->inputs[0], to = op->outputs[0];
     const uint32_t rank = c->before->tensors[old->outputs[0]].rank;
@@ -407,11 +361,24 @@ static arenaut_status follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
 
 /* ---- */
 
+static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+                                  const arenaut_op *old) {
+    const rule row = find_rule(op->name)->rule;
+    switch (row) {
+        case WINDOW:
+        case POOL: return follow_window(c, op, old, row == POOL);
+        case PADDER: return follow_padder(c, op, old);
+        case JOINER: return arn_rewrite_follow_joiner(c, op, old);
+        case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
+    }
+    return arn_rewrite_reject(c, "the result of a part of it is not known");
+}
+
 arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old) {
-    const rule_row *row = find_rule(op->name);
-    if (!row || op->n_outputs != 1 || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE ||
-        op->outputs[0] == ARENAUT_NONE || old->outputs[0] == ARENAUT_NONE) {
+    if (!c->rules->knows(op->name) || op->n_outputs != 1 || op->n_inputs == 0 ||
+        op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE ||
+        old->outputs[0] == ARENAUT_NONE) {
         return arn_rewrite_reject(c, "the result of a part of it is not known");
     }
     const arenaut_status st = arn_label_begin(c, op->outputs[0], old->outputs[0]);
@@ -419,14 +386,7 @@ arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *o
     if (arn_new_tensor(c, op->outputs[0])->rank > ARN_LABEL_RANK) {
         return arn_rewrite_reject(c, "its result has more axes than are followed");
     }
-    switch (row->rule) {
-        case WINDOW:
-        case POOL: return follow_window(c, op, old, row->rule == POOL);
-        case PADDER: return follow_padder(c, op, old);
-        case JOINER: return follow_joiner(c, op, old);
-        case BY_ELEMENT: return follow_elements(c, op, old);
-    }
-    return arn_rewrite_reject(c, "the result of a part of it is not known");
+    return c->rules->follow_part(c, op, old);
 }
 
 /* ---- ops that only move data ---- */
@@ -513,7 +473,7 @@ static arenaut_status put_together(arn_rewrite_check *c, const arenaut_op *op, u
     return ARENAUT_OK;
 }
 
-static arenaut_status follow_join(arn_rewrite_check *c, const arenaut_op *op) {
+arenaut_status arn_rewrite_follow_join(arn_rewrite_check *c, const arenaut_op *op) {
     const uint32_t first = op->inputs[0], to = op->outputs[0];
     const uint32_t rank = arn_new_tensor(c, first)->rank;
     uint32_t joined;
@@ -535,23 +495,46 @@ static arenaut_status follow_join(arn_rewrite_check *c, const arenaut_op *op) {
     return st;
 }
 
-arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op) {
-    static const struct {
-        const char *name;
-        arenaut_status (*follow)(arn_rewrite_check *, const arenaut_op *);
-    } movers[] = {{"SLICE", follow_slice}, {"PAD", follow_pad}, {"CONCATENATION", follow_join}};
-    if (op->kind != ARENAUT_OP_OUT || op->n_inputs == 0 || op->n_outputs != 1 ||
-        op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) {
-        return arn_rewrite_reject(c, "it moves no data");
-    }
+arenaut_status arn_rewrite_begin_move(arn_rewrite_check *c, const arenaut_op *op) {
     const uint32_t of = c->labels[op->inputs[0]].tensor;
     if (of == ARENAUT_NONE || arn_new_tensor(c, op->inputs[0])->rank > ARN_LABEL_RANK) {
         return arn_rewrite_reject(c, "it moves a tensor that no op has made, or of too many axes");
     }
+    return arn_label_begin(c, op->outputs[0], of);
+}
+
+static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
+    static const struct {
+        const char *name;
+        arenaut_status (*follow)(arn_rewrite_check *, const arenaut_op *);
+    } movers[] = {
+        {"SLICE", follow_slice}, {"PAD", follow_pad}, {"CONCATENATION", arn_rewrite_follow_join}};
     for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
         if (!op->name || strcmp(op->name, movers[i].name) != 0) continue;
-        const arenaut_status st = arn_label_begin(c, op->outputs[0], of);
+        const arenaut_status st = arn_rewrite_begin_move(c, op);
         return st == ARENAUT_OK ? movers[i].follow(c, op) : st;
     }
     return arn_rewrite_reject(c, "it is no op that moves data");
+}
+
+arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op) {
+    if (op->kind != ARENAUT_OP_OUT || op->n_inputs == 0 || op->n_outputs != 1 ||
+        op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) {
+        return arn_rewrite_reject(c, "it moves no data");
+    }
+    return c->rules->follow_move(c, op);
+}
+
+/* ---- dialects ---- */
+
+static const arn_rewrite_rules tflite = {NULL, true, knows, follow_part, follow_move};
+extern const arn_rewrite_rules arn_rewrite_onnx;
+static const arn_rewrite_rules *const dialects[] = {&tflite, &arn_rewrite_onnx};
+
+const arn_rewrite_rules *arn_rewrite_rules_find(const char *dialect) {
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        const char *name = dialects[i]->dialect;
+        if (name == dialect || (name && dialect && strcmp(name, dialect) == 0)) return dialects[i];
+    }
+    return NULL;
 }

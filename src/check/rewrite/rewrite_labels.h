@@ -16,14 +16,22 @@ enum {
     ARN_LABEL_RANK = 4, /* of tensors with labels by axis */
 };
 
+/* Of lists of one element that come from no tensor of the program before. */
+typedef enum arn_known { ARN_KNOWN_NOTHING, ARN_KNOWN_LENGTH, ARN_KNOWN_NUMBER } arn_known;
+
 typedef struct arn_label {
     uint32_t tensor;                /* of the program before; NONE: no label */
     int64_t *place[ARN_LABEL_RANK]; /* per axis, as long as the tensor; NULL: it is whole */
+    arn_known known;
+    int64_t number; /* if that is known */
 } arn_label;
+
+struct arn_rewrite_rules;
 
 typedef struct arn_rewrite_check {
     const arenaut_program *before, *after;
     const arenaut_rewrite *rewrite;
+    const struct arn_rewrite_rules *rules;
     const arenaut_allocator *allocator;
     arn_region region;
     arn_label *labels; /* per tensor of `after` */
@@ -57,13 +65,39 @@ arenaut_status arn_label_copy(arn_rewrite_check *c, uint32_t from, uint32_t to, 
 /* Labels `t`, which has no label yet and is of the type of that tensor, as elements of `before`. */
 arenaut_status arn_label_begin(arn_rewrite_check *c, uint32_t t, uint32_t before);
 
-/* The op at work does a part of `old`; labels its result. */
+/* The operators of a dialect. */
+typedef struct arn_rewrite_rules {
+    const char *dialect; /* of programs; NULL: those without one */
+    bool by_number;      /* other parts of its files name tensors by number: old ones keep theirs */
+    /* Whether an op of that name computes each element from its own window, without side effects.
+     */
+    bool (*knows)(const char *name);
+    /* The op at work, of a name that is known and with one result, whose label has begun, does a
+     * part of `old`; labels its result. */
+    arenaut_status (*follow_part)(arn_rewrite_check *c, const arenaut_op *op,
+                                  const arenaut_op *old);
+    /* The op at work, of one result, only moves data; labels its result. */
+    arenaut_status (*follow_move)(arn_rewrite_check *c, const arenaut_op *op);
+} arn_rewrite_rules;
+
+/* NULL: none are known. */
+const arn_rewrite_rules *arn_rewrite_rules_find(const char *dialect);
+
 arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old);
-/* Whether an op of that name computes each element from its own window, without side effects. */
-bool arn_rewrite_knows(const char *name);
-
-/* The op at work only moves data; labels its result. */
 arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op);
+
+/* ---- operators that are the same in all dialects ---- */
+
+/* An element of each operand, or one that is repeated. */
+arenaut_status arn_rewrite_follow_elements(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old);
+/* A part of an old concatenation, along attribute "axis". */
+arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old);
+/* Begins the label of data that is moved: parts of the tensor that the first operand is of. */
+arenaut_status arn_rewrite_begin_move(arn_rewrite_check *c, const arenaut_op *op);
+/* Parts of one tensor behind one another, along attribute "axis". */
+arenaut_status arn_rewrite_follow_join(arn_rewrite_check *c, const arenaut_op *op);
 
 #endif

@@ -17,6 +17,10 @@ arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
 arenaut_status arn_onnx_write_again(const arenaut_result *result, arn_pb_bytes graph,
                                     arenaut_sink sink, const arenaut_allocator *allocator,
                                     arenaut_error *err);
+/* The same with tiles of nodes. */
+arenaut_status arn_onnx_write_tiles(const arenaut_result *result, arn_pb_bytes graph,
+                                    arenaut_sink sink, const arenaut_allocator *allocator,
+                                    arenaut_error *err);
 /* Writes the model with its nodes in another schedule, the part of a result that it can hold. */
 arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err);

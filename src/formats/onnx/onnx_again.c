@@ -9,7 +9,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "core/writer.h"
+#include "core/protobuf_write.h"
 #include "formats/fresh_names.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"
@@ -105,22 +105,6 @@ static bool take_all_names(again *a) {
 
 /* ---- nodes ---- */
 
-static void put_varint(arn_writer *out, uint64_t value) {
-    uint8_t bytes[10];
-    size_t n = 0;
-    do {
-        bytes[n++] = (uint8_t)((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
-        value >>= 7;
-    } while (value > 0);
-    arn_put(out, bytes, n);
-}
-
-static void put_bytes(arn_writer *out, uint32_t number, const void *bytes, size_t size) {
-    put_varint(out, (uint64_t)number << 3 | ARN_PB_BYTES);
-    put_varint(out, size);
-    arn_put(out, bytes, size);
-}
-
 static const uint32_t *arguments_of(const again *a, uint32_t op) {
     return a->rewrite->arguments + a->first[op];
 }
@@ -190,7 +174,7 @@ static bool put_fields(again *a, uint32_t op, arn_writer *out) {
             arn_put(out, a->data + at, message.at - at);
             continue;
         }
-        put_bytes(out, field.number, name.text, name.length);
+        arn_pb_put_bytes(out, field.number, name.text, name.length);
     }
     return true;
 }
@@ -204,7 +188,7 @@ static arenaut_status put_node(again *a, uint32_t op, arn_writer *out) {
         return ARENAUT_OK;
     }
     const bool room = name_results(a, op) && put_fields(a, op, &fields) && !fields.failed;
-    if (room) put_bytes(out, GRAPH_NODE, text.bytes, text.size);
+    if (room) arn_pb_put_bytes(out, GRAPH_NODE, text.bytes, text.size);
     arenaut_text_free(&text);
     return room ? ARENAUT_OK : arn_no_memory(a->err);
 }
@@ -254,13 +238,13 @@ static bool put_info(const again *a, arn_pb_bytes info, arn_name name, arn_write
     arn_writer fields = arn_writer_to(arenaut_text_sink(&text));
     arn_pb message = arn_pb_open(a->data, info);
     arn_pb_field field;
-    put_bytes(&fields, VALUE_INFO_NAME, name.text, name.length);
+    arn_pb_put_bytes(&fields, VALUE_INFO_NAME, name.text, name.length);
     for (size_t at = message.at; arn_pb_next(&message, &field); at = message.at) {
         if (field.number == VALUE_INFO_NAME) continue;
         arn_put(&fields, a->data + at, message.at - at);
     }
     const bool room = !fields.failed;
-    if (room) put_bytes(out, GRAPH_VALUE_INFO, text.bytes, text.size);
+    if (room) arn_pb_put_bytes(out, GRAPH_VALUE_INFO, text.bytes, text.size);
     arenaut_text_free(&text);
     return room;
 }
@@ -319,7 +303,7 @@ static arenaut_status put_model(again *a, arenaut_sink sink) {
     for (size_t at = 0; st == ARENAUT_OK && arn_pb_next(&model, &field); at = model.at) {
         const bool it =
             arn_pb_is(&field, MODEL_GRAPH, ARN_PB_BYTES) && field.bytes.at == a->graph.at;
-        if (it) put_bytes(&out, MODEL_GRAPH, text.bytes, text.size);
+        if (it) arn_pb_put_bytes(&out, MODEL_GRAPH, text.bytes, text.size);
         else arn_put(&out, a->data + at, model.at - at);
     }
     arenaut_text_free(&text);
@@ -436,7 +420,7 @@ arenaut_status arn_onnx_write_again(const arenaut_result *result, arn_pb_bytes g
                .err = err,
                .graph = graph};
     arn_region_init(&a.region, allocator);
-    a.fresh.region = &a.region;
+    a.fresh = (arn_fresh_names){.region = &a.region, .mark = "__again_"};
     arenaut_status st =
         arn_onnx_read(result->file, result->file_size, NULL, allocator, &a.program, err);
     if (st == ARENAUT_OK) st = write_again(&a, sink);

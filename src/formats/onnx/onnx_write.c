@@ -1,7 +1,7 @@
 /* Writer of a model's nodes in another schedule, in each of its graphs. The messages of the nodes
  * change places, and nothing else does: as many bytes, weights at their old offsets. Graphs that
  * nodes hold come first, and move with these. With rematerialized nodes, onnx_again.c writes the
- * model. */
+ * model; with tiles of nodes, onnx_tiles.c. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -124,20 +124,23 @@ arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err) {
     const arenaut_rewrite *rewrite = result->rewrite;
     writing w = {.result = result, .allocator = allocator, .err = err};
-    if (!rewrite || rewrite->n_stages > 0) {
+    if (!rewrite) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "an ONNX model holds an order of its nodes, but no plan: they stay in "
                         "theirs");
     }
     arenaut_status st = arn_onnx_list_graphs(result->file, result->file_size, allocator, &w.graphs,
                                              &w.n_graphs, err);
-    const bool again = rewrite->n_ops > rewrite->n_ops_before;
-    if (st == ARENAUT_OK && again) {
+    const bool tiled = rewrite->n_stages > 0;
+    const bool again = !tiled && rewrite->n_ops > rewrite->n_ops_before;
+    if (st == ARENAUT_OK && tiled) {
+        st = arn_onnx_write_tiles(result, w.graphs[0], sink, allocator, err);
+    } else if (st == ARENAUT_OK && again) {
         st = arn_onnx_write_again(result, w.graphs[0], sink, allocator, err);
     } else if (st == ARENAUT_OK) {
         st = put_graphs(&w);
     }
-    if (st == ARENAUT_OK && !again) {
+    if (st == ARENAUT_OK && !again && !tiled) {
         arn_writer out = arn_writer_to(sink);
         arn_put(&out, w.file, result->file_size);
         st = arn_writer_finish(&out, err);

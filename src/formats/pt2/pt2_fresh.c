@@ -8,7 +8,7 @@ static bool take_text(const arn_json *json, uint32_t at, const arenaut_allocator
                       arn_fresh_names *fresh) {
     const size_t raw = arn_json_raw_length(json, at);
     const uint8_t *text = (const uint8_t *)json->text + at + 1;
-    if (!arn_fresh_names_mind(text, raw) && !memchr(text, '\\', raw)) return true;
+    if (!arn_fresh_names_mind(fresh, text, raw) && !memchr(text, '\\', raw)) return true;
     char *decoded = arn_allocate(allocator, raw, 1);
     if (!decoded) return false;
     const size_t length = arn_json_decode(json, at, decoded);
@@ -20,7 +20,7 @@ static bool take_text(const arn_json *json, uint32_t at, const arenaut_allocator
 bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocator,
                          arn_region *region, arn_fresh_names *fresh) {
     bool room = true;
-    *fresh = (arn_fresh_names){.region = region};
+    *fresh = (arn_fresh_names){.region = region, .mark = "__again_"};
     for (uint32_t v = 0; v < json->n_nodes && room; v++) {
         const arn_json_node *node = &json->nodes[v];
         if (node->key) room = take_text(json, node->key, allocator, fresh);

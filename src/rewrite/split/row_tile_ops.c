@@ -26,6 +26,7 @@ typedef struct row_tiling {
     row_slice *line_buffer; /* per op: the rows kept for the next tile */
     uint32_t *tiles;        /* per op, then tile: tiles of a result of the group */
     uint32_t *start;        /* per tile, and where the last ends: the op of the draft */
+    uint32_t *handed;       /* tensors of a tile that are read after it */
     uint32_t *inputs;       /* of the op at work */
 } row_tiling;
 
@@ -110,7 +111,8 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
         inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
         arn_draft_part(b->draft, at, inputs, output, NULL);
     } else if (facts->pads_sides) {
-        arn_draft_part(b->draft, at, inputs, output, pads);
+        const int64_t sides[4] = {pads[0], pads[2], pads[1], pads[3]};
+        arn_draft_part(b->draft, at, inputs, output, sides);
     } else if (!some) {
         arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);
     } else if (arn_row_tiles_crop(b->counted, k) || arn_rows_same_pads(h, in, made)) {
@@ -176,14 +178,33 @@ static void put_tile(row_tiling *b, uint32_t tile) {
     }
 }
 
+/* Lets the next tile run after this one, whatever the sequence of the runtime: after its results
+ * and the line buffers that it leaves. The last of them come first, so that a runtime which goes
+ * from readers to operands, and there to the op that stands last in the file, takes the first
+ * first. */
+static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
+    const uint32_t n_tiles = b->group->pieces;
+    uint32_t n = 0;
+    for (uint32_t k = b->group->n_ops; k-- > 0 && tile + 1 < n_tiles;) {
+        const uint32_t made = b->tiles[(size_t)k * n_tiles + tile], kept = b->line_buffer[k].tensor;
+        const bool hands = b->counted->results[k].is_result && made >= there;
+        if (hands) b->handed[n++] = made;
+        if (kept >= there && kept != ARENAUT_NONE && !(hands && kept == made))
+            b->handed[n++] = kept;
+    }
+    if (n > 0 || tile + 1 == n_tiles) arn_draft_order_after(b->draft, b->handed, n);
+}
+
 static void put_all(row_tiling *b) {
     const uint32_t n = b->group->n_ops, n_tiles = b->group->pieces;
     for (uint32_t k = 0; k < n; k++) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
     }
     for (uint32_t tile = 0; tile < n_tiles; tile++) {
+        const uint32_t there = b->graph->program->n_tensors + b->draft->n_tensors;
         b->start[tile] = b->draft->n_ops;
         put_tile(b, tile);
+        order_next(b, tile, there);
     }
     b->start[n_tiles] = b->draft->n_ops;
     for (uint32_t k = 0; k < n; k++) {
@@ -212,12 +233,13 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .graph = counted->graph,
         .group = counted->group,
         .now = arn_allocate_zeroed(allocator, 2 * n, sizeof(row_slice)),
-        .tiles = arn_allocate_zeroed(allocator, (n + 1) * n_tiles + 1, sizeof(uint32_t)),
+        .tiles = arn_allocate_zeroed(allocator, (n + 1) * n_tiles + 1 + 2 * n, sizeof(uint32_t)),
     };
     b.inputs = arn_allocate(allocator, most_inputs(&b), sizeof *b.inputs);
     if (b.now && b.tiles && b.inputs) {
         b.line_buffer = b.now + n;
         b.start = b.tiles + n * n_tiles;
+        b.handed = b.start + n_tiles + 1;
         put_all(&b);
     } else {
         draft->failed = true;
@@ -231,7 +253,7 @@ bool arn_row_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {
     arn_row_tiles counted = {0};
     if (arn_row_tiles_count(&counted, draft->graph, group))
         arn_row_tiles_put_counted(draft, &counted);
-    else draft->refused = "a row tile of it needs a padding that no op can do";
+    else draft->refused = counted.refused;
     if (counted.failed) draft->failed = true;
     arn_row_tiles_free(&counted);
     return !draft->refused && !draft->failed;

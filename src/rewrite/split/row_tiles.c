@@ -135,6 +135,12 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
+/* The tile is so low that its kernel makes other bits. */
+static bool is_low(const arn_row_tiles *b, uint32_t k, const arn_row_tile_op *op) {
+    const int64_t rows = arn_rows_count(op->run);
+    return rows < facts_of(b, k)->least && rows < b->results[k].height;
+}
+
 /* Adds the input rows of op `k` to the rows that the tile needs of its producers. */
 static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
@@ -143,7 +149,10 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
         if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
         const int64_t height =
             b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
-        if (!find_input_rows(b, k, height, &tile[k])) return false;
+        if (!find_input_rows(b, k, height, &tile[k])) {
+            b->refused = "a row tile of it needs a padding that no op can do";
+            return false;
+        }
         const uint32_t from = arn_tile_producer(b->graph, b->group, id);
         if (from != ARENAUT_NONE) tile[from].want = hull(tile[from].want, tile[k].input);
     }
@@ -167,6 +176,9 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
         if (arn_rows_none(tile[k].make)) continue;
         b->results[k].last = number;
         if (!require_inputs(b, tile, k)) return false;
+        if (!is_low(b, k, &tile[k])) continue;
+        b->refused = "a row tile of it is so low that its kernel makes other bits";
+        return false;
     }
     return true;
 }

@@ -38,12 +38,13 @@ typedef struct arn_row_tiles {
     arn_row_tile_op *ops;      /* by tile, then op */
     arn_tiled_result *results; /* per op */
     uint32_t ops_capacity, results_capacity;
-    uint64_t places; /* places tried for cropped windows, in all counts */
-    bool failed;     /* no memory */
+    uint64_t places;     /* places tried for cropped windows, in all counts */
+    const char *refused; /* the reason why the last group cannot be tiled so */
+    bool failed;         /* no memory */
 } arn_row_tiles;
 
-/* Counts a group that is not refused, with the memory that there is from the last one. False if a
- * tile would need a padding that no op can do, or there is no memory. O(ops × tiles + places). */
+/* Counts a group that is not refused, with the memory that there is from the last one. False, with
+ * the reason, if it cannot be tiled so, or there is no memory. O(ops × tiles + places). */
 bool arn_row_tiles_count(arn_row_tiles *tiles, const arn_tile_graph *graph,
                          const arenaut_split_stage *group);
 void arn_row_tiles_free(arn_row_tiles *tiles);

@@ -14,19 +14,28 @@ typedef struct arn_tile_dialect {
     const char *mover[ARN_MOVE_COUNT]; /* operators that move data; NULL: it has none */
     arenaut_dtype numbers;             /* of constants that say where data moves */
     uint32_t most_joined;              /* operands of a concatenation */
+    bool batches;                      /* images may be several */
     bool channels;                     /* tiles may be channels */
     bool calls;                        /* tiles may be outlined */
+
+    /* The reason why no tiles are made in a program; NULL: they are. */
+    const char *(*refuse)(const arenaut_program *program);
 
     /* Fills in the window and the multiplications of an op; `fixed` is known of the tensors that it
      * reads. */
     void (*take_operator)(arn_tile_graph *graph, uint32_t op);
 
-    /* Adds the constants that a slice reads behind its image, and gives their number. The slice has
-     * elements [begin, end) along dimension `axis` of an image with these dims. */
+    /* Adds what a slice reads behind its image, operands[0], and gives the number of its operands.
+     * It has elements [begin, end) along dimension `axis` of the image, and then these dims. */
     uint32_t (*list_slice)(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands);
     /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. */
     uint32_t (*list_pads)(arn_draft *draft, const int64_t pads[6]);
+
+    /* Of a runtime that runs ops in a sequence of its own: puts ops that make a list of one zero,
+     * by way of an element of each of these tensors, and gives it. Changes `tensors`. NULL: the
+     * runtime runs ops as they stand. */
+    uint32_t (*put_zero)(arn_draft *draft, uint32_t *tensors, uint32_t n);
 
     /* The attributes of an op that moves data; gives their number. They may lead into `op`. */
     uint32_t (*describe_move)(const arn_draft_op *op, arenaut_attribute *attributes);

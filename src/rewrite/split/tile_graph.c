@@ -20,6 +20,11 @@ static bool is_there(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->producer[tensor] != ARENAUT_NONE || is_given(&graph->program->tensors[tensor]);
 }
 
+/* A constant that an op makes of constants, in dialects whose passes fold these. */
+static bool is_folded(const arn_tile_graph *graph, const arenaut_tensor *tensor) {
+    return graph->program->dialect && tensor->cls == ARENAUT_CONSTANT;
+}
+
 static void note_reader(arn_tile_graph *graph, uint32_t tensor, uint32_t reader) {
     graph->n_readers[tensor]++;
     graph->last_reader[tensor] = reader;
@@ -48,6 +53,7 @@ static arenaut_status take_outputs(arn_tile_graph *graph, uint32_t op, arenaut_e
         if (t == ARENAUT_NONE) continue;
         const arenaut_tensor *tensor = &graph->program->tensors[t];
         const bool again = graph->producer[t] != ARENAUT_NONE || is_given(tensor);
+        if (is_folded(graph, tensor)) continue;
         if (again && tensor->cls != ARENAUT_STATE) {
             return arn_fail(err, ARENAUT_REFUSED, 0,
                             "op %" PRIu32 " writes tensor %" PRIu32
@@ -90,12 +96,20 @@ static arenaut_status take_flow(arn_tile_graph *graph, arenaut_error *err) {
     return take_results(graph, err);
 }
 
+static bool makes_constants(const arn_tile_graph *graph, const arenaut_op *op) {
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const uint32_t t = op->outputs[k];
+        if (t != ARENAUT_NONE && !arn_tile_is_constant(graph, t)) return false;
+    }
+    return op->n_outputs > 0;
+}
+
 static bool all_fixed(const arn_tile_graph *graph, const arenaut_op *op) {
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const uint32_t t = op->inputs[k];
         if (t != ARENAUT_NONE && !arn_tile_is_fixed(graph, t)) return false;
     }
-    return op->n_inputs > 0;
+    return op->n_inputs > 0 || makes_constants(graph, op);
 }
 
 static void take_ops(arn_tile_graph *graph) {
@@ -120,10 +134,17 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
         return arn_fail(err, ARENAUT_REFUSED, 0, "no tiles are made of ops of the dialect '%.40s'",
                         program->dialect);
     }
-    if (program->n_methods != 1 || program->methods[0].concurrent || program->n_symbols > 0) {
+    const char *why = dialect->refuse ? dialect->refuse(program) : NULL;
+    if (why) return arn_fail(err, ARENAUT_REFUSED, 0, "%s", why);
+    if (program->n_symbols > 0) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "tiles have fixed sizes, and those of the program vary: each needs one "
+                        "value");
+    }
+    if (program->n_methods != 1 || program->methods[0].concurrent) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "the program has %u methods; only programs of one, whose ops run one after "
-                        "another on tensors of known sizes, can be split",
+                        "another, can be split",
                         (unsigned)program->n_methods);
     }
     *graph = (arn_tile_graph){

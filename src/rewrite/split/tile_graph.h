@@ -42,6 +42,8 @@ typedef struct arn_tile_op {
     arn_tile_window window[ARN_IMAGE_AXES]; /* H and W; of a PAD also channels */
     bool same;          /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;    /* states the padding of each side: its parts have their own */
+    int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
+                         * fewer, the runtime's kernel makes other bits */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */
     bool widens;        /* its only operand, to numbers of more bytes */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool

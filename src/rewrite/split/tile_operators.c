@@ -28,7 +28,8 @@ bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor) {
     const arenaut_tensor *t = &graph->program->tensors[tensor];
     const bool made =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
-    if (!made || t->rank != ARN_IMAGE_RANK || t->dims[0] != 1 || !is_plain(t->dtype)) return false;
+    if (!made || t->rank != ARN_IMAGE_RANK || !is_plain(t->dtype)) return false;
+    if (t->dims[0] != 1 && !graph->dialect->batches) return false;
     if (t->dynamic || t->unsized || t->view_of != ARENAUT_NONE || t->strides || t->dim_exprs) {
         return false;
     }

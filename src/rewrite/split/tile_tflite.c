@@ -169,9 +169,9 @@ static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const in
                            uint32_t *operands) {
     int64_t from[ARN_IMAGE_RANK] = {0};
     from[slice->axis] = slice->begin;
-    operands[0] = arn_draft_numbers(draft, from, ARN_IMAGE_RANK, 1);
-    operands[1] = arn_draft_numbers(draft, dims, ARN_IMAGE_RANK, 1);
-    return 2;
+    operands[1] = arn_draft_numbers(draft, from, ARN_IMAGE_RANK, 0);
+    operands[2] = arn_draft_numbers(draft, dims, ARN_IMAGE_RANK, 0);
+    return 3;
 }
 
 static uint32_t list_pads(arn_draft *draft, const int64_t pads[6]) {

@@ -11,7 +11,7 @@
 #include "rewrite/split/tile_dialect.h"
 
 arn_draft arn_draft_begin(const arn_tile_graph *graph) {
-    const arn_draft draft = {.graph = graph};
+    const arn_draft draft = {.graph = graph, .zero = ARENAUT_NONE};
     return draft;
 }
 
@@ -25,6 +25,7 @@ void arn_draft_free(arn_draft *draft) {
 
 void arn_draft_clear(arn_draft *draft) {
     draft->n_tensors = draft->n_ops = draft->n_arguments = draft->n_calls = 0;
+    draft->zero = ARENAUT_NONE;
     draft->refused = NULL;
 }
 
@@ -62,6 +63,7 @@ static arn_draft_tensor *add_tensor(arn_draft *draft, uint32_t of, uint32_t rank
     arn_draft_tensor *tensor = &draft->tensors[draft->n_tensors++];
     tensor->origin = (arenaut_origin){of, false, ARENAUT_NONE, 0};
     tensor->rank = rank;
+    tensor->edge = ARENAUT_DTYPE_OTHER;
     tensor->bytes = 0;
     tensor->n_values = 0;
     return tensor;
@@ -103,11 +105,11 @@ uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t be
     return last_number(draft);
 }
 
-uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank) {
-    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, rank);
+uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t columns) {
+    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, columns ? 2 : 1);
     if (!tensor) return 0;
-    tensor->dims[0] = rank == 1 ? n : n / 2;
-    tensor->dims[1] = 2;
+    tensor->dims[0] = columns ? n / columns : n;
+    tensor->dims[1] = columns;
     tensor->n_values = n;
     memcpy(tensor->values, values, n * sizeof *values);
     return last_number(draft);
@@ -163,7 +165,7 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
                           .begin = begin,
                           .end = begin + count};
     uint32_t inputs[ARN_MOVE_OPERANDS] = {image};
-    slice.n_inputs = 1 + draft->graph->dialect->list_slice(draft, &slice, dims, inputs + 1);
+    slice.n_inputs = draft->graph->dialect->list_slice(draft, &slice, dims, inputs);
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
     add_op(draft, &slice, inputs, &made);
@@ -217,6 +219,30 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32
     return draft->failed ? 0 : join_some(draft, axis, tiles, n, whole, of);
 }
 
+/* ---- order edges ---- */
+
+uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dtype,
+                        const uint32_t *inputs, uint32_t n_inputs) {
+    const arn_draft_op op = {
+        .before = ARENAUT_NONE, .move = move, .n_inputs = n_inputs, .n_outputs = 1};
+    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, 1);
+    if (!tensor) return 0;
+    tensor->dims[0] = 1;
+    tensor->edge = dtype;
+    tensor->bytes = arenaut_dtype_bits(dtype) / 8;
+    const uint32_t made = last_number(draft);
+    add_op(draft, &op, inputs, &made);
+    return made;
+}
+
+void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n) {
+    const arn_tile_dialect *dialect = draft->graph->dialect;
+    draft->zero = ARENAUT_NONE;
+    if (n == 0 || !dialect->put_zero || draft->failed) return;
+    draft->zero = dialect->put_zero(draft, tensors, n);
+    draft->n_there = draft->graph->program->n_tensors + draft->n_tensors;
+}
+
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const arenaut_program *before = draft->graph->program;
     if (tensor >= before->n_tensors) return draft->tensors[tensor - before->n_tensors].bytes;
@@ -234,10 +260,11 @@ arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number
     const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
     arenaut_tensor tensor = arenaut_tensor_default();
     if (from->origin.tensor == ARENAUT_NONE) {
-        tensor.dtype = draft->graph->dialect->numbers;
+        const bool edge = from->edge != ARENAUT_DTYPE_OTHER;
+        tensor.dtype = edge ? from->edge : draft->graph->dialect->numbers;
         tensor.method = 0;
-        tensor.cls = ARENAUT_CONSTANT;
-        tensor.values = from->values;
+        tensor.cls = edge ? ARENAUT_INTERMEDIATE : ARENAUT_CONSTANT;
+        tensor.values = edge ? NULL : from->values;
         tensor.n_values = from->n_values;
     } else {
         const arenaut_tensor *old = &before->tensors[from->origin.tensor];
@@ -281,7 +308,7 @@ uint32_t arn_draft_most_attributes(const arenaut_program *program) {
 /* ---- shared constants ---- */
 
 static bool is_new_constant(const arn_draft_tensor *tensor) {
-    return tensor->origin.tensor == ARENAUT_NONE;
+    return tensor->origin.tensor == ARENAUT_NONE && tensor->edge == ARENAUT_DTYPE_OTHER;
 }
 
 static int compare(const arn_draft_tensor *a, const arn_draft_tensor *b) {

@@ -17,7 +17,8 @@ typedef struct arn_draft_tensor {
     arenaut_origin origin;
     uint32_t rank;
     int64_t dims[ARN_IMAGE_RANK];
-    uint64_t bytes; /* in the arena: 0 for constants */
+    arenaut_dtype edge; /* of a number of an order edge: its type; OTHER: it is none */
+    uint64_t bytes;     /* in the arena: 0 for constants */
     uint32_t n_values;
     int64_t values[ARN_DRAFT_VALUES];
 } arn_draft_tensor;
@@ -28,6 +29,11 @@ typedef enum arn_draft_move {
     ARN_MOVE_SLICE, /* elements [begin, end) along dimension `axis` of its operand */
     ARN_MOVE_JOIN,  /* concatenation along dimension `axis` */
     ARN_MOVE_PAD,   /* zeroes around its operand */
+    /* Of order edges: one element of its operand, one of its operands, zero, and a sum. */
+    ARN_MOVE_PEEK,
+    ARN_MOVE_ANY,
+    ARN_MOVE_ZERO,
+    ARN_MOVE_ADD,
     ARN_MOVE_COUNT
 } arn_draft_move;
 
@@ -36,7 +42,7 @@ typedef struct arn_draft_op {
     arn_draft_move move;
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
     bool repadded;                       /* a part that is padded otherwise than the op before: */
-    int64_t pads[4];                     /* top, bottom, left, right */
+    int64_t pads[4];                     /* top, left, bottom, right */
     int64_t axis, begin, end;            /* of one that moves data */
 } arn_draft_op;
 
@@ -55,6 +61,8 @@ typedef struct arn_draft {
     arn_draft_call *calls; /* in the order of their ops */
     uint32_t n_tensors, n_ops, n_arguments, n_calls;
     uint32_t tensors_capacity, ops_capacity, arguments_capacity, calls_capacity;
+    uint32_t zero;       /* a number that the last row tile made; NONE: there is none */
+    uint32_t n_there;    /* tensors of the draft, those of the program included, by then */
     const char *refused; /* the reason why it cannot be tiled as asked; NULL: it can */
     bool failed;         /* no memory */
 } arn_draft;
@@ -81,13 +89,21 @@ uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_I
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
                     const int64_t pads[4]);
 
-/* A constant with these numbers; of rank 2 in pairs. */
-uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank);
+/* A constant with these numbers: a list, or rows of so many if `columns` is not 0. */
+uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t columns);
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
 /* The image with padding around: top, bottom, left, right, and channels. */
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
+/* Order edges, in dialects whose runtime runs ops in a sequence of its own: from here on, slices of
+ * tensors that exist by now begin at a place that is computed from one element of each of these, as
+ * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */
+void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n);
+/* The op of an order edge, which makes a list of one number. */
+uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dtype,
+                        const uint32_t *inputs, uint32_t n_inputs);
+
 /* Concatenates tiles along dimension `axis` into tensor `whole`, or into a new one like `of` for
  * ARENAUT_NONE, in several steps if they are many. Gives the result. Changes `tiles`. */
 uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32_t n,

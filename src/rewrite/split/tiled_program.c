@@ -27,6 +27,7 @@ typedef struct making {
     uint32_t *ids;                 /* arguments of the op at work */
     arenaut_attribute *attributes; /* likewise */
     uint32_t n_constants;
+    size_t n_arguments; /* of the ops so far */
     arenaut_error *err;
 } making;
 
@@ -174,6 +175,15 @@ static void take_ids(const making *m, uint32_t first, uint32_t n, uint32_t *ids)
     }
 }
 
+/* Adds an op, with its arguments as they are made: passes may change those of the program. */
+static arenaut_status add_made_op(making *m, const arenaut_op *op, uint32_t before) {
+    uint32_t *arguments = m->made->arguments + m->n_arguments;
+    memcpy(arguments, m->ids, ((size_t)op->n_inputs + op->n_outputs) * sizeof *arguments);
+    m->n_arguments += (size_t)op->n_inputs + op->n_outputs;
+    m->made->ops[m->made->n_ops++] = before;
+    return arenaut_program_add_op(m->made->program, op, NULL, m->err);
+}
+
 static arenaut_status add_op(making *m, uint32_t index) {
     const arn_draft_op *from = &m->draft->ops[index];
     arenaut_op op;
@@ -184,8 +194,7 @@ static arenaut_status add_op(making *m, uint32_t index) {
     op.n_inputs = from->n_inputs;
     op.outputs = m->ids + from->n_inputs;
     op.n_outputs = from->n_outputs;
-    m->made->ops[m->made->n_ops++] = from->before;
-    return arenaut_program_add_op(m->made->program, &op, NULL, m->err);
+    return add_made_op(m, &op, from->before);
 }
 
 static arenaut_status add_call(making *m, const arn_draft_call *call) {
@@ -200,8 +209,7 @@ static arenaut_status add_call(making *m, const arn_draft_call *call) {
                            .n_outputs = call->n_outputs,
                            .calls = both,
                            .n_calls = 2};
-    m->made->ops[m->made->n_ops++] = ARENAUT_NONE;
-    return arenaut_program_add_op(m->made->program, &op, NULL, m->err);
+    return add_made_op(m, &op, ARENAUT_NONE);
 }
 
 static arenaut_status add_main(making *m) {
@@ -280,6 +288,11 @@ static size_t most_tensors(const making *m) {
     return (size_t)m->n_main + 1 + (m->draft->n_calls > 0 ? m->draft->n_arguments : 0);
 }
 
+/* Arguments of all ops that the program gets: those of the draft, and a condition for each call. */
+static size_t most_arguments(const making *m) {
+    return (size_t)m->draft->n_arguments + m->draft->n_calls;
+}
+
 /* The rewrite lives as long as the program, which owns its memory. */
 static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_t n_groups) {
     arenaut_program *program = NULL;
@@ -293,13 +306,14 @@ static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_
         .before = arenaut_program_fingerprint(m->before),
         .tensors = arenaut_program_alloc(program, most_tensors(m) * sizeof *made.tensors),
         .ops = arenaut_program_alloc(program, arn_draft_count_ops(m->draft) * sizeof *made.ops),
+        .arguments = arenaut_program_alloc(program, most_arguments(m) * sizeof *made.arguments),
         .stages = arenaut_program_alloc(program, n_groups * sizeof *groups),
         .n_stages = n_groups,
         .n_ops_before = m->before->n_ops,
         .macs = arn_draft_macs(m->draft),
         .macs_before = macs_before,
     };
-    if (m->made && made.tensors && made.ops && made.stages) {
+    if (m->made && made.tensors && made.ops && made.arguments && made.stages) {
         if (n_groups > 0) memcpy(made.stages, groups, n_groups * sizeof *groups);
         *m->made = made;
         st = add_methods(m);

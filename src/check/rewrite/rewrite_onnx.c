@@ -1,0 +1,359 @@
+/* Transfer functions on labels of ONNX's operators, on images NCHW: parts of convolutions and
+ * pools, each with padding of its own, ops element by element, and Slice and Concat. A Slice may
+ * begin at a number that ops compute: then these are followed, too. They come from one element of
+ * some tensor, whatever it is: the greatest element of a list of one lies at 0, and sums of known
+ * numbers are known. */
+#include <string.h>
+
+#include <arenaut/dialect.h>
+
+#include "check/finding.h"
+#include "check/rewrite/rewrite_windows.h"
+#include "core/checked.h"
+
+enum { C = 1, H = 2, W = 3 };
+
+typedef enum rule { CONVOLUTION, POOL, NORMALIZATION, JOINER, BY_ELEMENT } rule;
+
+typedef struct rule_row {
+    const char *name;
+    rule rule;
+} rule_row;
+
+static const rule_row rules[] = {
+    {"Conv", CONVOLUTION},
+    {"MaxPool", POOL},
+    {"AveragePool", POOL},
+    {"BatchNormalization", NORMALIZATION},
+    {"Concat", JOINER},
+    {"Add", BY_ELEMENT},
+    {"Sub", BY_ELEMENT},
+    {"Mul", BY_ELEMENT},
+    {"Div", BY_ELEMENT},
+    {"Pow", BY_ELEMENT},
+    {"Max", BY_ELEMENT},
+    {"Min", BY_ELEMENT},
+    {"Relu", BY_ELEMENT},
+    {"Clip", BY_ELEMENT},
+    {"LeakyRelu", BY_ELEMENT},
+    {"PRelu", BY_ELEMENT},
+    {"ThresholdedRelu", BY_ELEMENT},
+    {"Sigmoid", BY_ELEMENT},
+    {"HardSigmoid", BY_ELEMENT},
+    {"HardSwish", BY_ELEMENT},
+    {"Tanh", BY_ELEMENT},
+    {"Exp", BY_ELEMENT},
+    {"Erf", BY_ELEMENT},
+    {"Gelu", BY_ELEMENT},
+    {"Abs", BY_ELEMENT},
+    {"Neg", BY_ELEMENT},
+    {"Sqrt", BY_ELEMENT},
+    {"Reciprocal", BY_ELEMENT},
+    {"Softsign", BY_ELEMENT},
+    {"Floor", BY_ELEMENT},
+    {"Ceil", BY_ELEMENT},
+    {"Round", BY_ELEMENT},
+};
+
+static const rule_row *find_rule(const char *name) {
+    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i].name, name) == 0) return &rules[i];
+    }
+    return NULL;
+}
+
+static bool knows(const char *name) { return find_rule(name) != NULL; }
+
+static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
+    }
+    return NULL;
+}
+
+/* Number `index` of an attribute of `n`, or what it is if there is none. */
+static bool take_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
+                        int64_t otherwise, int64_t *number) {
+    const arenaut_attribute *a = find(op, name);
+    *number = otherwise;
+    if (!a) return true;
+    if (a->text || a->n_numbers != n) return false;
+    *number = a->numbers[index];
+    return *number >= 0 && *number < INT32_MAX;
+}
+
+static bool has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank) {
+    return tensor != ARENAUT_NONE && program->tensors[tensor].rank == rank;
+}
+
+/* ---- windows ---- */
+
+static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
+                         uint32_t axis, arn_stencil *s) {
+    const uint32_t k = axis - H;
+    const int64_t taps = pool ? 0 : c->before->tensors[old->inputs[1]].dims[axis];
+    return take_number(old, "kernel_shape", 2, k, taps, &s->taps) &&
+           take_number(old, "strides", 2, k, 1, &s->stride) &&
+           take_number(old, "dilations", 2, k, 1, &s->spread) && s->taps > 0 && s->stride > 0 &&
+           s->spread > 0 && (pool || s->taps == taps);
+}
+
+/* Padding in front and behind, of an image of `in` rows. */
+static bool take_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                         int64_t *front, int64_t *behind) {
+    const arenaut_attribute *named = find(op, "auto_pad");
+    *front = *behind = 0;
+    if (!named || (named->text && strcmp(named->text, "NOTSET") == 0)) {
+        return take_number(op, "pads", 4, axis - H, 0, front) &&
+               take_number(op, "pads", 4, axis - H + 2, 0, behind);
+    }
+    if (!named->text) return false;
+    if (strcmp(named->text, "VALID") == 0) return true;
+    const bool upper = strcmp(named->text, "SAME_UPPER") == 0;
+    const int64_t out = (in + s->stride - 1) / s->stride;
+    const int64_t missing = (out - 1) * s->stride + (s->taps - 1) * s->spread + 1 - in;
+    const int64_t total = missing > 0 ? missing : 0;
+    *front = upper ? total / 2 : total - total / 2;
+    *behind = total - *front;
+    return upper || strcmp(named->text, "SAME_LOWER") == 0;
+}
+
+/* The output rows of an image of `in` rows; 0 if they are not known. Where a window may end behind
+ * the padding, what it sees there must be nothing, as in the padding. */
+static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                          int64_t *front) {
+    int64_t behind, rounds_up, counts_padding;
+    if (!take_padding(op, s, axis, in, front, &behind) ||
+        !take_number(op, "ceil_mode", 1, 0, 0, &rounds_up) ||
+        !take_number(op, "count_include_pad", 1, 0, 0, &counts_padding)) {
+        return 0;
+    }
+    const int64_t left = in + *front + behind - (s->taps - 1) * s->spread - 1;
+    if (left < 0) return 0;
+    int64_t out = left / s->stride + 1;
+    if (!rounds_up || left % s->stride == 0) return out;
+    if (counts_padding) return 0;
+    return out * s->stride >= in + *front ? out : out + 1;
+}
+
+static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, bool pool, uint32_t axis) {
+    arn_stencil s;
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    arn_window v = {.check = c, .input = input, .axis = axis, .s = &s, .zeroes_count = true};
+    v.in = arn_new_tensor(c, input)->dims[axis];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    if (!take_stencil(c, old, pool, axis, &s)) {
+        return arn_rewrite_reject(c, "the windows of its kernel are not known");
+    }
+    const int64_t out = count_rows(op, &s, axis, v.in, &v.front);
+    v.old_out = count_rows(old, &s, axis, v.old_in, &v.old_front);
+    if (out <= 0 || out != arn_new_tensor(c, output)->dims[axis] ||
+        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    return arn_label_windows(c, &v, output, out);
+}
+
+/* Operands that each element of a result may need: there as a whole. */
+static bool are_whole(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                      uint32_t first) {
+    for (uint32_t i = first; i < op->n_inputs; i++) {
+        if ((op->inputs[i] == ARENAUT_NONE) != (old->inputs[i] == ARENAUT_NONE)) return false;
+        if (op->inputs[i] == ARENAUT_NONE) continue;
+        if (!arn_label_is_whole(c, op->inputs[i], old->inputs[i])) return false;
+    }
+    return true;
+}
+
+/* The first operand is a part of the old one's image, with all of its channels. */
+static bool reads_image(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old) {
+    const uint32_t image = op->inputs[0];
+    return c->labels[image].tensor == old->inputs[0] && has_rank(c->after, image, ARN_LABEL_RANK) &&
+           has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) && arn_axis_is_whole(c, image, C);
+}
+
+static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, bool pool) {
+    if (!reads_image(c, op, old)) {
+        return arn_rewrite_reject(c, "it does not read the image that the old op read");
+    }
+    if (pool ? op->n_inputs != 1
+             : op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
+                   !has_rank(c->before, old->inputs[1], ARN_LABEL_RANK) ||
+                   !are_whole(c, op, old, 1)) {
+        return arn_rewrite_reject(c, "it has other weights than the old op");
+    }
+    const int64_t channels = c->before->tensors[old->outputs[0]].dims[C];
+    if (arn_new_tensor(c, op->outputs[0])->dims[C] != channels) {
+        return arn_rewrite_reject(c, "its result has other channels than its weights");
+    }
+    arenaut_status st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
+    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
+    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
+    return st;
+}
+
+static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old) {
+    int64_t training;
+    if (!reads_image(c, op, old) || !are_whole(c, op, old, 1) ||
+        !take_number(op, "training_mode", 1, 0, 0, &training) || training != 0) {
+        return arn_rewrite_reject(c, "it does not normalize the channels of the old op");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+        st = arn_label_copy(c, op->inputs[0], op->outputs[0], axis);
+    }
+    return st;
+}
+
+static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+                                  const arenaut_op *old) {
+    switch (find_rule(op->name)->rule) {
+        case CONVOLUTION: return follow_window(c, op, old, false);
+        case POOL: return follow_window(c, op, old, true);
+        case NORMALIZATION: return follow_normalization(c, op, old);
+        case JOINER: return arn_rewrite_follow_joiner(c, op, old);
+        case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
+    }
+    return arn_rewrite_reject(c, "the result of a part of it is not known");
+}
+
+/* ---- known numbers ---- */
+
+/* A constant list of one number, or one that ops compute. */
+static bool take_known(const arn_rewrite_check *c, uint32_t t, int64_t *number) {
+    const arenaut_tensor *tensor = t == ARENAUT_NONE ? NULL : arn_new_tensor(c, t);
+    if (!tensor || tensor->dtype != ARENAUT_DTYPE_INT64 || tensor->rank != 1) return false;
+    if (tensor->dims[0] != 1) return false;
+    if (c->labels[t].known == ARN_KNOWN_NUMBER) {
+        *number = c->labels[t].number;
+        return true;
+    }
+    const bool constant =
+        tensor->cls == ARENAUT_CONSTANT && tensor->values && tensor->n_values == 1;
+    if (constant) *number = tensor->values[0];
+    return constant;
+}
+
+/* The result is a list of one element, which nothing else has made. */
+static arenaut_status know(arn_rewrite_check *c, const arenaut_op *op, arenaut_dtype dtype,
+                           arn_known known, int64_t number) {
+    const uint32_t t = op->outputs[0];
+    const arenaut_tensor *made = arn_new_tensor(c, t);
+    arn_label *label = &c->labels[t];
+    if (c->rewrite->tensors[t].tensor != ARENAUT_NONE || label->tensor != ARENAUT_NONE ||
+        label->known != ARN_KNOWN_NOTHING || made->cls != ARENAUT_INTERMEDIATE ||
+        made->dtype != dtype || made->rank != 1 || made->dims[0] != 1) {
+        return arn_rewrite_reject(c, "its result is no number of its own");
+    }
+    label->known = known;
+    label->number = number;
+    return ARENAUT_OK;
+}
+
+/* GatherND of one place. */
+static arenaut_status follow_peek(arn_rewrite_check *c, const arenaut_op *op) {
+    const arenaut_tensor *from = arn_new_tensor(c, op->inputs[0]);
+    const arenaut_tensor *place = op->n_inputs == 2 && op->inputs[1] != ARENAUT_NONE
+                                      ? arn_new_tensor(c, op->inputs[1])
+                                      : NULL;
+    if (!place || op->n_attributes > 0 || place->cls != ARENAUT_CONSTANT || place->rank != 2 ||
+        place->dims[0] != 1 || place->n_values != from->rank || !place->values ||
+        place->dims[1] != from->rank || c->labels[op->inputs[0]].tensor == ARENAUT_NONE) {
+        return arn_rewrite_reject(c, "which element it reads is not known");
+    }
+    for (uint32_t i = 0; i < from->rank; i++) {
+        if (place->values[i] < 0 || place->values[i] >= from->dims[i]) {
+            return arn_rewrite_reject(c, "it reads an element outside of its operand");
+        }
+    }
+    return know(c, op, from->dtype, ARN_KNOWN_LENGTH, 0);
+}
+
+/* Max of elements. */
+static arenaut_status follow_any(arn_rewrite_check *c, const arenaut_op *op) {
+    const arenaut_dtype dtype = arn_new_tensor(c, op->inputs[0])->dtype;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t != ARENAUT_NONE && c->labels[t].known == ARN_KNOWN_LENGTH &&
+            arn_new_tensor(c, t)->dtype == dtype) {
+            continue;
+        }
+        return arn_rewrite_reject(c, "it compares tensors that are no single elements");
+    }
+    return know(c, op, dtype, ARN_KNOWN_LENGTH, 0);
+}
+
+/* ArgMax of a list of one. */
+static arenaut_status follow_zero(arn_rewrite_check *c, const arenaut_op *op) {
+    int64_t axis;
+    if (op->n_inputs != 1 || op->n_attributes > 1 ||
+        c->labels[op->inputs[0]].known != ARN_KNOWN_LENGTH ||
+        !take_number(op, "axis", 1, 0, 0, &axis) || axis != 0) {
+        return arn_rewrite_reject(c, "where it finds an element is not known");
+    }
+    return know(c, op, ARENAUT_DTYPE_INT64, ARN_KNOWN_NUMBER, 0);
+}
+
+static arenaut_status follow_sum(arn_rewrite_check *c, const arenaut_op *op) {
+    int64_t a, b;
+    if (op->n_inputs != 2 || !take_known(c, op->inputs[0], &a) ||
+        !take_known(c, op->inputs[1], &b) || a < 0 || b < 0 || a > INT32_MAX || b > INT32_MAX) {
+        return arn_rewrite_reject(c, "the numbers that it adds are not known");
+    }
+    return know(c, op, ARENAUT_DTYPE_INT64, ARN_KNOWN_NUMBER, a + b);
+}
+
+/* ---- ops that move data ---- */
+
+static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
+    const uint32_t from = op->inputs[0], to = op->outputs[0];
+    const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, to);
+    int64_t begin, end, axis;
+    if (op->n_inputs != 4 || !take_known(c, op->inputs[1], &begin) ||
+        !take_known(c, op->inputs[2], &end) || !take_known(c, op->inputs[3], &axis)) {
+        return arn_rewrite_reject(c, "where it begins and ends is not known");
+    }
+    if (axis < 0 || axis >= in->rank || begin < 0 || end <= begin || end > in->dims[axis] ||
+        out->dims[axis] != end - begin) {
+        return arn_rewrite_reject(c, "it takes elements outside of its operand");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < in->rank && st == ARENAUT_OK; i++) {
+        if ((int64_t)i != axis) st = arn_label_copy(c, from, to, i);
+    }
+    int64_t *place = arn_label_axis(c, end - begin);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = begin; i < end; i++) {
+        place[i - begin] = arn_label_place(c, from, (uint32_t)axis, i);
+    }
+    c->labels[to].place[axis] = place;
+    return st;
+}
+
+typedef arenaut_status follow(arn_rewrite_check *c, const arenaut_op *op);
+
+static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
+    static const struct {
+        const char *name;
+        follow *follow;
+    } numbers[] = {{"GatherND", follow_peek},
+                   {"Max", follow_any},
+                   {"ArgMax", follow_zero},
+                   {"Add", follow_sum}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (op->name && strcmp(op->name, numbers[i].name) == 0) return numbers[i].follow(c, op);
+    }
+    const bool slices = op->name && strcmp(op->name, "Slice") == 0;
+    if (!slices && (!op->name || strcmp(op->name, "Concat") != 0)) {
+        return arn_rewrite_reject(c, "it is no op that moves data");
+    }
+    const arenaut_status st = arn_rewrite_begin_move(c, op);
+    if (st != ARENAUT_OK) return st;
+    return slices ? follow_slice(c, op) : arn_rewrite_follow_join(c, op);
+}
+
+extern const arn_rewrite_rules arn_rewrite_onnx;
+const arn_rewrite_rules arn_rewrite_onnx = {"onnx", false, knows, follow_part, follow_move};

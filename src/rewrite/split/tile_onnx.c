@@ -1,0 +1,282 @@
+/* Tiles of ONNX's operators, on images NCHW in float32. Windows: from attributes and sizes; a part
+ * of a convolution or a pool has padding of its own. Moves: Slice and Concat. ONNX Runtime runs
+ * nodes in a sequence of its own, all tiles of one op before the next op if nothing forbids it:
+ * order edges do. A tile's slices begin at places that are computed from one element of each result
+ * of the tile before (GatherND, Max), by way of where its greatest element lies (ArgMax of a list
+ * of one: 0, whatever the element is). Shapes would not do, since the runtime folds them.
+ *
+ * Tiles need Slice and Pad with operands, and GatherND: version 13 of the operators has all in the
+ * form that is written here. */
+#include <string.h>
+
+#include "rewrite/split/tile_nchw.h"
+
+enum { FIRST_OPSET = 13, UNKNOWN = -1 };
+
+/* ---- least heights ---- */
+
+typedef struct least_height {
+    const char *name;
+    int64_t rows, rows_in_groups;
+} least_height;
+
+/* The tile rule: operators whose kernels in ONNX Runtime (1.31, CPU, one thread, each level of
+ * optimization) make the same bits of a tile of at least so many rows as of the whole, measured by
+ * examples/measure_tiles.py. Not so, at any height, since the last elements of a tensor take
+ * another path than those before: Log, Softplus, Mish, Elu, Selu, Celu, Sin, Cos, Asin, Acos, Atan.
+ */
+static const least_height least_heights[] = {
+    {"Conv", 8, 8},
+    {"MaxPool", 1, 1},
+    {"AveragePool", 1, 1},
+    {"Concat", 1, 1},
+    {"BatchNormalization", 1, 1},
+    {"Add", 1, 1},
+    {"Sub", 1, 1},
+    {"Mul", 1, 1},
+    {"Div", 1, 1},
+    {"Pow", 1, 1},
+    {"Max", 1, 1},
+    {"Min", 1, 1},
+    {"Relu", 1, 1},
+    {"Clip", 1, 1},
+    {"LeakyRelu", 1, 1},
+    {"PRelu", 1, 1},
+    {"ThresholdedRelu", 1, 1},
+    {"Sigmoid", 1, 1},
+    {"HardSigmoid", 1, 1},
+    {"HardSwish", 1, 1},
+    {"Tanh", 1, 1},
+    {"Exp", 1, 1},
+    {"Erf", 1, 1},
+    {"Gelu", 1, 1},
+    {"Abs", 1, 1},
+    {"Neg", 1, 1},
+    {"Sqrt", 1, 1},
+    {"Reciprocal", 1, 1},
+    {"Softsign", 1, 1},
+    {"Floor", 1, 1},
+    {"Ceil", 1, 1},
+    {"Round", 1, 1},
+};
+
+static const least_height *find_least(const char *name) {
+    for (size_t i = 0; name && i < sizeof least_heights / sizeof *least_heights; i++) {
+        if (strcmp(least_heights[i].name, name) == 0) return &least_heights[i];
+    }
+    return NULL;
+}
+
+/* ---- windows ---- */
+
+/* Up to n numbers; false if there are others. If the attribute is missing, they stay. */
+static bool take_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
+    const arenaut_attribute *a = arn_tile_attribute(op, name);
+    if (!a) return true;
+    if (a->text || a->n_numbers != n) return false;
+    memcpy(numbers, a->numbers, n * sizeof *numbers);
+    return true;
+}
+
+/* The number of an attribute, or what it is if it is missing. */
+static int64_t number_of(const arenaut_op *op, const char *name, int64_t otherwise) {
+    return take_numbers(op, name, 1, &otherwise) ? otherwise : UNKNOWN;
+}
+
+/* Padding so that the result has an element for each stride; the odd one behind, or in front. */
+static void pad_same(arn_nchw_window *w, const int64_t *in, bool upper) {
+    for (int k = 0; k < 2; k++) {
+        const int64_t out = (in[k] + w->strides[k] - 1) / w->strides[k];
+        const int64_t reach = (w->filter[k] - 1) * w->dilations[k] + 1;
+        const int64_t missing = (out - 1) * w->strides[k] + reach - in[k];
+        const int64_t total = missing > 0 ? missing : 0;
+        w->before[k] = upper ? total / 2 : total - total / 2;
+        w->after[k] = total - w->before[k];
+    }
+}
+
+static bool take_padding(const arenaut_op *op, const int64_t *in, arn_nchw_window *w) {
+    const arenaut_attribute *rule = arn_tile_attribute(op, "auto_pad");
+    int64_t pads[4] = {0};
+    if (rule && rule->text && strcmp(rule->text, "NOTSET") != 0) {
+        const bool upper = strcmp(rule->text, "SAME_UPPER") == 0;
+        if (!upper && strcmp(rule->text, "SAME_LOWER") != 0) {
+            return strcmp(rule->text, "VALID") == 0;
+        }
+        pad_same(w, in, upper);
+        return true;
+    }
+    if (!take_numbers(op, "pads", 4, pads)) return false;
+    for (int k = 0; k < 2; k++) {
+        w->before[k] = pads[k];
+        w->after[k] = pads[2 + k];
+    }
+    return true;
+}
+
+static bool is_positive(const int64_t numbers[2]) {
+    return numbers[0] > 0 && numbers[0] <= ARN_TILE_LONGEST && numbers[1] > 0 &&
+           numbers[1] <= ARN_TILE_LONGEST;
+}
+
+static bool take_window(const arn_tile_graph *graph, const arenaut_op *op, arn_nchw_window *w) {
+    const int64_t *in = graph->program->tensors[op->inputs[0]].dims + ARN_NCHW_H;
+    return take_numbers(op, "kernel_shape", 2, w->filter) &&
+           take_numbers(op, "strides", 2, w->strides) &&
+           take_numbers(op, "dilations", 2, w->dilations) && is_positive(w->filter) &&
+           is_positive(w->strides) && is_positive(w->dilations) && take_padding(op, in, w);
+}
+
+static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
+    if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
+    w.filter[0] = weights->dims[ARN_NCHW_H];
+    w.filter[1] = weights->dims[ARN_NCHW_W];
+    w.groups = number_of(op, "group", 1);
+    const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
+    const least_height *least = find_least(op->name);
+    if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
+    out->least = depthwise ? 1 : w.groups > 1 ? least->rows_in_groups : least->rows;
+    return take_window(graph, op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out);
+}
+
+/* An average that counts padding depends on how its last windows are rounded. */
+static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
+    const bool counts_padding = number_of(op, "count_include_pad", 0) != 0;
+    const int64_t rounds_up = number_of(op, "ceil_mode", 0);
+    if (!arn_tile_attribute(op, "kernel_shape") || rounds_up < 0 || rounds_up > 1) return false;
+    w.rounds_up = rounds_up == 1 && !counts_padding;
+    return take_window(graph, op, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
+}
+
+/* Numbers for each channel, and one result: not that of training. */
+static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op,
+                               arn_tile_op *out) {
+    const arenaut_op image = {
+        .inputs = op->inputs, .outputs = op->outputs, .n_inputs = 1, .n_outputs = 1};
+    if (op->n_inputs != 5 || number_of(op, "training_mode", 0) != 0) return false;
+    for (uint32_t i = 1; i < op->n_inputs; i++) {
+        const arenaut_tensor *each = arn_tile_input(graph, op, i);
+        if (!each || !arn_tile_is_fixed(graph, op->inputs[i]) || each->rank != 1) return false;
+    }
+    out->kind = ARN_TILE_ELEMENTWISE;
+    return arn_tile_take_elementwise(graph, &image, out);
+}
+
+static bool are_float(const arn_tile_graph *graph, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = arn_tile_input(graph, op, i);
+        if (in && in->dtype != ARENAUT_DTYPE_FLOAT32) return false;
+    }
+    return graph->program->tensors[op->outputs[0]].dtype == ARENAUT_DTYPE_FLOAT32;
+}
+
+static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_attribute *axis = arn_tile_attribute(op, "axis");
+    return axis && axis->n_numbers == 1 && arn_tile_take_join(graph, op, axis->numbers[0], out);
+}
+
+static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, op->name);
+    const least_height *least = find_least(op->name);
+    if (!row || !least || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
+    out->least = least->rows;
+    out->kind = arn_tile_kind_of(row);
+    if (row->family == ARN_FAMILY_NORMALIZATION) return take_normalization(graph, op, out);
+    if (out->kind == ARN_TILE_ELEMENTWISE) return arn_tile_take_elementwise(graph, op, out);
+    if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
+    if (!arn_tile_is_image(graph, op->inputs[0])) return false;
+    if (out->kind == ARN_TILE_POOL) return take_pool(graph, op, out);
+    return out->kind == ARN_TILE_CONV && take_convolution(graph, op, out);
+}
+
+static void take_operator(arn_tile_graph *graph, uint32_t op) {
+    const arenaut_op *it = &graph->program->ops[op];
+    const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, it->name);
+    const bool multiplies = row && row->window == ARN_WINDOW_WEIGHTS;
+    if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
+    graph->macs[op] = multiplies ? arn_tile_nchw_macs(graph, it, false) : 0;
+}
+
+static const char *refuse(const arenaut_program *program) {
+    return program->dialect_version < FIRST_OPSET
+               ? "tiles are made of version 13 of ONNX's operators and later"
+               : NULL;
+}
+
+/* ---- moves ---- */
+
+/* Where it begins, where it ends, and along which dimension. */
+static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
+                           uint32_t *operands) {
+    (void)dims;
+    const bool waits = draft->zero != ARENAUT_NONE && operands[0] < draft->n_there;
+    operands[1] = arn_draft_numbers(draft, &slice->begin, 1, 0);
+    operands[2] = arn_draft_numbers(draft, &slice->end, 1, 0);
+    operands[3] = arn_draft_numbers(draft, &slice->axis, 1, 0);
+    if (waits) {
+        const uint32_t both[] = {operands[1], draft->zero};
+        operands[1] = arn_draft_edge(draft, ARN_MOVE_ADD, ARENAUT_DTYPE_INT64, both, 2);
+    }
+    return ARN_MOVE_OPERANDS;
+}
+
+static uint32_t list_pads(arn_draft *draft, const int64_t pads[6]) {
+    const int64_t values[] = {0, pads[4], pads[0], pads[2], 0, pads[5], pads[1], pads[3]};
+    return arn_draft_numbers(draft, values, ARN_DRAFT_VALUES, 0);
+}
+
+static uint32_t put_zero(arn_draft *draft, uint32_t *tensors, uint32_t n) {
+    static const int64_t first[ARN_IMAGE_RANK] = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t inputs[] = {tensors[i],
+                                   arn_draft_numbers(draft, first, ARN_IMAGE_RANK, ARN_IMAGE_RANK)};
+        tensors[i] = arn_draft_edge(draft, ARN_MOVE_PEEK, ARENAUT_DTYPE_FLOAT32, inputs, 2);
+    }
+    if (n > 1) tensors[0] = arn_draft_edge(draft, ARN_MOVE_ANY, ARENAUT_DTYPE_FLOAT32, tensors, n);
+    return arn_draft_edge(draft, ARN_MOVE_ZERO, ARENAUT_DTYPE_INT64, tensors, 1);
+}
+
+static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
+    static const int64_t first = 0;
+    const bool joins = op->move == ARN_MOVE_JOIN, finds = op->move == ARN_MOVE_ZERO;
+    attributes[0] = (arenaut_attribute){"axis", 1, joins ? &op->axis : &first, NULL};
+    return joins || finds ? 1 : 0;
+}
+
+/* Padding as numbers, whatever rule it had: top and left, bottom and right. */
+static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before,
+                              arenaut_attribute *attributes) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < before->n_attributes; i++) {
+        const char *name = before->attributes[i].name;
+        if (strcmp(name, "pads") == 0 || strcmp(name, "auto_pad") == 0) continue;
+        attributes[n++] = before->attributes[i];
+    }
+    attributes[n++] = (arenaut_attribute){"pads", 4, part->pads, NULL};
+    return n;
+}
+
+extern const arn_tile_dialect arn_tile_onnx;
+const arn_tile_dialect arn_tile_onnx = {
+    .name = "onnx",
+    .dim = {ARN_NCHW_H, ARN_NCHW_W, ARN_NCHW_C},
+    .mover = {[ARN_MOVE_SLICE] = "Slice",
+              [ARN_MOVE_JOIN] = "Concat",
+              [ARN_MOVE_PEEK] = "GatherND",
+              [ARN_MOVE_ANY] = "Max",
+              [ARN_MOVE_ZERO] = "ArgMax",
+              [ARN_MOVE_ADD] = "Add"},
+    .numbers = ARENAUT_DTYPE_INT64,
+    .most_joined = UINT32_MAX,
+    .batches = true,
+    .refuse = refuse,
+    .take_operator = take_operator,
+    .list_slice = list_slice,
+    .list_pads = list_pads,
+    .put_zero = put_zero,
+    .describe_move = describe_move,
+    .describe_part = describe_part,
+};
