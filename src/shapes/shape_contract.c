@@ -259,6 +259,9 @@ ARN_SHAPE_FUNCTION(arg) {
     if (!arn_shape_new_dims(s, x->rank)) return;
     gone[axis] = true;
     set_reduced(s, x, ARENAUT_DTYPE_INT64, gone);
+    /* Among one element, that is the greatest, and the smallest. */
+    int64_t *values = x->dims[axis] == 1 ? arn_shape_new_values(s, 0) : NULL;
+    for (uint32_t i = 0; values && i < s->of[s->op->outputs[0]].n_values; i++) values[i] = 0;
 }
 
 ARN_SHAPE_FUNCTION(top_k) {

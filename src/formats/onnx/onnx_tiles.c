@@ -1,8 +1,10 @@
 /* Writer of a model's nodes in tiles. A part of a node is a copy of it with other values and, of a
  * window, with padding of its own; nodes that move data, and the numbers that these read, are
- * added, with names of their own and types of all values that are new. All other fields are copied
- * as they stand: weights stay where they are, in the file or beside it. Sizes that the graph's
- * inputs leave open are stated, since tiles have fixed ones. */
+ * added, with names of their own. Types of new values are not stated: where ONNX Runtime knows all
+ * sizes, it lets tiles share memory by a plan that keeps most of them to the end, and needs two to
+ * four times as much. All other fields are copied as they stand: weights stay where they are, in
+ * the file or beside it. Sizes that the graph's inputs leave open are stated, since tiles have
+ * fixed ones. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -261,33 +263,7 @@ static bool put_nodes(tiling *t, arn_writer *out) {
     return true;
 }
 
-/* ---- values ---- */
-
-static uint64_t type_number(arenaut_dtype dtype) {
-    return dtype == ARENAUT_DTYPE_INT64 ? TYPE_OF_INT64 : TYPE_OF_FLOAT;
-}
-
-/* What a ValueInfoProto says: name, type, sizes. */
-static void put_info(const tiling *t, arn_name name, const arenaut_tensor *tensor, uint32_t number,
-                     arn_writer *out) {
-    part info, type, of, shape;
-    begin_part(t, &info);
-    begin_part(t, &type);
-    begin_part(t, &of);
-    begin_part(t, &shape);
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        part dim;
-        begin_part(t, &dim);
-        arn_pb_put_number(&dim.to, DIM_VALUE, (uint64_t)tensor->dims[i]);
-        end_part(&dim, &shape.to, SHAPE_DIM);
-    }
-    arn_pb_put_number(&of.to, TENSOR_TYPE_ELEMENT, type_number(tensor->dtype));
-    end_part(&shape, &of.to, TENSOR_TYPE_SHAPE);
-    end_part(&of, &type.to, TYPE_TENSOR);
-    put_name(&info.to, VALUE_INFO_NAME, name);
-    end_part(&type, &info.to, VALUE_INFO_TYPE);
-    end_part(&info, out, number);
-}
+/* ---- constants ---- */
 
 /* The numbers of a new constant. */
 static void put_constant(const tiling *t, uint32_t tensor, arn_writer *out) {
@@ -310,17 +286,40 @@ static void put_constant(const tiling *t, uint32_t tensor, arn_writer *out) {
     end_part(&p, out, GRAPH_INITIALIZER);
 }
 
-static void put_values(const tiling *t, arn_writer *out) {
+static void put_constants(const tiling *t, arn_writer *out) {
     for (uint32_t i = 0; i < t->rewrite->n_tensors; i++) {
-        const arenaut_origin *origin = &t->rewrite->tensors[i];
-        const arenaut_tensor *tensor = &t->program->tensors[i];
-        if (origin->tensor != ARENAUT_NONE && origin->same) continue;
-        if (tensor->cls == ARENAUT_CONSTANT) put_constant(t, i, out);
-        else put_info(t, t->name[i], tensor, GRAPH_VALUE_INFO, out);
+        const bool is_new = t->rewrite->tensors[i].tensor == ARENAUT_NONE;
+        if (is_new && t->program->tensors[i].cls == ARENAUT_CONSTANT) put_constant(t, i, out);
     }
 }
 
 /* ---- inputs ---- */
+
+static uint64_t type_number(arenaut_dtype dtype) {
+    return dtype == ARENAUT_DTYPE_INT64 ? TYPE_OF_INT64 : TYPE_OF_FLOAT;
+}
+
+/* What a ValueInfoProto says: name, type, sizes. */
+static void put_info(const tiling *t, arn_name name, const arenaut_tensor *tensor,
+                     arn_writer *out) {
+    part info, type, of, shape;
+    begin_part(t, &info);
+    begin_part(t, &type);
+    begin_part(t, &of);
+    begin_part(t, &shape);
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        part dim;
+        begin_part(t, &dim);
+        arn_pb_put_number(&dim.to, DIM_VALUE, (uint64_t)tensor->dims[i]);
+        end_part(&dim, &shape.to, SHAPE_DIM);
+    }
+    arn_pb_put_number(&of.to, TENSOR_TYPE_ELEMENT, type_number(tensor->dtype));
+    end_part(&shape, &of.to, TENSOR_TYPE_SHAPE);
+    end_part(&of, &type.to, TYPE_TENSOR);
+    put_name(&info.to, VALUE_INFO_NAME, name);
+    end_part(&type, &info.to, VALUE_INFO_TYPE);
+    end_part(&info, out, GRAPH_INPUT);
+}
 
 /* The input of the rewritten program with this name, if the file leaves a size of it open. */
 static uint32_t find_open(const tiling *t, arn_pb_bytes info) {
@@ -345,7 +344,7 @@ static uint32_t find_open(const tiling *t, arn_pb_bytes info) {
 static bool put_input(const tiling *t, arn_pb_bytes info, arn_writer *out) {
     const uint32_t open = find_open(t, info);
     if (open == ARENAUT_NONE) return false;
-    put_info(t, t->name[open], &t->program->tensors[open], GRAPH_INPUT, out);
+    put_info(t, t->name[open], &t->program->tensors[open], out);
     return true;
 }
 
@@ -364,7 +363,7 @@ static arenaut_status put_graph(tiling *t, arn_writer *out) {
         if (node || (input && put_input(t, field.bytes, out))) continue;
         arn_put(out, t->data + at, graph.at - at);
     }
-    put_values(t, out);
+    put_constants(t, out);
     return out->failed ? arn_no_memory(t->err) : ARENAUT_OK;
 }
 
