@@ -1029,6 +1029,7 @@ Format._fields_ = [
     ("holds_order", c_bool),
     ("holds_orders", c_bool),
     ("holds_repeats", c_bool),
+    ("holds_tiles", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
     ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
 Variant._fields_ = [

@@ -1,0 +1,170 @@
+"""Random ONNX nets of images for what tiles have to get right: windows with strides, dilation, groups and
+padding of each side or by rule, pools that count padding or round up, constants per channel, joins of
+channels, values that several nodes read or that are results."""
+
+import struct
+
+import numpy as np
+
+import onnx_file
+
+
+def ints(name, numbers):
+    return (onnx_file.field(1, name) + b"".join(onnx_file.field(8, int(each)) for each in numbers) +
+            onnx_file.field(20, 7))
+
+
+def integer(name, number):
+    return onnx_file.field(1, name) + onnx_file.field(3, int(number) % 2**64) + onnx_file.field(20, 2)
+
+
+def real(name, number):
+    return onnx_file.field(1, name) + b"\x15" + struct.pack("<f", number) + onnx_file.field(20, 1)
+
+
+def text(name, word):
+    return onnx_file.field(1, name) + onnx_file.field(4, word) + onnx_file.field(20, 3)
+
+
+class Images:
+    """One net under construction; each value is an image N, C, H, W."""
+
+    def __init__(self, seed, heights=(24, 48)):
+        self.random = np.random.RandomState(seed)
+        self.nodes, self.constants = [], []
+        self.shapes = {}
+        self.input = self.made("x", [1 + self.chance(0.2), self.random.randint(1, 6),
+                                     self.random.randint(*heights), self.random.randint(5, 20)])
+        self.outputs = []
+
+    def chance(self, part):
+        return self.random.rand() < part
+
+    def made(self, name, shape):
+        self.shapes[name] = [int(side) for side in shape]
+        return name
+
+    def pick(self):
+        """One of the last, mostly."""
+        names = list(self.shapes)
+        return names[-1 - min(self.random.geometric(0.6) - 1, len(names) - 1)]
+
+    def constant(self, shape, low=-1.0, high=1.0):
+        name = f"constant{len(self.constants)}"
+        array = self.random.uniform(low, high, shape).astype("f4")
+        self.constants.append(onnx_file.constant(name, array))
+        return name
+
+    def put(self, operator, operands, shape, *attributes):
+        name = f"value{len(self.nodes)}"
+        self.nodes.append(onnx_file.node(operator, operands, [name], *attributes))
+        return self.made(name, shape)
+
+    def window(self, image, size, strides, dilations, rounds_up=False):
+        """Attributes and the sides of the result; None if none would be left. Each window sees the image."""
+        attributes = [ints("kernel_shape", size), ints("strides", strides)]
+        if (dilations > 1).any():
+            attributes.append(ints("dilations", dilations))
+        reach = (size - 1) * dilations + 1
+        sides = np.array(self.shapes[image][2:])
+        rules = ["pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER"]
+        rule = self.random.choice(rules[:4] if (dilations > 1).any() else rules)
+        if rule.startswith("SAME"):
+            return attributes + [text("auto_pad", rule)], -(-sides // strides)
+        before = after = np.zeros(2, int)
+        if rule == "VALID":
+            attributes.append(text("auto_pad", rule))
+        if rule == "pads":
+            before, after = (np.minimum(self.random.randint(0, 3, 2), size - 1) for _ in range(2))
+            attributes.append(ints("pads", [*before, *after]))
+        left = sides + before + after - reach
+        if (left < 0).any():
+            return None
+        out = left // strides + 1
+        if rounds_up and rule != "VALID":
+            attributes.append(integer("ceil_mode", 1))
+            out = -(-left // strides) + 1
+            out -= (out - 1) * strides >= sides + before
+        return attributes, out
+
+    def conv(self, image):
+        shape = self.shapes[image]
+        size, strides = self.random.randint(1, 4, 2), self.random.choice([1, 1, 2], 2)
+        dilations = self.random.choice([1, 1, 2], 2)
+        groups = shape[1] if self.chance(0.3) else 2 if shape[1] % 2 == 0 and self.chance(0.3) else 1
+        channels = groups * self.random.randint(1, 1 + max(1, 8 // groups))
+        window = self.window(image, size, strides, dilations)
+        if window is None:
+            return
+        attributes, out = window
+        operands = [image, self.constant([channels, shape[1] // groups, *size])]
+        if self.chance(0.5):
+            operands.append(self.constant([channels]))
+        self.put("Conv", operands, [shape[0], channels, *out], *attributes, integer("group", groups))
+
+    def pool(self, image):
+        shape = self.shapes[image]
+        average = self.chance(0.5)
+        counts = average and self.chance(0.5)
+        dilations = np.ones(2, int) if average else self.random.choice([1, 1, 2], 2)
+        window = self.window(image, self.random.randint(1, 4, 2), self.random.choice([1, 2], 2), dilations,
+                             rounds_up=not counts and self.chance(0.3))
+        if window is None:
+            return
+        attributes, out = window
+        if counts:
+            attributes.append(integer("count_include_pad", 1))
+        self.put("AveragePool" if average else "MaxPool", [image], [*shape[:2], *out], *attributes)
+
+    def elementwise(self, image):
+        shape = self.shapes[image]
+        operator = str(self.random.choice(["Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "Clip", "PRelu",
+                                           "BatchNormalization", "Add", "Mul", "Sub", "Erf", "Abs"]))
+        operands, attributes = [image], []
+        if operator == "Clip":
+            operands += [self.constant([], -1, 0), ""] if self.chance(0.3) else [
+                self.constant([], -1, 0), self.constant([], 0, 6)]
+        if operator == "LeakyRelu":
+            attributes = [real("alpha", 0.1)]
+        if operator == "PRelu":
+            operands.append(self.constant([shape[1], 1, 1]))
+        if operator == "BatchNormalization":
+            operands += [self.constant([shape[1]], 0.1, 1) for _ in range(4)]
+        if operator in ("Add", "Mul", "Sub"):
+            like = [name for name, other in self.shapes.items() if other == shape]
+            sizes = [[1, shape[1], 1, 1], [shape[1], 1, 1], [shape[3]], []][self.random.randint(4)]
+            operands.append(self.random.choice(like) if self.chance(0.5) else self.constant(sizes))
+        self.put(operator, [str(each) for each in operands], shape, *attributes)
+
+    def join(self, image):
+        shape = self.shapes[image]
+        like = [name for name, other in self.shapes.items()
+                if [other[0], *other[2:]] == [shape[0], *shape[2:]] and name != "x"]
+        if len(like) < 2 or shape[1] > 12:
+            return
+        parts = [str(each) for each in self.random.choice(like, self.random.randint(2, 4))]
+        channels = sum(self.shapes[each][1] for each in parts)
+        self.put("Concat", parts, [shape[0], channels, *shape[2:]], integer("axis", 1 - 4 * self.chance(0.3)))
+
+    def grow(self, n):
+        kinds = [self.conv, self.conv, self.pool, self.elementwise, self.elementwise, self.join]
+        while len(self.nodes) < n:
+            kinds[self.random.randint(len(kinds))](self.pick())
+        self.outputs = [list(self.shapes)[-1]]
+        if self.chance(0.3):
+            self.outputs.append(f"value{self.random.randint(len(self.nodes) - 1)}")
+
+    def bytes(self, opset=17, sizes=None):
+        """`sizes`: of the input, instead of numbers."""
+        inputs = [onnx_file.typed("x", *(sizes or self.shapes["x"]))]
+        outputs = [onnx_file.typed(name, *self.shapes[name]) for name in dict.fromkeys(self.outputs)]
+        return onnx_file.model(onnx_file.graph(self.nodes, inputs, outputs, self.constants), opset)
+
+    def feed(self):
+        return {"x": self.random.uniform(-2, 2, self.shapes["x"]).astype("f4")}
+
+
+def random_images(seed):
+    net = Images(seed)
+    net.grow(4 + net.random.randint(8))
+    return net
