@@ -30,9 +30,10 @@ def node(operator, inputs, outputs, *attributes):
 
 
 def constant(name, array):
-    """An initializer that holds a NumPy array of float32."""
-    return (b"".join(field(1, side) for side in array.shape) + field(2, 1) + field(8, name) +
-            field(9, array.astype("<f4").tobytes()))
+    """An initializer that holds a NumPy array: of float32, but for one of int64."""
+    whole = array.dtype == "int64"
+    return (b"".join(field(1, side) for side in array.shape) + field(2, 7 if whole else 1) +
+            field(8, name) + field(9, array.astype("<i8" if whole else "<f4").tobytes()))
 
 
 def graph(nodes, inputs, outputs, constants=(), name="main"):

@@ -1,6 +1,6 @@
 """Random ONNX nets of images for what tiles have to get right: windows with strides, dilation, groups and
 padding of each side or by rule, pools that count padding or round up, constants per channel, joins of
-channels, values that several nodes read or that are results."""
+channels, images that are resized, transposed convolutions, values that several nodes read or that are results."""
 
 import struct
 
@@ -50,10 +50,7 @@ class Images:
         return names[-1 - min(self.random.geometric(0.6) - 1, len(names) - 1)]
 
     def constant(self, shape, low=-1.0, high=1.0):
-        name = f"constant{len(self.constants)}"
-        array = self.random.uniform(low, high, shape).astype("f4")
-        self.constants.append(onnx_file.constant(name, array))
-        return name
+        return self.numbers(self.random.uniform(low, high, shape).astype("f4"))
 
     def put(self, operator, operands, shape, *attributes):
         name = f"value{len(self.nodes)}"
@@ -68,7 +65,8 @@ class Images:
         reach = (size - 1) * dilations + 1
         sides = np.array(self.shapes[image][2:])
         rules = ["pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER"]
-        rule = self.random.choice(rules[:4] if (dilations > 1).any() else rules)
+        gaps = (dilations > 1).any() or (size < strides).any()  # the runtime refuses these by rule
+        rule = self.random.choice(rules[:4] if gaps else rules)
         if rule.startswith("SAME"):
             return attributes + [text("auto_pad", rule)], -(-sides // strides)
         before = after = np.zeros(2, int)
@@ -146,8 +144,66 @@ class Images:
         channels = sum(self.shapes[each][1] for each in parts)
         self.put("Concat", parts, [shape[0], channels, *shape[2:]], integer("axis", 1 - 4 * self.chance(0.3)))
 
+    def transposed(self, image):
+        shape = self.shapes[image]
+        strides = self.random.randint(1, 4, 2)
+        size = strides + self.random.randint(0, 3, 2)
+        groups = 2 if shape[1] % 2 == 0 and self.chance(0.3) else 1
+        channels = groups * self.random.randint(1, 5)
+        before, after = (self.random.randint(0, 2, 2) * (size > 1) for _ in range(2))
+        extra = np.minimum(after, self.random.randint(0, 2, 2)) * (strides > 1)
+        out = (np.array(shape[2:]) - 1) * strides + size - before - after + extra
+        if (out > 100).any():
+            return
+        operands = [image, self.constant([shape[1], channels // groups, *size])]
+        if self.chance(0.5):
+            operands.append(self.constant([channels]))
+        self.put("ConvTranspose", operands, [shape[0], channels, *out], ints("pads", [*before, *after]),
+                 ints("strides", strides), ints("output_padding", extra), integer("group", groups))
+
+    def resize(self, image):
+        """What tiles are made of, and now and then what they are not."""
+        shape, up = self.shapes[image], int(self.random.choice([2, 2, 3, 4]))
+        if max(shape[2:]) * up > 100:
+            return
+        mode, place, nearest = [("nearest", "asymmetric", "floor"), ("nearest", "half_pixel", "round_prefer_floor"),
+                                ("linear", "half_pixel", "floor"), ("linear", "asymmetric", "floor"),
+                                ("linear", "align_corners", "floor")][self.random.randint(5)]
+        across = int(self.random.choice([1, 2])) if self.chance(0.3) else up
+        made = [*shape[:2], shape[2] * up, shape[3] * across]
+        operands = [image, ""]
+        if self.chance(0.5):
+            operands.append(self.numbers(np.array([1, 1, up, across], "f4")))
+        else:
+            operands += ["", self.numbers(np.array(made, "i8"))]
+        self.put("Resize", operands, made, text("mode", mode), text("coordinate_transformation_mode", place),
+                 text("nearest_mode", nearest))
+
+    def shuffle(self, image):
+        shape, block = self.shapes[image], int(self.random.randint(2, 4))
+        mode = text("mode", self.random.choice(["DCR", "CRD"]))
+        if shape[1] % block**2 == 0 and shape[2] * block < 100:
+            made = [shape[0], shape[1] // block**2, shape[2] * block, shape[3] * block]
+            self.put("DepthToSpace", [image], made, integer("blocksize", block), mode)
+        elif shape[2] % block == shape[3] % block == 0 and shape[1] < 4:
+            made = [shape[0], shape[1] * block**2, shape[2] // block, shape[3] // block]
+            self.put("SpaceToDepth", [image], made, integer("blocksize", block))
+
+    def pad(self, image):
+        before, after = ([0, *self.random.randint(0, 3, 3)] for _ in range(2))
+        operands = [image, self.numbers(np.array([*before, *after], "i8"))]
+        if self.chance(0.5):
+            operands.append(self.constant([]))
+        self.put("Pad", operands, np.array(self.shapes[image]) + before + after, text("mode", "constant"))
+
+    def numbers(self, array):
+        name = f"constant{len(self.constants)}"
+        self.constants.append(onnx_file.constant(name, array))
+        return name
+
     def grow(self, n):
-        kinds = [self.conv, self.conv, self.pool, self.elementwise, self.elementwise, self.join]
+        kinds = [self.conv, self.conv, self.pool, self.elementwise, self.elementwise, self.join, self.transposed,
+                 self.resize, self.shuffle, self.pad]
         while len(self.nodes) < n:
             kinds[self.random.randint(len(kinds))](self.pick())
         self.outputs = [list(self.shapes)[-1]]

@@ -219,29 +219,28 @@ static const int64_t *paddings(const arenaut_program *program, const arenaut_op 
                : NULL;
 }
 
-/* Rows of padding are those of the old result next to the rows that they border on. */
-static arenaut_status follow_padder_axis(arn_rewrite_check *c, const arenaut_op *op,
-                                         const arenaut_op *old, uint32_t axis) {
-    const int64_t *new_pads = paddings(c->after, op) + (size_t)2 * axis;
-    const int64_t *old_pads = paddings(c->before, old) + (size_t)2 * axis;
+arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, uint32_t axis, arn_margin margin,
+                                         arn_margin old_margin) {
     const int64_t in = arn_new_tensor(c, op->inputs[0])->dims[axis];
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
-    if (new_pads[0] < 0 || new_pads[1] < 0 || new_pads[0] > out || in <= 0 ||
-        out - new_pads[0] - in != new_pads[1]) {
+    if (margin.before < 0 || margin.after < 0 || margin.before > out || in <= 0 ||
+        out - margin.before - in != margin.after) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     int64_t *place = arn_label_axis(c, out);
     if (!place) return arn_no_memory(c->err);
     for (int64_t i = 0; i < out; i++) {
-        const int64_t at = i - new_pads[0];
+        const int64_t at = i - margin.before;
         const int64_t edge = at < 0 ? 0 : at >= in ? in - 1 : at;
         const int64_t from = arn_label_place(c, op->inputs[0], axis, edge);
         const int64_t old_at = from + (at - edge); /* in the old image, or past an end of it */
         const bool padded = at != edge;
-        const bool fits = from >= 0 && old_at + old_pads[0] >= 0 && old_at < old_in + old_pads[1] &&
+        const bool fits = from >= 0 && old_at + old_margin.before >= 0 &&
+                          old_at < old_in + old_margin.after &&
                           padded == (old_at < 0 || old_at >= old_in);
-        place[i] = fits ? old_at + old_pads[0] : ARN_PLACE_UNKNOWN;
+        place[i] = fits ? old_at + old_margin.before : ARN_PLACE_UNKNOWN;
     }
     c->labels[op->outputs[0]].place[axis] = place;
     return ARENAUT_OK;
@@ -262,8 +261,11 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
             return arn_rewrite_reject(c, "it pads with another value");
         }
     }
+    const int64_t *pads = paddings(c->after, op), *old_pads = paddings(c->before, old);
     for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
-        st = follow_padder_axis(c, op, old, axis);
+        const arn_margin margin = {pads[2 * axis], pads[2 * axis + 1]};
+        const arn_margin old_margin = {old_pads[2 * axis], old_pads[2 * axis + 1]};
+        st = arn_rewrite_follow_margin(c, op, old, axis, margin, old_margin);
     }
     return st;
 }

@@ -95,6 +95,15 @@ arenaut_status arn_rewrite_follow_elements(arn_rewrite_check *c, const arenaut_o
 /* A part of an old concatenation, along attribute "axis". */
 arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old);
+/* Padding along an axis. */
+typedef struct arn_margin {
+    int64_t before, after;
+} arn_margin;
+/* Labels an axis of an op that puts a margin around its first operand: rows of the new margin are
+ * those of the old one next to the rows that they border on. */
+arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, uint32_t axis, arn_margin margin,
+                                         arn_margin old_margin);
 /* Begins the label of data that is moved: parts of the tensor that the first operand is of. */
 arenaut_status arn_rewrite_begin_move(arn_rewrite_check *c, const arenaut_op *op);
 /* Parts of one tensor behind one another, along attribute "axis". */

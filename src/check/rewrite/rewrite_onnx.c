@@ -13,7 +13,18 @@
 
 enum { C = 1, H = 2, W = 3 };
 
-typedef enum rule { CONVOLUTION, POOL, NORMALIZATION, JOINER, BY_ELEMENT } rule;
+typedef enum rule {
+    CONVOLUTION,
+    TRANSPOSED,
+    POOL,
+    PADDER,
+    RESIZER,
+    SHUFFLER,
+    UNSHUFFLER,
+    NORMALIZATION,
+    JOINER,
+    BY_ELEMENT
+} rule;
 
 typedef struct rule_row {
     const char *name;
@@ -22,6 +33,11 @@ typedef struct rule_row {
 
 static const rule_row rules[] = {
     {"Conv", CONVOLUTION},
+    {"ConvTranspose", TRANSPOSED},
+    {"Pad", PADDER},
+    {"Resize", RESIZER},
+    {"DepthToSpace", SHUFFLER},
+    {"SpaceToDepth", UNSHUFFLER},
     {"MaxPool", POOL},
     {"AveragePool", POOL},
     {"BatchNormalization", NORMALIZATION},
@@ -173,8 +189,84 @@ static bool reads_image(const arn_rewrite_check *c, const arenaut_op *op, const 
            has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) && arn_axis_is_whole(c, image, C);
 }
 
+/* ---- transposed convolutions ---- */
+
+/* A row of the result, counted from the first row that any input is seen by, and the inputs that
+ * see it: input i by tap row - i * stride. */
+typedef struct up_view {
+    const arn_rewrite_check *check;
+    uint32_t input, axis;
+    const arn_stencil *s;
+    int64_t in, front, out;             /* of the new op; `front` rows are cut off */
+    int64_t old_in, old_front, old_out; /* of the old one */
+} up_view;
+
+/* The input of a tap; OUTSIDE: it sees none. */
+static int64_t input_of(const arn_stencil *s, int64_t in, int64_t row, int64_t tap) {
+    const int64_t at = row - tap;
+    if (at < 0 || at % s->stride != 0 || at / s->stride >= in) return ARN_PLACE_OUTSIDE;
+    return at / s->stride;
+}
+
+static int64_t place_of_tap(const up_view *v, int64_t row, int64_t tap) {
+    const int64_t at = input_of(v->s, v->in, row + v->front, tap);
+    return at < 0 ? at : arn_label_place(v->check, v->input, v->axis, at);
+}
+
+static int64_t old_row_up(const up_view *v, int64_t row) {
+    int64_t old = ARN_PLACE_UNKNOWN;
+    for (int64_t tap = 0; tap < v->s->taps && old < 0; tap++) {
+        const int64_t place = place_of_tap(v, row, tap);
+        if (place >= 0) old = place * v->s->stride + tap - v->old_front;
+    }
+    if (old < 0 || old >= v->old_out) return ARN_PLACE_UNKNOWN;
+    for (int64_t tap = 0; tap < v->s->taps; tap++) {
+        const int64_t expected = input_of(v->s, v->old_in, old + v->old_front, tap);
+        if (place_of_tap(v, row, tap) != expected) return ARN_PLACE_UNKNOWN;
+    }
+    return old;
+}
+
+/* The rows of the result; 0 if they are not known. */
+static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                             int64_t *front) {
+    int64_t behind, extra;
+    const arenaut_attribute *named = find(op, "auto_pad");
+    if (find(op, "output_shape") || (named && (!named->text || strcmp(named->text, "NOTSET") != 0)))
+        return 0;
+    if (!take_padding(op, s, axis, in, front, &behind) ||
+        !take_number(op, "output_padding", 2, axis - H, 0, &extra) || s->spread != 1) {
+        return 0;
+    }
+    return (in - 1) * s->stride + s->taps + extra - *front - behind;
+}
+
+static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old, uint32_t axis) {
+    arn_stencil s;
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    up_view v = {.check = c, .input = input, .axis = axis, .s = &s};
+    v.in = arn_new_tensor(c, input)->dims[axis];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    if (!take_stencil(c, old, false, axis, &s)) {
+        return arn_rewrite_reject(c, "the windows of its kernel are not known");
+    }
+    v.out = count_rows_up(op, &s, axis, v.in, &v.front);
+    v.old_out = count_rows_up(old, &s, axis, v.old_in, &v.old_front);
+    if (v.out <= 0 || v.out != arn_new_tensor(c, output)->dims[axis] ||
+        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    int64_t *place = arn_label_axis(c, v.out);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t row = 0; row < v.out; row++) place[row] = old_row_up(&v, row);
+    c->labels[output].place[axis] = place;
+    return ARENAUT_OK;
+}
+
 static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old, bool pool) {
+                                    const arenaut_op *old, rule kind) {
+    const bool pool = kind == POOL;
     if (!reads_image(c, op, old)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
@@ -189,10 +281,212 @@ static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
         return arn_rewrite_reject(c, "its result has other channels than its weights");
     }
     arenaut_status st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
-    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
-    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
+    for (uint32_t axis = H; axis <= W && st == ARENAUT_OK; axis++) {
+        st = kind == TRANSPOSED ? follow_up_axis(c, op, old, axis)
+                                : follow_window_axis(c, op, old, pool, axis);
+    }
     return st;
 }
+
+/* ---- blocks of rows ---- */
+
+/* Elements of the result along an axis of which each `up` come from one place of the image, or from
+ * it and its neighbours. */
+typedef struct blocks {
+    int64_t up;
+    bool linear, halves; /* between two places: those around i / up, or half an element before */
+} blocks;
+
+/* Two places and how far the element is from the first one, in parts of 2 * up. */
+typedef struct between {
+    int64_t first, second, part;
+} between;
+
+static between look(const blocks *b, int64_t in, int64_t i) {
+    if (!b->linear) return (between){i / b->up, i / b->up, i % b->up};
+    const int64_t unit = 2 * b->up, last = (in - 1) * unit;
+    int64_t at = b->halves ? 2 * i + 1 - b->up : 2 * i;
+    at = at < 0 ? 0 : at > last ? last : at;
+    const int64_t first = at / unit;
+    return (between){first, first + 1 < in ? first + 1 : first, at % unit};
+}
+
+/* The old element that is between the same places, in the same way. */
+static int64_t old_of(const arn_rewrite_check *c, const blocks *b, uint32_t input, uint32_t axis,
+                      int64_t old_in, int64_t i) {
+    const between now = look(b, arn_new_tensor(c, input)->dims[axis], i);
+    const int64_t first = arn_label_place(c, input, axis, now.first);
+    const int64_t second = arn_label_place(c, input, axis, now.second);
+    if (first < 0 || second < 0) return ARN_PLACE_UNKNOWN;
+    for (int64_t old = (first - 1) * b->up; old < (first + 2) * b->up; old++) {
+        if (old < 0 || old >= old_in * b->up || (old - i) % b->up != 0) continue;
+        const between then = look(b, old_in, old);
+        if (then.first == first && then.second == second && then.part == now.part) return old;
+    }
+    return ARN_PLACE_UNKNOWN;
+}
+
+static arenaut_status follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, const blocks *b, uint32_t axis) {
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    const int64_t in = arn_new_tensor(c, input)->dims[axis];
+    const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    const int64_t out = arn_new_tensor(c, output)->dims[axis];
+    if (b->up <= 0 || out != in * b->up ||
+        c->before->tensors[old->outputs[0]].dims[axis] != old_in * b->up) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    int64_t *place = arn_label_axis(c, out);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = 0; i < out; i++) place[i] = old_of(c, b, input, axis, old_in, i);
+    c->labels[output].place[axis] = place;
+    return ARENAUT_OK;
+}
+
+static bool says(const arenaut_op *op, const char *name, const char *otherwise, const char *word) {
+    const arenaut_attribute *a = find(op, name);
+    return strcmp(a && a->text ? a->text : otherwise, word) == 0;
+}
+
+/* Modes in which an element's place has no rounding errors: rows shown several times, and rows
+ * between two others where each becomes a power of two. */
+static bool take_mode(const arenaut_op *op, blocks *b) {
+    static const char coordinate[] = "coordinate_transformation_mode", half[] = "half_pixel";
+    static const char floor[] = "round_prefer_floor";
+    const bool asymmetric = says(op, coordinate, half, "asymmetric");
+    const bool halves = says(op, coordinate, half, half);
+    if (says(op, "mode", "nearest", "nearest")) {
+        const bool prefers = says(op, "nearest_mode", floor, floor);
+        return b->up <= 8 && ((halves && prefers) || (asymmetric && prefers && b->up == 2) ||
+                              (asymmetric && says(op, "nearest_mode", floor, "floor")));
+    }
+    b->linear = true;
+    b->halves = halves || says(op, coordinate, half, "pytorch_half_pixel");
+    return says(op, "mode", "nearest", "linear") && (b->halves || asymmetric) && b->up > 1 &&
+           b->up <= 64 && (b->up & (b->up - 1)) == 0;
+}
+
+static bool holds_float(const arenaut_tensor *list, uint32_t i, double wanted) {
+    double number;
+    memcpy(&number, &list->values[i], sizeof number);
+    return number == wanted;
+}
+
+static bool is_missing(const arn_rewrite_check *c, const arenaut_op *op, uint32_t i) {
+    return i >= op->n_inputs || op->inputs[i] == ARENAUT_NONE ||
+           (c->after->tensors[op->inputs[i]].cls == ARENAUT_CONSTANT &&
+            c->after->tensors[op->inputs[i]].bytes == 0);
+}
+
+/* The new op scales by the old factors: of heights a whole one, of the rest the same sizes. */
+static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                         int64_t up) {
+    const int64_t *dims = arn_new_tensor(c, op->outputs[0])->dims;
+    int64_t antialias;
+    if (!is_missing(c, op, 1) || find(op, "axes") ||
+        !take_number(op, "antialias", 1, 0, 0, &antialias) || antialias != 0 ||
+        !says(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
+        return false;
+    }
+    if (!is_missing(c, op, 2)) {
+        const arenaut_tensor *scales = &c->after->tensors[op->inputs[2]];
+        return is_missing(c, op, 3) && arn_label_is_whole(c, op->inputs[2], old->inputs[2]) &&
+               scales->n_values == ARN_LABEL_RANK && scales->values &&
+               holds_float(scales, H, (double)up);
+    }
+    if (is_missing(c, op, 3)) return false;
+    const arenaut_tensor *sizes = &c->after->tensors[op->inputs[3]];
+    return sizes->cls == ARENAUT_CONSTANT && sizes->dtype == ARENAUT_DTYPE_INT64 && sizes->values &&
+           sizes->n_values == ARN_LABEL_RANK &&
+           memcmp(sizes->values, dims, ARN_LABEL_RANK * sizeof *dims) == 0;
+}
+
+/* Whether the op has an axis of its result, and its image, as long as the old op has them. */
+static bool is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                       uint32_t axis) {
+    return arn_axis_is_whole(c, op->inputs[0], axis) &&
+           arn_new_tensor(c, op->outputs[0])->dims[axis] ==
+               c->before->tensors[old->outputs[0]].dims[axis];
+}
+
+static arenaut_status follow_resizer(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old) {
+    const int64_t old_in = c->before->tensors[old->inputs[0]].dims[H];
+    blocks b = {.up = c->before->tensors[old->outputs[0]].dims[H] / old_in};
+    if (!reads_image(c, op, old) || !take_mode(op, &b) || !scales_alike(c, op, old, b.up)) {
+        return arn_rewrite_reject(c, "how it resizes its image is not known");
+    }
+    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, C) || !is_as_long(c, op, old, 0)) {
+        return arn_rewrite_reject(c, "it resizes a part of its rows");
+    }
+    return follow_blocks(c, op, old, &b, H);
+}
+
+static arenaut_status follow_shuffler(arn_rewrite_check *c, const arenaut_op *op,
+                                      const arenaut_op *old) {
+    blocks b = {.up = 0};
+    if (!reads_image(c, op, old) || op->n_inputs != 1 ||
+        !take_number(op, "blocksize", 1, 0, 0, &b.up)) {
+        return arn_rewrite_reject(c, "the blocks that it makes are not known");
+    }
+    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, 0) || !is_as_long(c, op, old, C)) {
+        return arn_rewrite_reject(c, "it makes blocks of a part of its rows");
+    }
+    return follow_blocks(c, op, old, &b, H);
+}
+
+/* Rows of blocks: a window without gaps or padding. */
+static arenaut_status follow_unshuffler(arn_rewrite_check *c, const arenaut_op *op,
+                                        const arenaut_op *old) {
+    arn_stencil s = {0, 0, 1};
+    const uint32_t input = op->inputs[0];
+    arn_window v = {.check = c, .input = input, .axis = H, .s = &s, .zeroes_count = true};
+    if (!reads_image(c, op, old) || op->n_inputs != 1 ||
+        !take_number(op, "blocksize", 1, 0, 0, &s.taps) || s.taps <= 0) {
+        return arn_rewrite_reject(c, "the blocks that it takes are not known");
+    }
+    s.stride = s.taps;
+    v.in = arn_new_tensor(c, input)->dims[H];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[H];
+    v.old_out = v.old_in / s.taps;
+    const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[H];
+    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, 0) || !is_as_long(c, op, old, C) ||
+        v.in != out * s.taps || v.old_out * s.taps != v.old_in ||
+        c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    return arn_label_windows(c, &v, op->outputs[0], out);
+}
+
+/* ---- padding of the model ---- */
+
+/* In front of and behind each dimension; NULL: it is not known. */
+static const int64_t *pads_of(const arenaut_program *program, const arenaut_op *op) {
+    const arenaut_tensor *t =
+        op->n_inputs > 1 && op->inputs[1] != ARENAUT_NONE ? &program->tensors[op->inputs[1]] : NULL;
+    const bool known = t && t->cls == ARENAUT_CONSTANT && t->values &&
+                       t->n_values == 2 * ARN_LABEL_RANK && op->n_inputs <= 3;
+    return known && says(op, "mode", "constant", "constant") ? t->values : NULL;
+}
+
+static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old) {
+    const int64_t *pads = pads_of(c->after, op), *old_pads = pads_of(c->before, old);
+    arenaut_status st = ARENAUT_OK;
+    if (!pads || !old_pads || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
+        !has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
+        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) || !are_whole(c, op, old, 2)) {
+        return arn_rewrite_reject(c, "how much it pads is not known");
+    }
+    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+        const arn_margin new_margin = {pads[axis], pads[ARN_LABEL_RANK + axis]};
+        const arn_margin old_margin = {old_pads[axis], old_pads[ARN_LABEL_RANK + axis]};
+        st = arn_rewrite_follow_margin(c, op, old, axis, new_margin, old_margin);
+    }
+    return st;
+}
+
+/* ---- */
 
 static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_op *op,
                                            const arenaut_op *old) {
@@ -211,8 +505,13 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
 static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                   const arenaut_op *old) {
     switch (find_rule(op->name)->rule) {
-        case CONVOLUTION: return follow_window(c, op, old, false);
-        case POOL: return follow_window(c, op, old, true);
+        case CONVOLUTION:
+        case TRANSPOSED:
+        case POOL: return follow_window(c, op, old, find_rule(op->name)->rule);
+        case PADDER: return follow_padder(c, op, old);
+        case RESIZER: return follow_resizer(c, op, old);
+        case SHUFFLER: return follow_shuffler(c, op, old);
+        case UNSHUFFLER: return follow_unshuffler(c, op, old);
         case NORMALIZATION: return follow_normalization(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);

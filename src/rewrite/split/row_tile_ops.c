@@ -107,13 +107,20 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
     const uint32_t at = b->group->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
     static const int64_t unpadded[4] = {0};
+    if (facts->sizes > 0) {
+        const int64_t *dims = arn_draft_dims(b->draft, output);
+        inputs[facts->sizes] = arn_draft_numbers(b->draft, dims, ARN_IMAGE_RANK, 0);
+    }
     if (facts->kind == ARN_TILE_PAD) {
         inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
         arn_draft_part(b->draft, at, inputs, output, NULL);
     } else if (facts->pads_sides) {
-        const int64_t sides[4] = {pads[0], pads[2], pads[1], pads[3]};
+        const arn_rows cut = arn_rows_cut(h, in, made);
+        const bool up = h->up > 1;
+        const int64_t sides[4] = {up ? cut.begin : pads[0], pads[2], up ? cut.end : pads[1],
+                                  pads[3]};
         arn_draft_part(b->draft, at, inputs, output, sides);
-    } else if (!some) {
+    } else if (!some || facts->in_blocks) {
         arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);
     } else if (arn_row_tiles_crop(b->counted, k) || arn_rows_same_pads(h, in, made)) {
         arn_draft_part(b->draft, at, inputs, output, NULL);

@@ -55,7 +55,13 @@ bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *
 
 /* ---- windows ---- */
 
+static int64_t floor_divided(int64_t a, int64_t n) { return a / n - (a % n < 0); }
+
 arn_rows arn_rows_with_halo(const arn_tile_window *w, arn_rows made) {
+    if (w->up > 1) {
+        return (arn_rows){floor_divided(made.begin + w->before - w->filter + w->up, w->up),
+                          floor_divided(made.end - 1 + w->before, w->up) + 1};
+    }
     return (arn_rows){made.begin * w->stride - w->before,
                       (made.end - 1) * w->stride - w->before + (w->filter - 1) * w->dilation + 1};
 }
@@ -129,6 +135,7 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     op->input = inside(all, height);
     op->run = op->make;
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
+    if (facts->in_blocks) op->run = (arn_rows){op->input.begin * h->up, op->input.end * h->up};
     if (!arn_row_tiles_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
     const bool padded =
         all.begin < op->input.begin || all.end > op->input.end || w->before + w->after > 0;

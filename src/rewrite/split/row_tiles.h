@@ -69,6 +69,12 @@ arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64
 /* The rows of the input, with halo, that the rows of an output depend on; those outside of the
  * image are padding. */
 arn_rows arn_rows_with_halo(const arn_tile_window *window, arn_rows made);
+/* Of a window that goes up: rows in front of `made` and behind that see these input rows, too. */
+static inline arn_rows arn_rows_cut(const arn_tile_window *window, arn_rows in, arn_rows made) {
+    const int64_t end = (in.end - 1) * window->up + window->filter + window->after;
+    return (arn_rows){made.begin + window->before - in.begin * window->up,
+                      end - made.end - window->before};
+}
 /* The rule SAME pads these rows of input as the windows of `made` need it. */
 bool arn_rows_same_pads(const arn_tile_window *window, arn_rows in, arn_rows made);
 

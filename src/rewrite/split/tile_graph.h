@@ -32,9 +32,11 @@ static inline bool arn_tile_by_channels(arenaut_split_mode mode) {
 }
 
 /* Along one axis: output i sees `filter` inputs, `dilation` apart, from i * stride - before on;
- * those past an end are padding. */
+ * those past an end are padding. If `up` is above 1, it is the other way round: input i is seen by
+ * `filter` outputs, from i * up - before on, and those past an end are not there; `after` of them
+ * are made behind the last input, for nothing. */
 typedef struct arn_tile_window {
-    int64_t filter, stride, dilation, before, after;
+    int64_t filter, stride, dilation, before, after, up;
 } arn_tile_window;
 
 typedef struct arn_tile_op {
@@ -44,6 +46,8 @@ typedef struct arn_tile_op {
     bool pads_sides;    /* states the padding of each side: its parts have their own */
     int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
                          * fewer, the runtime's kernel makes other bits */
+    bool in_blocks;     /* makes just `up` rows of each row that it is given */
+    uint32_t sizes;     /* the operand that lists the sizes of its result; 0: none does */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */
     bool widens;        /* its only operand, to numbers of more bytes */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool

@@ -24,7 +24,7 @@ static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op,
     for (int k = 0; k < 2; k++) {
         arn_tile_window *w = &out->window[ARN_AXIS_H + k];
         *w = (arn_tile_window){window->filter[k], window->strides[k], window->dilations[k],
-                               window->before[k], window->after[k]};
+                               window->before[k], window->after[k],   1};
         if (!is_size(w->filter) || !is_size(w->stride) || !is_size(w->dilation)) return false;
         if (w->before < 0 || w->after < 0 || w->before > ARN_TILE_LONGEST ||
             w->after > ARN_TILE_LONGEST || !fits(w, window->rounds_up, in[k], made[k]) ||
@@ -58,6 +58,43 @@ bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_o
         if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
     }
     return is_bias(graph, op, channels) && take_windows(graph, op, window, out);
+}
+
+/* Gaps between the filters would be rows that see nothing. */
+static bool take_up(const arn_nchw_window *window, int k, int64_t extra, int64_t in, int64_t made,
+                    arn_tile_op *out) {
+    const int64_t filter = window->filter[k], up = window->strides[k];
+    const int64_t before = window->before[k], after = window->after[k];
+    if (window->dilations[k] != 1 || !is_size(filter) || !is_size(up) || filter < up) return false;
+    if (before < 0 || after < 0 || before >= filter || extra < 0 || extra > after) return false;
+    out->window[ARN_AXIS_H + k] = (arn_tile_window){filter, up, 1, before, after, 1};
+    if (k == 0) out->window[ARN_AXIS_H] = (arn_tile_window){filter, 1, 1, before, extra, up};
+    return made == (in - 1) * up + filter + extra - before - after;
+}
+
+bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
+                                   const arn_nchw_window *window, const int64_t extra[2],
+                                   arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
+    const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
+    if (groups <= 0 || weights->dims[0] != image->dims[ARN_NCHW_C] ||
+        weights->dims[1] * groups != channels || made->dims[0] != image->dims[0]) {
+        return false;
+    }
+    out->pads_sides = true;
+    for (int k = 0; k < 2; k++) {
+        if (weights->dims[ARN_NCHW_H + k] != window->filter[k] ||
+            !take_up(window, k, extra[k], image->dims[ARN_NCHW_H + k], made->dims[ARN_NCHW_H + k],
+                     out)) {
+            return false;
+        }
+    }
+    if (out->window[ARN_AXIS_H].up == 1) return false; /* a convolution in disguise */
+    return is_bias(graph, op, channels);
 }
 
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,

@@ -20,6 +20,11 @@ typedef struct arn_nchw_window {
  * False if sizes do not agree, or weights are computed. */
 bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_op *op,
                                     const arn_nchw_window *window, arn_tile_op *out);
+/* Transposed: weights by input channel; `after` is the padding of the result. Of the padding of the
+ * result's own, `extra` rows and columns, no more may be than of the other. */
+bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
+                                   const arn_nchw_window *window, const int64_t extra[2],
+                                   arn_tile_op *out);
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
 

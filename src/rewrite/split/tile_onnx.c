@@ -26,37 +26,24 @@ typedef struct least_height {
  * another path than those before: Log, Softplus, Mish, Elu, Selu, Celu, Sin, Cos, Asin, Acos, Atan.
  */
 static const least_height least_heights[] = {
-    {"Conv", 8, 8},
-    {"MaxPool", 1, 1},
-    {"AveragePool", 1, 1},
-    {"Concat", 1, 1},
-    {"BatchNormalization", 1, 1},
-    {"Add", 1, 1},
-    {"Sub", 1, 1},
-    {"Mul", 1, 1},
-    {"Div", 1, 1},
-    {"Pow", 1, 1},
-    {"Max", 1, 1},
-    {"Min", 1, 1},
-    {"Relu", 1, 1},
-    {"Clip", 1, 1},
-    {"LeakyRelu", 1, 1},
-    {"PRelu", 1, 1},
-    {"ThresholdedRelu", 1, 1},
-    {"Sigmoid", 1, 1},
-    {"HardSigmoid", 1, 1},
-    {"HardSwish", 1, 1},
-    {"Tanh", 1, 1},
-    {"Exp", 1, 1},
-    {"Erf", 1, 1},
-    {"Gelu", 1, 1},
-    {"Abs", 1, 1},
-    {"Neg", 1, 1},
-    {"Sqrt", 1, 1},
-    {"Reciprocal", 1, 1},
-    {"Softsign", 1, 1},
-    {"Floor", 1, 1},
-    {"Ceil", 1, 1},
+    {"Conv", 8, 8},         {"ConvTranspose", 8, 8},
+    {"MaxPool", 1, 1},      {"AveragePool", 1, 1},
+    {"Concat", 1, 1},       {"Pad", 1, 1},
+    {"Resize", 1, 1},       {"DepthToSpace", 1, 1},
+    {"SpaceToDepth", 1, 1}, {"BatchNormalization", 1, 1},
+    {"Add", 1, 1},          {"Sub", 1, 1},
+    {"Mul", 1, 1},          {"Div", 1, 1},
+    {"Pow", 1, 1},          {"Max", 1, 1},
+    {"Min", 1, 1},          {"Relu", 1, 1},
+    {"Clip", 1, 1},         {"LeakyRelu", 1, 1},
+    {"PRelu", 1, 1},        {"ThresholdedRelu", 1, 1},
+    {"Sigmoid", 1, 1},      {"HardSigmoid", 1, 1},
+    {"HardSwish", 1, 1},    {"Tanh", 1, 1},
+    {"Exp", 1, 1},          {"Erf", 1, 1},
+    {"Gelu", 1, 1},         {"Abs", 1, 1},
+    {"Neg", 1, 1},          {"Sqrt", 1, 1},
+    {"Reciprocal", 1, 1},   {"Softsign", 1, 1},
+    {"Floor", 1, 1},        {"Ceil", 1, 1},
     {"Round", 1, 1},
 };
 
@@ -141,6 +128,24 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     return take_window(graph, op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out);
 }
 
+static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    const arenaut_attribute *rule = arn_tile_attribute(op, "auto_pad");
+    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
+    int64_t extra[2] = {0};
+    if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
+    w.filter[0] = weights->dims[ARN_NCHW_H];
+    w.filter[1] = weights->dims[ARN_NCHW_W];
+    w.groups = number_of(op, "group", 1);
+    out->kind = ARN_TILE_CONV;
+    if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
+        arn_tile_attribute(op, "output_shape")) {
+        return false;
+    }
+    return take_numbers(op, "output_padding", 2, extra) && take_window(graph, op, &w) &&
+           arn_tile_take_nchw_transposed(graph, op, &w, extra, out);
+}
+
 /* An average that counts padding depends on how its last windows are rounded. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
@@ -165,10 +170,150 @@ static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op
     return arn_tile_take_elementwise(graph, &image, out);
 }
 
+/* ---- resized images ---- */
+
+static bool is_text(const arenaut_op *op, const char *name, const char *otherwise,
+                    const char *wanted) {
+    const arenaut_attribute *a = arn_tile_attribute(op, name);
+    return strcmp(a && a->text ? a->text : otherwise, wanted) == 0;
+}
+
+/* Each row of the image becomes `up` rows; the result's sizes along the other dimensions do not
+ * depend on its height. */
+static bool take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const int64_t up = made->dims[ARN_NCHW_H] / image->dims[ARN_NCHW_H];
+    out->kind = ARN_TILE_POOL;
+    out->in_blocks = true;
+    out->window[ARN_AXIS_H] = (arn_tile_window){up, 1, 1, 0, 0, up};
+    return up > 1 && made->dims[ARN_NCHW_H] == up * image->dims[ARN_NCHW_H] &&
+           made->dims[0] == image->dims[0];
+}
+
+enum { NEAREST_UP = 8, LINEAR_UP = 64 }; /* so that places are exact in float32 */
+
+/* Row i shows row i / up, rounded down. */
+static bool is_nearest(const arenaut_op *op, int64_t up) {
+    const bool halves = is_text(op, "coordinate_transformation_mode", "half_pixel", "half_pixel");
+    const bool whole = is_text(op, "coordinate_transformation_mode", "half_pixel", "asymmetric");
+    const char *const mode = "round_prefer_floor";
+    if (up > NEAREST_UP) return false;
+    if (halves) return is_text(op, "nearest_mode", mode, mode);
+    return whole && (is_text(op, "nearest_mode", mode, "floor") ||
+                     (up == 2 && is_text(op, "nearest_mode", mode, mode)));
+}
+
+/* Row i lies between two rows: of those around (i + 1/2) / up - 1/2, or i / up. Places have no
+ * rounding errors, wherever the tile begins, if `up` is a power of two. */
+static bool take_linear(const arenaut_op *op, int64_t up, arn_tile_window *w) {
+    const char *const name = "coordinate_transformation_mode", *const usual = "half_pixel";
+    const bool halves =
+        is_text(op, name, usual, usual) || is_text(op, name, usual, "pytorch_half_pixel");
+    w->filter = 2 * up;
+    w->before = halves ? up / 2 : up;
+    return up <= LINEAR_UP && (up & (up - 1)) == 0 &&
+           (halves || is_text(op, name, usual, "asymmetric"));
+}
+
+/* Numbers of float32, as a program keeps them. */
+static double number_at(const arenaut_tensor *list, uint32_t i) {
+    double number;
+    memcpy(&number, &list->values[i], sizeof number);
+    return number;
+}
+
+/* The scale of heights is given as it is, or as the sizes of the result. */
+static bool take_scale(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *scales = arn_tile_input(graph, op, 2);
+    const arenaut_tensor *sizes = arn_tile_input(graph, op, 3);
+    if (sizes && sizes->n_values == ARN_IMAGE_RANK && sizes->values) {
+        out->sizes = 3;
+        return !scales || scales->bytes == 0;
+    }
+    return !sizes && scales && scales->cls == ARENAUT_CONSTANT && scales->values &&
+           scales->n_values == ARN_IMAGE_RANK &&
+           number_at(scales, ARN_NCHW_H) == (double)out->window[ARN_AXIS_H].up;
+}
+
+static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    arn_tile_window *w = &out->window[ARN_AXIS_H];
+    if (!take_blocks(graph, op, out) || !take_scale(graph, op, out)) return false;
+    if (made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] || arn_tile_attribute(op, "axes") ||
+        number_of(op, "antialias", 0) != 0 ||
+        !is_text(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
+        return false;
+    }
+    return is_text(op, "mode", "nearest", "linear")
+               ? take_linear(op, w->up, w)
+               : is_text(op, "mode", "nearest", "nearest") && is_nearest(op, w->up);
+}
+
+static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    return op->n_inputs == 1 && take_blocks(graph, op, out) &&
+           number_of(op, "blocksize", UNKNOWN) == out->window[ARN_AXIS_H].up;
+}
+
+static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const int64_t down = number_of(op, "blocksize", UNKNOWN);
+    out->kind = ARN_TILE_POOL;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){down, down, 1, 0, 0, 1};
+    return op->n_inputs == 1 && down > 0 && down <= ARN_TILE_LONGEST &&
+           made->dims[ARN_NCHW_H] * down == image->dims[ARN_NCHW_H] &&
+           made->dims[ARN_NCHW_W] * down == image->dims[ARN_NCHW_W];
+}
+
+/* A value around, along all dimensions but the batch. */
+static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    static const int axes[ARN_IMAGE_RANK] = {
+        [ARN_NCHW_C] = ARN_AXIS_C, [ARN_NCHW_H] = ARN_AXIS_H, [ARN_NCHW_W] = ARN_AXIS_W};
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
+                         *pads = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3 ||
+        !is_text(op, "mode", "constant", "constant")) {
+        return false;
+    }
+    if (arn_tile_input(graph, op, 2) && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
+    for (int dim = 0; dim < ARN_IMAGE_RANK; dim++) {
+        const int64_t before = pads->values[dim], after = pads->values[ARN_IMAGE_RANK + dim];
+        if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
+        if (dim == 0 && before + after > 0) return false;
+        if (made->dims[dim] != image->dims[dim] + before + after) return false;
+        if (dim > 0) out->window[axes[dim]] = (arn_tile_window){1, 1, 1, before, after, 1};
+    }
+    return true;
+}
+
+typedef bool taker(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);
+
+/* Operators of families that do not tell how they see an image. */
+static taker *find_taker(const char *name) {
+    static const struct {
+        const char *name;
+        taker *take;
+    } takers[] = {{"ConvTranspose", take_transposed},
+                  {"Resize", take_resize},
+                  {"DepthToSpace", take_shuffle},
+                  {"SpaceToDepth", take_unshuffle},
+                  {"Pad", take_pad},
+                  {"BatchNormalization", take_normalization}};
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
+        if (strcmp(takers[i].name, name) == 0) return takers[i].take;
+    }
+    return NULL;
+}
+
+/* But for lists of sizes. */
 static bool are_float(const arn_tile_graph *graph, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const arenaut_tensor *in = arn_tile_input(graph, op, i);
-        if (in && in->dtype != ARENAUT_DTYPE_FLOAT32) return false;
+        const bool sizes = in && i > 0 && in->dtype == ARENAUT_DTYPE_INT64;
+        if (in && in->dtype != ARENAUT_DTYPE_FLOAT32 && !sizes) return false;
     }
     return graph->program->tensors[op->outputs[0]].dtype == ARENAUT_DTYPE_FLOAT32;
 }
@@ -184,7 +329,8 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     if (!row || !least || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
     out->least = least->rows;
     out->kind = arn_tile_kind_of(row);
-    if (row->family == ARN_FAMILY_NORMALIZATION) return take_normalization(graph, op, out);
+    taker *take = find_taker(op->name);
+    if (take) return arn_tile_is_image(graph, op->inputs[0]) && take(graph, op, out);
     if (out->kind == ARN_TILE_ELEMENTWISE) return arn_tile_take_elementwise(graph, op, out);
     if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
     if (!arn_tile_is_image(graph, op->inputs[0])) return false;
@@ -197,7 +343,8 @@ static void take_operator(arn_tile_graph *graph, uint32_t op) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, it->name);
     const bool multiplies = row && row->window == ARN_WINDOW_WEIGHTS;
     if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
-    graph->macs[op] = multiplies ? arn_tile_nchw_macs(graph, it, false) : 0;
+    const bool transposed = row && row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION;
+    graph->macs[op] = multiplies ? arn_tile_nchw_macs(graph, it, transposed) : 0;
 }
 
 static const char *refuse(const arenaut_program *program) {

@@ -91,7 +91,7 @@ bool arn_tile_all_see_image(const arn_tile_window *w, int64_t in, int64_t out) {
     return true;
 }
 
-static const arn_tile_window one_to_one = {1, 1, 1, 0, 0};
+static const arn_tile_window one_to_one = {1, 1, 1, 0, 0, 1};
 
 bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op,
                                arn_tile_op *out) {

@@ -50,7 +50,7 @@ static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op, cons
     const int64_t *made = graph->program->tensors[op->outputs[0]].dims;
     for (int k = 0; k < 2; k++) {
         arn_tile_window *window = &out->window[ARN_AXIS_H + k];
-        *window = (arn_tile_window){filter[k], strides[k], dilations[k], 0, 0};
+        *window = (arn_tile_window){filter[k], strides[k], dilations[k], 0, 0, 1};
         if (!pad_window(window, out->same, in[H + k], made[H + k]) ||
             !arn_tile_all_see_image(window, in[H + k], made[H + k])) {
             return false;
@@ -118,7 +118,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
         if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
         if (axis < H && before + after > 0) return false;
         if (made->dims[axis] != image->dims[axis] + before + after) return false;
-        if (axis >= H) out->window[axis - H] = (arn_tile_window){1, 1, 1, before, after};
+        if (axis >= H) out->window[axis - H] = (arn_tile_window){1, 1, 1, before, after, 1};
     }
     return true;
 }
