@@ -26,25 +26,19 @@ typedef struct least_height {
  * another path than those before: Log, Softplus, Mish, Elu, Selu, Celu, Sin, Cos, Asin, Acos, Atan.
  */
 static const least_height least_heights[] = {
-    {"Conv", 8, 8},         {"ConvTranspose", 8, 8},
-    {"MaxPool", 1, 1},      {"AveragePool", 1, 1},
-    {"Concat", 1, 1},       {"Pad", 1, 1},
-    {"Resize", 1, 1},       {"DepthToSpace", 1, 1},
-    {"SpaceToDepth", 1, 1}, {"BatchNormalization", 1, 1},
-    {"Add", 1, 1},          {"Sub", 1, 1},
-    {"Mul", 1, 1},          {"Div", 1, 1},
-    {"Pow", 1, 1},          {"Max", 1, 1},
-    {"Min", 1, 1},          {"Relu", 1, 1},
-    {"Clip", 1, 1},         {"LeakyRelu", 1, 1},
-    {"PRelu", 1, 1},        {"ThresholdedRelu", 1, 1},
-    {"Sigmoid", 1, 1},      {"HardSigmoid", 1, 1},
-    {"HardSwish", 1, 1},    {"Tanh", 1, 1},
-    {"Exp", 1, 1},          {"Erf", 1, 1},
-    {"Gelu", 1, 1},         {"Abs", 1, 1},
-    {"Neg", 1, 1},          {"Sqrt", 1, 1},
-    {"Reciprocal", 1, 1},   {"Softsign", 1, 1},
-    {"Floor", 1, 1},        {"Ceil", 1, 1},
-    {"Round", 1, 1},
+    {"Conv", 8, 8},         {"ConvTranspose", 8, 8}, {"MaxPool", 1, 1},
+    {"AveragePool", 2, 2}, /* a window that is all of its tile is pooled by another kernel */
+    {"Concat", 1, 1},       {"Pad", 1, 1},           {"Resize", 1, 1},
+    {"DepthToSpace", 1, 1}, {"SpaceToDepth", 1, 1},  {"BatchNormalization", 1, 1},
+    {"Add", 1, 1},          {"Sub", 1, 1},           {"Mul", 1, 1},
+    {"Div", 1, 1},          {"Pow", 1, 1},           {"Max", 1, 1},
+    {"Min", 1, 1},          {"Relu", 1, 1},          {"Clip", 1, 1},
+    {"LeakyRelu", 1, 1},    {"PRelu", 1, 1},         {"ThresholdedRelu", 1, 1},
+    {"Sigmoid", 1, 1},      {"HardSigmoid", 1, 1},   {"HardSwish", 1, 1},
+    {"Tanh", 1, 1},         {"Exp", 1, 1},           {"Erf", 1, 1},
+    {"Gelu", 1, 1},         {"Abs", 1, 1},           {"Neg", 1, 1},
+    {"Sqrt", 1, 1},         {"Reciprocal", 1, 1},    {"Softsign", 1, 1},
+    {"Floor", 1, 1},        {"Ceil", 1, 1},          {"Round", 1, 1},
 };
 
 static const least_height *find_least(const char *name) {
