@@ -23,6 +23,7 @@ static arenaut_status plan_split(const arenaut_pipeline *p, arn_budget *budget,
     arenaut_pipeline_options options = p->options;
     options.splitting = (arenaut_splitting){
         .on = choice->n_stages > 0, .stages = choice->stages, .n_stages = choice->n_stages};
+    if (!p->target->plan_in_file) options.preserve_inputs = true; /* it will not write over them */
     return arn_pipeline_plan_aside(p, &part, options, how, r, err);
 }
 

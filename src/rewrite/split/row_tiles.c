@@ -202,7 +202,7 @@ static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage 
             continue;
         }
         if (arn_tile_producer(graph, group, t) == ARENAUT_NONE) {
-            bytes += graph->program->tensors[t].bytes;
+            bytes += arn_tile_planned_bytes(graph, t);
         }
     }
     return bytes;

@@ -276,10 +276,7 @@ void arn_costing_free(arn_costing *costing) {
 }
 
 uint64_t arn_tile_bytes(const arn_tile_graph *graph, uint32_t tensor) {
-    const arenaut_tensor *t = &graph->program->tensors[tensor];
-    const bool planned =
-        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
-    return planned ? arn_aligned(t->bytes, ARN_DRAFT_ROUNDING) : 0;
+    return arn_aligned(arn_tile_planned_bytes(graph, tensor), ARN_DRAFT_ROUNDING);
 }
 
 static bool is_earlier(const arn_tile_graph *graph, uint32_t tensor, arn_op_range range) {

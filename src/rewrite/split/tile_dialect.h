@@ -15,8 +15,9 @@ typedef struct arn_tile_dialect {
     arenaut_dtype numbers;             /* of constants that say where data moves */
     uint32_t most_joined;              /* operands of a concatenation */
     bool batches;                      /* images may be several */
-    bool channels;                     /* tiles may be channels */
-    bool calls;                        /* tiles may be outlined */
+    bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
+    bool channels;     /* tiles may be channels */
+    bool calls;        /* tiles may be outlined */
 
     /* The reason why no tiles are made in a program; NULL: they are. */
     const char *(*refuse)(const arenaut_program *program);

@@ -9,6 +9,14 @@
 #include "core/memory.h"
 #include "rewrite/split/tile_dialect.h"
 
+uint64_t arn_tile_planned_bytes(const arn_tile_graph *graph, uint32_t tensor) {
+    const arenaut_tensor *t = &graph->program->tensors[tensor];
+    const bool apart = t->cls == ARENAUT_INPUT && graph->dialect->inputs_apart;
+    const bool planned =
+        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
+    return planned && !apart ? t->bytes : 0;
+}
+
 uint32_t arn_tile_dim(const arn_tile_graph *graph, int axis) { return graph->dialect->dim[axis]; }
 
 /* Defined before the first op, even if an op writes it later. */

@@ -74,6 +74,9 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
                                    arenaut_error *err);
 void arn_tile_graph_free(arn_tile_graph *graph);
 
+/* Bytes of a tensor in memory that tensors share. */
+uint64_t arn_tile_planned_bytes(const arn_tile_graph *graph, uint32_t tensor);
+
 /* The dimension of an image's tensor that is this axis. */
 uint32_t arn_tile_dim(const arn_tile_graph *graph, int axis);
 

@@ -413,6 +413,7 @@ const arn_tile_dialect arn_tile_onnx = {
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
     .batches = true,
+    .inputs_apart = true,
     .refuse = refuse,
     .take_operator = take_operator,
     .list_slice = list_slice,

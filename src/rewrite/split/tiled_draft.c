@@ -246,10 +246,7 @@ void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n) {
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const arenaut_program *before = draft->graph->program;
     if (tensor >= before->n_tensors) return draft->tensors[tensor - before->n_tensors].bytes;
-    const arenaut_tensor *t = &before->tensors[tensor];
-    const bool planned =
-        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
-    return planned ? t->bytes : 0;
+    return arn_tile_planned_bytes(draft->graph, tensor);
 }
 
 /* ---- as tensors and ops of a program ---- */
