@@ -97,12 +97,18 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
     return is_bias(graph, op, channels);
 }
 
+/* Pools are not padded by as much as their window has elements. */
+static bool is_narrow(const arn_tile_window *w) {
+    return w->before < w->filter && w->after < w->filter;
+}
+
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     return op->n_inputs == 1 && image->dims[ARN_NCHW_C] == made->dims[ARN_NCHW_C] &&
-           image->dims[0] == made->dims[0] && take_windows(graph, op, window, out);
+           image->dims[0] == made->dims[0] && take_windows(graph, op, window, out) &&
+           is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
 }
 
 uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op, bool transposed) {
