@@ -32,6 +32,7 @@ class Images:
     def __init__(self, seed, heights=(24, 48)):
         self.random = np.random.RandomState(seed)
         self.nodes, self.constants = [], []
+        self.named = {}  # names other than the usual ones
         self.shapes = {}
         self.input = self.made("x", [1 + self.chance(0.2), self.random.randint(1, 6),
                                      self.random.randint(*heights), self.random.randint(5, 20)])
@@ -44,6 +45,9 @@ class Images:
         self.shapes[name] = [int(side) for side in shape]
         return name
 
+    def called(self, name):
+        return self.named.get(name, name)
+
     def pick(self):
         """One of the last, mostly."""
         names = list(self.shapes)
@@ -53,7 +57,7 @@ class Images:
         return self.numbers(self.random.uniform(low, high, shape).astype("f4"))
 
     def put(self, operator, operands, shape, *attributes):
-        name = f"value{len(self.nodes)}"
+        name = self.called(f"value{len(self.nodes)}")
         self.nodes.append(onnx_file.node(operator, operands, [name], *attributes))
         return self.made(name, shape)
 
@@ -198,7 +202,7 @@ class Images:
         self.put("Pad", operands, np.array(self.shapes[image]) + before + after, text("mode", "constant"))
 
     def numbers(self, array):
-        name = f"constant{len(self.constants)}"
+        name = self.called(f"constant{len(self.constants)}")
         self.constants.append(onnx_file.constant(name, array))
         return name
 

@@ -2,6 +2,7 @@
 of the file; where it fuses nodes first, tiles may round otherwise than the whole. Tile by tile, whatever its
 options, in less memory; a spoiled file is not the model any more."""
 
+import json
 import os
 import subprocess
 from collections import Counter
@@ -12,7 +13,7 @@ import pytest
 from conftest import COMMAND
 
 import onnx_file
-from random_images import Images, integer, random_images
+from random_images import Images, ints, random_images
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 LEVELS = onnxruntime.GraphOptimizationLevel
@@ -67,3 +68,171 @@ def test_random_nets_compute_the_same(tmp_path):
     print(", ".join(f"{mode} {n}" for mode, n in compared.items()))
     assert compared["same bits, optimized"] > 0.8 * (compared["rows"] + compared["kept"])
     assert compared["rows"] > NETS * THOROUGH // 2 < compared["kept"]
+
+
+def sandwich(side=96, opset=17, sizes=None, named=None):
+    """A wide middle between two narrow ends."""
+    net = Images(1)
+    net.named = named or {}
+    net.shapes = {"x": [1, 3, side, side]}
+    window = ints("kernel_shape", [3, 3]), ints("pads", [1, 1, 1, 1])
+    image = net.put("Conv", ["x", net.constant([24, 3, 3, 3])], [1, 24, side, side], *window)
+    image = net.put("Relu", [image], net.shapes[image])
+    image = net.put("Conv", [image, net.constant([24, 24, 3, 3])], [1, 24, side, side], *window)
+    image = net.put("Clip", [image, net.constant([], -1, 0), net.constant([], 1, 2)], net.shapes[image])
+    net.put("MaxPool", [image], [1, 24, side // 4, side // 4], ints("kernel_shape", [4, 4]), ints("strides", [4, 4]))
+    net.outputs = [list(net.shapes)[-1]]
+    return net, net.bytes(opset, sizes)
+
+
+def fields(data):
+    at = 0
+    while at < len(data):
+        tag, at = number(data, at)
+        value, end = number(data, at) if tag % 8 == 0 else (None, at + 4)
+        if tag % 8 == 2:
+            size, at = number(data, at)
+            value, end = data[at:at + size], at + size
+        yield tag // 8, value
+        at = end
+
+
+def number(data, at):
+    value = shift = 0
+    while True:
+        byte, at = data[at], at + 1
+        value, shift = value | (byte & 127) << shift, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def messages(data, wanted):
+    return [value for field, value in fields(data) if field == wanted]
+
+
+def names(node, wanted):
+    return [name.decode() for name in messages(node, wanted) if name]
+
+
+def graph_of(data):
+    return messages(data, 7)[0]
+
+
+def live_bytes(path, feed, folder):
+    """At the most, by the sequence in which a session of default options ran the nodes, and the sizes that it
+    met: each value is alive from its node to the last that reads it."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = LEVELS.ORT_DISABLE_ALL  # else nodes have other numbers than in the file
+    options.enable_profiling, options.profile_file_prefix = True, str(folder / "profile")
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session.run(None, feed)
+    with open(session.end_profiling()) as file:
+        events = [event for event in json.load(file) if event.get("name", "").endswith("_kernel_time")]
+    events.sort(key=lambda event: event["ts"])
+    ran = [int(event["args"]["node_index"]) for event in events]
+    sizes = dict(zip(ran, (sum(int(np.prod(shape)) * 4 for each in event["args"]["output_type_shape"]
+                               for shape in each.values()) for event in events), strict=True))
+    nodes = [(names(node, 1), names(node, 2)) for node in messages(graph_of(path.read_bytes()), 1)]
+    last = {name: step for step, index in enumerate(ran) for name in nodes[index][0]}
+    alive = peak = 0
+    ends = Counter()
+    for step, index in enumerate(ran):
+        alive += sizes[index]
+        peak = max(peak, alive)
+        ends[max(last.get(name, len(ran)) for name in nodes[index][1])] += sizes[index]
+        alive -= ends[step]
+    return peak
+
+
+@pytest.mark.parametrize("mode", ["rows", "kept"])
+def test_the_runtime_runs_tile_by_tile_by_itself(arenaut_json, tmp_path, mode):
+    """Order edges: whatever else a session may do, a tile's slices wait for the tile before."""
+    net, data = sandwich()
+    path, output, feed = tmp_path / "whole.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(data)
+    document = arenaut_json("plan", path, "--split", f"0-4/8:{mode}", "-o", output)
+    assert document["split"]["ops"] > 40
+    whole, tiled = live_bytes(path, feed, tmp_path), live_bytes(output, feed, tmp_path)
+    assert whole == 2 * 24 * 96 * 96 * 4
+    assert tiled < whole / 3
+    assert same_bits(run(output, feed), run(path, feed))
+    for level in (LEVELS.ORT_ENABLE_BASIC, LEVELS.ORT_ENABLE_ALL):
+        assert same_bits(run(output, feed, level), run(path, feed, level))
+
+
+def test_tiles_without_edges_would_not_wait(arenaut, tmp_path):
+    """The same file without the edges: the slices of all tiles begin where they are, and nothing is gained."""
+    net, data = sandwich()
+    path, output = tmp_path / "whole.onnx", tmp_path / "tiled.onnx"
+    path.write_bytes(data)
+    arenaut("plan", path, "--split", "0-4/8:kept", "-o", output)
+    feed = net.feed()
+    with_edges = live_bytes(output, feed, tmp_path)
+    output.write_bytes(without_edges(output.read_bytes()))
+    assert same_bits(run(output, feed), run(path, feed))
+    assert live_bytes(output, feed, tmp_path) > 2 * with_edges
+
+
+def without_edges(data):
+    """Slices begin at the constant that stands first in the sum."""
+    graph = graph_of(data)
+    sums = {}
+    for node in messages(graph, 1):
+        if messages(node, 4) == [b"Add"]:
+            sums[names(node, 2)[0]] = names(node, 1)[0]
+    kept = b""
+    for field, value in fields(graph):
+        if field == 1 and messages(value, 4)[0] in (b"Add", b"GatherND", b"ArgMax", b"Max"):
+            continue
+        if field == 1 and messages(value, 4) == [b"Slice"]:
+            inputs = names(value, 1)
+            inputs[1] = sums.get(inputs[1], inputs[1])
+            value = onnx_file.node("Slice", inputs, names(value, 2))
+        kept += onnx_file.field(field, value)
+    return onnx_file.model(kept, 17)
+
+
+def test_sizes_that_inputs_leave_open_are_stated_in_the_tiled_file(arenaut, arenaut_json, tmp_path):
+    net, data = sandwich(sizes=[1, 3, "height", "width"])
+    path, output, feed = tmp_path / "open.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(data)
+    done = arenaut("plan", path, "--split", "on", "-o", output, exit=3)
+    assert "the sizes 'height', 'width' are open" in done.stderr and not output.exists()
+    arenaut_json("plan", path, "--split", "0-4/6:rows", "--dim", "height=96", "--dim", "width=96", "-o", output)
+    assert same_bits(run(output, feed), run(path, feed))
+    with pytest.raises(Exception, match="Got invalid dimensions for input"):
+        run(output, {"x": np.zeros((1, 3, 80, 96), "f4")})
+    done = arenaut("plan", path, "--split", "0-4/6:rows", "--dim", "height=64..96", "--dim", "width=96", "-o",
+                   tmp_path / "range.onnx", exit=2)
+    assert "tiles have fixed sizes" in done.stderr
+
+
+def test_old_models_are_refused_with_the_reason(arenaut, tmp_path):
+    path = tmp_path / "old.onnx"
+    path.write_bytes(sandwich(opset=11)[1])
+    done = arenaut("plan", path, "--split", "0-4/6:rows", "-o", tmp_path / "tiled.onnx", exit=2)
+    assert "version 13 of ONNX's operators" in done.stderr
+    done = arenaut("plan", path, "--split", "on", "-o", tmp_path / "tiled.onnx")
+    assert "nothing is split: tiles are made of version 13" in done.stderr
+
+
+@pytest.mark.parametrize(("stage", "why"), [
+    ("0-4/13:rows", "so low that its kernel makes other bits"),
+    ("0-4/4:channels", "rows, not channels"),
+    ("0-4/4:kept+calls", "no calls"),
+    ("0-9/2:rows", "5 ops, numbered from 0"),
+])
+def test_stages_are_refused_with_the_reason(arenaut, tmp_path, stage, why):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(sandwich()[1])
+    done = arenaut("plan", path, "--split", stage, "-o", tmp_path / "tiled.onnx", exit=2)
+    assert why in done.stderr and not (tmp_path / "tiled.onnx").exists()
+
+
+def test_names_in_the_file_are_not_taken(arenaut, tmp_path):
+    net, data = sandwich(named={"value0": "x__tile_1", "value1": "value2__tile_1", "constant0": "number__tile_1"})
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(data)
+    arenaut("plan", path, "--split", "1-3/6:rows", "-o", output)
+    assert same_bits(run(output, feed), run(path, feed))
+    assert output.read_bytes().count(b"value2__tile_1") == data.count(b"value2__tile_1")

@@ -1,0 +1,368 @@
+/* Tiles of ONNX's operators: the geometry of windows on images NCHW, what is refused, and the
+ * checker on tiled programs of which one number or one argument is wrong. That tiles compute the
+ * same is for ONNX Runtime to say (tests/pytest/test_split_onnx.py). */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "rewrite/split/tile_graph.h"
+#include "support/programs.h"
+
+enum { C = 1, H = 2, W = 3 };
+
+static uint32_t add(arenaut_program *p, arenaut_class cls, arenaut_dtype dtype, const int64_t *dims,
+                    uint32_t rank) {
+    arenaut_tensor tensor = arenaut_tensor_default();
+    uint32_t id;
+    char name[16];
+    snprintf(name, sizeof name, "t%u", (unsigned)p->n_tensors);
+    tensor.name = name;
+    tensor.method = 0;
+    tensor.cls = cls;
+    tensor.dtype = dtype;
+    tensor.rank = rank;
+    tensor.dims = dims;
+    assert_int_equal(arenaut_dense_bytes(dtype, dims, rank, &tensor.bytes, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_program_add_tensor(p, &tensor, &id, NULL), ARENAUT_OK);
+    return id;
+}
+
+static uint32_t add_image(arenaut_program *p, arenaut_class cls, int64_t channels, int64_t height,
+                          int64_t width) {
+    const int64_t dims[] = {1, channels, height, width};
+    return add(p, cls, ARENAUT_DTYPE_FLOAT32, dims, 4);
+}
+
+static uint32_t add_numbers(arenaut_program *p, arenaut_dtype dtype, const int64_t *numbers,
+                            uint32_t n) {
+    const int64_t dims[] = {n};
+    const uint32_t id = add(p, ARENAUT_CONSTANT, dtype, dims, 1);
+    int64_t *copy = arenaut_program_alloc(p, n * sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, numbers, n * sizeof *copy);
+    p->tensors[id].values = copy;
+    p->tensors[id].n_values = n;
+    return id;
+}
+
+static arenaut_program *begin(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    assert_int_equal(arenaut_program_set_dialect(p, "onnx", NULL), ARENAUT_OK);
+    p->dialect_version = 17;
+    return p;
+}
+
+#define ATTRIBUTES(...)                               \
+    .attributes = (arenaut_attribute[]){__VA_ARGS__}, \
+    .n_attributes = sizeof((arenaut_attribute[]){__VA_ARGS__}) / sizeof(arenaut_attribute)
+#define INTS(name, ...) \
+    {name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__}, NULL}
+#define WORD(name, word) {name, 0, NULL, word}
+
+/* A square convolution, `stride` apart, with `pad` around. */
+static uint32_t add_conv(arenaut_program *p, uint32_t x, int64_t channels, int64_t size,
+                         int64_t stride, int64_t pad) {
+    const int64_t *in = p->tensors[x].dims, kernel[] = {channels, in[C], size, size};
+    const int64_t height = (in[H] + 2 * pad - size) / stride + 1;
+    const int64_t width = (in[W] + 2 * pad - size) / stride + 1;
+    const uint32_t weights = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, kernel, 4);
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, channels, height, width);
+    ADD_OP(p, .name = "Conv", IN(x, weights), OUT(y),
+           ATTRIBUTES(INTS("strides", stride, stride), INTS("pads", pad, pad, pad, pad)));
+    return y;
+}
+
+static uint32_t add_transposed(arenaut_program *p, uint32_t x, int64_t channels, int64_t size,
+                               int64_t stride, int64_t pad) {
+    const int64_t *in = p->tensors[x].dims, kernel[] = {in[C], channels, size, size};
+    const uint32_t weights = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, kernel, 4);
+    const uint32_t y =
+        add_image(p, ARENAUT_INTERMEDIATE, channels, (in[H] - 1) * stride + size - 2 * pad,
+                  (in[W] - 1) * stride + size - 2 * pad);
+    ADD_OP(p, .name = "ConvTranspose", IN(x, weights), OUT(y),
+           ATTRIBUTES(INTS("strides", stride, stride), INTS("pads", pad, pad, pad, pad)));
+    return y;
+}
+
+static uint32_t add_pool(arenaut_program *p, uint32_t x, int64_t size) {
+    const int64_t *in = p->tensors[x].dims;
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], in[H] / size, in[W] / size);
+    ADD_OP(p, .name = "MaxPool", IN(x), OUT(y),
+           ATTRIBUTES(INTS("kernel_shape", size, size), INTS("strides", size, size)));
+    return y;
+}
+
+static uint32_t add_relu(arenaut_program *p, uint32_t x) {
+    const int64_t *in = p->tensors[x].dims;
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], in[H], in[W]);
+    ADD_OP(p, .name = "Relu", IN(x), OUT(y));
+    return y;
+}
+
+/* Twice as large, by sizes. */
+static uint32_t add_resize(arenaut_program *p, uint32_t x, const char *mode, const char *place) {
+    const int64_t *in = p->tensors[x].dims, sizes[] = {1, in[C], 2 * in[H], 2 * in[W]};
+    const uint32_t list = add_numbers(p, ARENAUT_DTYPE_INT64, sizes, 4);
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], 2 * in[H], 2 * in[W]);
+    ADD_OP(p, .name = "Resize", IN(x, ARENAUT_NONE, ARENAUT_NONE, list), OUT(y),
+           ATTRIBUTES(WORD("mode", mode), WORD("coordinate_transformation_mode", place),
+                      WORD("nearest_mode", "floor")));
+    return y;
+}
+
+static void finish(arenaut_program *p, uint32_t x, uint32_t y) {
+    p->tensors[y].cls = ARENAUT_OUTPUT;
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+}
+
+/* All kinds of windows in a chain. */
+static arenaut_program *chain(void) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 64, 10);
+    uint32_t y = add_relu(p, add_conv(p, x, 8, 3, 1, 1));
+    y = add_pool(p, y, 2);
+    y = add_resize(p, y, "linear", "half_pixel");
+    y = add_conv(p, y, 4, 3, 2, 1);
+    y = add_transposed(p, y, 2, 4, 2, 1);
+    finish(p, x, y);
+    return p;
+}
+
+static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stage) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    if (arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) != ARENAUT_OK) {
+        fail_msg("%s", finding.msg);
+    }
+    return rewrite;
+}
+
+static uint32_t count(const arenaut_rewrite *rewrite, const char *name) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        n += strcmp(rewrite->program->ops[i].name, name) == 0;
+    }
+    return n;
+}
+
+/* ---- tiles ---- */
+
+TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+    finish(p, x, add_conv(p, x, 8, 3, 1, 1));
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 1, 4, ARENAUT_SPLIT_ROWS});
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        if (rewrite->ops[i] == ARENAUT_NONE) continue;
+        const int64_t pads[] = {n == 0, 1, n == 3, 1};
+        assert_int_equal(op->n_attributes, 2);
+        assert_string_equal(op->attributes[1].name, "pads");
+        assert_memory_equal(op->attributes[1].numbers, pads, sizeof pads);
+        assert_int_equal(rewrite->program->tensors[op->inputs[0]].dims[H], n % 3 == 0 ? 11 : 12);
+        n++;
+    }
+    assert_int_equal(n, 4);
+    assert_int_equal(count(rewrite, "Pad"), 0);
+    assert_int_equal(count(rewrite, "Concat"), 1);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+/* For each tile: an element of the tile before, or of the image, where it lies, and what that adds.
+ */
+TEST(each_tile_waits_for_the_one_before) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+    finish(p, x, add_conv(p, x, 8, 3, 1, 1));
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 1, 4, ARENAUT_SPLIT_ROWS});
+    assert_int_equal(count(rewrite, "Slice"), 4);
+    assert_int_equal(count(rewrite, "GatherND"), 4);
+    assert_int_equal(count(rewrite, "ArgMax"), 4);
+    assert_int_equal(count(rewrite, "Add"), 4);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(halo_is_computed_twice_or_kept_in_line_buffers) {
+    arenaut_program *p = chain();
+    arenaut_rewrite *rows = split(p, (arenaut_split_stage){0, 5, 3, ARENAUT_SPLIT_ROWS});
+    arenaut_rewrite *kept = split(p, (arenaut_split_stage){0, 5, 3, ARENAUT_SPLIT_KEPT});
+    assert_true(rows->macs > rows->macs_before);
+    assert_int_equal(kept->macs, kept->macs_before);
+    assert_true(count(kept, "Concat") > count(rows, "Concat"));
+    arenaut_rewrite_free(rows);
+    arenaut_rewrite_free(kept);
+    arenaut_program_free(p);
+}
+
+static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_not_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_OK);
+    if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
+}
+
+TEST(tiles_that_would_have_other_bits_are_refused) {
+    arenaut_program *p = chain();
+    expect_refused(p, (arenaut_split_stage){0, 2, 9, ARENAUT_SPLIT_ROWS}, "makes other bits");
+    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 2, 8, ARENAUT_SPLIT_ROWS}));
+    expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "not channels");
+    expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_KEPT_CALLED}, "no calls");
+    p->dialect_version = 12;
+    expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS}, "version 13");
+    arenaut_program_free(p);
+}
+
+/* Places that depend on the length of the image, or have rounding errors, and other modes. */
+TEST(images_are_resized_in_tiles_if_places_are_exact) {
+    static const struct {
+        const char *mode, *place;
+        bool tiled;
+    } cases[] = {{"nearest", "asymmetric", true},  {"linear", "asymmetric", true},
+                 {"linear", "half_pixel", true},   {"linear", "pytorch_half_pixel", true},
+                 {"nearest", "half_pixel", false}, {"linear", "align_corners", false},
+                 {"cubic", "half_pixel", false}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_program *p = begin();
+        const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+        finish(p, x, add_resize(p, x, cases[i].mode, cases[i].place));
+        const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_ROWS};
+        if (cases[i].tiled) arenaut_rewrite_free(split(p, stage));
+        else expect_refused(p, stage, "an op in it cannot be tiled");
+        arenaut_program_free(p);
+    }
+}
+
+/* ---- findings of the checker ---- */
+
+static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {
+    arenaut_finding finding;
+    return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
+}
+
+static bool is_read_by(const arenaut_rewrite *rewrite, uint32_t tensor, const char *name) {
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] == tensor && strcmp(op->name, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Another element than the first would do as well. */
+static bool matters(const arenaut_rewrite *rewrite, uint32_t tensor) {
+    return rewrite->tensors[tensor].tensor == ARENAUT_NONE &&
+           rewrite->program->tensors[tensor].n_values > 0 &&
+           !is_read_by(rewrite, tensor, "GatherND");
+}
+
+static uint32_t spoil_number(const arenaut_program *p, const arenaut_rewrite *rewrite,
+                             int64_t *number) {
+    const int64_t right = *number;
+    for (int64_t by = -1; by <= 1; by += 2) {
+        *number = right + by;
+        if (is_accepted(p, rewrite))
+            fail_msg("%lld was taken for %lld", (long long)*number, (long long)right);
+    }
+    *number = right;
+    return 2;
+}
+
+/* A row of padding more behind, which no window of a stride of two reaches. */
+static bool is_unseen(const arenaut_op *op, const arenaut_attribute *attribute, uint32_t k) {
+    int64_t stride = 1;
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const arenaut_attribute *a = &op->attributes[i];
+        if (strcmp(a->name, "strides") == 0) stride = a->numbers[0];
+    }
+    return strcmp(attribute->name, "pads") == 0 && k >= 2 && stride == 2;
+}
+
+TEST(any_wrong_number_is_found) {
+    arenaut_program *p = chain();
+    uint32_t n = 0;
+    for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+        arenaut_rewrite *rewrite =
+            split(p, (arenaut_split_stage){0, 5, 3, (arenaut_split_mode)mode});
+        arenaut_program *made = rewrite->program;
+        for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+            for (uint32_t i = 0; matters(rewrite, t) && i < made->tensors[t].n_values; i++) {
+                n += spoil_number(p, rewrite, (int64_t *)(uintptr_t)&made->tensors[t].values[i]);
+            }
+        }
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            for (uint32_t a = 0; a < made->ops[i].n_attributes; a++) {
+                const arenaut_attribute *it = &made->ops[i].attributes[a];
+                for (uint32_t k = 0; k < it->n_numbers; k++) {
+                    if (is_unseen(&made->ops[i], it, k)) continue;
+                    n += spoil_number(p, rewrite, (int64_t *)(uintptr_t)&it->numbers[k]);
+                }
+            }
+        }
+        arenaut_rewrite_free(rewrite);
+    }
+    assert_true(n > 300);
+    arenaut_program_free(p);
+}
+
+static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->rank == b->rank && a->dtype == b->dtype &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+/* Elements that only say that something has run are as good as others. */
+static bool is_free(const arenaut_op *op) {
+    return strcmp(op->name, "GatherND") == 0 || strcmp(op->name, "Max") == 0 ||
+           strcmp(op->name, "ArgMax") == 0;
+}
+
+TEST(any_wrong_tile_is_found) {
+    arenaut_program *p = chain();
+    uint32_t n = 0;
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 5, 4, ARENAUT_SPLIT_KEPT});
+    arenaut_program *made = rewrite->program;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &made->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs && !is_free(op); k++) {
+            uint32_t *input = (uint32_t *)(uintptr_t)&op->inputs[k];
+            const uint32_t right = *input;
+            if (right == ARENAUT_NONE || made->tensors[right].rank != 4) continue;
+            for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+                if (t == right || !same_sizes(&made->tensors[t], &made->tensors[right])) continue;
+                *input = t;
+                if (is_accepted(p, rewrite)) fail_msg("op %u reads tensor %u", i, t);
+                n++;
+            }
+            *input = right;
+        }
+    }
+    assert_true(n > 50);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+/* A number that a slice begins at comes from elements of which only their count is known. */
+TEST(numbers_that_depend_on_data_are_not_known) {
+    arenaut_program *p = chain();
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS});
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        arenaut_op *op = &rewrite->program->ops[i];
+        if (strcmp(op->name, "ArgMax") != 0) continue;
+        const char *name = op->name;
+        op->name = "Max";
+        assert_false(is_accepted(p, rewrite));
+        op->name = "GatherND";
+        assert_false(is_accepted(p, rewrite));
+        op->name = name;
+        assert_true(is_accepted(p, rewrite));
+    }
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
