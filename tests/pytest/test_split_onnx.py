@@ -192,6 +192,28 @@ def without_edges(data):
     return onnx_file.model(kept, 17)
 
 
+def test_what_the_runtime_has_optimized_can_be_tiled(arenaut, tmp_path):
+    """A Mul is fused into weights, by another rounding: first that, then tiles."""
+    net, _ = sandwich()
+    middle = list(net.shapes)[-1]
+    net.put("Mul", [middle, net.constant([24, 1, 1])], net.shapes[middle])
+    net.conv(list(net.shapes)[-1])
+    last = list(net.shapes)[-1]
+    net.put("BatchNormalization", [last] + [net.constant([net.shapes[last][1]], 0.1, 1) for _ in range(4)],
+            net.shapes[last])
+    net.outputs = [list(net.shapes)[-1]]
+    path, optimized, output = (tmp_path / name for name in ("whole.onnx", "optimized.onnx", "tiled.onnx"))
+    feed = net.feed()
+    path.write_bytes(net.bytes())
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = LEVELS.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(optimized)
+    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    assert b"BatchNormalization" in path.read_bytes() and b"BatchNormalization" not in optimized.read_bytes()
+    arenaut("plan", optimized, "--split", "0-3/6:kept", "-o", output)
+    assert same_bits(run(output, feed), run(path, feed, LEVELS.ORT_ENABLE_BASIC))
+
+
 def test_sizes_that_inputs_leave_open_are_stated_in_the_tiled_file(arenaut, arenaut_json, tmp_path):
     net, data = sandwich(sizes=[1, 3, "height", "width"])
     path, output, feed = tmp_path / "open.onnx", tmp_path / "tiled.onnx", net.feed()
