@@ -201,6 +201,14 @@ class Images:
             operands.append(self.constant([]))
         self.put("Pad", operands, np.array(self.shapes[image]) + before + after, text("mode", "constant"))
 
+    def squeeze(self, image):
+        """Channels are weighed by what all of the image says."""
+        shape = self.shapes[image]
+        whole = self.put("GlobalAveragePool", [image], [*shape[:2], 1, 1])
+        weight = self.put("Conv", [whole, self.constant([shape[1], shape[1], 1, 1])], self.shapes[whole])
+        self.put("Mul", [image, self.put("Sigmoid", [weight], self.shapes[weight])][::1 - 2 * self.chance(0.5)],
+                 shape)
+
     def numbers(self, array):
         name = self.called(f"constant{len(self.constants)}")
         self.constants.append(onnx_file.constant(name, array))
@@ -208,7 +216,7 @@ class Images:
 
     def grow(self, n):
         kinds = [self.conv, self.conv, self.pool, self.elementwise, self.elementwise, self.join, self.transposed,
-                 self.resize, self.shuffle, self.pad]
+                 self.resize, self.shuffle, self.pad, self.squeeze]
         while len(self.nodes) < n:
             kinds[self.random.randint(len(kinds))](self.pick())
         self.outputs = [list(self.shapes)[-1]]

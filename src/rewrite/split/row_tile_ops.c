@@ -91,7 +91,9 @@ static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs)
             continue;
         }
         const row_slice whole = {id, {0, height(b, id)}};
-        inputs[i] = take(b, from == ARENAUT_NONE ? &whole : &b->now[from], wanted);
+        const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
+        inputs[i] = take(b, from == ARENAUT_NONE ? &whole : &b->now[from],
+                         repeats ? (arn_rows){0, 1} : wanted);
     }
 }
 

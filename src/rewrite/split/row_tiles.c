@@ -154,13 +154,17 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t id = op->inputs[i];
         if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
+        const uint32_t from = arn_tile_producer(b->graph, b->group, id);
+        if (arn_tile_repeats_row(b->graph, b->group->first_op + k, id)) {
+            if (from != ARENAUT_NONE) tile[from].want = (arn_rows){0, 1};
+            continue;
+        }
         const int64_t height =
             b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
         if (!find_input_rows(b, k, height, &tile[k])) {
             b->refused = "a row tile of it needs a padding that no op can do";
             return false;
         }
-        const uint32_t from = arn_tile_producer(b->graph, b->group, id);
         if (from != ARENAUT_NONE) tile[from].want = hull(tile[from].want, tile[k].input);
     }
     return true;
@@ -324,6 +328,7 @@ static uint64_t operand(const at_tile *a, uint32_t op) {
     for (uint32_t i = 0; i < it->n_inputs; i++) {
         const uint32_t from = arn_tile_producer(b->graph, b->group, it->inputs[i]);
         if (from == ARENAUT_NONE || b->results[from].is_result) continue;
+        if (arn_tile_repeats_row(b->graph, b->group->first_op + op, it->inputs[i])) continue;
         const uint64_t bytes =
             bytes_of(b, from, arn_rows_count(arn_row_tile(b, a->number, op)->input));
         const uint64_t kept = kept_for_next(a, from);

@@ -5,7 +5,7 @@
 
 #include <arenaut/rewrite.h>
 
-#include "rewrite/split/tile_graph.h"
+#include "rewrite/split/tile_dialect.h"
 
 typedef struct arn_rows {
     int64_t begin, end; /* none: begin >= end */
@@ -77,6 +77,16 @@ static inline arn_rows arn_rows_cut(const arn_tile_window *window, arn_rows in, 
 }
 /* The rule SAME pads these rows of input as the windows of `made` need it. */
 bool arn_rows_same_pads(const arn_tile_window *window, arn_rows in, arn_rows made);
+
+/* Op `at` reads this operand, an image of one row, once for each row of its result: windows over
+ * one row may make several as well, but elementwise ops alone repeat it. */
+static inline bool arn_tile_repeats_row(const arn_tile_graph *graph, uint32_t at, uint32_t tensor) {
+    const arenaut_tensor *tensors = graph->program->tensors;
+    const uint32_t rows = arn_tile_dim(graph, ARN_AXIS_H);
+    return graph->dialect->broadcasts && graph->ops[at].kind == ARN_TILE_ELEMENTWISE &&
+           tensors[tensor].dims[rows] == 1 &&
+           tensors[graph->program->ops[at].outputs[0]].dims[rows] > 1;
+}
 
 /* The op of the group that produces a tensor tile by tile; ARENAUT_NONE: it is whole. */
 static inline uint32_t arn_tile_producer(const arn_tile_graph *graph,

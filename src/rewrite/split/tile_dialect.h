@@ -14,7 +14,8 @@ typedef struct arn_tile_dialect {
     const char *mover[ARN_MOVE_COUNT]; /* operators that move data; NULL: it has none */
     arenaut_dtype numbers;             /* of constants that say where data moves */
     uint32_t most_joined;              /* operands of a concatenation */
-    bool batches;                      /* images may be several */
+    bool broadcasts; /* elementwise ops repeat computed images of one row, column or channel, too */
+    bool batches;    /* images may be several */
     bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
     bool channels;     /* tiles may be channels */
     bool calls;        /* tiles may be outlined */

@@ -412,6 +412,7 @@ const arn_tile_dialect arn_tile_onnx = {
               [ARN_MOVE_ADD] = "Add"},
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
+    .broadcasts = true,
     .batches = true,
     .inputs_apart = true,
     .refuse = refuse,

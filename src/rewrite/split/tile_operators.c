@@ -73,8 +73,14 @@ bool arn_tile_repeats_by_row(const arn_tile_graph *graph, const arenaut_tensor *
     return true;
 }
 
-static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
-    return memcmp(a->dims, b->dims, sizeof(int64_t) * ARN_IMAGE_RANK) == 0;
+/* An image as large as the result, or one that is repeated along some of its dimensions. */
+static bool fits(const arn_tile_graph *graph, const arenaut_tensor *in,
+                 const arenaut_tensor *made) {
+    for (uint32_t dim = 0; dim < ARN_IMAGE_RANK; dim++) {
+        const bool repeats = in->dims[dim] == 1 && dim > 0 && graph->dialect->broadcasts;
+        if (in->dims[dim] != made->dims[dim] && !repeats) return false;
+    }
+    return true;
 }
 
 /* A window that lies in padding alone tells nothing of its place. */
@@ -96,6 +102,7 @@ static const arn_tile_window one_to_one = {1, 1, 1, 0, 0, 1};
 bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op,
                                arn_tile_op *out) {
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    bool seen = false; /* an image whose rows are those of the result */
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
     if (op->n_inputs > ARN_TILE_INPUTS) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -103,11 +110,14 @@ bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op
         if (!in) return false;
         if (arn_tile_is_fixed(graph, op->inputs[i])
                 ? !arn_tile_repeats_by_row(graph, in, made)
-                : !arn_tile_is_image(graph, op->inputs[i]) || !same_sizes(in, made)) {
+                : !arn_tile_is_image(graph, op->inputs[i]) || !fits(graph, in, made)) {
             return false;
         }
+        const bool whole = arn_tile_is_fixed(graph, op->inputs[i]);
+        seen = seen || (!whole && arn_tile_along(graph, in, ARN_AXIS_H) ==
+                                      arn_tile_along(graph, made, ARN_AXIS_H));
     }
-    return true;
+    return seen || !graph->dialect->broadcasts;
 }
 
 bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
