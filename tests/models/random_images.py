@@ -29,13 +29,13 @@ def text(name, word):
 class Images:
     """One net under construction; each value is an image N, C, H, W."""
 
-    def __init__(self, seed, heights=(24, 48)):
+    def __init__(self, seed, heights=(32, 80), widths=(8, 64)):
         self.random = np.random.RandomState(seed)
         self.nodes, self.constants = [], []
         self.named = {}  # names other than the usual ones
         self.shapes = {}
         self.input = self.made("x", [1 + self.chance(0.2), self.random.randint(1, 6),
-                                     self.random.randint(*heights), self.random.randint(5, 20)])
+                                     self.random.randint(*heights), self.random.randint(*widths)])
         self.outputs = []
 
     def chance(self, part):
@@ -158,7 +158,7 @@ class Images:
         before, after = (self.random.randint(0, 2, 2) * (size > 1) for _ in range(2))
         extra = np.minimum(after, self.random.randint(0, 2, 2)) * (strides > 1)
         out = (np.array(shape[2:]) - 1) * strides + size - before - after + extra
-        if (out > 100).any():
+        if (out > 200).any():
             return
         operands = [image, self.constant([shape[1], channels // groups, *size])]
         if self.chance(0.5):
@@ -169,7 +169,7 @@ class Images:
     def resize(self, image):
         """What tiles are made of, and now and then what they are not."""
         shape, up = self.shapes[image], int(self.random.choice([2, 2, 3, 4]))
-        if max(shape[2:]) * up > 100:
+        if max(shape[2:]) * up > 200:
             return
         mode, place, nearest = [("nearest", "asymmetric", "floor"), ("nearest", "half_pixel", "round_prefer_floor"),
                                 ("linear", "half_pixel", "floor"), ("linear", "asymmetric", "floor"),
@@ -187,7 +187,7 @@ class Images:
     def shuffle(self, image):
         shape, block = self.shapes[image], int(self.random.randint(2, 4))
         mode = text("mode", self.random.choice(["DCR", "CRD"]))
-        if shape[1] % block**2 == 0 and shape[2] * block < 100:
+        if shape[1] % block**2 == 0 and shape[2] * block < 200:
             made = [shape[0], shape[1] // block**2, shape[2] * block, shape[3] * block]
             self.put("DepthToSpace", [image], made, integer("blocksize", block), mode)
         elif shape[2] % block == shape[3] % block == 0 and shape[1] < 4:

@@ -120,7 +120,7 @@ static void finish(arenaut_program *p, uint32_t x, uint32_t y) {
 /* All kinds of windows in a chain. */
 static arenaut_program *chain(void) {
     arenaut_program *p = begin();
-    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 64, 10);
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 64, 400);
     uint32_t y = add_relu(p, add_conv(p, x, 8, 3, 1, 1));
     y = add_pool(p, y, 2);
     y = add_resize(p, y, "linear", "half_pixel");
@@ -153,7 +153,7 @@ static uint32_t count(const arenaut_rewrite *rewrite, const char *name) {
 
 TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
     arenaut_program *p = begin();
-    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
     finish(p, x, add_conv(p, x, 8, 3, 1, 1));
     arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 1, 4, ARENAUT_SPLIT_ROWS});
     uint32_t n = 0;
@@ -178,7 +178,7 @@ TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
  */
 TEST(each_tile_waits_for_the_one_before) {
     arenaut_program *p = begin();
-    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
     finish(p, x, add_conv(p, x, 8, 3, 1, 1));
     arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 1, 4, ARENAUT_SPLIT_ROWS});
     assert_int_equal(count(rewrite, "Slice"), 4);
@@ -210,8 +210,8 @@ static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, 
 
 TEST(tiles_that_would_have_other_bits_are_refused) {
     arenaut_program *p = chain();
-    expect_refused(p, (arenaut_split_stage){0, 2, 9, ARENAUT_SPLIT_ROWS}, "makes other bits");
-    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 2, 8, ARENAUT_SPLIT_ROWS}));
+    expect_refused(p, (arenaut_split_stage){0, 2, 40, ARENAUT_SPLIT_ROWS}, "makes other bits");
+    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 2, 30, ARENAUT_SPLIT_ROWS}));
     expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "not channels");
     expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_KEPT_CALLED}, "no calls");
     p->dialect_version = 12;
@@ -230,7 +230,7 @@ TEST(images_are_resized_in_tiles_if_places_are_exact) {
                  {"cubic", "half_pixel", false}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         arenaut_program *p = begin();
-        const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 10);
+        const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
         finish(p, x, add_resize(p, x, cases[i].mode, cases[i].place));
         const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_ROWS};
         if (cases[i].tiled) arenaut_rewrite_free(split(p, stage));

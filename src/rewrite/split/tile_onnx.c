@@ -17,28 +17,34 @@ enum { FIRST_OPSET = 13, UNKNOWN = -1 };
 
 typedef struct least_height {
     const char *name;
-    int64_t rows, rows_in_groups;
+    int64_t rows; /* 0: see below */
 } least_height;
 
-/* The tile rule: operators whose kernels in ONNX Runtime (1.31, CPU, one thread, each level of
- * optimization) make the same bits of a tile of at least so many rows as of the whole, measured by
+/* The tile rule: operators whose kernels in ONNX Runtime (1.31, CPU, each level of optimization)
+ * make the same bits of a tile of at least so many rows as of the whole, measured by
  * examples/measure_tiles.py. Not so, at any height, since the last elements of a tensor take
  * another path than those before: Log, Softplus, Mish, Elu, Selu, Celu, Sin, Cos, Asin, Acos, Atan.
- */
+ * An average over all of an image is another kernel, so that a tile has two of them at least. */
 static const least_height least_heights[] = {
-    {"Conv", 8, 8},         {"ConvTranspose", 8, 8}, {"MaxPool", 1, 1},
-    {"AveragePool", 2, 2}, /* a window that is all of its tile is pooled by another kernel */
-    {"Concat", 1, 1},       {"Pad", 1, 1},           {"Resize", 1, 1},
-    {"DepthToSpace", 1, 1}, {"SpaceToDepth", 1, 1},  {"BatchNormalization", 1, 1},
-    {"Add", 1, 1},          {"Sub", 1, 1},           {"Mul", 1, 1},
-    {"Div", 1, 1},          {"Pow", 1, 1},           {"Max", 1, 1},
-    {"Min", 1, 1},          {"Relu", 1, 1},          {"Clip", 1, 1},
-    {"LeakyRelu", 1, 1},    {"PRelu", 1, 1},         {"ThresholdedRelu", 1, 1},
-    {"Sigmoid", 1, 1},      {"HardSigmoid", 1, 1},   {"HardSwish", 1, 1},
-    {"Tanh", 1, 1},         {"Exp", 1, 1},           {"Erf", 1, 1},
-    {"Gelu", 1, 1},         {"Abs", 1, 1},           {"Neg", 1, 1},
-    {"Sqrt", 1, 1},         {"Reciprocal", 1, 1},    {"Softsign", 1, 1},
-    {"Floor", 1, 1},        {"Ceil", 1, 1},          {"Round", 1, 1},
+    {"Conv", 0},         {"ConvTranspose", 0},
+    {"MaxPool", 1},      {"AveragePool", 2},
+    {"Concat", 1},       {"Pad", 1},
+    {"Resize", 1},       {"DepthToSpace", 1},
+    {"SpaceToDepth", 1}, {"BatchNormalization", 1},
+    {"Add", 1},          {"Sub", 1},
+    {"Mul", 1},          {"Div", 1},
+    {"Pow", 1},          {"Max", 1},
+    {"Min", 1},          {"Relu", 1},
+    {"Clip", 1},         {"LeakyRelu", 1},
+    {"PRelu", 1},        {"ThresholdedRelu", 1},
+    {"Sigmoid", 1},      {"HardSigmoid", 1},
+    {"HardSwish", 1},    {"Tanh", 1},
+    {"Exp", 1},          {"Erf", 1},
+    {"Gelu", 1},         {"Abs", 1},
+    {"Neg", 1},          {"Sqrt", 1},
+    {"Reciprocal", 1},   {"Softsign", 1},
+    {"Floor", 1},        {"Ceil", 1},
+    {"Round", 1},
 };
 
 static const least_height *find_least(const char *name) {
@@ -46,6 +52,24 @@ static const least_height *find_least(const char *name) {
         if (strcmp(least_heights[i].name, name) == 0) return &least_heights[i];
     }
     return NULL;
+}
+
+/* Convolutions are matrix products, which sum up more than 128 products in pieces, of another size
+ * if a thread has 64 places of the result or fewer, and otherwise differ for one place alone.
+ * Threads have equal shares of the places, rounded up to 16. */
+enum {
+    THREADS = 8,
+    SHARE_UNIT = 16,
+    FEW_PLACES = 64,
+    ONE_PIECE = 128,
+    NEVER = ARN_TILE_LONGEST + 1
+};
+
+/* Rows of so many places that a tile has at least, for up to THREADS threads. */
+static int64_t least_of_product(int64_t sums, int64_t width) {
+    const int64_t share = sums > ONE_PIECE ? FEW_PLACES : 1;
+    const int64_t most = share * THREADS + SHARE_UNIT * (int64_t)(THREADS - 1) * (THREADS - 1);
+    return most / width + 1;
 }
 
 /* ---- windows ---- */
@@ -116,9 +140,10 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     w.filter[1] = weights->dims[ARN_NCHW_W];
     w.groups = number_of(op, "group", 1);
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
-    const least_height *least = find_least(op->name);
+    const int64_t width = graph->program->tensors[op->outputs[0]].dims[ARN_NCHW_W];
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
-    out->least = depthwise ? 1 : w.groups > 1 ? least->rows_in_groups : least->rows;
+    out->least = least_of_product(weights->dims[1] * w.filter[0] * w.filter[1], width);
+    if (width == 1 || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
     return take_window(graph, op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out);
 }
 
@@ -132,6 +157,10 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     w.filter[1] = weights->dims[ARN_NCHW_W];
     w.groups = number_of(op, "group", 1);
     out->kind = ARN_TILE_CONV;
+    const int64_t sums = weights->dims[0] / (w.groups > 0 ? w.groups : 1);
+    const int64_t width = arn_tile_input(graph, op, 0)->dims[ARN_NCHW_W];
+    const int64_t up = weights->dims[ARN_NCHW_H]; /* no more rows for each of the operand */
+    out->least = width == 1 ? NEVER : (least_of_product(sums, width) + 1) * up;
     if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
         arn_tile_attribute(op, "output_shape")) {
         return false;
