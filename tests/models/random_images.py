@@ -3,6 +3,7 @@ padding of each side or by rule, pools that count padding or round up, constants
 channels, images that are resized, transposed convolutions, values that several nodes read or that are results."""
 
 import struct
+import sys
 
 import numpy as np
 
@@ -237,3 +238,23 @@ def random_images(seed):
     net = Images(seed)
     net.grow(4 + net.random.randint(8))
     return net
+
+
+def sandwich(side=96, opset=17, sizes=None, named=None, channels=24):
+    """A wide middle between two narrow ends."""
+    net = Images(1)
+    net.named = named or {}
+    net.shapes = {"x": [1, 3, side, side]}
+    window = ints("kernel_shape", [3, 3]), ints("pads", [1, 1, 1, 1])
+    image = net.put("Conv", ["x", net.constant([channels, 3, 3, 3])], [1, channels, side, side], *window)
+    image = net.put("Relu", [image], net.shapes[image])
+    image = net.put("Conv", [image, net.constant([channels, channels, 3, 3])], [1, channels, side, side], *window)
+    image = net.put("Clip", [image, net.constant([], -1, 0), net.constant([], 1, 2)], net.shapes[image])
+    net.put("MaxPool", [image], [1, channels, side // 4, side // 4], ints("kernel_shape", [4, 4]), ints("strides", [4, 4]))
+    net.outputs = [list(net.shapes)[-1]]
+    return net, net.bytes(opset, sizes)
+
+
+if __name__ == "__main__":  # tests/data/onnx/images.onnx
+    with open(sys.argv[1], "wb") as file:
+        file.write(sandwich(64, channels=4)[1])

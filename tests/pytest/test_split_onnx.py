@@ -10,10 +10,10 @@ from collections import Counter
 import numpy as np
 import onnxruntime
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, DATA
 
 import onnx_file
-from random_images import Images, ints, random_images
+from random_images import random_images, sandwich
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 LEVELS = onnxruntime.GraphOptimizationLevel
@@ -69,21 +69,6 @@ def test_random_nets_compute_the_same(tmp_path):
     print(", ".join(f"{mode} {n}" for mode, n in compared.items()))
     assert compared["same bits, optimized"] > 0.8 * (compared["rows"] + compared["kept"])
     assert compared["rows"] > NETS * THOROUGH // 2 < compared["kept"]
-
-
-def sandwich(side=96, opset=17, sizes=None, named=None):
-    """A wide middle between two narrow ends."""
-    net = Images(1)
-    net.named = named or {}
-    net.shapes = {"x": [1, 3, side, side]}
-    window = ints("kernel_shape", [3, 3]), ints("pads", [1, 1, 1, 1])
-    image = net.put("Conv", ["x", net.constant([24, 3, 3, 3])], [1, 24, side, side], *window)
-    image = net.put("Relu", [image], net.shapes[image])
-    image = net.put("Conv", [image, net.constant([24, 24, 3, 3])], [1, 24, side, side], *window)
-    image = net.put("Clip", [image, net.constant([], -1, 0), net.constant([], 1, 2)], net.shapes[image])
-    net.put("MaxPool", [image], [1, 24, side // 4, side // 4], ints("kernel_shape", [4, 4]), ints("strides", [4, 4]))
-    net.outputs = [list(net.shapes)[-1]]
-    return net, net.bytes(opset, sizes)
 
 
 def fields(data):
@@ -228,6 +213,10 @@ def test_sizes_that_inputs_leave_open_are_stated_in_the_tiled_file(arenaut, aren
     done = arenaut("plan", path, "--split", "0-4/6:rows", "--dim", "height=64..96", "--dim", "width=96", "-o",
                    tmp_path / "range.onnx", exit=2)
     assert "tiles have fixed sizes" in done.stderr
+
+
+def test_the_unit_tests_have_this_model():
+    assert (DATA / "onnx" / "images.onnx").read_bytes() == sandwich(64, channels=4)[1]
 
 
 def test_old_models_are_refused_with_the_reason(arenaut, tmp_path):

@@ -2,11 +2,15 @@
  * checker on tiled programs of which one number or one argument is wrong. That tiles compute the
  * same is for ONNX Runtime to say (tests/pytest/test_split_onnx.py). */
 #include "support/test.h"
+#include "support/thorough.h"
 
 #include <arenaut/arenaut.h>
 
 #include "rewrite/split/tile_graph.h"
+#include "support/bytes.h"
+#include "support/fuse.h"
 #include "support/programs.h"
+#include "support/sweep.h"
 
 enum { C = 1, H = 2, W = 3 };
 
@@ -365,4 +369,78 @@ TEST(numbers_that_depend_on_data_are_not_known) {
     }
     arenaut_rewrite_free(rewrite);
     arenaut_program_free(p);
+}
+
+/* ---- files ---- */
+
+static const arenaut_split_stage all_of_it = {0, 5, 4, ARENAUT_SPLIT_KEPT};
+
+/* Reads a model, and writes it in tiles if it has the ops for them. */
+static arenaut_status write_tiles(const bytes *file, const arenaut_allocator *allocator,
+                                  arenaut_text *text, arenaut_error *err) {
+    const arenaut_pipeline_options options = {
+        .splitting = {.on = true, .stages = &all_of_it, .n_stages = 1}};
+    arenaut_pipeline *p = NULL;
+    arenaut_status st = arenaut_pipeline_run(file->data, file->size, &options, allocator, &p, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_write(p, true, arenaut_text_sink(text), err);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+static bytes read_file(void) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/onnx/images.onnx", TEST_DATA);
+    return read_bytes(path);
+}
+
+TEST(a_written_file_is_read_back_with_a_node_for_each_op) {
+    bytes file = read_file();
+    arenaut_text text = {0}, again = {0};
+    arenaut_document back = {0};
+    arenaut_error err = {0};
+    assert_ok(write_tiles(&file, NULL, &text, &err), err);
+    assert_ok(write_tiles(&file, NULL, &again, &err), err);
+    assert_int_equal(text.size, again.size);
+    assert_memory_equal(text.bytes, again.bytes, text.size);
+    assert_ok(arenaut_read((const uint8_t *)text.bytes, text.size, NULL, NULL, NULL, &back, &err),
+              err);
+    assert_true(back.program->n_ops > 4 * 5);
+    assert_int_equal(back.program->methods[0].n_inputs, 1);
+    arenaut_document_free(&back);
+    arenaut_text_free(&text);
+    arenaut_text_free(&again);
+    free_bytes(&file);
+}
+
+static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
+    arenaut_text text = {0}; /* whose sink may not fail */
+    const arenaut_status st = write_tiles(context, allocator, &text, NULL);
+    arenaut_text_free(&text);
+    return st;
+}
+
+TEST(writing_tiles_survives_every_allocation_failure) {
+    bytes file = read_file();
+    survives_every_allocation_failure(write_with, &file);
+    free_bytes(&file);
+}
+
+/* A damaged model is tiled rightly or refused; what is written is read back and checked. */
+static bool is_tiled_or_refused(const uint8_t *data, size_t size) {
+    const bytes file = {(uint8_t *)(uintptr_t)data, size};
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    const arenaut_status st = write_tiles(&file, NULL, &text, &err);
+    arenaut_text_free(&text);
+    assert_int_not_equal(st, ARENAUT_INTERNAL);
+    return st == ARENAUT_OK;
+}
+
+TEST(damaged_models_are_tiled_or_refused) {
+    bytes file = read_file();
+    const sweep s = {.property = is_tiled_or_refused, .seed = 1, .step = one_of(5)};
+    assert_true(sweep_flips(&s, file.data, file.size).tried > 0);
+    (void)sweep_cuts(&s, file.data, file.size);
+    (void)sweep_scatter(&s, file.data, file.size, 60 * thorough());
+    free_bytes(&file);
 }
