@@ -250,7 +250,8 @@ def sandwich(side=96, opset=17, sizes=None, named=None, channels=24):
     image = net.put("Relu", [image], net.shapes[image])
     image = net.put("Conv", [image, net.constant([channels, channels, 3, 3])], [1, channels, side, side], *window)
     image = net.put("Clip", [image, net.constant([], -1, 0), net.constant([], 1, 2)], net.shapes[image])
-    net.put("MaxPool", [image], [1, channels, side // 4, side // 4], ints("kernel_shape", [4, 4]), ints("strides", [4, 4]))
+    net.put("MaxPool", [image], [1, channels, side // 4, side // 4], ints("kernel_shape", [4, 4]),
+            ints("strides", [4, 4]))
     net.outputs = [list(net.shapes)[-1]]
     return net, net.bytes(opset, sizes)
 

@@ -53,7 +53,8 @@ def test_random_nets_compute_the_same(tmp_path):
         net = random_images(seed)
         path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
         path.write_bytes(net.bytes())
-        wanted, threaded, optimized = run(path, feed), run(path, feed, threads=8), run(path, feed, LEVELS.ORT_ENABLE_ALL)
+        wanted, threaded = run(path, feed), run(path, feed, threads=8)
+        optimized = run(path, feed, LEVELS.ORT_ENABLE_ALL)
         for mode in ("rows", "kept") * 3:
             first = net.random.randint(len(net.nodes))
             last = min(len(net.nodes) - 1, first + net.random.randint(6))
@@ -248,3 +249,22 @@ def test_names_in_the_file_are_not_taken(arenaut, tmp_path):
     arenaut("plan", path, "--split", "1-3/6:rows", "-o", output)
     assert same_bits(run(output, feed), run(path, feed))
     assert output.read_bytes().count(b"value2__tile_1") == data.count(b"value2__tile_1")
+
+
+def test_weights_beside_the_file_stay_there(arenaut, tmp_path):
+    """Of the second convolution, in a file that the tiled model leads to as well."""
+    net, data = sandwich()
+    whole, path, output = (tmp_path / name for name in ("whole.onnx", "beside.onnx", "tiled.onnx"))
+    feed = net.feed()
+    whole.write_bytes(data)
+    entries = messages(net.constants[1], 9)
+    (tmp_path / "weights.bin").write_bytes(b"\0" * 64 + entries[0])
+    pairs = {"location": "weights.bin", "offset": "64", "length": str(len(entries[0]))}
+    header = b"".join(onnx_file.field(number, value) for number, value in fields(net.constants[1]) if number != 9)
+    net.constants[1] = header + b"".join(
+        onnx_file.field(13, onnx_file.field(1, key) + onnx_file.field(2, value)) for key, value in pairs.items()
+    ) + onnx_file.field(14, 1)
+    path.write_bytes(net.bytes())
+    arenaut("plan", path, "--split", "0-4/6:kept", "-o", output)
+    assert output.stat().st_size < path.stat().st_size + 20000
+    assert same_bits(run(output, feed), run(whole, feed))
