@@ -1,4 +1,4 @@
-/* Tiles of ONNX's operators: the geometry of windows on images NCHW, what is refused, and the
+/* Tiles of ONNX's operators: the geometry of windows on images NCHW, refusals, and the
  * checker on tiled programs of which one number or one argument is wrong. That tiles compute the
  * same is for ONNX Runtime to say (tests/pytest/test_split_onnx.py). */
 #include "support/test.h"
@@ -178,9 +178,9 @@ TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
     arenaut_program_free(p);
 }
 
-/* For each tile: an element of the tile before, or of the image, where it lies, and what that adds.
+/* For each tile: an element of the tile before, or of the image; its place among one; a sum.
  */
-TEST(each_tile_waits_for_the_one_before) {
+TEST(each_tile_depends_on_the_one_before) {
     arenaut_program *p = begin();
     const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
     finish(p, x, add_conv(p, x, 8, 3, 1, 1));
@@ -425,7 +425,8 @@ TEST(writing_tiles_survives_every_allocation_failure) {
     free_bytes(&file);
 }
 
-/* A damaged model is tiled rightly or refused; what is written is read back and checked. */
+/* A damaged model is tiled rightly or refused; files are read back and checked when they are
+ * written. */
 static bool is_tiled_or_refused(const uint8_t *data, size_t size) {
     const bytes file = {(uint8_t *)(uintptr_t)data, size};
     arenaut_text text = {0};

@@ -1,7 +1,7 @@
 /* Transfer functions on labels of ONNX's operators, on images NCHW: parts of convolutions and
  * pools, each with padding of its own, ops element by element, and Slice and Concat. A Slice may
  * begin at a number that ops compute: then these are followed, too. They come from one element of
- * some tensor, whatever it is: the greatest element of a list of one lies at 0, and sums of known
+ * some tensor: the greatest element of a list of one lies at 0, and sums of known
  * numbers are known. */
 #include <string.h>
 
@@ -87,7 +87,7 @@ static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
     return NULL;
 }
 
-/* Number `index` of an attribute of `n`, or what it is if there is none. */
+/* Number `index` of an attribute of `n`, or `otherwise` if there is none. */
 static bool take_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
                         int64_t otherwise, int64_t *number) {
     const arenaut_attribute *a = find(op, name);
@@ -135,7 +135,7 @@ static bool take_padding(const arenaut_op *op, const arn_stencil *s, uint32_t ax
 }
 
 /* The output rows of an image of `in` rows; 0 if they are not known. Where a window may end behind
- * the padding, what it sees there must be nothing, as in the padding. */
+ * the padding, it must see nothing there, as in the padding. */
 static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
                           int64_t *front) {
     int64_t behind, rounds_up, counts_padding;

@@ -299,7 +299,7 @@ static uint64_t type_number(arenaut_dtype dtype) {
     return dtype == ARENAUT_DTYPE_INT64 ? TYPE_OF_INT64 : TYPE_OF_FLOAT;
 }
 
-/* What a ValueInfoProto says: name, type, sizes. */
+/* A ValueInfoProto: name, type, sizes. */
 static void put_info(const tiling *t, arn_name name, const arenaut_tensor *tensor,
                      arn_writer *out) {
     part info, type, of, shape;

@@ -187,7 +187,7 @@ static void put_tile(row_tiling *b, uint32_t tile) {
     }
 }
 
-/* Lets the next tile run after this one, whatever the sequence of the runtime: after its results
+/* Lets the next tile run after this one in any sequence of the runtime: after its results
  * and the line buffers that it leaves. The last of them come first, so that a runtime which goes
  * from readers to operands, and there to the op that stands last in the file, takes the first
  * first. */
@@ -205,7 +205,7 @@ static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
 }
 
 /* The first tile runs after an image that the group reads, which it does anyway: but a runtime that
- * knows the sizes of one tile alone lets its tensors share memory with what is alive for longer. */
+ * knows the sizes of one tile alone lets its tensors share memory with longer lived ones. */
 static void order_first(row_tiling *b) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         const arenaut_op *op = op_of(b, k);

@@ -27,8 +27,9 @@ typedef struct arn_tile_dialect {
      * reads. */
     void (*take_operator)(arn_tile_graph *graph, uint32_t op);
 
-    /* Adds what a slice reads behind its image, operands[0], and gives the number of its operands.
-     * It has elements [begin, end) along dimension `axis` of the image, and then these dims. */
+    /* Adds the operands of a slice behind its image, operands[0], and gives the number of its
+     * operands. It has elements [begin, end) along dimension `axis` of the image, and then these
+     * dims. */
     uint32_t (*list_slice)(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands);
     /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. */

@@ -1,4 +1,4 @@
-/* Windows of convolutions and pools on images NCHW, whatever a dialect calls their attributes. */
+/* Windows of convolutions and pools on images NCHW, from attributes of any name. */
 #ifndef ARN_REWRITE_SPLIT_TILE_NCHW_H
 #define ARN_REWRITE_SPLIT_TILE_NCHW_H
 
@@ -13,7 +13,7 @@ typedef struct arn_nchw_window {
     int64_t before[2], after[2]; /* padding */
     int64_t groups;              /* of a convolution */
     bool rounds_up; /* windows that begin within the image or its padding count, even if they end
-                     * behind both: what they see there is as if it was not there */
+                     * behind both, where they see nothing */
 } arn_nchw_window;
 
 /* Fills in a convolution (image, weights by output channel, perhaps a bias) or a pool (image).

@@ -3,7 +3,7 @@
  * nodes in a sequence of its own, all tiles of one op before the next op if nothing forbids it:
  * order edges do. A tile's slices begin at places that are computed from one element of each result
  * of the tile before (GatherND, Max), by way of where its greatest element lies (ArgMax of a list
- * of one: 0, whatever the element is). Shapes would not do, since the runtime folds them.
+ * of one: 0, for any element). Shapes would not do, since the runtime folds them.
  *
  * Tiles need Slice and Pad with operands, and GatherND: version 13 of the operators has all in the
  * form that is written here. */
@@ -54,20 +54,14 @@ static const least_height *find_least(const char *name) {
     return NULL;
 }
 
-/* Convolutions are matrix products, which sum up more than 128 products in pieces, of another size
- * if a thread has 64 places of the result or fewer, and otherwise differ for one place alone.
+/* Convolutions are matrix products, which sum up more than 128 products in several sums, of another
+ * size if a thread has 64 places of the result or fewer, and otherwise differ for one place alone.
  * Threads have equal shares of the places, rounded up to 16. */
-enum {
-    THREADS = 8,
-    SHARE_UNIT = 16,
-    FEW_PLACES = 64,
-    ONE_PIECE = 128,
-    NEVER = ARN_TILE_LONGEST + 1
-};
+enum { THREADS = 8, SHARE_UNIT = 16, FEW_PLACES = 64, ONE_SUM = 128, NEVER = ARN_TILE_LONGEST + 1 };
 
 /* Rows of so many places that a tile has at least, for up to THREADS threads. */
 static int64_t least_of_product(int64_t sums, int64_t width) {
-    const int64_t share = sums > ONE_PIECE ? FEW_PLACES : 1;
+    const int64_t share = sums > ONE_SUM ? FEW_PLACES : 1;
     const int64_t most = share * THREADS + SHARE_UNIT * (int64_t)(THREADS - 1) * (THREADS - 1);
     return most / width + 1;
 }
@@ -83,7 +77,7 @@ static bool take_numbers(const arenaut_op *op, const char *name, uint32_t n, int
     return true;
 }
 
-/* The number of an attribute, or what it is if it is missing. */
+/* The number of an attribute, or `otherwise` if it is missing. */
 static int64_t number_of(const arenaut_op *op, const char *name, int64_t otherwise) {
     return take_numbers(op, name, 1, &otherwise) ? otherwise : UNKNOWN;
 }
@@ -382,11 +376,11 @@ static const char *refuse(const arenaut_program *program) {
 static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands) {
     (void)dims;
-    const bool waits = draft->zero != ARENAUT_NONE && operands[0] < draft->n_there;
+    const bool ordered = draft->zero != ARENAUT_NONE && operands[0] < draft->n_there;
     operands[1] = arn_draft_numbers(draft, &slice->begin, 1, 0);
     operands[2] = arn_draft_numbers(draft, &slice->end, 1, 0);
     operands[3] = arn_draft_numbers(draft, &slice->axis, 1, 0);
-    if (waits) {
+    if (ordered) {
         const uint32_t both[] = {operands[1], draft->zero};
         operands[1] = arn_draft_edge(draft, ARN_MOVE_ADD, ARENAUT_DTYPE_INT64, both, 2);
     }
@@ -416,7 +410,7 @@ static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attribu
     return joins || finds ? 1 : 0;
 }
 
-/* Padding as numbers, whatever rule it had: top and left, bottom and right. */
+/* Padding as numbers, by any rule before: top and left, bottom and right. */
 static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before,
                               arenaut_attribute *attributes) {
     uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* Reading the operators of a program to be tiled: what the dialects have in common. */
+/* Reading the operators of a program to be tiled, in all dialects. */
 #ifndef ARN_REWRITE_SPLIT_TILE_OPERATORS_H
 #define ARN_REWRITE_SPLIT_TILE_OPERATORS_H
 
@@ -17,7 +17,7 @@ static inline int64_t arn_tile_along(const arn_tile_graph *graph, const arenaut_
 /* A dense tensor of four known sizes that an op makes, or the caller gives. */
 bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor);
 
-/* Whether an op that makes one image, of whatever kind, has all that its tiles need. */
+/* Whether an op of any kind makes one image, and has all that its tiles need. */
 bool arn_tile_makes_image(const arn_tile_graph *graph, const arenaut_op *op);
 
 /* The kind of tile that an operator of this row of ops.def has; OPAQUE for NULL. */

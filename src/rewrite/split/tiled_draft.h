@@ -23,7 +23,7 @@ typedef struct arn_draft_tensor {
     int64_t values[ARN_DRAFT_VALUES];
 } arn_draft_tensor;
 
-/* Ops that move data, whatever a dialect calls them. */
+/* Ops that move data, under the names of any dialect. */
 typedef enum arn_draft_move {
     ARN_MOVE_NONE,
     ARN_MOVE_SLICE, /* elements [begin, end) along dimension `axis` of its operand */
