@@ -268,3 +268,18 @@ def test_weights_beside_the_file_stay_there(arenaut, tmp_path):
     arenaut("plan", path, "--split", "0-4/6:kept", "-o", output)
     assert output.stat().st_size < path.stat().st_size + 20000
     assert same_bits(run(output, feed), run(whole, feed))
+
+
+def test_constants_that_nodes_make_are_read_by_all_tiles(arenaut, tmp_path):
+    """Exporters write bounds as nodes, amid the others."""
+    net, _ = sandwich()
+    for name in ("constant2", "constant3"):
+        at = [number for number, each in enumerate(net.constants) if messages(each, 8) == [name.encode()]][0]
+        value = onnx_file.field(1, "value") + onnx_file.field(5, net.constants.pop(at)) + onnx_file.field(20, 4)
+        net.nodes.insert(2, onnx_file.node("Constant", [], [name], value))
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(net.bytes())
+    for mode in ("rows", "kept"):
+        arenaut("plan", path, "--split", f"0-6/6:{mode}", "-f", "-o", output)
+        assert same_bits(run(output, feed), run(path, feed))
+        assert output.read_bytes().count(b"Constant") == 2
