@@ -445,3 +445,19 @@ TEST(damaged_models_are_tiled_or_refused) {
     (void)sweep_scatter(&s, file.data, file.size, 60 * thorough());
     free_bytes(&file);
 }
+
+static arenaut_status split_with(void *context, const arenaut_allocator *allocator) {
+    static const arenaut_split_stage stage = {0, 6, 2, ARENAUT_SPLIT_KEPT};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_status st = arenaut_split(context, &stage, 1, allocator, &rewrite, NULL);
+    if (st == ARENAUT_OK) st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
+    arenaut_rewrite_free(rewrite);
+    return st;
+}
+
+TEST(tiling_and_its_check_survive_every_allocation_failure) {
+    arenaut_program *p = chain();
+    survives_every_allocation_failure(split_with, p);
+    arenaut_program_free(p);
+}

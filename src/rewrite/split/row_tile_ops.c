@@ -6,6 +6,8 @@
  * rule happens to give the same. Or it is cropped: the op pads by itself, gets some more rows of
  * halo, and the rows of its result that saw a wrong edge are left out. A pool counts the elements
  * that it sees, and is always cropped. */
+#include <string.h>
+
 #include "core/memory.h"
 #include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
@@ -109,8 +111,9 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
     const uint32_t at = b->group->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
     static const int64_t unpadded[4] = {0};
-    if (facts->sizes > 0) {
-        const int64_t *dims = arn_draft_dims(b->draft, output);
+    if (facts->sizes > 0 && !b->draft->failed) {
+        int64_t dims[ARN_IMAGE_RANK]; /* a copy: the draft's own move as it grows */
+        memcpy(dims, arn_draft_dims(b->draft, output), sizeof dims);
         inputs[facts->sizes] = arn_draft_numbers(b->draft, dims, ARN_IMAGE_RANK, 0);
     }
     if (facts->kind == ARN_TILE_PAD) {
