@@ -1,7 +1,7 @@
 /* Taking over a rewritten program, split, run again or in another order: it is proven to be the
  * same model when it is taken over, and once more when it is read from the file that was written.
  */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -63,8 +63,8 @@ static arenaut_status copy_notes(const arenaut_program *from, arenaut_program *t
 }
 
 /* Never unchecked: what is not proven to be the same model is not used. */
-static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *before,
-                            const arenaut_rewrite *rewrite, arenaut_error *err) {
+arenaut_status arn_pipeline_check_rewrite(const arenaut_pipeline *p, const arenaut_program *before,
+                                          const arenaut_rewrite *rewrite, arenaut_error *err) {
     arenaut_finding finding;
     arenaut_error why = {0};
     const arenaut_status st =
@@ -74,43 +74,6 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *be
                         "the rewritten program did not pass the checker: %s", finding.msg);
     }
     if (st != ARENAUT_OK && err) *err = why;
-    return st;
-}
-
-/* In another order, what shares memory is found anew from the new places. */
-static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *before,
-                                    arenaut_program *after, arenaut_error *err) {
-    arenaut_rewrite written = *p->rewrite;
-    written.program = after;
-    if (written.n_stages > 0) return check(p, before, &written, err);
-    arenaut_status st = arn_pipeline_recover_aliases(before, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
-    if (st == ARENAUT_OK) {
-        st = arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
-    }
-    if (st != ARENAUT_OK) return st;
-    st = check(p, before, &written, err);
-    arn_release(arn_pipeline_allocator(p), written.tensors);
-    return st;
-}
-
-arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
-                                            arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const arenaut_pipeline_file *file = p->store->files;
-    const arenaut_format *format = p->document.format;
-    arenaut_document before = {0}, after = {0};
-    if (!p->rewrite) return ARENAUT_OK;
-    arenaut_status st = arenaut_read(file->data, file->size, format, NULL, allocator, &before, err);
-    if (st == ARENAUT_OK) {
-        st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, format, NULL, allocator,
-                          &after, err);
-    }
-    if (st == ARENAUT_OK) {
-        st = check_written(p, before.program, after.program, err);
-    }
-    arenaut_document_free(&before);
-    arenaut_document_free(&after);
     return st;
 }
 
@@ -134,7 +97,7 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
 
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                   arenaut_error *err) {
-    arenaut_status st = check(p, p->document.program, rewrite, err);
+    arenaut_status st = arn_pipeline_check_rewrite(p, p->document.program, rewrite, err);
     if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
     if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
     if (st == ARENAUT_OK && p->rewrite) st = compose(p->rewrite, rewrite, err);

@@ -2,7 +2,7 @@
  * the runtime obeys, that plan with whatever it leaves open filled in. Where overrides changed the
  * program, the one that was read is lowered once more as the runtime does it. A new plan is held
  * against this one (outcome.c); it is checked like any other, and may be found wrong. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 
@@ -65,18 +65,6 @@ static uint64_t given_offset(const arenaut_baseline *baseline, uint32_t buffer) 
 static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
     const uint64_t given = given_offset(context, id);
     if (given != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(given);
-}
-
-/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = planner};
-    arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
-    const arenaut_status st =
-        arn_plan_within(problem, budget, &options, arn_pipeline_allocator(p), plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    return st;
 }
 
 /* The file's plan taken literally, overlaps and all; what it leaves open goes on top. */

@@ -2,7 +2,7 @@
  * share. The plan is the baseline, which has been checked and replayed; nothing is placed anew. A
  * plan of the same problem is still searched, for its lower bound alone. Where the file holds no
  * right plan, or options ask for another problem than the file's, planning is the description. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <string.h>

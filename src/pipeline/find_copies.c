@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 typedef struct views {
     const arenaut_program *file, *program; /* as it was read; behind its passes */

@@ -1,6 +1,6 @@
 /* Orders for the problems of a prepared program, and what is known of them: nothing is said, and no
  * order taken, that has not passed the checker. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <arenaut/check.h>
 

@@ -3,7 +3,7 @@
 #define ARN_PIPELINE_FORMS_SEARCH_H
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 /* An order of the file's ops that may be worth it, in these forms. */
 typedef struct arn_order_candidate {

@@ -1,94 +1,18 @@
 /* From the bytes of a file to a checked plan: the stages and their order. Each stage is a file of
  * its own beside this one; here are reading, and the calls that a user sees. */
-#include "pipeline/stages.h"
-
-#include <string.h>
+#include "stages/stages.h"
 
 #include "core/memory.h"
-
-static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
-                                  arenaut_error *err) {
-    const arenaut_side_file *shapes = &p->options.shapes;
-    if (!shapes->text) return ARENAUT_OK;
-    const arenaut_status st = arenaut_shapes_read(shapes->text, shapes->size, program, err);
-    if (st != ARENAUT_OK) p->fault.option = "shapes";
-    return st;
-}
-
-/* The only file. All that a reader is told, and may object to, are the sizes. */
-static arenaut_status read_file(arenaut_pipeline *p, arenaut_document *document,
-                                arenaut_error *err) {
-    const arenaut_pipeline_options *o = &p->options;
-    const arenaut_pipeline_file *file = p->store->files;
-    const arenaut_read_options options = {
-        .note = o->note, .note_context = o->context, .dims = o->dims, .n_dims = o->n_dims};
-    const arenaut_status st = arenaut_read(file->data, file->size, o->format, &options,
-                                           arn_pipeline_allocator(p), document, err);
-    if (st == ARENAUT_BAD_ARGUMENT) p->fault.option = "dim";
-    return st;
-}
-
-static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *document,
-                                    arenaut_error *err) {
-    const bool merged = p->store->n_files > 1;
-    arenaut_status st =
-        merged ? arn_pipeline_merge_files(p, document, err) : read_file(p, document, err);
-    if (st != ARENAUT_OK) return st;
-    if (!document->program) return arn_pipeline_check_dims(p, document, err);
-    st = arn_pipeline_bind_dims(p, document->program, err);
-    return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
-}
-
-static arenaut_status keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                 size_t n_files, arenaut_error *err) {
-    struct arenaut_pipeline_store *store = p->store;
-    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
-    if (!store->files) return arn_no_memory(err);
-    memcpy(store->files, files, n_files * sizeof *files);
-    store->n_files = n_files;
-    return ARENAUT_OK;
-}
-
-static void begin_result(arenaut_pipeline *p) {
-    const arenaut_pipeline_file *files = p->store->files;
-    const size_t n_files = p->store->n_files;
-    p->problem = p->document.problem;
-    p->result = (arenaut_result){
-        .path = p->options.path,
-        .format = p->document.format->name,
-        .file = n_files == 1 ? files->data : NULL,
-        .file_size = n_files == 1 ? files->size : 0,
-        .program = p->document.program,
-        .problem = p->problem,
-        .plan = p->document.plan,
-        .trace = p->document.trace,
-        .seconds = -1,
-    };
-}
-
-arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                     size_t n_files, arenaut_error *err) {
-    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
-    if (st != ARENAUT_OK) return st;
-    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
-    st = keep_files(p, files, n_files, err);
-    if (st != ARENAUT_OK) return st;
-    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
-    st = read_document(p, &p->document, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (st == ARENAUT_OK) begin_result(p);
-    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
-}
 
 arenaut_status arn_pipeline_start_from(arenaut_pipeline *p, const arenaut_pipeline *other,
                                        arenaut_error *err) {
     const struct arenaut_pipeline_store *store = other->store;
-    arenaut_status st = keep_files(p, store->files, store->n_files, err);
+    arenaut_status st = arn_pipeline_keep_files(p, store->files, store->n_files, err);
     if (st == ARENAUT_OK) st = arn_pipeline_copy_as_read(other, &p->document.program, err);
     if (st != ARENAUT_OK) return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
     p->document.format = other->document.format;
     p->store->as_read = store->as_read;
-    begin_result(p);
+    arn_pipeline_begin_result(p);
     return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
 }
 
@@ -176,45 +100,6 @@ arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err)
     p->result.problem = p->problem;
     p->result.plan = NULL;
     return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
-}
-
-/* What people are told; the arenas of a plan that is in a file are the file's by now. */
-static void settle_figures(arenaut_pipeline *p) {
-    const arenaut_baseline *baseline = &p->baseline;
-    arenaut_figures *figures = &p->figures;
-    figures->planned = figures->needed = p->plan->total;
-    figures->bound = p->plan->total_bound;
-    const bool obeyed = baseline->plan && baseline->from_file && !baseline->overlaps;
-    if (obeyed && !arn_pipeline_overrides(&p->options) && figures->now < figures->planned) {
-        figures->needed = figures->now;
-    }
-}
-
-arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
-    if (st != ARENAUT_OK) return st;
-    arenaut_plan_free(p->plan);
-    p->result.plan = p->plan = NULL;
-    p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
-    arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
-    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status planned = arn_plan_within(p->problem, &budget, &p->options.plan,
-                                                   arn_pipeline_allocator(p), &p->plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
-    p->result.plan = p->plan;
-    st = arn_pipeline_verify(p, err);
-    if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
-        st = arn_pipeline_deploy_scratch(p, err);
-        if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);
-    }
-    if (st == ARENAUT_OK) {
-        settle_figures(p);
-        return planned;
-    }
-    arenaut_plan_free(p->plan); /* never unchecked */
-    p->result.plan = p->plan = NULL;
-    return st;
 }
 
 arenaut_status arenaut_pipeline_run(const void *data, size_t size,

@@ -5,7 +5,7 @@
 #include <arenaut/tensor_arena.h>
 
 #include "core/checked.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 enum { COMPARING_EFFORT = 500000 }; /* search steps of a plan that is made quickly */
 

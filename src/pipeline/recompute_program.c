@@ -5,7 +5,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 /* The best order of the file's ops; *ops stays as it is where that is today's. */
 static arenaut_status find_base(const arenaut_pipeline *p, arn_budget *budget,

@@ -1,7 +1,7 @@
 /* Joins in place, of which each is one or not, and views that may be copies, together with the
  * order: which there are to choose from, and a bound for all choices. What the pass `slices` writes
  * in place if it may is what is an op where it may not, and is none where it may. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <string.h>
 

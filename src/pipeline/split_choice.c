@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 enum {
     MOST_PLANS = 3,  /* of the best choices */

@@ -2,7 +2,7 @@
  * "never worse": never larger than the baseline, never in place of another tool's plan unless
  * forced, and a model is not rewritten for nothing. What is written is first written in memory and,
  * where the file states memories, held against all its methods as if it came from elsewhere. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 /* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
  * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones

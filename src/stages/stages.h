@@ -1,6 +1,6 @@
 /* What the stages of a pipeline share. The order is that of the data; pipeline_run.c has it. */
-#ifndef ARN_PIPELINE_STAGES_H
-#define ARN_PIPELINE_STAGES_H
+#ifndef ARN_STAGES_STAGES_H
+#define ARN_STAGES_STAGES_H
 
 #include <arenaut/pipeline.h>
 
@@ -54,6 +54,11 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
 }
 
 /* pipeline_context.c */
+/* Copies the list of files. */
+arenaut_status arn_pipeline_keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                       size_t n_files, arenaut_error *err);
+/* The result of the document that was read. */
+void arn_pipeline_begin_result(arenaut_pipeline *p);
 /* BAD_ARGUMENT unless the pipeline has come as far as `least` and no farther than `most`. */
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
                                    arn_pipeline_reached most, arenaut_error *err);
@@ -200,6 +205,9 @@ arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut
                                         const arenaut_joining *joins, arn_region *region,
                                         arn_copies *copies, arenaut_error *err);
 /* adopt_rewrite.c */
+/* INTERNAL unless it is proven to be the same model as `before`. */
+arenaut_status arn_pipeline_check_rewrite(const arenaut_pipeline *p, const arenaut_program *before,
+                                          const arenaut_rewrite *rewrite, arenaut_error *err);
 /* Rewrites `program`, with a list of its ops, and takes it over if all goes well. */
 typedef arenaut_status (*arn_rewriting)(arenaut_program *program, const uint32_t *ops,
                                         uint32_t n_ops, arenaut_rewrite **out, arenaut_error *err);
@@ -251,10 +259,6 @@ arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_er
  * order; they are the caller's, to be released. */
 arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
                                           const arenaut_allocator *allocator, arenaut_error *err);
-
-/* merge_files.c: all the files as one program. */
-arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
-                                        arenaut_error *err);
 
 /* baseline.c */
 /* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */

@@ -1,11 +1,26 @@
 /* What becomes of a plan whose runtime places kernel scratch itself, around the tensors' offsets in
  * the file: the runtime's own planner is run with these fixed, and its answer is the plan that
  * people are told of, as it is what they will get. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/memory.h"
+#include "ir/lifetimes.h"
+
+/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner};
+    arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
+    const arenaut_status st =
+        arn_plan_within(problem, budget, &options, arn_pipeline_allocator(p), plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    return st;
+}
 
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
@@ -169,4 +184,56 @@ arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *e
         p->result.scratch == ARENAUT_SCRATCH_UNKNOWN || p->op_outside != ARENAUT_NONE;
     if (unknown && p->plan->quality == ARENAUT_OPTIMAL) p->plan->quality = ARENAUT_FEASIBLE;
     return st;
+}
+
+/* ---- unknown scratch ---- */
+
+/* Buffers looked at, over all steps: far more than any model for such a runtime has. */
+enum { MAX_LOOKS = 1 << 28 };
+
+typedef struct range {
+    uint64_t first, end;
+} range;
+
+static int by_first(const void *a, const void *b) {
+    const range *ra = a, *rb = b;
+    return (ra->first > rb->first) - (ra->first < rb->first);
+}
+
+/* Whether what is alive at `step` covers the addresses from 0 to its top. */
+static bool is_compact(const arenaut_problem *problem, const arenaut_plan *plan, int64_t step,
+                       range *live) {
+    size_t n = 0;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (!arn_alive_at(problem, b, step)) continue;
+        const uint64_t first = plan->offset[b];
+        live[n++] = (range){first, first + problem->size[b]};
+    }
+    if (n) qsort(live, n, sizeof *live, by_first);
+    uint64_t top = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (live[i].first > top) return false;
+        if (live[i].end > top) top = live[i].end;
+    }
+    return true;
+}
+
+arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool *harmless,
+                                                arenaut_error *err) {
+    const arenaut_program *program = p->document.program;
+    const uint64_t n = p->problem->n_buffers;
+    uint64_t looks = 0;
+    bool compact = p->plan->n_pools == 1;
+    range *live = arn_allocate(arn_pipeline_allocator(p), n, sizeof *live);
+    if (!live) return arn_no_memory(err);
+    for (uint32_t k = 0; k < p->lowering->n_steps && compact; k++) {
+        const uint32_t op = p->lowering->steps[k].op;
+        if (op == ARENAUT_NONE) continue;
+        if (!arenaut_op_asks_for_scratch(program, &program->ops[op], p->kernels)) continue;
+        looks += n;
+        compact = looks <= MAX_LOOKS && is_compact(p->problem, p->plan, k, live);
+    }
+    arn_release(arn_pipeline_allocator(p), live);
+    *harmless = compact;
+    return ARENAUT_OK;
 }

@@ -2,9 +2,10 @@
  * may spend, notes and blame for the caller, and copies of its program. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
                                    arn_pipeline_reached most, arenaut_error *err) {
@@ -106,4 +107,31 @@ arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_prog
 arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
                                          arenaut_error *err) {
     return arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), out, err);
+}
+
+arenaut_status arn_pipeline_keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                       size_t n_files, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
+    if (!store->files) return arn_no_memory(err);
+    memcpy(store->files, files, n_files * sizeof *files);
+    store->n_files = n_files;
+    return ARENAUT_OK;
+}
+
+void arn_pipeline_begin_result(arenaut_pipeline *p) {
+    const arenaut_pipeline_file *files = p->store->files;
+    const size_t n_files = p->store->n_files;
+    p->problem = p->document.problem;
+    p->result = (arenaut_result){
+        .path = p->options.path,
+        .format = p->document.format->name,
+        .file = n_files == 1 ? files->data : NULL,
+        .file_size = n_files == 1 ? files->size : 0,
+        .program = p->document.program,
+        .problem = p->problem,
+        .plan = p->document.plan,
+        .trace = p->document.trace,
+        .seconds = -1,
+    };
 }

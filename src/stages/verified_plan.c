@@ -1,7 +1,7 @@
 /* Nothing is claimed or written before this has passed: the plan against its problem, and the
  * program replayed over tensors that lie where the plan says. Shares no rule with lowering or the
  * planners; it only tells the checker (src/check) where things are. Costs what the checker does. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include "core/memory.h"
 
@@ -119,4 +119,43 @@ arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err
     }
     return arn_fail(err, ARENAUT_INTERNAL, 0, "the plan of %s did not pass the checker: %s",
                     p->plan->planner, finding.msg);
+}
+
+/* What people are told; the arenas of a plan that is in a file are the file's by now. */
+static void settle_figures(arenaut_pipeline *p) {
+    const arenaut_baseline *baseline = &p->baseline;
+    arenaut_figures *figures = &p->figures;
+    figures->planned = figures->needed = p->plan->total;
+    figures->bound = p->plan->total_bound;
+    const bool obeyed = baseline->plan && baseline->from_file && !baseline->overlaps;
+    if (obeyed && !arn_pipeline_overrides(&p->options) && figures->now < figures->planned) {
+        figures->needed = figures->now;
+    }
+}
+
+arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
+    if (st != ARENAUT_OK) return st;
+    arenaut_plan_free(p->plan);
+    p->result.plan = p->plan = NULL;
+    p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
+    arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
+    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
+    const arenaut_status planned = arn_plan_within(p->problem, &budget, &p->options.plan,
+                                                   arn_pipeline_allocator(p), &p->plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
+    p->result.plan = p->plan;
+    st = arn_pipeline_verify(p, err);
+    if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
+        st = arn_pipeline_deploy_scratch(p, err);
+        if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);
+    }
+    if (st == ARENAUT_OK) {
+        settle_figures(p);
+        return planned;
+    }
+    arenaut_plan_free(p->plan); /* never unchecked */
+    p->result.plan = p->plan = NULL;
+    return st;
 }

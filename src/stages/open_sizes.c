@@ -1,7 +1,7 @@
 /* Sizes that a model leaves open: they are bound as options.dims says, and what is still open after
  * the passes is an error that names the inputs' sizes, from which those of other tensors follow.
  * Linear in the tensors and their expressions. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>

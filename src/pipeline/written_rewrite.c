@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 typedef struct match {
     const arenaut_program *before, *after;
@@ -67,13 +67,6 @@ static void pair_rest(match *m) {
     }
 }
 
-arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err) {
-    const arenaut_pass *recover = arenaut_pass_find("recover-aliases");
-    const arenaut_pass_options none = {0};
-    if (!recover || !arn_states_memories(program)) return ARENAUT_OK;
-    return recover->run(program, &none, err);
-}
-
 arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
                                           const arenaut_allocator *allocator, arenaut_error *err) {
     const arenaut_program *after = written->program;
@@ -99,4 +92,41 @@ arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut
     written->tensors = m.origins;
     written->n_tensors = after->n_tensors;
     return ARENAUT_OK;
+}
+
+/* In another order, what shares memory is found anew from the new places. */
+static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *before,
+                                    arenaut_program *after, arenaut_error *err) {
+    arenaut_rewrite written = *p->rewrite;
+    written.program = after;
+    if (written.n_stages > 0) return arn_pipeline_check_rewrite(p, before, &written, err);
+    arenaut_status st = arn_pipeline_recover_aliases(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+    }
+    if (st != ARENAUT_OK) return st;
+    st = arn_pipeline_check_rewrite(p, before, &written, err);
+    arn_release(arn_pipeline_allocator(p), written.tensors);
+    return st;
+}
+
+arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                            arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_pipeline_file *file = p->store->files;
+    const arenaut_format *format = p->document.format;
+    arenaut_document before = {0}, after = {0};
+    if (!p->rewrite) return ARENAUT_OK;
+    arenaut_status st = arenaut_read(file->data, file->size, format, NULL, allocator, &before, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, format, NULL, allocator,
+                          &after, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = check_written(p, before.program, after.program, err);
+    }
+    arenaut_document_free(&before);
+    arenaut_document_free(&after);
+    return st;
 }

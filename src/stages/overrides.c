@@ -2,7 +2,7 @@
  * problem, buffer by buffer. A tensor
  * that is asked about may begin inside its buffer (a view), so its buffer moves by as much. Demands
  * are few, so each looks through all names, and each buffer at all demands. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
