@@ -37,7 +37,8 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     baseline->program = p->document.program;
     if (selection || arn_pipeline_overrides(&p->options) || apart != store->calls_apart) {
         store->baseline_document.format = p->document.format;
-        arenaut_status st = arn_pipeline_copy_as_read(p, &store->baseline_document.program, err);
+        arenaut_status st = arenaut_program_copy(store->as_read, arn_pipeline_allocator(p),
+                                                 &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);

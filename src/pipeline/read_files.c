@@ -151,12 +151,22 @@ static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *docum
     return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
 }
 
+static arenaut_status keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                 size_t n_files, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
+    if (!store->files) return arn_no_memory(err);
+    memcpy(store->files, files, n_files * sizeof *files);
+    store->n_files = n_files;
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
                                      size_t n_files, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
     if (st != ARENAUT_OK) return st;
     if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
-    st = arn_pipeline_keep_files(p, files, n_files, err);
+    st = keep_files(p, files, n_files, err);
     if (st != ARENAUT_OK) return st;
     arn_pipeline_enter(p, ARENAUT_STAGE_READ);
     st = read_document(p, &p->document, err);

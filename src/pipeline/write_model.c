@@ -2,7 +2,7 @@
  * "never worse": never larger than the baseline, never in place of another tool's plan unless
  * forced, and a model is not rewritten for nothing. What is written is first written in memory and,
  * where the file states memories, held against all its methods as if it came from elsewhere. */
-#include "stages/stages.h"
+#include "rewrite/transform.h"
 
 /* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
  * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones
@@ -63,29 +63,18 @@ static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenau
     return st;
 }
 
-/* What the runtime needs for the ops as they are now; it knows nothing else that was asked of the
- * plan, as joins in place. */
+/* The bytes that the runtime needs for the transformed ops, without overrides such as joins. */
 static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *bytes,
                                         arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
     arenaut_pipeline *plain = NULL;
     options.stage = NULL;
-    options.method = p->options.method;
-    const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
-    options.recomputing = as_is.recomputing;
-    options.copying = as_is.copying;
     arn_budget own = arn_budget_make(0, NULL, NULL);
-    arenaut_status st = arn_pipeline_prepare_aside(p, &own, &options, &plain, err);
+    arenaut_status st = arn_trial_new(p, &own, &options, &plain, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_lower_transformed(plain, err);
     if (st == ARENAUT_OK) st = measure_in_runtime(p, plain->problem, bytes, err);
     arenaut_pipeline_free(plain);
     return st;
-}
-
-static bool may_hold_rewrite(const arenaut_pipeline *p) {
-    const arenaut_format *format = p->document.format;
-    const bool rewritten = p->options.reordering.on || p->options.copying.n > 0;
-    return (format->holds_order && rewritten) ||
-           (format->holds_repeats && p->options.recomputing.on);
 }
 
 /* A rewritten program is right whoever runs it; it is held against the one before in bytes that its
@@ -117,7 +106,8 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
     *outcome = into_model     ? outcome_in_model(p, force)
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
-    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && may_hold_rewrite(p)) {
+    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED &&
+        arn_transforms_encoded(&p->options, p->document.format)) {
         return find_outcome_of_rewrite(p, force, outcome, err);
     }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stages/stages.h"
+#include "rewrite/transform.h"
 
 typedef struct match {
     const arenaut_program *before, *after;
@@ -67,7 +67,7 @@ static void pair_rest(match *m) {
     }
 }
 
-arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
+static arenaut_status match_written(const arenaut_program *before, arenaut_rewrite *written,
                                           const arenaut_allocator *allocator, arenaut_error *err) {
     const arenaut_program *after = written->program;
     match m = {.before = before, .after = after};
@@ -99,14 +99,14 @@ static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *
                                     arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
-    if (written.n_stages > 0) return arn_pipeline_check_rewrite(p, before, &written, err);
+    if (written.n_stages > 0) return arn_check_rewrite(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
     if (st == ARENAUT_OK) {
-        st = arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+        st = match_written(before, &written, arn_pipeline_allocator(p), err);
     }
     if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_check_rewrite(p, before, &written, err);
+    st = arn_check_rewrite(p, before, &written, err);
     arn_release(arn_pipeline_allocator(p), written.tensors);
     return st;
 }

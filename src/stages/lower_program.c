@@ -68,7 +68,7 @@ static bool has_overlaps(const arenaut_program *program) {
     return false;
 }
 
-void arn_pipeline_note_overlap(const arenaut_pipeline *p) {
+static void note_overlap(const arenaut_pipeline *p) {
     if (!p->options.overlap || p->problem->n_separations) return;
     if (has_overlaps(p->document.program)) {
         arn_pipeline_note(p,
@@ -158,7 +158,7 @@ static void add_pass(arn_writer *writer, const arenaut_text *selection, const ch
 
 /* The passes asked for, with what options.overwrite and options.overlap add. Kernels that let input
  * and output overlap in part let them be one as well, where they are as large. */
-arenaut_status arn_pipeline_run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
+static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
     arenaut_text selection = {.allocator = arn_pipeline_allocator(p)};
@@ -270,8 +270,27 @@ static void exclude_io(arenaut_program *program) {
     }
 }
 
-arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *err) {
+static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = run_selected_passes(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
+    if (st != ARENAUT_OK) return st;
     if (p->options.exclude_io) exclude_io(p->document.program);
     p->store->calls_apart = calls_apart(p, p->document.program);
-    return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
+    st = arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_note_unsized(p);
+    p->problem = p->lowering->problem;
+    note_overlap(p);
+    p->op_outside = arenaut_find_outside(p->document.program, p->target);
+    p->result.lowering = p->lowering;
+    p->result.scratch = arenaut_scratch_known(p->document.program, p->kernels, &p->scratch);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = p->document.program ? lower_program(p, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK) st = arn_pipeline_override(p, err);
+    p->result.problem = p->problem;
+    p->result.plan = NULL;
+    return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
 }

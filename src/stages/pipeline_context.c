@@ -80,7 +80,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_plan_free(p->baseline.plan);
     arenaut_lowering_free(store->baseline_lowering);
     arenaut_document_free(&store->baseline_document);
-    arenaut_program_free(store->read);
+    arenaut_program_free(store->as_read);
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);
@@ -99,26 +99,6 @@ bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const 
     return false;
 }
 
-arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err) {
-    return arenaut_program_copy(p->store->as_read, arn_pipeline_allocator(p), out, err);
-}
-
-arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err) {
-    return arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), out, err);
-}
-
-arenaut_status arn_pipeline_keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                       size_t n_files, arenaut_error *err) {
-    struct arenaut_pipeline_store *store = p->store;
-    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
-    if (!store->files) return arn_no_memory(err);
-    memcpy(store->files, files, n_files * sizeof *files);
-    store->n_files = n_files;
-    return ARENAUT_OK;
-}
-
 void arn_pipeline_begin_result(arenaut_pipeline *p) {
     const arenaut_pipeline_file *files = p->store->files;
     const size_t n_files = p->store->n_files;
@@ -126,12 +106,15 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
     p->result = (arenaut_result){
         .path = p->options.path,
         .format = p->document.format->name,
-        .file = n_files == 1 ? files->data : NULL,
-        .file_size = n_files == 1 ? files->size : 0,
+        .file = files && n_files == 1 ? files->data : NULL,
+        .file_size = files && n_files == 1 ? files->size : 0,
         .program = p->document.program,
         .problem = p->problem,
         .plan = p->document.plan,
         .trace = p->document.trace,
+        .target = p->target,
+        .kernels = p->kernels,
+        .unmeasured = p->unmeasured,
         .seconds = -1,
     };
 }

@@ -9,11 +9,10 @@
 #include "core/memory.h"
 #include "ir/cost.h"
 #include "planners/plan_within.h"
-#include "rewrite/find_within.h"
 
 /* Behind the declarations: here nothing searches but within a budget (core/budget.h). */
 #if defined __GNUC__
-#pragma GCC poison arenaut_plan_make arenaut_split_find arenaut_order_find arenaut_recompute_find
+#pragma GCC poison arenaut_plan_make
 #endif
 
 /* How far a pipeline has come. */
@@ -33,9 +32,8 @@ struct arenaut_pipeline_store {
     bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
-    arenaut_program *read;          /* as it was read, with sizes bound; NULL: a problem */
-    const arenaut_program *as_read; /* that, or the one of the pipeline that this one is beside */
-    uint64_t *op_costs;             /* read from options.recomputing.costs */
+    arenaut_program *as_read;           /* with sizes bound; NULL in a trial, and for a problem */
+    uint64_t *op_costs;                 /* read from options.recomputing.costs */
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */
@@ -54,9 +52,6 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
 }
 
 /* pipeline_context.c */
-/* Copies the list of files. */
-arenaut_status arn_pipeline_keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                       size_t n_files, arenaut_error *err);
 /* The result of the document that was read. */
 void arn_pipeline_begin_result(arenaut_pipeline *p);
 /* BAD_ARGUMENT unless the pipeline has come as far as `least` and no farther than `most`. */
@@ -74,36 +69,25 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_P
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) ARN_PRINTF(4, 5);
-/* The program as it was read, once more. */
-arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err);
-/* The program as it is by now, once more. */
-arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err);
 /* Asks; where the answer is no, a note says that nothing is "split", or what else. */
 bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done);
 /* STOPPED, with the reason: there was no time for what was to be found. */
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
 
-/* pipeline_run.c */
-/* In the place of arenaut_pipeline_read: begins with the program that was read for `other`, which
- * outlives this one. */
-arenaut_status arn_pipeline_start_from(arenaut_pipeline *p, const arenaut_pipeline *other,
-                                       arenaut_error *err);
-
 /* lower_program.c */
 /* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err);
+/* Aliases that follow from the places in a file together with the order of its ops; none of a file
+ * that states no memories. */
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err);
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err);
-/* Those asked for, with what options.overwrite and options.overlap add. */
-arenaut_status arn_pipeline_run_selected_passes(const arenaut_pipeline *p, arenaut_error *err);
 /* Lowers the program as the options have it, but for its inputs, which are kept or not. */
 arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
                                   arenaut_lowering **lowering, arenaut_error *err);
-/* Fills in the pipeline's lowering. */
-arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *err);
+/* Passes, lowering and overrides: fills in the pipeline's lowering and problem. */
+arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error *err);
 
 /* chosen_kernels.c */
 /* Fills in which kernels are planned for: those of the options, else those that the mark of a plan
@@ -111,8 +95,6 @@ arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *er
 void arn_pipeline_choose_kernels(arenaut_pipeline *p);
 /* The name in that mark, where nobody knows what it stands for; else NULL. */
 const char *arn_pipeline_unknown_kernels(const arenaut_pipeline *p);
-/* A note where overlap was asked for and nothing can come of it. */
-void arn_pipeline_note_overlap(const arenaut_pipeline *p);
 /* A note where the plan in the file was made for other kernels than those at hand. */
 void arn_pipeline_note_other_kernels(const arenaut_pipeline *p);
 
@@ -137,128 +119,11 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
  * these, which have what only the caller knows of the kernels. */
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
-/* split_choice.c: puts the split program, which has been checked, in the place of the one that was
- * read, if splitting is asked for and something is gained by it. Scratch sizes go with the ops. */
-arenaut_status arn_pipeline_split(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-
-/* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
- * to be reserved then; pipeline->recomputed says what is known of it. */
-arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-
-/* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
- * is to be reserved then; pipeline->ordering says what is known of orders. */
-arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-
-/* find_order.c */
-/* The order problems of `given`, which is prepared as p's options say but for the order; the
- * caller's, to be released. */
-arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
-                                          arenaut_program_order **problem, arenaut_error *err);
-/* The best order that is found, which has passed the checker with what is said of it. */
-arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
-                                       const arenaut_order_problem *problem, arn_budget *budget,
-                                       arenaut_order **order, arenaut_error *err);
-/* Has each of them solved, the proof checked, and the order taken; adds the lines of the proofs. */
-arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                        arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
-
-/* How the ops of the file compute what they do, whatever their order. */
-typedef struct arn_forms {
-    arenaut_joining joining;
-    arenaut_copying copying;
-} arn_forms;
-/* Views that may be copies. */
-typedef struct arn_copies {
-    uint32_t *ops;   /* of the file, ascending */
-    uint32_t *whole; /* per op: a number of what it is a part of, from 0 on */
-    uint32_t n, n_wholes;
-    bool *late;          /* per op: in today's order its part is read when another name of the whole
-                          * is read no more */
-    arenaut_part *parts; /* that they make */
-    uint32_t *whole_of_part, n_parts;
-} arn_copies;
-/* What there is to choose from. */
-typedef struct arn_form_choices {
-    arenaut_joining joins; /* their results */
-    arn_copies copies;
-} arn_form_choices;
-
-/* reorder_forms.c: joins that may be written in place, and views that may be copies, each or not.
- */
-/* Reads and prepares the program with its ops where they are, and in these forms. */
-arenaut_status arn_pipeline_prepare_formed(const arenaut_pipeline *p, arn_budget *budget,
-                                           arn_forms forms, arenaut_pipeline **prepared,
-                                           arenaut_error *err);
-/* The lists are the region's. */
-arenaut_status arn_pipeline_find_forms(const arenaut_pipeline *p, arn_budget *budget,
-                                       arn_region *region, arn_form_choices *choices,
-                                       arenaut_error *err);
-/* What is alive at least in any order, whichever of them is chosen; the bound is 0 where nothing
- * is known. */
-arenaut_status arn_pipeline_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
-                                        const arn_form_choices *choices, arenaut_ordering *bound,
-                                        arenaut_error *err);
-/* find_copies.c: those views of the program, which is `given` behind its passes, where all views
- * are names, and no join that may be is in place: what these are (NULL: not known) makes views a
- * choice. */
-arenaut_status arn_pipeline_find_copies(const arenaut_pipeline *p, const arenaut_pipeline *given,
-                                        const arenaut_joining *joins, arn_region *region,
-                                        arn_copies *copies, arenaut_error *err);
-/* adopt_rewrite.c */
-/* INTERNAL unless it is proven to be the same model as `before`. */
-arenaut_status arn_pipeline_check_rewrite(const arenaut_pipeline *p, const arenaut_program *before,
-                                          const arenaut_rewrite *rewrite, arenaut_error *err);
-/* Rewrites `program`, with a list of its ops, and takes it over if all goes well. */
-typedef arenaut_status (*arn_rewriting)(arenaut_program *program, const uint32_t *ops,
-                                        uint32_t n_ops, arenaut_rewrite **out, arenaut_error *err);
-/* Rewrites a copy of the program, and adopts it. */
-arenaut_status arn_pipeline_apply(arenaut_pipeline *p, arn_rewriting rewriting, const uint32_t *ops,
-                                  uint32_t n_ops, arenaut_error *err);
-/* Makes copies of these views, if there are any. */
-arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
-                                       arenaut_error *err);
-/* Takes a rewrite over as the program, if it passes the checker; else frees it. */
-arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
-                                  arenaut_error *err);
-/* Reads a rewritten file that was written, and proves again that it is the same model. Does
- * nothing where nothing was rewritten. */
+/* written_rewrite.c */
+/* Reads a rewritten file that was written, and proves again that it computes the same. Does nothing
+ * if nothing was rewritten. */
 arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
                                             arenaut_error *err);
-
-/* plan_aside.c: other pipelines of the same file, as far as it has been rewritten in this one; they
- * do not tell what they do. */
-arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p);
-/* Reads and prepares the file with these options; what is searched then has this budget. */
-arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p, arn_budget *budget,
-                                          const arenaut_pipeline_options *options,
-                                          arenaut_pipeline **prepared, arenaut_error *err);
-/* What is to be reserved, with what the runtime keeps, where its layout is known. */
-typedef struct arn_reserved {
-    arn_cost cost;
-    uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept;    /* of the cost: what a rewrite may add to, but does not change; without the
-                       * padding, which may change */
-    uint64_t planned; /* of the plan alone */
-} arn_reserved;
-#define ARN_NOTHING_RESERVED ((arn_reserved){ARN_NO_PLAN, UINT64_MAX, 0, UINT64_MAX})
-/* Of the effort that a search on the way to the plan has by default, `whole`, as large a part as
- * the planner's is of its own; but no more than was asked for, unless that is 0. */
-uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole);
-/* With a part of the effort, as where many plans are compared, or with all of it. */
-typedef enum arn_thoroughness { ARN_QUICKLY, ARN_THOROUGHLY } arn_thoroughness;
-/* With these options; where there is no plan, or the budget has ended, more than there can be. */
-arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arn_budget *budget,
-                                       arenaut_pipeline_options options, arn_thoroughness how,
-                                       arn_reserved *reserved, arenaut_error *err);
-
-/* written_order.c: what the places in a file, together with the order of its ops, tell of memory
- * that tensors share; nothing of a file that states no memories. Once only: a program whose ops
- * were reordered has no places. */
-arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err);
-/* fills in the tensors of a rewrite whose program was read from a file in another
- * order; they are the caller's, to be released. */
-arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
-                                          const arenaut_allocator *allocator, arenaut_error *err);
 
 /* baseline.c */
 /* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */

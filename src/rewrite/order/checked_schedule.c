@@ -1,12 +1,11 @@
-/* Orders for the problems of a prepared program, and what is known of them: nothing is said, and no
- * order taken, that has not passed the checker. */
-#include "stages/stages.h"
+/* Schedules for the problems of a lowered program, with their bounds: none is taken before the
+ * checker has passed it. */
+#include "rewrite/order/forms.h"
 
 #include <arenaut/check.h>
 
 #include "core/checked.h"
 
-/* Never unchecked: neither the order nor what is said to be proven. */
 static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_problem *problem,
                             const arenaut_order *order, arenaut_error *err) {
     arenaut_finding finding;
@@ -23,7 +22,7 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
 
 static uint64_t effort_of(const arenaut_pipeline *p) {
     const uint64_t asked = p->options.reordering.options.effort;
-    return arn_pipeline_effort(p, asked, arenaut_order_default_effort());
+    return arn_transform_effort(p, asked, arenaut_order_default_effort());
 }
 
 static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_problem *problem,
@@ -33,23 +32,22 @@ static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_
     return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
-arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
-                                       const arenaut_order_problem *problem, arn_budget *budget,
-                                       arenaut_order **order, arenaut_error *err) {
+arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                                 arn_budget *budget, arenaut_order **order, arenaut_error *err) {
     arn_budget part = arn_budget_part(budget, effort_of(p), 0, ARN_BUDGET_ALL);
     return find_order(p, problem, &part, order, err);
 }
 
-arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
-                                          arenaut_program_order **problem, arenaut_error *err) {
-    const arenaut_lowering_options options = {.preserve_inputs = p->options.preserve_inputs,
-                                              .overlap = p->options.overlap};
-    return arenaut_program_order_new(given->document.program, given->lowering, given->target,
-                                     &options, arn_pipeline_allocator(p), problem, err);
+arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
+                                       arenaut_program_order **problem, arenaut_error *err) {
+    const arenaut_lowering_options options = {.preserve_inputs = lowered->options.preserve_inputs,
+                                              .overlap = lowered->options.overlap};
+    return arenaut_program_order_new(lowered->document.program, lowered->lowering, lowered->target,
+                                     &options, arn_pipeline_allocator(lowered), problem, err);
 }
 
-arenaut_status arn_pipeline_find_orders(const arenaut_pipeline *p, arenaut_program_order *problem,
-                                        arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
+arenaut_status arn_find_schedules(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                  arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
     const uint32_t n = arenaut_program_order_count(problem);
     uint64_t left = effort_of(p);
     arenaut_status st = ARENAUT_OK;

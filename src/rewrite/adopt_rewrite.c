@@ -1,14 +1,13 @@
-/* Taking over a rewritten program, split, run again or in another order: it is proven to be the
- * same model when it is taken over, and once more when it is read from the file that was written.
- */
-#include "stages/stages.h"
+/* Adoption of a rewrite as the program of a pipeline, with translation validation: the checker
+ * proves that it computes the same. */
+#include "rewrite/transform.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/memory.h"
 
-/* How many ops do what an op did before, all of it. */
+/* The number of ops that each do all of this op of the program before. */
 static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {
     size_t n = 0;
     for (uint32_t i = 0; i < rewrite->n_ops; i++) n += rewrite->ops[i] == op;
@@ -48,7 +47,7 @@ static arenaut_status renumber_scratch(arenaut_pipeline *p, const arenaut_rewrit
     return ARENAUT_OK;
 }
 
-/* What the file says of itself besides its tensors and ops. */
+/* Properties of the file besides its tensors and ops. */
 static arenaut_status copy_notes(const arenaut_program *from, arenaut_program *to,
                                  arenaut_error *err) {
     const char *const texts[] = {from->description, from->given_note};
@@ -62,9 +61,8 @@ static arenaut_status copy_notes(const arenaut_program *from, arenaut_program *t
     return ARENAUT_OK;
 }
 
-/* Never unchecked: what is not proven to be the same model is not used. */
-arenaut_status arn_pipeline_check_rewrite(const arenaut_pipeline *p, const arenaut_program *before,
-                                          const arenaut_rewrite *rewrite, arenaut_error *err) {
+arenaut_status arn_check_rewrite(const arenaut_pipeline *p, const arenaut_program *before,
+                                 const arenaut_rewrite *rewrite, arenaut_error *err) {
     arenaut_finding finding;
     arenaut_error why = {0};
     const arenaut_status st =
@@ -77,8 +75,8 @@ arenaut_status arn_pipeline_check_rewrite(const arenaut_pipeline *p, const arena
     return st;
 }
 
-/* What follows a rewrite belongs to the same one of the file: views become copies first, then ops
- * run again, then they move. */
+/* Both as one rewrite of the file's program: views are materialized first, then ops are
+ * rematerialized, then scheduled. */
 static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *second,
                               arenaut_error *err) {
     const uint32_t n = first->n_copied;
@@ -95,9 +93,9 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
     return ARENAUT_OK;
 }
 
-arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
-                                  arenaut_error *err) {
-    arenaut_status st = arn_pipeline_check_rewrite(p, p->document.program, rewrite, err);
+arenaut_status arn_adopt_rewrite(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                 arenaut_error *err) {
+    arenaut_status st = arn_check_rewrite(p, p->document.program, rewrite, err);
     if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
     if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
     if (st == ARENAUT_OK && p->rewrite) st = compose(p->rewrite, rewrite, err);
@@ -111,23 +109,14 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
     return ARENAUT_OK;
 }
 
-arenaut_status arn_pipeline_apply(arenaut_pipeline *p, arn_rewriting rewriting, const uint32_t *ops,
-                                  uint32_t n_ops, arenaut_error *err) {
+arenaut_status arn_apply_rewriting(arenaut_pipeline *p, arn_rewriting rewriting,
+                                   const uint32_t *ops, uint32_t n_ops, arenaut_error *err) {
     arenaut_program *copy = NULL;
     arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = arn_pipeline_copy_program(p, &copy, err);
+    arenaut_status st =
+        arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), &copy, err);
     if (st == ARENAUT_OK) st = rewriting(copy, ops, n_ops, &rewrite, err);
-    if (st == ARENAUT_OK) return arn_pipeline_adopt(p, rewrite, err);
+    if (st == ARENAUT_OK) return arn_adopt_rewrite(p, rewrite, err);
     arenaut_program_free(copy);
     return st;
-}
-
-arenaut_status arn_pipeline_copy_views(arenaut_pipeline *p, arenaut_copying copying,
-                                       arenaut_error *err) {
-    if (copying.n == 0) return ARENAUT_OK;
-    if (p->rewrite || p->store->n_files > 1) {
-        return arn_pipeline_blame(p, err, "copying", "copying: the program was %s",
-                                  p->rewrite ? "rewritten before" : "made of several files");
-    }
-    return arn_pipeline_apply(p, arenaut_copy_views, copying.ops, copying.n, err);
 }
