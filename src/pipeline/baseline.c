@@ -310,7 +310,7 @@ static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err);
 }
 
-bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
+static bool holds_plan(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
     return (p->target->plan_in_file || p->options.judge_given) &&
            (program->given != ARENAUT_GIVEN_NONE || arn_states_memories(program));
@@ -321,7 +321,7 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error
     if (st != ARENAUT_OK) return st;
     if (p->document.plan) st = take_solution(p, err);
     else if (!p->document.program) st = find_compilers(p, err);
-    else if (arn_pipeline_holds_plan(p)) st = obey_in_time(p, err);
+    else if (holds_plan(p)) st = obey_in_time(p, err);
     else st = find_incumbent(p, err);
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;

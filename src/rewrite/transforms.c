@@ -213,6 +213,10 @@ static arenaut_status search(arenaut_pipeline *p, size_t row, arn_budget *budget
                     .most = UINT64_MAX,
                     .widest = UINT64_MAX,
                     .least = {ARN_NO_PLAN, UINT64_MAX, 0, UINT64_MAX}};
+    if (!arn_budget_goes_on(budget)) {
+        arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", t->done);
+        return ARENAUT_OK;
+    }
     arn_region_init(&s.region, arn_pipeline_allocator(p));
     arenaut_status st = t->propose(&s, &why);
     if ((st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) && !s.failed) {
@@ -261,7 +265,7 @@ arenaut_status arn_transform_program(arenaut_pipeline *p, size_t row, arenaut_er
             const uint32_t until = share_until(p, row, share);
             arn_budget part = arn_budget_part(&budget, budget.effort, share, until);
             share = until;
-            if (arn_pipeline_has_time(p, &part, t->done)) st = search(p, row, &part, err);
+            st = search(p, row, &part, err);
         }
     }
     return st;

@@ -93,12 +93,6 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arn_release(&allocator, store);
 }
 
-bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done) {
-    if (arn_budget_goes_on(budget)) return true;
-    arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", done);
-    return false;
-}
-
 void arn_pipeline_begin_result(arenaut_pipeline *p) {
     const arenaut_pipeline_file *files = p->store->files;
     const size_t n_files = p->store->n_files;

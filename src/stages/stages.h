@@ -69,8 +69,6 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_P
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) ARN_PRINTF(4, 5);
-/* Asks; where the answer is no, a note says that nothing is "split", or what else. */
-bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done);
 /* STOPPED, with the reason: there was no time for what was to be found. */
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
 
@@ -119,19 +117,11 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
  * these, which have what only the caller knows of the kernels. */
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
-/* written_rewrite.c */
-/* Reads a rewritten file that was written, and proves again that it computes the same. Does nothing
- * if nothing was rewritten. */
-arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
-                                            arenaut_error *err);
-
 /* baseline.c */
 /* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
 arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
                                           const char *planner, const arenaut_problem *problem,
                                           arenaut_plan **plan, arenaut_error *err);
-/* Whether the file says where its tensors lie, and its runtime obeys. */
-bool arn_pipeline_holds_plan(const arenaut_pipeline *p);
 
 /* verify_plan.c */
 /* `as_in_file`: what methods share by name lies where each of them puts it in the file. */

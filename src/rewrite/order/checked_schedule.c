@@ -20,22 +20,17 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-static uint64_t effort_of(const arenaut_pipeline *p) {
+uint64_t arn_schedule_effort(const arenaut_pipeline *p) {
     const uint64_t asked = p->options.reordering.options.effort;
     return arn_transform_effort(p, asked, arenaut_order_default_effort());
 }
 
-static arenaut_status find_order(const arenaut_pipeline *p, const arenaut_order_problem *problem,
-                                 arn_budget *budget, arenaut_order **order, arenaut_error *err) {
-    const arenaut_status st =
-        arn_order_find(problem, budget, arn_pipeline_allocator(p), order, err);
-    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
-}
-
 arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
-                                 arn_budget *budget, arenaut_order **order, arenaut_error *err) {
-    arn_budget part = arn_budget_part(budget, effort_of(p), 0, ARN_BUDGET_ALL);
-    return find_order(p, problem, &part, order, err);
+                                 uint64_t effort, arn_budget *budget, arenaut_order **order,
+                                 arenaut_error *err) {
+    arn_budget part = arn_budget_part(budget, effort, 0, ARN_BUDGET_ALL);
+    const arenaut_status st = arn_order_find(problem, &part, arn_pipeline_allocator(p), order, err);
+    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
 arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
@@ -49,13 +44,12 @@ arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
 arenaut_status arn_find_schedules(const arenaut_pipeline *p, arenaut_program_order *problem,
                                   arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
     const uint32_t n = arenaut_program_order_count(problem);
-    uint64_t left = effort_of(p);
+    uint64_t left = arn_schedule_effort(p);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         arenaut_order *order = NULL;
-        arn_budget part =
-            arn_budget_part(budget, arn_max_u64(left / (n - i), 1), 0, ARN_BUDGET_ALL);
-        st = find_order(p, arenaut_program_order_problem(problem, i), &part, &order, err);
+        st = arn_find_schedule(p, arenaut_program_order_problem(problem, i),
+                               arn_max_u64(left / (n - i), 1), budget, &order, err);
         if (st == ARENAUT_OK) st = arenaut_program_order_take(problem, order, err);
         if (st == ARENAUT_OK) {
             *n_lines += order->n_lines;

@@ -363,8 +363,8 @@ static arenaut_status bound_relaxed(const arenaut_pipeline *p, arn_budget *budge
                                     arenaut_program_order *problem, arenaut_ordering *bound,
                                     arenaut_error *err) {
     arenaut_order *order = NULL;
-    const arenaut_status st =
-        arn_find_schedule(p, arenaut_program_order_problem(problem, 0), budget, &order, err);
+    const arenaut_status st = arn_find_schedule(p, arenaut_program_order_problem(problem, 0),
+                                                arn_schedule_effort(p), budget, &order, err);
     if (st == ARENAUT_OK) {
         bound->bound = order->bound;
         bound->n_lines = order->n_lines;
