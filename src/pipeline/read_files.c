@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 
-/* The files while they are put together, and what each is called in the whole. */
+/* The files while they are merged, and the name of each in the whole. */
 typedef struct merge {
     arenaut_document *documents;
     const arenaut_program **programs;
@@ -62,7 +62,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Whether two files have anything of one name. */
+/* BAD_ARGUMENT unless two files have a buffer of one name. */
 static arenaut_status find_shared(arenaut_pipeline *p, const arenaut_program *program, merge *m,
                                   arenaut_error *err) {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* Places that a program states for each tensor by itself, as program JSON does: after all passes,
- * whoever made them and for whatever runtime. Nothing fills them in; the program is replayed over
- * just these. O(tensors), and what the replay costs. */
+ * of any maker and for any runtime. Nothing fills them in; the program is replayed over just these.
+ * O(tensors), and the cost of the replay. */
 #include "stages/stages.h"
 
 #include <inttypes.h>

@@ -1,14 +1,14 @@
-/* Whether a new plan takes the place of the old one, and the model with it inside. The rules of
- * "never worse": never larger than the baseline, never in place of another tool's plan unless
- * forced, and a model is not rewritten for nothing. What is written is first written in memory and,
- * where the file states memories, held against all its methods as if it came from elsewhere. */
+/* Writing of a model with its plan, under the rules of *never worse*: never larger than the
+ * baseline, never in place of another tool's plan unless forced, and no model is rewritten for
+ * nothing. It is first written in memory and, if the file states memories, held against all its
+ * methods as if it came from elsewhere; a transformed program is validated once more. */
 #include "rewrite/transform.h"
 
 #include <string.h>
 
-/* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
- * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones
- * may well take more in all. */
+/* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
+ * it if pools are to be chosen: the baseline knows none of them, and filling the fast ones may well
+ * take more in all. */
 static bool is_comparable(const arenaut_pipeline *p) {
     return p->baseline.plan && !p->baseline.overlaps && !arenaut_problem_chooses_pools(p->problem);
 }
@@ -20,7 +20,7 @@ static bool is_larger(const arenaut_pipeline *p) {
     return is_comparable(p) && p->plan->total > p->baseline.plan->total;
 }
 
-/* Whether the plan needs less than the baseline, or repairs it. */
+/* True if the plan needs less than the baseline, or repairs it. */
 static bool is_better(const arenaut_pipeline *p) {
     if (!p->baseline.plan || p->baseline.overlaps) return true;
     if (p->memories.sized) return arn_pipeline_some_memory_shrinks(p);
@@ -52,7 +52,7 @@ static arenaut_status measure_alive(const arenaut_pipeline *p, const arenaut_pro
     return st;
 }
 
-/* What the runtime itself needs for a problem. */
+/* The bytes that the runtime itself needs for a problem. */
 static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenaut_problem *problem,
                                          uint64_t *bytes, arenaut_error *err) {
     arenaut_plan *plan = NULL;
@@ -79,8 +79,8 @@ static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *byt
     return st;
 }
 
-/* A rewritten program is right whoever runs it; it is held against the one before in bytes that its
- * runtime needs, unless by force. */
+/* A transformed program is right in any runtime; it is held against the one before in bytes that
+ * its runtime needs, unless by force. */
 static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, bool force,
                                               arenaut_outcome *outcome, arenaut_error *err) {
     uint64_t before, after = 0;
@@ -165,7 +165,7 @@ static void pair_made(match *m, const arenaut_rewrite *made, const uint32_t *arg
     }
 }
 
-/* Views that became copies are all that changed where no arguments are kept. */
+/* Without arguments, only views became copies. */
 static void pair_ops(match *m, const arenaut_rewrite *made) {
     const uint32_t *arguments = made->arguments;
     for (uint32_t i = 0; i < made->n_ops && i < m->after->n_ops; i++) {
@@ -182,7 +182,7 @@ static void pair_ops(match *m, const arenaut_rewrite *made) {
     }
 }
 
-/* What no op names keeps its place among its like. */
+/* A tensor that no op names keeps its place among its like. */
 static void pair_rest(match *m) {
     uint32_t before = 0;
     for (uint32_t t = 0; t < m->after->n_tensors; t++) {
@@ -219,7 +219,7 @@ static arenaut_status match_written(const arenaut_program *before, arenaut_rewri
     return ARENAUT_OK;
 }
 
-/* In another order, what shares memory is found anew from the new places. */
+/* In another schedule, shared memory is found anew from the new places. */
 static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *before,
                                   arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
@@ -256,7 +256,7 @@ static arenaut_status check_rewritten(const arenaut_pipeline *p, const arenaut_t
     return st;
 }
 
-/* What was asked of the plan is in the file now; the file must be right without it. */
+/* Overrides are in the file now; the file must be right without them. */
 static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *bytes,
                                     arenaut_error *err) {
     const arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
@@ -295,7 +295,7 @@ arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, are
     if (p->rewrite && p->rewrite->n_ops > p->rewrite->n_ops_before && !format->holds_repeats &&
         p->rewrite->n_stages == 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "ops run again, which is not written into a file of the format %s",
+                        "ops are rematerialized, which is not written into a file of the format %s",
                         format->name);
     }
     st = arn_pipeline_write_in_memory(p, &bytes, err);

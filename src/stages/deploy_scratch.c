@@ -1,6 +1,6 @@
-/* What becomes of a plan whose runtime places kernel scratch itself, around the tensors' offsets in
- * the file: the runtime's own planner is run with these fixed, and its answer is the plan that
- * people are told of, as it is what they will get. */
+/* Deployment of a plan whose runtime places kernel scratch itself, around the tensors' offsets in
+ * the file: the runtime's own planner is run with these fixed, and its answer is the plan that is
+ * reported. And plans of which it is not known how much scratch the kernels will ask for. */
 #include "stages/stages.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "ir/lifetimes.h"
 
-/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
+/* The incumbent is a planner of the table, so that its answers are as testable as any plan. */
 arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
                                           const char *planner, const arenaut_problem *problem,
                                           arenaut_plan **plan, arenaut_error *err) {
@@ -30,7 +30,7 @@ static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
 }
 
-/* Whether any of the planned scratch will lie elsewhere than it is planned. */
+/* True if any of the planned scratch will lie elsewhere than it is planned. */
 static bool runtime_places_scratch(const arenaut_pipeline *p) {
     if (!p->target || !p->target->places_scratch || p->plan->n_pools != 1) return false;
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
@@ -55,9 +55,9 @@ static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
     p->result.plan = deployed;
 }
 
-/* Where the runtime's planner puts everything if the plan's offsets are in the file. It knows
- * nothing of inputs that are to be kept: to it their memory is free once they are read. It searches
- * for nothing, and without it the plan's size would be a wrong word: so nothing stops it. */
+/* The runtime's placement of everything if the plan's offsets are in the file. It knows nothing of
+ * inputs that are to be kept: to it their memory is free once they are read. It searches for
+ * nothing, and without it the plan's size would be a wrong word: so nothing stops it. */
 static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed,
                                     arenaut_error *why) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -78,7 +78,7 @@ static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed
     return st;
 }
 
-/* Takes of it what the runtime places by itself: the rest lies as planned. */
+/* Takes the places that the runtime chooses by itself: the rest lies as planned. */
 static arenaut_status take_scratch(const arenaut_pipeline *p, arenaut_plan *deployed,
                                    arenaut_error *err) {
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
@@ -102,7 +102,7 @@ static arenaut_status not_right(const arenaut_pipeline *p, const arenaut_finding
                     p->target->name, finding->msg);
 }
 
-/* REJECTED: the runtime's scratch ends up where it must not. */
+/* REJECTED: the runtime's scratch overlaps memory that is live. */
 static arenaut_status deploy_as_planned(arenaut_pipeline *p, arenaut_finding *finding,
                                         arenaut_error *err) {
     arenaut_plan *deployed = NULL;
@@ -130,7 +130,7 @@ static bool is_fixed(const arenaut_pipeline *p, uint32_t b) {
     return arenaut_problem_fixed_offset(p->problem, b) != ARENAUT_UNPLACED;
 }
 
-/* Closes the place of an input, which nothing else ever uses, unless what is above it has to stay,
+/* Closes the place of an input, which nothing else ever uses, unless a buffer above it has to stay,
  * and puts the input above all else. */
 static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
     uint64_t *offset = p->plan->offset, *const size = p->problem->size;
@@ -151,8 +151,8 @@ static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
     offset[input] = arn_aligned(top, arenaut_problem_align(p->problem, input));
 }
 
-/* The runtime takes inputs that are read for free, and puts scratch as low as it can: no scratch
- * ends where they lie above all else. Where the user wants one, it stays. */
+/* The runtime takes inputs that are read for free, and puts scratch as low as it can: none ends in
+ * inputs that lie above all else. An input with a place of the user's stays. */
 static arenaut_status lift_inputs(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_problem *problem = p->problem;
     const arenaut_program *program = p->document.program;
@@ -200,7 +200,7 @@ static int by_first(const void *a, const void *b) {
     return (ra->first > rb->first) - (ra->first < rb->first);
 }
 
-/* Whether what is alive at `step` covers the addresses from 0 to its top. */
+/* True if the buffers live at `step` cover the addresses from 0 to their top. */
 static bool is_compact(const arenaut_problem *problem, const arenaut_plan *plan, int64_t step,
                        range *live) {
     size_t n = 0;

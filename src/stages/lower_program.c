@@ -52,7 +52,7 @@ void arn_pipeline_note_other_kernels(const arenaut_pipeline *p) {
     }
 }
 
-/* Whether a set, or what it builds on, says anything of how its kernels walk. */
+/* True if the set, or one that it builds on, has rules of how its kernels walk. */
 static bool has_rules(const arenaut_kernel_set *set) {
     for (; set; set = set->base) {
         if (set->rules) return true;
@@ -60,7 +60,8 @@ static bool has_rules(const arenaut_kernel_set *set) {
     return false;
 }
 
-/* Whether an op says how far a result may reach, by itself or since its kernel is known. */
+/* True if an op has a distance by which a result may reach, by itself or since its kernel is known.
+ */
 static bool has_overlaps(const arenaut_program *program) {
     for (uint32_t i = 0; i < program->n_ops; i++) {
         if (program->ops[i].n_overlaps) return true;
@@ -156,8 +157,8 @@ static void add_pass(arn_writer *writer, const arenaut_text *selection, const ch
     arn_puts(writer, pass);
 }
 
-/* The passes asked for, with what options.overwrite and options.overlap add. Kernels that let input
- * and output overlap in part let them be one as well, where they are as large. */
+/* The passes of the options, with those that options.overwrite and options.overlap add. Kernels
+ * that let input and output overlap in part let them be one as well, if they are as large. */
 static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
@@ -221,12 +222,11 @@ static bool asks_among(const arenaut_pipeline *p, const arenaut_program *program
     return false;
 }
 
-/* Whether plain calls may be planned apart: each call's tensors alive only while it runs. The micro
- * runtime takes them for alive from the first call to the last. That makes no difference to what it
- * is told a place of, but to what it places itself, around that: kernel scratch. So no op that asks
- * for some may run from a method's first call to its last. Methods that are called by plain calls
- * only from the one that is called from outside, and call none themselves, are followed; others
- * there are not. */
+/* True if plain calls may be planned apart: each call's tensors live only while it runs. To the
+ * micro runtime they live from the first call to the last. That makes no difference to tensors
+ * whose place it is told, but to kernel scratch, which it places around them. So no op that asks
+ * for scratch may run from a method's first call to its last. Only methods that the entry calls by
+ * plain calls, and that call none themselves, are followed. */
 static bool calls_apart(const arenaut_pipeline *p, const arenaut_program *program) {
     bool any = false;
     if (!p->target->plan_in_file || !p->target->merge_calls) return false;
@@ -260,7 +260,8 @@ static void leave_to_caller(arenaut_program *program, const uint32_t *tensors, u
     }
 }
 
-/* What was asked of the plan stands in the program, too, and so in a file that is written of it. */
+/* Inputs and outputs left to the caller are so in the program, too, and in a file that is written
+ * of it. */
 static void exclude_io(arenaut_program *program) {
     for (uint32_t m = 0; m < program->n_methods; m++) {
         const arenaut_method *method = &program->methods[m];

@@ -1,5 +1,5 @@
-/* What all stages of a pipeline stand on: the pipeline made and freed, how far it has come, what it
- * may spend, notes and blame for the caller, and copies of its program. */
+/* Context of the stages of a pipeline: its allocation and release, its progress, budgets, notes,
+ * and blame of options. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

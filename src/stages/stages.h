@@ -1,4 +1,5 @@
-/* What the stages of a pipeline share. The order is that of the data; pipeline_run.c has it. */
+/* Stages of a pipeline, from a program to a verified plan. Each takes the fields that earlier ones
+ * filled in, and fills in its own; none calls the pipeline, or a transform. */
 #ifndef ARN_STAGES_STAGES_H
 #define ARN_STAGES_STAGES_H
 
@@ -15,7 +16,7 @@
 #pragma GCC poison arenaut_plan_make
 #endif
 
-/* How far a pipeline has come. */
+/* Progress of a pipeline. */
 typedef enum arn_pipeline_reached {
     ARN_PIPELINE_NEW,
     ARN_PIPELINE_READ,
@@ -24,7 +25,7 @@ typedef enum arn_pipeline_reached {
     ARN_PIPELINE_FAILED,
 } arn_pipeline_reached;
 
-/* What a pipeline owns beyond its public fields. */
+/* Fields of a pipeline beyond the public ones; it owns them. */
 struct arenaut_pipeline_store {
     arenaut_pipeline pipeline;
     arenaut_allocator allocator;
@@ -39,11 +40,11 @@ struct arenaut_pipeline_store {
     bool calls_apart;                   /* plain calls are lowered so */
     arenaut_joining joining;            /* that was found to be best; its list is the next */
     uint32_t *joined;
-    bool aliases_known;                 /* of the program, what its file's places tell is told */
-    bool solved;                        /* the baseline is the solution that the file states */
-    bool aside;                         /* its plans are only compared: they are not replayed */
+    bool aliases_known; /* of the program; they are recovered from the places in its file */
+    bool solved;        /* the baseline is the solution that the file states */
+    bool aside;         /* a trial: its plans are compared, and not replayed */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
-    arenaut_document baseline_document; /* read anew where overrides changed the program */
+    arenaut_document baseline_document; /* copied anew if overrides changed the program */
     arenaut_lowering *baseline_lowering;
 };
 
@@ -61,7 +62,7 @@ arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reach
 arenaut_status arn_pipeline_reach(arenaut_pipeline *p, arn_pipeline_reached stage,
                                   arenaut_status status);
 void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage);
-/* What a stage may spend: so much effort, 0 for the default, until the options' callback says stop.
+/* The budget of a stage: so much effort, 0 for the default, until the options' callback says stop.
  */
 arn_budget arn_pipeline_budget(const arenaut_pipeline *p, uint64_t effort);
 /* Up to 1023 bytes. */
@@ -69,11 +70,12 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_P
 /* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
 arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
                                   const char *format, ...) ARN_PRINTF(4, 5);
-/* STOPPED, with the reason: there was no time for what was to be found. */
+/* STOPPED, with the reason: there was no time to find anything. */
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
 
 /* lower_program.c */
-/* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
+/* Leaves only the wanted entry method; the others, and tensors that only they use, are not planned.
+ */
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err);
 /* Aliases that follow from the places in a file together with the order of its ops; none of a file
@@ -87,13 +89,12 @@ arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_input
 /* Passes, lowering and overrides: fills in the pipeline's lowering and problem. */
 arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error *err);
 
-/* chosen_kernels.c */
 /* Fills in which kernels are planned for: those of the options, else those that the mark of a plan
  * in the file names, else the target's own. */
 void arn_pipeline_choose_kernels(arenaut_pipeline *p);
-/* The name in that mark, where nobody knows what it stands for; else NULL. */
+/* The name in that mark, if no such kernels are known; else NULL. */
 const char *arn_pipeline_unknown_kernels(const arenaut_pipeline *p);
-/* A note where the plan in the file was made for other kernels than those at hand. */
+/* A note if the plan in the file was made for other kernels than those at hand. */
 void arn_pipeline_note_other_kernels(const arenaut_pipeline *p);
 
 /* open_sizes.c */
@@ -111,41 +112,40 @@ void arn_pipeline_note_unsized(const arenaut_pipeline *p);
 /* Applies pins, pools, alignments and the capacity to the problem; store->overridden stays NULL if
  * there is nothing to do. */
 arenaut_status arn_pipeline_override(arenaut_pipeline *p, arenaut_error *err);
-/* Whether anything was asked for that makes the planned problem another than the runtime's. */
+/* True if options make the planned problem another than the runtime's. */
 bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
-/* The options without what was asked of the plan alone: with it inside, a file must be right by
- * these, which have what only the caller knows of the kernels. */
+/* The options without those of the plan alone: with it inside, a file must be right by these, among
+ * which are facts about the kernels that only the caller knows. */
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
-/* baseline.c */
-/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err);
-
-/* verify_plan.c */
-/* `as_in_file`: what methods share by name lies where each of them puts it in the file. */
+/* verified_plan.c */
+/* `as_in_file`: a buffer that methods share by name lies in the place of each of them in the file.
+ */
 arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_program *program,
                                    const arenaut_lowering *lowering, const arenaut_plan *plan,
                                    bool as_in_file, arenaut_finding *finding, arenaut_error *err);
 /* The plan, or the witness of there being none. */
 arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err);
 
-/* deploy_scratch.c: takes the honest view of a plan whose runtime places kernel scratch itself:
- * replaces it by what the runtime will make of it, and never calls it optimal where scratch is
- * unknown. */
+/* deploy_scratch.c */
+/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err);
+/* Replaces a plan whose runtime places kernel scratch itself by the plan that the runtime will make
+ * of it; one with unknown scratch is never OPTIMAL. */
 arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *err);
 
-/* unknown_scratch.c: whether the plan is no worse than any other, however much scratch each op
- * asks for. False where it would take too long to tell. */
+/* True if the plan is no worse than any other, with any amount of scratch for each op. False if
+ * that takes too long to tell. */
 arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool *harmless,
                                                 arenaut_error *err);
 
-/* file_memories.c: for some formats each method has a list of arenas, with their sizes, and each
- * tensor a place in one of them. What counts there is what the file makes its runtime allocate, now
- * and once the plan is inside. */
+/* file_memories.c */
+/* In some formats each method has a list of memories, with their sizes, and each tensor a place in
+ * one of them: these are allocated, without a plan and with it. */
 bool arn_states_memories(const arenaut_program *program);
-/* What findings call the pools of `plan`, made for `lowering` of `program`: the user's names, or
+/* Names of the pools of `plan`, made for `lowering` of `program`, in findings: the user's names, or
  * the numbers of the file's memories. Else NULL entries. */
 typedef struct arn_pool_names {
     const char *names[ARENAUT_MAX_POOLS];
@@ -154,20 +154,20 @@ typedef struct arn_pool_names {
 arenaut_status arn_pipeline_name_pools(const arenaut_pipeline *p, const arenaut_program *program,
                                        const arenaut_lowering *lowering, const arenaut_plan *plan,
                                        arn_pool_names *names, arenaut_error *err);
-/* Replaces what `plan`, made of the places in the file, needs by what the file states: that is what
- * its runtime allocates, and what nothing may reach beyond. */
+/* Replaces the arenas of `plan`, made of the places in the file, by the stated sizes: so much its
+ * runtime allocates, and no tensor may reach beyond. */
 arenaut_status arn_pipeline_set_given_arenas(const arenaut_pipeline *p, arenaut_plan *plan,
                                              arenaut_error *err);
-/* What the file states, next to what it makes its runtime allocate today. */
+/* Lists the memories that the file states, and sums those that its runtime allocates. */
 arenaut_status arn_pipeline_list_memories(arenaut_pipeline *p, arenaut_error *err);
-/* Writes the plan into the file, in memory only, and reads there what it makes of each memory. Does
+/* Writes the plan into the file, in memory only, and reads there the size of each memory. Does
  * nothing for a file that states none. */
 arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *err);
 /* The first memory that the plan would let grow although nothing asks for that; NULL: none. */
 const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p);
 bool arn_pipeline_some_memory_shrinks(const arenaut_pipeline *p);
 
-/* encode_model.c: the result in the file's own format. */
+/* The result in the file's own format. */
 arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
                                             arenaut_error *err);
 
