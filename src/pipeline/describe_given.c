@@ -89,29 +89,22 @@ static void note_new(const arenaut_pipeline *p, const arenaut_plan *own, const a
 static arenaut_status search(arenaut_pipeline *p, arenaut_plan **made, arenaut_error *err) {
     arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
     *made = NULL;
-    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status st = arn_plan_within(p->problem, &budget, &p->options.plan,
-                                              arn_pipeline_allocator(p), made, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    const arenaut_status st = arn_pipeline_run_planner(p, ARENAUT_STAGE_PLAN, &budget,
+                                                       &p->options.plan, p->problem, made, err);
     if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
     arenaut_plan_free(*made);
     *made = NULL;
     return ARENAUT_OK;
 }
 
-static void keep(arenaut_pipeline *p, arenaut_plan *plan) {
-    if (plan != p->plan) arenaut_plan_free(p->plan);
-    p->result.plan = p->plan = plan;
-}
-
 /* The new plan instead, as the runtime makes it, if that still needs less. */
 static arenaut_status take_smaller(arenaut_pipeline *p, arenaut_plan *own, arenaut_plan *made,
                                    bool *taken, arenaut_error *err) {
-    keep(p, made);
+    arn_pipeline_keep_plan(p, made);
     arenaut_status st = arn_pipeline_verify(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_deploy_scratch(p, err);
     *taken = st == ARENAUT_OK && p->plan->total >= own->total;
-    if (*taken) keep(p, own);
+    if (*taken) arn_pipeline_keep_plan(p, own);
     return st;
 }
 
@@ -126,7 +119,7 @@ static arenaut_status describe(arenaut_pipeline *p, arenaut_plan *own, bool or_b
     if (smaller && or_better) return take_smaller(p, own, made, taken, err);
     if (smaller) note_new(p, own, made);
     arenaut_plan_free(made);
-    keep(p, own);
+    arn_pipeline_keep_plan(p, own);
     *taken = true;
     return ARENAUT_OK;
 }
@@ -149,7 +142,7 @@ arenaut_status arenaut_pipeline_describe(arenaut_pipeline *p, bool or_better, ar
     st = describe(p, own, or_better, &taken, err);
     if (!taken) arenaut_plan_free(own);
     if (st != ARENAUT_OK) {
-        keep(p, NULL);
+        arn_pipeline_keep_plan(p, NULL);
         return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
     }
     settle(p);

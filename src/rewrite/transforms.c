@@ -30,7 +30,7 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *candidate,
                             arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
     for (size_t i = 0; i < N_TRANSFORMS && st == ARENAUT_OK; i++) {
-        st = table[i]->apply(p, candidate, err);
+        if (table[i]->apply) st = table[i]->apply(p, candidate, err);
     }
     return st;
 }
@@ -119,19 +119,20 @@ arenaut_status arn_trial_lower(const arenaut_pipeline *p, arn_budget *budget,
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
                                     arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_target *target = p->target;
     const uint64_t planned = p->figures.planned;
-    arenaut_tensor_arena arena;
-    *r = (arn_reserved){{p->plan->spill, planned}, planned, 0, planned};
-    if (!p->target->layout) return ARENAUT_OK;
-    arenaut_status st =
-        arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
-    if (st != ARENAUT_OK) return st;
+    arenaut_tensor_arena arena = {.total = planned}, wide;
+    arenaut_status st = ARENAUT_OK;
+    if (target->layout) {
+        st = arenaut_tensor_arena_find(&p->result, planned, target, allocator, &arena, err);
+    }
+    wide = arena;
+    if (st == ARENAUT_OK && target->layout && target->wide) {
+        target = arenaut_target_find(target->wide);
+        st = arenaut_tensor_arena_find(&p->result, planned, target, allocator, &wide, err);
+    }
     *r = (arn_reserved){
-        {p->plan->spill, arena.total}, arena.total, arena.tail - arena.padding, planned};
-    if (!p->target->wide) return ARENAUT_OK;
-    st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
-                                   allocator, &arena, err);
-    r->wide = arena.total;
+        {p->plan->spill, arena.total}, wide.total, arena.tail - arena.padding, planned};
     return st;
 }
 

@@ -10,18 +10,6 @@
 #include "core/memory.h"
 #include "ir/lifetimes.h"
 
-/* The incumbent is a planner of the table, so that its answers are as testable as any plan. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = planner};
-    arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
-    const arenaut_status st =
-        arn_plan_within(problem, budget, &options, arn_pipeline_allocator(p), plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    return st;
-}
-
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     const arenaut_plan *plan = context;

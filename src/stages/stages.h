@@ -119,6 +119,16 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
 /* verified_plan.c */
+/* Frees the plan that the pipeline had, unless that is it. */
+void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan);
+arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
+                                        arn_budget *budget, const arenaut_plan_options *options,
+                                        const arenaut_problem *problem, arenaut_plan **plan,
+                                        arenaut_error *err);
+/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err);
 /* `as_in_file`: a buffer that methods share by name lies in the place of each of them in the file.
  */
 arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_program *program,
@@ -128,10 +138,6 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
 arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err);
 
 /* deploy_scratch.c */
-/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err);
 /* Replaces a plan whose runtime places kernel scratch itself by the plan that the runtime will make
  * of it; one with unknown scratch is never OPTIMAL. */
 arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *err);

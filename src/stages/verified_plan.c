@@ -121,6 +121,31 @@ arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err
                     p->plan->planner, finding.msg);
 }
 
+void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan) {
+    if (plan != p->plan) arenaut_plan_free(p->plan);
+    p->result.plan = p->plan = plan;
+}
+
+arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
+                                        arn_budget *budget, const arenaut_plan_options *options,
+                                        const arenaut_problem *problem, arenaut_plan **plan,
+                                        arenaut_error *err) {
+    arn_pipeline_enter(p, stage);
+    const arenaut_status st =
+        arn_plan_within(problem, budget, options, arn_pipeline_allocator(p), plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    return st;
+}
+
+/* The incumbent is a planner of the table, so that its answers are as testable as any plan. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner};
+    return arn_pipeline_run_planner(p, ARENAUT_STAGE_INCUMBENT, budget, &options, problem, plan,
+                                    err);
+}
+
 /* Figures for reports; the arenas of a plan that is in a file are the file's by now. */
 static void settle_figures(arenaut_pipeline *p) {
     const arenaut_baseline *baseline = &p->baseline;
@@ -136,14 +161,11 @@ static void settle_figures(arenaut_pipeline *p) {
 arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
     if (st != ARENAUT_OK) return st;
-    arenaut_plan_free(p->plan);
-    p->result.plan = p->plan = NULL;
+    arn_pipeline_keep_plan(p, NULL);
     p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
     arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
-    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status planned = arn_plan_within(p->problem, &budget, &p->options.plan,
-                                                   arn_pipeline_allocator(p), &p->plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    const arenaut_status planned = arn_pipeline_run_planner(
+        p, ARENAUT_STAGE_PLAN, &budget, &p->options.plan, p->problem, &p->plan, err);
     if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
     p->result.plan = p->plan;
     st = arn_pipeline_verify(p, err);
@@ -155,7 +177,6 @@ arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
         settle_figures(p);
         return planned;
     }
-    arenaut_plan_free(p->plan); /* never unchecked */
-    p->result.plan = p->plan = NULL;
+    arn_pipeline_keep_plan(p, NULL); /* never unchecked */
     return st;
 }

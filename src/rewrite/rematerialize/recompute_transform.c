@@ -8,22 +8,6 @@
 #include "core/checked.h"
 #include "rewrite/order/forms.h"
 
-/* The best schedule of the file's ops. */
-static arenaut_status find_base(const arenaut_pipeline *p, arn_budget *budget,
-                                const arenaut_pipeline *lowered, uint32_t *ops,
-                                arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    arenaut_program_order *problem = NULL;
-    uint32_t n_lines = 0;
-    arenaut_status st = arn_schedule_problem_of(lowered, &problem, err);
-    if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, budget, &n_lines, err);
-    if (st == ARENAUT_OK) {
-        st = arenaut_program_order_ops(problem, p->document.program, 0, allocator, ops, err);
-    }
-    arenaut_program_order_free(problem);
-    return st;
-}
-
 /* `moved`: the base is another schedule than that of the file. */
 static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t *base, bool moved,
                                    arenaut_recomputation **found, arenaut_error *err) {
@@ -58,12 +42,21 @@ static bool is_better(const arenaut_recomputation *a, const arenaut_recomputatio
  * late: so the file's is as good a beginning. */
 static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t *base,
                                         arenaut_recomputation **found, arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
     const arn_candidate as_is = {0};
     arenaut_pipeline *lowered = NULL;
+    arenaut_program_order *problem = NULL;
     arenaut_recomputation *other = NULL;
-    arenaut_status st = arn_trial_lower(s->pipeline, &s->finding, &as_is, &lowered, err);
-    if (st == ARENAUT_OK) st = find_base(s->pipeline, &s->finding, lowered, base, err);
+    uint32_t n_lines = 0;
+    arenaut_status st = arn_trial_lower(p, &s->finding, &as_is, &lowered, err);
+    if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
+    if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, &s->finding, &n_lines, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_ops(problem, p->document.program, 0, arn_pipeline_allocator(p),
+                                       base, err);
+    }
     if (st == ARENAUT_OK) st = find_in_base(s, bytes, base, true, &other, err);
+    arenaut_program_order_free(problem);
     arenaut_pipeline_free(lowered);
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);

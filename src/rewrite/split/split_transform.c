@@ -29,13 +29,6 @@ static bool is_dominated(const choosing *c, uint64_t bytes) {
     return least.spill == 0 && bytes >= least.total;
 }
 
-static bool is_best(const choosing *c, const arenaut_split_choice *choice) {
-    const arn_candidate *best = &c->search->best;
-    const uint32_t n = best->n_groups;
-    return n == choice->n_stages &&
-           (n == 0 || memcmp(best->groups, choice->stages, n * sizeof *choice->stages) == 0);
-}
-
 /* Tries `more` tiles of each group than the choice has; *bytes: those it reserves. Groups that
  * contradict other options, such as sizes of scratch, are no choice. */
 static arenaut_status try_tiles(choosing *c, const arenaut_split_choice *choice, uint32_t more,
@@ -70,6 +63,11 @@ static arenaut_status try_more_tiles(choosing *c, const arenaut_split_choice *ch
 static bool is_same(const arenaut_split_choice *a, const arenaut_split_choice *b) {
     return a->n_stages == b->n_stages &&
            (a->n_stages == 0 || memcmp(a->stages, b->stages, a->n_stages * sizeof *a->stages) == 0);
+}
+
+static bool is_best(const choosing *c, const arenaut_split_choice *choice) {
+    const arn_candidate *best = &c->search->best;
+    return is_same(choice, &(arenaut_split_choice){.stages = best->groups, best->n_groups});
 }
 
 static bool was_tried(const choosing *c, const arenaut_split_choice *choice) {
