@@ -89,8 +89,6 @@ arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *p,
     return st;
 }
 
-/* ---- places of another copy ---- */
-
 static void copy_places(const arenaut_program *from, arenaut_program *to) {
     to->given = from->given;
     to->given_kernels = from->given_kernels;

@@ -72,8 +72,7 @@ static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *byt
     arenaut_pipeline *plain = NULL;
     options.stage = NULL;
     arn_budget own = arn_budget_make(0, NULL, NULL);
-    arenaut_status st = arn_trial_new(p, &own, &options, &plain, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_lower_transformed(plain, err);
+    arenaut_status st = arn_trial_lower(p, &own, &options, ARN_AS_IS, &plain, err);
     if (st == ARENAUT_OK) st = measure_in_runtime(p, plain->problem, bytes, err);
     arenaut_pipeline_free(plain);
     return st;

@@ -27,6 +27,8 @@ typedef struct arn_candidate {
     const uint32_t *schedule; /* for arenaut_reorder */
 } arn_candidate;
 
+#define ARN_AS_IS (&(const arn_candidate){0})
+
 /* Bytes to reserve for a trial, with those that the runtime keeps where its layout is known. */
 typedef struct arn_reserved {
     arn_cost cost;
@@ -94,13 +96,11 @@ arenaut_status arn_search_measure(arn_search *search, const arenaut_pipeline_opt
 
 /* The options of trials: they report nothing, and keep to the joins that were chosen. */
 arenaut_pipeline_options arn_trial_options(const arenaut_pipeline *p);
-/* A copy of the pipeline, before passes, with other options; its searches have this budget. *trial
- * is the caller's even if it fails, and must not outlive `p`. STOPPED if the budget has ended. */
-arenaut_status arn_trial_new(const arenaut_pipeline *p, arn_budget *budget,
-                             const arenaut_pipeline_options *options, arenaut_pipeline **trial,
-                             arenaut_error *err);
-/* The same, transformed by the candidate alone, and lowered. */
+/* A copy of the pipeline with these options, NULL: those of trials, transformed by the candidate
+ * alone, and lowered; its searches have this budget. *trial is the caller's even if it fails, and
+ * must not outlive `p`. STOPPED if the budget has ended. */
 arenaut_status arn_trial_lower(const arenaut_pipeline *p, arn_budget *budget,
+                               const arenaut_pipeline_options *options,
                                const arn_candidate *candidate, arenaut_pipeline **trial,
                                arenaut_error *err);
 /* The effort of a search on the way to the plan: as large a part of its default, `whole`, as the

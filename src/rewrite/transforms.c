@@ -1,9 +1,7 @@
-/* Search over transforms: the table in its order, and for each row that is asked for one loop of
- * trials. A trial is a copy of the pipeline that is transformed, lowered and planned; its plan is
- * verified against its problem, and the program is replayed only over the plan that is made in the
- * end. A trial is transformed further by the rows behind, so that candidates are compared by the
- * best that may be made of them. Each has a part of the budget of the search; if that ends first,
- * its plan counts for nothing. */
+/* Search over transforms: the table in its order, and for each row that is asked for a loop of
+ * trials. The plan of a trial is held against its problem; the program is replayed only over the
+ * plan that is made in the end. Each trial has a part of the budget of the search; if that ends
+ * first, its plan counts for nothing. */
 #include "rewrite/transform.h"
 
 #include <string.h>
@@ -69,17 +67,6 @@ arenaut_pipeline_options arn_trial_options(const arenaut_pipeline *p) {
     return options;
 }
 
-static arenaut_status copy_scratch(const arenaut_pipeline *p, arenaut_scratch_sizes *copy,
-                                   arenaut_error *err) {
-    arenaut_scratch_entry *entries =
-        arn_allocate(arn_pipeline_allocator(p), p->scratch.n, sizeof *entries);
-    if (!entries) return arn_no_memory(err);
-    if (p->scratch.n > 0) memcpy(entries, p->scratch.entries, p->scratch.n * sizeof *entries);
-    *copy = p->scratch;
-    copy->entries = entries;
-    return ARENAUT_OK;
-}
-
 static arenaut_status copy_pipeline(const arenaut_pipeline *p, arenaut_pipeline *trial,
                                     arenaut_error *err) {
     trial->store->aside = true;
@@ -90,30 +77,40 @@ static arenaut_status copy_pipeline(const arenaut_pipeline *p, arenaut_pipeline 
     trial->kernels = p->kernels;
     trial->unmeasured = p->unmeasured;
     trial->rewrite = p->rewrite; /* borrowed until it is composed with another */
-    const arenaut_status st = arenaut_program_copy(p->document.program, arn_pipeline_allocator(p),
-                                                   &trial->document.program, err);
-    if (st != ARENAUT_OK) return st;
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const size_t n = p->scratch.n;
+    arenaut_scratch_entry *entries = arn_allocate(allocator, n, sizeof *entries);
+    if (!entries) return arn_no_memory(err);
+    if (n > 0) memcpy(entries, p->scratch.entries, n * sizeof *entries);
+    trial->scratch = (arenaut_scratch_sizes){entries, n, p->scratch.known};
+    const arenaut_status st =
+        arenaut_program_copy(p->document.program, allocator, &trial->document.program, err);
     arn_pipeline_begin_result(trial);
-    return copy_scratch(p, &trial->scratch, err);
+    return st;
 }
 
-arenaut_status arn_trial_new(const arenaut_pipeline *p, arn_budget *budget,
-                             const arenaut_pipeline_options *options, arenaut_pipeline **trial,
-                             arenaut_error *err) {
-    arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), trial, err);
+/* Transforms it by the candidate, then by the rows from `row` on, and lowers it. */
+static arenaut_status make_trial(const arenaut_pipeline *p, arn_budget *budget,
+                                 const arenaut_pipeline_options *options,
+                                 const arn_candidate *candidate, size_t row,
+                                 arenaut_pipeline **trial, arenaut_error *err) {
+    const arenaut_pipeline_options own = arn_trial_options(p);
+    arenaut_status st =
+        arenaut_pipeline_new(options ? options : &own, arn_pipeline_allocator(p), trial, err);
     if (st != ARENAUT_OK) return st;
     arn_budget_lend(budget, &(*trial)->options.plan);
     st = copy_pipeline(p, *trial, err);
-    return st == ARENAUT_OK && !arn_budget_goes_on(budget) ? arn_pipeline_stopped(err) : st;
+    if (st == ARENAUT_OK && !arn_budget_goes_on(budget)) st = arn_pipeline_stopped(err);
+    if (st == ARENAUT_OK) st = apply(*trial, candidate, err);
+    if (st == ARENAUT_OK) st = arn_transform_program(*trial, row, err);
+    return st == ARENAUT_OK ? arn_pipeline_lower_transformed(*trial, err) : st;
 }
 
 arenaut_status arn_trial_lower(const arenaut_pipeline *p, arn_budget *budget,
+                               const arenaut_pipeline_options *options,
                                const arn_candidate *candidate, arenaut_pipeline **trial,
                                arenaut_error *err) {
-    const arenaut_pipeline_options options = arn_trial_options(p);
-    arenaut_status st = arn_trial_new(p, budget, &options, trial, err);
-    if (st == ARENAUT_OK) st = apply(*trial, candidate, err);
-    return st == ARENAUT_OK ? arn_pipeline_lower_transformed(*trial, err) : st;
+    return make_trial(p, budget, options, candidate, N_TRANSFORMS, trial, err);
 }
 
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
@@ -148,10 +145,8 @@ static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
                                 const arn_candidate *candidate, arn_thoroughness how,
                                 arn_reserved *reserved, arenaut_error *err) {
     arenaut_pipeline *trial = NULL;
-    arenaut_status st = arn_trial_new(s->pipeline, budget, options, &trial, err);
-    if (st == ARENAUT_OK) st = apply(trial, candidate, err);
-    if (st == ARENAUT_OK) st = arn_transform_program(trial, s->row + 1, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_lower_transformed(trial, err);
+    arenaut_status st =
+        make_trial(s->pipeline, budget, options, candidate, s->row + 1, &trial, err);
     if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
         trial->options.plan.effort = trial_effort(s->pipeline, how);
         st = arenaut_pipeline_plan(trial, err);
@@ -179,8 +174,7 @@ static arenaut_status try_with(arn_search *s, const arenaut_pipeline_options *op
 
 arenaut_status arn_search_try(arn_search *s, const arn_candidate *candidate, arn_thoroughness how,
                               arn_reserved *reserved, arenaut_error *err) {
-    const arenaut_pipeline_options options = arn_trial_options(s->pipeline);
-    const arenaut_status st = try_with(s, &options, candidate, how, reserved, err);
+    const arenaut_status st = try_with(s, NULL, candidate, how, reserved, err);
     const bool within = reserved->cost.total <= s->most && reserved->wide <= s->widest;
     if (st != ARENAUT_OK || !within || !arn_costs_less(reserved->cost, s->least.cost)) return st;
     s->best = *candidate;
@@ -190,8 +184,7 @@ arenaut_status arn_search_try(arn_search *s, const arn_candidate *candidate, arn
 
 arenaut_status arn_search_measure(arn_search *s, const arenaut_pipeline_options *options,
                                   arn_reserved *reserved, arenaut_error *err) {
-    const arn_candidate as_is = {0};
-    return try_with(s, options, &as_is, ARN_QUICKLY, reserved, err);
+    return try_with(s, options, ARN_AS_IS, ARN_QUICKLY, reserved, err);
 }
 
 /* ---- the table in its order ---- */

@@ -174,8 +174,6 @@ arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *e
     return st;
 }
 
-/* ---- unknown scratch ---- */
-
 /* Buffers looked at, over all steps: far more than any model for such a runtime has. */
 enum { MAX_LOOKS = 1 << 28 };
 

@@ -9,8 +9,6 @@
 
 #include "core/memory.h"
 
-/* ---- the file as it would be written ---- */
-
 /* A text fails only for want of memory. */
 static arenaut_status in_memory(arenaut_status st, arenaut_error *err) {
     return st == ARENAUT_IO ? arn_no_memory(err) : st;
@@ -61,8 +59,6 @@ arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *p, uint64_t *
     arenaut_text_free(&compact);
     return st;
 }
-
-/* ---- its memories ---- */
 
 bool arn_states_memories(const arenaut_program *program) {
     for (uint32_t m = 0; m < program->n_methods; m++) {

@@ -277,7 +277,7 @@ static arenaut_status find_more(const arenaut_pipeline *p, arn_budget *budget,
                                 .copying = copying};
     arenaut_pipeline *joined = NULL;
     if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
-    const arenaut_status st = arn_trial_lower(p, budget, &rest, &joined, err);
+    const arenaut_status st = arn_trial_lower(p, budget, NULL, &rest, &joined, err);
     if (st == ARENAUT_OK)
         add_joins(p, apart, joined->document.program, found, joins, others + apart->n_ops);
     arenaut_pipeline_free(joined);
@@ -317,7 +317,7 @@ static arenaut_status find_joins(const arenaut_pipeline *p, arn_budget *budget,
                                  arenaut_joining *joins, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
     const arn_candidate none = {.joining = {.chosen = true}, .copying = copying};
-    arenaut_status st = arn_trial_lower(p, budget, &none, &apart, err);
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &none, &apart, err);
     if (st == ARENAUT_OK)
         st = find_rounds(p, budget, apart->document.program, copying, region, joins, err);
     arenaut_pipeline_free(apart);
@@ -349,7 +349,7 @@ arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn
     arenaut_pipeline *lowered = NULL;
     *choices = (arn_form_choices){0};
     if (!joins && !copies) return ARENAUT_OK;
-    arenaut_status st = arn_trial_lower(p, budget, &forms, &lowered, err);
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
     if (st == ARENAUT_OK && joins) {
         st = find_both(p, budget, lowered, copies, region, choices, err);
     } else if (st == ARENAUT_OK) {
@@ -387,7 +387,7 @@ arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
     const arenaut_relaxation relaxation = {joins->results, joins->n, copies->parts,
                                            copies->n_parts};
     *bound = (arenaut_ordering){0};
-    arenaut_status st = arn_trial_lower(p, budget, &forms, &apart, &why);
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(apart, &problem, &why);
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_relax(problem, apart->document.program, apart->lowering,

@@ -88,7 +88,7 @@ static arenaut_status search_in(arn_form_search *s, arn_candidate forms, uint64_
     arenaut_program_order *problem = NULL;
     uint32_t n_lines = 0;
     if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
-    arenaut_status st = arn_trial_lower(p, budget, &forms, &lowered, err);
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, budget, &n_lines, err);
     if (st == ARENAUT_OK) st = add_orders(s, problem, forms, err);

@@ -15,7 +15,7 @@ static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t
     const arn_candidate candidate = {.schedule = moved ? base : NULL};
     arenaut_pipeline *lowered = NULL;
     arenaut_program_order *problem = NULL;
-    arenaut_status st = arn_trial_lower(p, &s->finding, &candidate, &lowered, err);
+    arenaut_status st = arn_trial_lower(p, &s->finding, NULL, &candidate, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) {
         arenaut_recompute_options options = p->options.recomputing.options;
@@ -43,12 +43,11 @@ static bool is_better(const arenaut_recomputation *a, const arenaut_recomputatio
 static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t *base,
                                         arenaut_recomputation **found, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
-    const arn_candidate as_is = {0};
     arenaut_pipeline *lowered = NULL;
     arenaut_program_order *problem = NULL;
     arenaut_recomputation *other = NULL;
     uint32_t n_lines = 0;
-    arenaut_status st = arn_trial_lower(p, &s->finding, &as_is, &lowered, err);
+    arenaut_status st = arn_trial_lower(p, &s->finding, NULL, ARN_AS_IS, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, &s->finding, &n_lines, err);
     if (st == ARENAUT_OK) {
@@ -110,7 +109,6 @@ static bool adds_ops(const arn_search *s, const arenaut_recomputation *found) {
 
 /* The lowest peak. */
 static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
-    const arn_candidate as_is = {0};
     arn_reserved reserved;
     arenaut_recomputation *found = NULL;
     uint64_t bytes;
@@ -118,7 +116,7 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
     if (st == ARENAUT_OK) {
         tell(s->pipeline, found);
         if (adds_ops(s, found)) {
-            st = arn_search_try(s, &as_is, ARN_QUICKLY, &reserved, err);
+            st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &reserved, err);
             if (st == ARENAUT_OK) st = try_sequence(s, found, &bytes, err);
         }
     }
@@ -131,11 +129,10 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
 static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
     enum { MOST_TIMES = 4 };
     arenaut_pipeline *p = s->pipeline;
-    const arn_candidate as_is = {0};
     const uint64_t most = p->options.recomputing.options.budget;
     uint64_t within = most, bound = 0;
     arn_reserved now;
-    arenaut_status st = arn_search_try(s, &as_is, ARN_QUICKLY, &now, err);
+    arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &now, err);
     s->most = most;
     for (uint32_t i = 0; i < MOST_TIMES && st == ARENAUT_OK; i++) {
         arenaut_recomputation *found = NULL;

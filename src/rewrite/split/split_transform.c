@@ -179,10 +179,9 @@ static arenaut_status limit_wide(choosing *c, arenaut_error *err) {
 static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
                              arenaut_error *err) {
     arn_search *s = c->search;
-    const arn_candidate whole = {0};
     const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
     bool fits = false;
-    arenaut_status st = arn_search_try(s, &whole, ARN_QUICKLY, &c->whole, err);
+    arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &c->whole, err);
     if (st == ARENAUT_OK) st = limit_wide(c, err);
     if (!arn_budget_goes_on(&s->trying)) return st; /* nothing to compare with */
     if (st == ARENAUT_OK && s->pipeline->options.splitting.budget > 0) {

@@ -28,10 +28,9 @@ static arenaut_status try_swap(arn_search *s, uint32_t at, arenaut_error *err) {
 static arenaut_status propose(arn_search *s, arenaut_error *err) {
     enum { MOST = 8 };
     const arenaut_program *p = s->pipeline->document.program;
-    const arn_candidate as_is = {0};
     arn_reserved reserved;
     if (p->n_methods > 1) return arn_fail(err, ARENAUT_REFUSED, 0, "a toy has one method");
-    arenaut_status st = arn_search_try(s, &as_is, ARN_QUICKLY, &reserved, err);
+    arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &reserved, err);
     for (uint32_t i = 0; i + 1 < p->n_ops && i < MOST && st == ARENAUT_OK; i++) {
         const arenaut_op *a = &p->ops[i], *b = &p->ops[i + 1];
         if (may_move(a) && may_move(b) && !reads_result(b, a)) st = try_swap(s, i, err);
