@@ -335,7 +335,7 @@ arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *pipeline,
                                              arenaut_stated_places *stated,
                                              arenaut_finding *finding, arenaut_error *err);
 
-/* Passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`, `problem`.
+/* Transforms, passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`, `problem`.
  * BAD_ARGUMENT for options that do not suit the file, BAD_INPUT where a size is open, and the
  * errors of passes and lowering. */
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_error *err);
