@@ -112,3 +112,28 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
         .seconds = -1,
     };
 }
+
+void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan) {
+    if (plan != p->plan) arenaut_plan_free(p->plan);
+    p->result.plan = p->plan = plan;
+}
+
+arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
+                                        arn_budget *budget, const arenaut_plan_options *options,
+                                        const arenaut_problem *problem, arenaut_plan **plan,
+                                        arenaut_error *err) {
+    arn_pipeline_enter(p, stage);
+    const arenaut_status st =
+        arn_plan_within(problem, budget, options, arn_pipeline_allocator(p), plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    return st;
+}
+
+/* The incumbent is a planner of the table, so that its answers are as testable as any plan. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner};
+    return arn_pipeline_run_planner(p, ARENAUT_STAGE_INCUMBENT, budget, &options, problem, plan,
+                                    err);
+}

@@ -72,6 +72,16 @@ arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const
                                   const char *format, ...) ARN_PRINTF(4, 5);
 /* STOPPED, with the reason: there was no time to find anything. */
 arenaut_status arn_pipeline_stopped(arenaut_error *err);
+/* Frees the plan that the pipeline had, unless that is it. */
+void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan);
+arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
+                                        arn_budget *budget, const arenaut_plan_options *options,
+                                        const arenaut_problem *problem, arenaut_plan **plan,
+                                        arenaut_error *err);
+/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err);
 
 /* lower_program.c */
 /* Leaves only the wanted entry method; the others, and tensors that only they use, are not planned.
@@ -119,16 +129,6 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
 
 /* verified_plan.c */
-/* Frees the plan that the pipeline had, unless that is it. */
-void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan);
-arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
-                                        arn_budget *budget, const arenaut_plan_options *options,
-                                        const arenaut_problem *problem, arenaut_plan **plan,
-                                        arenaut_error *err);
-/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err);
 /* `as_in_file`: a buffer that methods share by name lies in the place of each of them in the file.
  */
 arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_program *program,
