@@ -1,0 +1,40 @@
+"""Counting the storages that operators make and that are still there."""
+
+from __future__ import annotations
+
+import weakref
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+def storages_of(tree):
+    for leaf in pytree.tree_leaves(tree):
+        if isinstance(leaf, torch.Tensor):
+            yield leaf.untyped_storage()
+
+
+class Meter(TorchDispatchMode):
+    """Bytes of storages that were made while it was on, `alive` now and at their `peak`; it may be left and
+    entered again. What kernels allocate inside is none of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.alive = self.peak = 0
+        self.known = {}  # storage -> what says that it has gone
+
+    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+        made = operator(*args, **(kwargs or {}))
+        given = {storage._cdata for storage in storages_of((args, kwargs))}
+        for storage in storages_of(made):
+            key, size = storage._cdata, storage.nbytes()
+            if key not in given and key not in self.known:
+                self.known[key] = weakref.ref(storage, lambda _, key=key, size=size: self.forget(key, size))
+                self.alive += size
+        self.peak = max(self.peak, self.alive)
+        return made
+
+    def forget(self, key, size):
+        del self.known[key]
+        self.alive -= size

@@ -1,0 +1,277 @@
+"""Training steps within a budget: rematerialization between a forward and a backward pass.
+
+    import arenaut.torch
+    step = arenaut.torch.fit(model, memory="60%", inputs=(x, y))
+    for x, y in batches:
+        loss = step(x, y)
+        loss.backward()
+
+The joint graph that AOTAutograd traces is planned by the library, cut by PyTorch's default partition, and run
+once with its storages counted; docs/training.md describes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any
+
+import torch
+from functorch.compile import default_partition
+from torch.utils import _pytree as pytree
+
+import arenaut
+from arenaut import records
+from arenaut.torch.joint import Joint, arguments_of, backend_of, capture, compiled, explained
+from arenaut.torch.meter import Meter
+from arenaut.torch.schedule import partition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arenaut.typed import Path
+
+#: What is counted may be so much more or less than what was planned.
+TOLERANCE = 0.01
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K": 2**10, "M": 2**20, "G": 2**30,
+         "T": 2**40, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added_ops time added_time least_time")):
+    """What a step comes to. Bytes are those of storages that the step's operators make and that are there at
+    once: activations, what is saved for the backward pass, results and gradients; not parameters, buffers,
+    inputs, optimizer states, and what kernels need inside.
+
+    Attributes:
+        before (int): bytes if each op runs once.
+        budget (int): bytes.
+        planned (int): bytes.
+        counted (int): bytes, of a step that was run; None before.
+        floor (int): bytes; no step needs fewer, whatever runs again: proven, and checked.
+        ops (int): of the step, each once.
+        added_ops (int): runs that were added.
+        time (int): nanoseconds of all ops, each once; measured or modelled.
+        added_time (int): of the runs that were added.
+        least_time (int): no schedule within the budget adds less: proven, and checked.
+    """
+
+    __slots__ = ()
+    before: int
+    budget: int
+    planned: int
+    counted: int | None
+    floor: int
+    ops: int
+    added_ops: int
+    time: int
+    added_time: int
+    least_time: int
+
+    def __str__(self) -> str:
+        counted = "not counted" if self.counted is None else f"{self.counted:,} counted"
+        return (f"{self.planned:,} bytes planned, {counted}, of {self.before:,} where each op runs once; "
+                f"{self.added_ops} of {self.ops} ops run again: {percent(self.added_time, self.time)} more time, at "
+                f"least {percent(self.least_time, self.time)} (proven)")
+
+
+def percent(part, whole):
+    return f"{100 * part / max(whole, 1):.2f} %"
+
+
+def bytes_of(memory, before):
+    """A budget: bytes, text with a unit, or percent of what is needed where each op runs once."""
+    if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
+        return memory
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*|%)\s*", memory) if isinstance(memory, str) else None
+    number, unit = (match[1], match[2].upper()) if match else (0, None)
+    if unit == "%" and float(number) > 0:
+        return int(before * float(number) / 100)
+    if unit not in UNITS or float(number) * UNITS[unit] < 1:
+        raise arenaut.InputError(f"memory={memory!r}: a number of bytes, or text like \"8GB\" (10**9), \"8G\" or "
+                                 "\"8GiB\" (2**30), or \"60%\" of what the step needs where each op runs once")
+    return int(float(number) * UNITS[unit])
+
+
+class Recipe:
+    """A joint graph's program, and how it is planned."""
+
+    def __init__(self, joint, costs=None, device=None):
+        self.joint = joint
+        self.options = {"align": 1, "costs": costs, "device": device or device_of(joint)}
+        self.before = self.plan(1 << 62).recomputed.before
+
+    def plan(self, budget):
+        return self.joint.model.plan(recompute=True, fit=budget, progress=False, **self.options)
+
+    def fitted(self, budget):
+        """Figures and the order of ops within a budget."""
+        plan = self.plan(budget)
+        found = plan.recomputed
+        if budget < found.floor:
+            raise arenaut.NoPlanError(f"the step does not fit into {budget:,} bytes: at least {found.floor:,} are "
+                                      f"needed, whatever runs again (proven)", records.NO_PLAN, floor=found.floor)
+        if not found.fits:
+            raise arenaut.RefusedError(
+                f"no schedule was found for {budget:,} bytes; the least that was found is {found.after:,}, and at least "
+                f"{found.floor:,} are needed (proven)", records.REFUSED, floor=found.floor)
+        ops = plan._schedule() or tuple(range(len(self.joint.ops)))
+        runs = sum(not self.joint.is_view(op) for op in ops)
+        n_ops = sum(not self.joint.is_view(op) for op in range(len(self.joint.ops)))
+        return Fitted(found.before, budget, found.after, None, found.floor, n_ops, runs - n_ops, found.time,
+                      found.added_time, found.least_time), ops
+
+
+def device_of(joint):
+    """The model of times where none is given: that of the kind of processor."""
+    placed = {value.device.type for node in joint.graph.graph.nodes
+              for value in [node.meta.get("val")] if isinstance(value, torch.Tensor)}
+    return "cpu" if placed <= {"cpu", "meta"} else "a100"
+
+
+class Step:
+    """A model whose steps keep a budget: called as the model is, and followed by `backward()`. Made by `fit`.
+
+    Attributes:
+        memory (int | str): the budget.
+        fitted (Fitted): figures of the arguments that were planned last.
+        planned (bool): False: a step that was counted needed another amount than planned, and all run as PyTorch
+            runs them by itself.
+    """
+
+    def __init__(self, model: torch.nn.Module, memory: int | str, costs: Path | None, device: Any) -> None:
+        self.model, self.memory, self.costs, self.device = model, memory, costs, device
+        self.planned, self.fitted, self.meter = True, None, None
+        self.tried = set()
+        self.compiled = compiled(model, backend_of(self.partition, self.compiler))
+
+    def partition(self, graph, joint_inputs, *, num_fwd_outputs, **about):
+        joint = Joint(graph, num_fwd_outputs)
+        recipe = Recipe(joint, self.costs, self.device)
+        self.fitted, ops = recipe.fitted(bytes_of(self.memory, recipe.before))
+        return partition(joint, ops, joint_inputs, num_fwd_outputs=num_fwd_outputs, **about)
+
+    def compiler(self, graph, example_inputs):
+        """Calls of the graph one by one, under the meter where there is one."""
+        from torch._dynamo.backends.debugging import boxed_nop
+        run = boxed_nop(graph, example_inputs)
+
+        def metered(arguments):
+            with self.meter or contextlib.nullcontext():
+                return run(arguments)
+
+        metered._boxed_call = True  # arguments are let go as they are taken
+        return metered
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key = kind_of(self.model, args, kwargs) if self.planned and torch.is_grad_enabled() else None
+        if key and key not in self.tried:
+            self.try_out(args, kwargs)
+            self.tried.add(key)
+        with explained():
+            return self.compiled(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Step of {type(self.model).__name__}: {self.fitted}>"
+
+    def try_out(self, args, kwargs):
+        """Runs a step whose storages are counted, and holds that against the plan. Buffers and random numbers are
+        then as they were; gradients are not added to those of parameters."""
+        self.meter = meter = Meter()
+        planned, self.fitted = self.fitted, None
+        with explained(), undone(self.model, args, kwargs):
+            args, kwargs = pytree.tree_map(copy_of, (args, kwargs))
+            results = self.compiled(*args, **kwargs)
+            backward(self.model, args, kwargs, results)
+            del results
+        self.meter = None
+        if self.fitted is None:
+            self.fitted = planned
+            return
+        self.fitted = self.fitted._replace(counted=meter.peak)
+        self.judge()
+
+    def judge(self):
+        counted, planned = self.fitted.counted, self.fitted.planned
+        if abs(counted - planned) <= TOLERANCE * planned:
+            return
+        warnings.warn(f"arenaut.torch.fit: a step needed {counted:,} bytes where {planned:,} were planned; from now on "
+                      "PyTorch's default partition runs, which keeps no budget", RuntimeWarning, stacklevel=4)
+        self.planned = False
+        self.compiled = compiled(self.model, backend_of(default_partition, self.compiler))
+
+
+def copy_of(value):
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
+def tensors_of(tree):
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def kind_of(model, args, kwargs):
+    """What arguments share that one plan serves."""
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    kinds = tuple((leaf.shape, leaf.stride(), leaf.dtype, leaf.device, leaf.requires_grad)
+                  if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves)
+    casts = tuple((name, torch.is_autocast_enabled(name), torch.get_autocast_dtype(name)) for name in ("cpu", "cuda"))
+    return kinds, str(spec), casts, tuple(module.training for module in model.modules())
+
+
+@contextlib.contextmanager
+def undone(model, args, kwargs):
+    """Puts buffers and the state of random numbers back."""
+    places = [(module._buffers, name, buffer, buffer.clone()) for module in model.modules()
+              for name, buffer in module._buffers.items() if buffer is not None]
+    devices = {t.device for t in (*tensors_of((args, kwargs)), *model.parameters()) if t.device.type == "cuda"}
+    with torch.random.fork_rng(devices=[device.index for device in devices]):
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for holder, name, buffer, content in places:
+                    holder[name] = buffer
+                    buffer.copy_(content)
+
+
+def backward(model, args, kwargs, results):
+    """The backward pass for gradients of one."""
+    roots = [leaf for leaf in tensors_of(results) if leaf.requires_grad]
+    wanted = [t for t in (*model.parameters(), *tensors_of((args, kwargs))) if t.requires_grad]
+    if roots:
+        torch.autograd.grad(roots, wanted, [torch.ones_like(root) for root in roots], allow_unused=True)
+
+
+def fit(model: torch.nn.Module, memory: int | str, inputs: Any, *, costs: Path | None = None,
+        device: str | tuple[int, int] | None = None) -> Step:
+    """Makes the training steps of a model fit into memory, in as little time as was found.
+
+    Args:
+        model: a module, in the mode in which it is trained; best one that returns its loss.
+        memory: bytes, or text: "8GB" (10**9), "8G" or "8GiB" (2**30), "60%" of what the step needs where each op
+            runs once. Fitted says what is counted.
+        inputs: arguments of a call: a tuple, or a dict of named ones. They tell sizes; others that come later are
+            planned when they come. A step is run with them and counted, and leaves no trace.
+        costs: a path to CSV with the times of ops, as profile makes it.
+        device: whose times are modelled, where there are none in `costs`: "a100", "h100", "cpu", or its
+            (operations, bytes) in a second. None: "cpu", or "a100" where tensors are elsewhere.
+
+    Returns:
+        A Step, to be called as the model is.
+
+    Raises:
+        NoPlanError: no step needs as little: `floor` is proven.
+        RefusedError: none was found, or the step holds something that is not supported.
+        InputError: an argument is not well formed.
+    """
+    args, kwargs = arguments_of(inputs)
+    step = Step(model, memory, costs, device)
+    with torch.enable_grad():
+        step.try_out(args, kwargs)
+        step.tried.add(kind_of(model, args, kwargs))
+    if step.fitted is None:
+        raise arenaut.RefusedError("no result of the step wants a gradient: there is no backward pass", records.REFUSED)
+    return step
