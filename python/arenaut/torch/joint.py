@@ -11,7 +11,6 @@ import json
 import operator
 
 import torch
-from torch.utils import _pytree as pytree
 
 import arenaut
 from arenaut import records
@@ -43,8 +42,9 @@ def storage_of(tensor):
     return tensor.untyped_storage()._cdata
 
 
-def is_random(node):
-    return torch.Tag.nondeterministic_seeded in node.target.tags
+def draws(node):
+    """Whether it takes random numbers."""
+    return torch.Tag.nondeterministic_seeded in node.target.tags and not name_of(node).endswith(".without_dropout")
 
 
 def statistics_of(node):
@@ -61,10 +61,13 @@ class Joint:
         n_outputs (int): so many of its results are those of the forward pass.
         ops (list): the node of each op of the program; None for the end of the forward pass.
         model (arenaut.Model): the program.
+
+    `sizes` are bytes of the storages of a node's results, by its name, where they were counted: kernels may
+    take more than a result needs, as those of losses do for what they add up.
     """
 
-    def __init__(self, graph: torch.fx.GraphModule, n_outputs: int) -> None:
-        self.graph, self.n_outputs = graph, n_outputs
+    def __init__(self, graph: torch.fx.GraphModule, n_outputs: int, sizes: dict | None = None) -> None:
+        self.graph, self.n_outputs, self.sizes = graph, n_outputs, sizes or {}
         self.ops, self.rows, self.tensors = [], [], []
         self.base, self.number = {}, {}  # storage -> its tensor; node -> a tensor for each result
         self.kept, self.updated = self.outputs_of_forward()
@@ -102,7 +105,7 @@ class Joint:
 
     # --- tensors ---
 
-    def add_tensor(self, name, value, kind=None):
+    def add_tensor(self, name, value, kind=None, size=None):
         """A tensor of the program, a view where its storage is known."""
         if any(not isinstance(size, int) for size in (*value.shape, *value.stride())):
             raise arenaut.RefusedError(f"{name}: the size {list(value.shape)} varies; a step is planned for fixed "
@@ -114,7 +117,7 @@ class Joint:
             tensor.update({key: first[key] for key in ("bytes", "class", "caller_owned") if key in first},
                           view_of=base)
         else:
-            tensor["bytes"] = value.untyped_storage().nbytes()
+            tensor["bytes"] = value.untyped_storage().nbytes() if size is None else size
             if kind:
                 tensor.update({"class": kind, "caller_owned": True})
         self.tensors.append(tensor)
@@ -154,12 +157,15 @@ class Joint:
         views = {storage_of(value) in self.base for value in made if value is not None}
         if len(views) > 1:
             refuse(node, "an operator that makes both views and memory is not supported")
-        self.number[node] = [None if value is None else self.add_tensor(f"{node.name}.{k}" if k else node.name, value)
-                             for k, value in enumerate(made)]
+        sizes = iter(self.sizes.get(node.name, ()))
+        self.number[node] = [
+            None if value is None else
+            self.add_tensor(f"{node.name}.{k}" if k else node.name, value, size=next(sizes, None))
+            for k, value in enumerate(made)]
         statistics = statistics_of(node)
         reads = [n for n in node.all_input_nodes if n not in statistics]
         self.put(node, {"name": name_of(node), "kind": "view" if views == {True} else "out",
-                        "pure": schema.name.startswith(("aten::", "prims::")) and not is_random(node),
+                        "pure": schema.name.startswith(("aten::", "prims::")) and not draws(node),
                         "inputs": [t for n in reads for t in self.number[n] if t is not None],
                         "outputs": self.number[node]})
 
@@ -193,11 +199,12 @@ def name_of(node):
     """As readers spell it. Attention without dropout draws no numbers, whatever its operator may do."""
     schema = node.target._schema
     name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
-    argument = next((k for k, one in enumerate(schema.arguments) if one.name == "dropout_p"), None)
-    if argument is None or is_random(node) and schema.name.startswith("aten::native_dropout"):
+    places = [k for k, argument in enumerate(schema.arguments) if argument.name == "dropout_p"]
+    if "scaled_dot_product" not in name or not places:
         return name
-    given = node.args[argument] if argument < len(node.args) else node.kwargs.get("dropout_p", 0.0)
-    return f"{name}.without_dropout" if given == 0 else name
+    at = places[0]
+    chance = node.args[at] if at < len(node.args) else node.kwargs.get("dropout_p", 0.0)
+    return f"{name}.without_dropout" if chance == 0 else name
 
 
 class Captured(Exception):
@@ -255,6 +262,3 @@ def capture(model: torch.nn.Module, inputs) -> Joint:
         raise arenaut.RefusedError("no result of the step wants a gradient: there is no backward pass", records.REFUSED)
     return found[0]
 
-
-def leaves_of(tree):
-    return pytree.tree_leaves(tree)

@@ -59,7 +59,7 @@ class Scheduler:
     def copied(self, node):
         copy = self.graph.node_copy(node, self.latest.__getitem__)
         copy.meta = {key: value for key, value in node.meta.items() if key not in ("recompute", "ac_graph_id")}
-        copy.meta["partitioner_tag"] = self.tag
+        copy.meta.update(partitioner_tag=self.tag, joint_name=node.name)
         return copy
 
 

@@ -39,7 +39,8 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K"
          "T": 2**40, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
-class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added_ops time added_time least_time")):
+class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added_ops time added_time least_time "
+                                  "kept")):
     """What a step comes to. Bytes are those of storages that the step's operators make and that are there at
     once: activations, what is saved for the backward pass, results and gradients; not parameters, buffers,
     inputs, optimizer states, and what kernels need inside.
@@ -55,6 +56,8 @@ class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added
         time (int): nanoseconds of all ops, each once; measured or modelled.
         added_time (int): of the runs that were added.
         least_time (int): no schedule within the budget adds less: proven, and checked.
+        kept (bool): False: what was counted is not what was planned, and the step runs as PyTorch's default
+            partition has it, which keeps no budget.
     """
 
     __slots__ = ()
@@ -68,6 +71,7 @@ class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added
     time: int
     added_time: int
     least_time: int
+    kept: bool
 
     def __str__(self) -> str:
         counted = "not counted" if self.counted is None else f"{self.counted:,} counted"
@@ -120,7 +124,7 @@ class Recipe:
         runs = sum(not self.joint.is_view(op) for op in ops)
         n_ops = sum(not self.joint.is_view(op) for op in range(len(self.joint.ops)))
         return Fitted(found.before, budget, found.after, None, found.floor, n_ops, runs - n_ops, found.time,
-                      found.added_time, found.least_time), ops
+                      found.added_time, found.least_time, True), ops
 
 
 def device_of(joint):
@@ -130,76 +134,102 @@ def device_of(joint):
     return "cpu" if placed <= {"cpu", "meta"} else "a100"
 
 
-class Step:
-    """A model whose steps keep a budget: called as the model is, and followed by `backward()`. Made by `fit`.
+class Compiled:
+    """A step for arguments of one kind: planned, run once with its storages counted, and kept if that needed what
+    was planned; else it runs as PyTorch partitions it by itself."""
 
-    Attributes:
-        memory (int | str): the budget.
-        fitted (Fitted): figures of the arguments that were planned last.
-        planned (bool): False: a step that was counted needed another amount than planned, and all run as PyTorch
-            runs them by itself.
-    """
-
-    def __init__(self, model: torch.nn.Module, memory: int | str, costs: Path | None, device: Any) -> None:
-        self.model, self.memory, self.costs, self.device = model, memory, costs, device
-        self.planned, self.fitted, self.meter = True, None, None
-        self.tried = set()
-        self.compiled = compiled(model, backend_of(self.partition, self.compiler))
+    def __init__(self, step):
+        self.step, self.fitted, self.meter, self.sizes = step, None, None, {}
+        self.run = compiled(step.model, backend_of(self.partition, self.compiler))
 
     def partition(self, graph, joint_inputs, *, num_fwd_outputs, **about):
-        joint = Joint(graph, num_fwd_outputs)
-        recipe = Recipe(joint, self.costs, self.device)
-        self.fitted, ops = recipe.fitted(bytes_of(self.memory, recipe.before))
+        step, joint = self.step, Joint(graph, num_fwd_outputs, self.sizes)
+        recipe = Recipe(joint, step.costs, step.device)
+        self.fitted, ops = recipe.fitted(bytes_of(step.memory, recipe.before))
         return partition(joint, ops, joint_inputs, num_fwd_outputs=num_fwd_outputs, **about)
 
     def compiler(self, graph, example_inputs):
         """Calls of the graph one by one, under the meter where there is one."""
         from torch._dynamo.backends.debugging import boxed_nop
+        names = [node.meta.get("joint_name") for node in graph.graph.nodes
+                 if isinstance(node.target, torch._ops.OpOverload)]
         run = boxed_nop(graph, example_inputs)
 
         def metered(arguments):
-            with self.meter or contextlib.nullcontext():
+            if self.meter is None:
+                return run(arguments)
+            self.meter.expect(names)
+            with self.meter:
                 return run(arguments)
 
         metered._boxed_call = True  # arguments are let go as they are taken
         return metered
 
+    def try_out(self, args, kwargs):
+        """Runs a step and holds it against the plan, a second time where storages had other sizes than expected."""
+        for last in False, True:
+            self.count(args, kwargs)
+            if self.fitted is None:
+                raise arenaut.RefusedError("no result of the step wants a gradient: there is no backward pass",
+                                           records.REFUSED)
+            if self.as_planned():
+                return
+            if not last:
+                self.run = compiled(self.step.model, backend_of(self.partition, self.compiler))
+        warnings.warn(f"arenaut.torch.fit: a step needed {self.fitted.counted:,} bytes where {self.fitted.planned:,} "
+                      "were planned; it runs as PyTorch's default partition has it, which keeps no budget",
+                      RuntimeWarning, stacklevel=4)
+        self.fitted = self.fitted._replace(kept=False)
+        self.run = compiled(self.step.model, backend_of(default_partition, self.compiler))
+
+    def as_planned(self):
+        return abs(self.fitted.counted - self.fitted.planned) <= TOLERANCE * self.fitted.planned
+
+    def count(self, args, kwargs):
+        """Runs a step that leaves no trace: buffers and random numbers are then as they were, and gradients are not
+        added to those of parameters."""
+        self.meter = Meter()
+        with undone(self.step.model, args, kwargs):
+            args, kwargs = pytree.tree_map(copy_of, (args, kwargs))
+            with explained():
+                results = self.run(*args, **kwargs)
+            backward(self.step.model, args, kwargs, results)
+        if self.fitted:
+            self.fitted = self.fitted._replace(counted=self.meter.peak)
+        self.sizes, self.meter = self.meter.sizes, None
+
+
+class Step:
+    """A model whose steps keep a budget: called as the model is, and followed by `backward()`. Made by `fit`.
+
+    Attributes:
+        memory (int | str): the budget.
+        fitted (Fitted): figures of the step for arguments of the kind that came last.
+    """
+
+    fitted: Fitted
+
+    def __init__(self, model: torch.nn.Module, memory: int | str, costs: Path | None, device: Any) -> None:
+        self.model, self.memory, self.costs, self.device = model, memory, costs, device
+        self.kinds = {}
+
+    def prepare(self, args, kwargs):
+        """What runs arguments of this kind."""
+        kind = kind_of(self.model, args, kwargs)
+        if kind not in self.kinds:
+            new = Compiled(self)
+            new.try_out(args, kwargs)
+            self.kinds[kind] = new
+        self.fitted = self.kinds[kind].fitted
+        return self.kinds[kind]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key = kind_of(self.model, args, kwargs) if self.planned and torch.is_grad_enabled() else None
-        if key and key not in self.tried:
-            self.try_out(args, kwargs)
-            self.tried.add(key)
-        with explained():
-            return self.compiled(*args, **kwargs)
+        if not torch.is_grad_enabled():
+            return self.model(*args, **kwargs)
+        return self.prepare(args, kwargs).run(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Step of {type(self.model).__name__}: {self.fitted}>"
-
-    def try_out(self, args, kwargs):
-        """Runs a step whose storages are counted, and holds that against the plan. Buffers and random numbers are
-        then as they were; gradients are not added to those of parameters."""
-        self.meter = meter = Meter()
-        planned, self.fitted = self.fitted, None
-        with explained(), undone(self.model, args, kwargs):
-            args, kwargs = pytree.tree_map(copy_of, (args, kwargs))
-            results = self.compiled(*args, **kwargs)
-            backward(self.model, args, kwargs, results)
-            del results
-        self.meter = None
-        if self.fitted is None:
-            self.fitted = planned
-            return
-        self.fitted = self.fitted._replace(counted=meter.peak)
-        self.judge()
-
-    def judge(self):
-        counted, planned = self.fitted.counted, self.fitted.planned
-        if abs(counted - planned) <= TOLERANCE * planned:
-            return
-        warnings.warn(f"arenaut.torch.fit: a step needed {counted:,} bytes where {planned:,} were planned; from now on "
-                      "PyTorch's default partition runs, which keeps no budget", RuntimeWarning, stacklevel=4)
-        self.planned = False
-        self.compiled = compiled(self.model, backend_of(default_partition, self.compiler))
 
 
 def copy_of(value):
@@ -270,8 +300,5 @@ def fit(model: torch.nn.Module, memory: int | str, inputs: Any, *, costs: Path |
     args, kwargs = arguments_of(inputs)
     step = Step(model, memory, costs, device)
     with torch.enable_grad():
-        step.try_out(args, kwargs)
-        step.tried.add(kind_of(model, args, kwargs))
-    if step.fitted is None:
-        raise arenaut.RefusedError("no result of the step wants a gradient: there is no backward pass", records.REFUSED)
+        step.prepare(args, kwargs)
     return step
