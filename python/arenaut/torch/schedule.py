@@ -8,9 +8,8 @@ from __future__ import annotations
 import operator
 
 import torch
-from functorch.compile import default_partition
 
-from arenaut.torch.joint import WITHOUT_STATISTICS, statistics_of
+from arenaut.torch.traced import WITHOUT_STATISTICS, statistics_of
 
 
 class Scheduler:
@@ -61,6 +60,11 @@ class Scheduler:
         copy.meta = {key: value for key, value in node.meta.items() if key not in ("recompute", "ac_graph_id")}
         copy.meta.update(partitioner_tag=self.tag, joint_name=node.name)
         return copy
+
+
+def default_partition(*arguments, **about):
+    from functorch.compile import default_partition as partition  # takes a second to import
+    return partition(*arguments, **about)
 
 
 def partition(joint, ops, joint_inputs, **about):
