@@ -16,6 +16,7 @@ A training step within a budget; see docs/training.md.
 from arenaut.torch.budget import Curve, Fitted, curve
 from arenaut.torch.costs import profile
 from arenaut.torch.executor import Planned, compile, load
+from arenaut.torch.traced import joint
 from arenaut.torch.training import Step, fit
 
-__all__ = ["Curve", "Fitted", "Planned", "Step", "compile", "curve", "fit", "load", "profile"]
+__all__ = ["Curve", "Fitted", "Planned", "Step", "compile", "curve", "fit", "joint", "load", "profile"]

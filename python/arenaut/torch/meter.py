@@ -34,11 +34,10 @@ class Meter(TorchDispatchMode):
     def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
         made = operator(*args, **(kwargs or {}))
         given = {storage._cdata for storage in storages_of((args, kwargs))}
-        sizes = self.sizes.setdefault(next(self.names, None), [])
-        sizes.clear()
-        for storage in storages_of(made):
+        storages = list(storages_of(made))
+        self.sizes.setdefault(next(self.names, None), [storage.nbytes() for storage in storages])
+        for storage in storages:
             key, size = storage._cdata, storage.nbytes()
-            sizes.append(size)
             if key not in given and key not in self.known:
                 self.known[key] = weakref.ref(storage, lambda _, key=key, size=size: self.forget(key, size))
                 self.alive += size

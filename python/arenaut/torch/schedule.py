@@ -43,6 +43,9 @@ class Scheduler:
 
     def run(self, node):
         again = node in self.first
+        if "first" in node.meta and not again:
+            self.note(node, self.latest[node.meta["first"]])  # what drew the mask has applied it
+            return
         made = self.copied(node)
         fields = [user for user in node.users if user.target is operator.getitem]
         if again and statistics_of(node):
@@ -57,7 +60,7 @@ class Scheduler:
 
     def copied(self, node):
         copy = self.graph.node_copy(node, self.latest.__getitem__)
-        copy.meta = {key: value for key, value in node.meta.items() if key not in ("recompute", "ac_graph_id")}
+        copy.meta = {key: value for key, value in node.meta.items() if key not in ("recompute", "ac_graph_id", "first")}
         copy.meta.update(partitioner_tag=self.tag, joint_name=node.name)
         return copy
 

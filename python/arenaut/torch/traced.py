@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import operator
+import re
+from typing import Any
 
 import torch
 
@@ -21,14 +23,19 @@ WITHOUT_STATISTICS = {aten._native_batch_norm_legit_functional.default: aten._na
 TYPES = {torch.bool: "bool", torch.int8: "int8", torch.uint8: "uint8", torch.int16: "int16", torch.int32: "int32",
          torch.int64: "int64", torch.float16: "float16", torch.bfloat16: "bfloat16", torch.float32: "float32",
          torch.float64: "float64", torch.complex64: "complex64", torch.complex128: "complex128"}
+#: Of the mask that a dropout drew. The first time that is done already.
+APPLY = aten.native_dropout_backward.default
+#: Steps that one model may be compiled for.
+MOST_KINDS = 1024
 #: The op that ends the forward pass: it reads what leaves the graph there.
 END = "forward_end"
 
 
 def refuse(node, why):
-    where = (node.meta.get("stack_trace") or "").strip().splitlines()
-    raise arenaut.RefusedError(f"{node.target}: {why}{' at ' + where[-2].strip() if len(where) > 1 else ''}",
-                               records.REFUSED)
+    """Names the operator, and the line of the model's author."""
+    places = re.findall(r'File "(.*)", line (\d+)', node.meta.get("stack_trace") or "")
+    at = f" ({places[-1][0]}:{places[-1][1]})" if places else ""
+    raise arenaut.RefusedError(f"{node.target}: {why}{at}", records.REFUSED)
 
 
 def values_of(node):
@@ -53,6 +60,21 @@ def statistics_of(node):
     return node.args[3:5] if updates else ()
 
 
+def part_dropouts(graph):
+    """Parts dropout into drawing a mask, which is done once, and applying it, which may run again."""
+    for node in graph.graph.find_nodes(op="call_function", target=aten.native_dropout.default):
+        chance, trains = node.args[1:3]
+        fields = {user.args[1]: user for user in node.users}
+        if not trains or fields.keys() != {0, 1}:
+            continue
+        kept, mask = fields[0], fields[1]
+        with graph.graph.inserting_after(max(kept, mask)):
+            scale = 0.0 if chance == 1 else 1 / (1 - chance)
+            again = graph.graph.call_function(APPLY, (node.args[0], mask, scale))
+        again.meta = {**kept.meta, "val": torch.empty_like(kept.meta["val"]), "first": kept}
+        kept.replace_all_uses_with(again, delete_user_cb=lambda user, again=again: user is not again)
+
+
 class Joint:
     """A joint graph and the same as a program.
 
@@ -68,6 +90,7 @@ class Joint:
 
     def __init__(self, graph: torch.fx.GraphModule, n_outputs: int, sizes: dict | None = None) -> None:
         self.graph, self.n_outputs, self.sizes = graph, n_outputs, sizes or {}
+        part_dropouts(graph)
         self.ops, self.rows, self.tensors = [], [], []
         self.base, self.number = {}, {}  # storage -> its tensor; node -> a tensor for each result
         self.kept, self.updated = self.outputs_of_forward()
@@ -223,22 +246,28 @@ def arguments_of(inputs):
 
 @contextlib.contextmanager
 def explained():
-    """Errors of the compiler as ours."""
-    from torch._dynamo import exc
+    """Compiles as often as there are kinds of arguments, with errors of the compiler as ours."""
+    from torch._dynamo import config, exc
     try:
-        yield
+        with config.patch(recompile_limit=MOST_KINDS, accumulated_recompile_limit=MOST_KINDS):
+            yield
     except exc.BackendCompilerFailed as failed:
         own = failed.inner_exception
         if isinstance(own, (arenaut.ArenautError, Captured)):
             raise own from None
         raise
     except exc.Unsupported as broken:
-        reason = str(broken).strip().splitlines()[0]
-        raise arenaut.RefusedError(f"the step has a graph break, and is planned only as one graph: {reason}",
+        lines = str(broken).strip().splitlines()
+        why = next((line.split("Explanation: ")[1] for line in lines if "Explanation: " in line), "")
+        at = "".join(f" ({frame.filename}:{frame.lineno})" for frame in list(broken.real_stack or ())[-1:])
+        raise arenaut.RefusedError(f"the step has a graph break, and only one graph is planned: {lines[0]}. {why}{at}",
                                    records.REFUSED) from broken
 
 
 def compiled(model, backend):
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        raise arenaut.RefusedError("DistributedDataParallel is not supported: its step is several graphs",
+                                   records.REFUSED)
     return torch.compile(model, backend=backend, fullgraph=True, dynamic=False)
 
 
@@ -247,7 +276,7 @@ def backend_of(partition, compiler):
     return aot_autograd(fw_compiler=compiler, bw_compiler=compiler, partition_fn=partition)
 
 
-def capture(model: torch.nn.Module, inputs) -> Joint:
+def capture(model: torch.nn.Module, inputs: Any) -> Joint:
     """The joint graph of a step; nothing is computed, and no memory taken."""
     def keep(graph, _, *, num_fwd_outputs, **_other):
         found.append(Joint(graph, num_fwd_outputs))
@@ -262,3 +291,15 @@ def capture(model: torch.nn.Module, inputs) -> Joint:
         raise arenaut.RefusedError("no result of the step wants a gradient: there is no backward pass", records.REFUSED)
     return found[0]
 
+
+def joint(model: torch.nn.Module, inputs: Any) -> arenaut.Model:
+    """The training step of a model, forward and backward pass in one, as a model to plan, explain and view.
+    Nothing is run. Parameters, buffers and inputs take no bytes; `costs` of it are those that profile measures.
+
+    Args:
+        model, inputs: as of fit.
+
+    Examples:
+        arenaut.torch.joint(model, inputs).plan().save("step.program.json")
+    """
+    return capture(model, inputs).model

@@ -44,7 +44,7 @@ class Compiled:
     def partition(self, graph, joint_inputs, *, num_fwd_outputs, **about):
         step, joint = self.step, Joint(graph, num_fwd_outputs, self.sizes)
         recipe = Recipe(joint, step.costs, step.device)
-        self.fitted, ops = recipe.fitted(bytes_of(step.memory, recipe.before))
+        self.fitted, ops = recipe.fitted(step.budget or bytes_of(step.memory, recipe.before))
         return partition(joint, ops, joint_inputs, num_fwd_outputs=num_fwd_outputs, **about)
 
     def compiler(self, graph, example_inputs):
@@ -102,30 +102,35 @@ class Step:
     """A model whose steps keep a budget: called as the model is, and followed by `backward()`. Made by `fit`.
 
     Attributes:
-        memory (int | str): the budget.
+        memory (int | str): as it was given.
+        budget (int): bytes; percent are those of the first arguments.
         fitted (Fitted): figures of the step for arguments of the kind that came last.
     """
 
     fitted: Fitted
+    budget: int
 
     def __init__(self, model: torch.nn.Module, memory: int | str, costs: Path | None, device: Any) -> None:
         self.model, self.memory, self.costs, self.device = model, memory, costs, device
+        self.budget = 0  # until the first arguments are known
         self.kinds = {}
 
     def prepare(self, args, kwargs):
         """What runs arguments of this kind."""
         kind = kind_of(self.model, args, kwargs)
-        if kind not in self.kinds:
-            new = Compiled(self)
-            new.try_out(args, kwargs)
-            self.kinds[kind] = new
-        self.fitted = self.kinds[kind].fitted
-        return self.kinds[kind]
+        one = self.kinds.get(kind) or Compiled(self)
+        if not one.fitted or one.fitted.counted is None:  # new, or compiled anew meanwhile
+            one.try_out(args, kwargs)
+        self.kinds[kind] = one
+        self.fitted = one.fitted
+        return one
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not torch.is_grad_enabled():
             return self.model(*args, **kwargs)
-        return self.prepare(args, kwargs).run(*args, **kwargs)
+        run = self.prepare(args, kwargs).run
+        with explained():
+            return run(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Step of {type(self.model).__name__}: {self.fitted}>"
@@ -200,4 +205,5 @@ def fit(model: torch.nn.Module, memory: int | str, inputs: Any, *, costs: Path |
     step = Step(model, memory, costs, device)
     with torch.enable_grad():
         step.prepare(args, kwargs)
+    step.budget = step.fitted.budget
     return step
