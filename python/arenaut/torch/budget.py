@@ -58,6 +58,8 @@ class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added
 
     def __str__(self) -> str:
         counted = "not counted" if self.counted is None else f"{self.counted:,} counted"
+        if not self.kept:
+            return f"{self.planned:,} bytes planned, {counted}: not kept, runs as PyTorch's default partition has it"
         return (f"{self.planned:,} bytes planned, {counted}, of {self.before:,} where each op runs once; "
                 f"{self.added_ops} of {self.ops} ops run again: {percent(self.added_time, self.time)} more time, at "
                 f"least {percent(self.least_time, self.time)} (proven)")

@@ -73,6 +73,8 @@ def profile(model: torch.nn.Module, inputs: Any, path: Path | None = None, *, re
     """
     joint, known, lines = capture(model, inputs), {}, ["method,op,nanoseconds"]
     for op, node in enumerate(joint.ops):
+        if node is None:
+            lines.append(f"main,{op},0")
         if joint.is_view(op):
             continue
         kind = kind_of(node)

@@ -10,12 +10,16 @@ import contextlib
 import json
 import operator
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 import arenaut
 from arenaut import records
+from arenaut.documents import write_file
+
+if TYPE_CHECKING:
+    from arenaut.typed import Path
 
 aten = torch.ops.aten
 #: What is run instead where such an op runs again: the same without the statistics, which are updated once.
@@ -161,6 +165,8 @@ class Joint:
         if isinstance(value, torch.Tensor):
             kind = "state" if node.meta.get("desc") in self.targets else "constant"
             self.number[node] = [self.add_tensor(node.name, value, kind)]
+        elif isinstance(value, (torch.SymInt, torch.SymFloat)):
+            refuse(node, "an input that varies from call to call is not supported: a step is planned for fixed sizes")
         elif value is not None and not isinstance(value, (int, float, bool)):
             refuse(node, f"an input that is a {type(value).__name__} is not supported")
         else:
@@ -292,14 +298,15 @@ def capture(model: torch.nn.Module, inputs: Any) -> Joint:
     return found[0]
 
 
-def joint(model: torch.nn.Module, inputs: Any) -> arenaut.Model:
-    """The training step of a model, forward and backward pass in one, as a model to plan, explain and view.
-    Nothing is run. Parameters, buffers and inputs take no bytes; `costs` of it are those that profile measures.
+def joint(model: torch.nn.Module, inputs: Any, path: Path | None = None) -> arenaut.Model:
+    """The training step of a model, forward and backward pass in one, as a model to plan and explain. Nothing is
+    run. Parameters, buffers and inputs take no bytes; the numbers of its ops are those in what profile writes.
 
     Args:
         model, inputs: as of fit.
-
-    Examples:
-        arenaut.torch.joint(model, inputs).plan().save("step.program.json")
+        path: of a file to write, for the command: "step.program.json".
     """
-    return capture(model, inputs).model
+    text = capture(model, inputs).text()
+    if path is not None:
+        write_file(path, text.encode())
+    return arenaut.Model.parse(text.encode(), "step.program.json")
