@@ -226,6 +226,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="for the times of each way")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    torch._dynamo.config.recompile_limit = 64  # one module class is compiled for each way
     warnings.simplefilter("ignore", FutureWarning)
     for name in args.names or ("resnet", "unet", "gpt", "vit"):
         compared(name, args.device, args.seconds)

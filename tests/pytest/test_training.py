@@ -153,6 +153,34 @@ def test_a_batch_norm_updates_its_statistics_once(training):
     assert not all(torch.equal(a, b) for a, b in zip(before, model.buffers()))
 
 
+class Moving(nn.Module):
+    """Behind each layer a buffer is added, cheaply, that the step then changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(32, 32) for _ in range(5))
+        self.register_buffer("shift", torch.ones(32))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x)) + self.shift.view(1, 32)
+        self.shift.mul_(1.5)
+        return x.square().mean()
+
+
+def test_what_reads_a_buffer_that_the_step_updates_does_not_run_again(training):
+    from arenaut.torch.traced import capture
+    model, inputs = Moving(), (torch.randn(512, 32),)
+    alone, found = copy.deepcopy(model), capture(model, inputs)
+    plan = found.model.plan(recompute=True, fit=found.model.plan().arena * 3 // 4, align=1)
+    ops = plan._schedule()
+    again = [found.rows[op]["name"] for op in set(ops) if ops.count(op) > 1 and not found.is_view(op)]
+    assert again and "aten::add.Tensor" not in again
+    step = training.fit(model, memory="75%", inputs=inputs)
+    assert step.fitted.added_ops > 0 and close(step.fitted)
+    assert_same(trained(step, model, inputs), trained(alone, alone, inputs))
+
+
 def test_fitting_leaves_no_trace(training):
     model, inputs = joint_graphs.ResNet((1, 1, 1, 1), 8, 10).train(), image(8, 64, 10)
     model.body.append(nn.Dropout(0.5))

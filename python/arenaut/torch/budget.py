@@ -107,10 +107,9 @@ class Recipe:
                 f"no schedule was found for {budget:,} bytes; the least that was found is {found.after:,}, and at least "
                 f"{found.floor:,} are needed (proven)", records.REFUSED, floor=found.floor)
         ops = plan._schedule() or tuple(range(len(self.joint.ops)))
-        runs = sum(not self.joint.is_view(op) for op in ops)
-        n_ops = sum(not self.joint.is_view(op) for op in range(len(self.joint.ops)))
-        return Fitted(found.before, budget, found.after, None, found.floor, n_ops, runs - n_ops, found.time,
-                      found.added_time, found.least_time, True), ops
+        runs = [op for op in ops if not self.joint.is_view(op)]
+        return Fitted(found.before, budget, found.after, None, found.floor, len(set(runs)), len(runs) - len(set(runs)),
+                      found.time, found.added_time, found.least_time, True), ops
 
 
 def device_of(joint):

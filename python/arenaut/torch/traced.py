@@ -113,7 +113,10 @@ class Joint:
 
     def outputs_of_forward(self):
         """Nodes whose values the caller gets and keeps, and those that only are new values of inputs."""
-        described = self.results.meta.get("desc") or [None] * len(self.results.args[0])
+        described = self.results.meta.get("desc")
+        if described is None:
+            raise arenaut.RefusedError(f"PyTorch {torch.__version__} does not say which inputs a step updates, as 2.13 "
+                                       "does", records.REFUSED)
         kept, updated, targets = [], [], []
         for node, about in zip(self.results.args[0][:self.n_outputs], described):
             update = type(about).__name__ == "InputMutationAOTOutput"
