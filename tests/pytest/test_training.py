@@ -2,6 +2,7 @@
 the model by itself."""
 
 import copy
+import re
 import sys
 import warnings
 
@@ -119,6 +120,19 @@ def test_an_ordinary_loop_computes_the_same_bits_in_what_was_planned(training, n
     assert fitted.added_ops > 0 and 0 <= fitted.least_time <= fitted.added_time < fitted.time
     assert fitted.floor <= fitted.planned
     assert_same(trained(step, model, inputs), trained(alone, alone, inputs))
+
+
+def test_the_example_of_the_page(training, capsys):
+    """docs/training.md."""
+    example = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(), re.DOTALL)[1]
+    make, inputs, _ = NETWORKS["gpt"]
+    model, (x, y) = make().train(), inputs()
+    names = {"model": model, "x": x, "y": y, "batches": [inputs() for _ in range(3)]}
+    before = [p.detach().clone() for p in model.parameters()]
+    exec(example, names)
+    assert len(example.splitlines()) <= 11
+    assert re.search(r"[\d,]+ bytes planned, [\d,]+ counted", capsys.readouterr().out)
+    assert not any(torch.equal(a, b) for a, b in zip(before, model.parameters()))
 
 
 def peak_by_the_profiler(run, inputs):
