@@ -78,6 +78,8 @@ NETWORKS = {
     "bert": (lambda: joint_graphs.Language(97, 32, False, False, 32, 3, 4), lambda: words(8, 32, 97, False), "50%"),
     "vit": (lambda: joint_graphs.ViT(32, 3, 4, 8, 32, 10), lambda: image(8, 32, 10), "50%"),
     "dropout": (lambda: Layers(lambda x: F.dropout(torch.relu(x), 0.2)), lambda: (torch.randn(512, 32),), "80%"),
+    "encoder": (lambda: Layers(nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), n=3),
+                lambda: (torch.randn(8, 64, 32),), "60%"),
     "in place": (lambda: Layers(lambda x: x.relu_()), lambda: (torch.randn(512, 32),), "80%"),
 }
 

@@ -75,7 +75,10 @@ def part_dropouts(graph):
         with graph.graph.inserting_after(max(kept, mask)):
             scale = 0.0 if chance == 1 else 1 / (1 - chance)
             again = graph.graph.call_function(APPLY, (node.args[0], mask, scale))
-        again.meta = {**kept.meta, "val": torch.empty_like(kept.meta["val"]), "first": kept}
+        # Views of what is read share its storage, which from now on is that of the mask applied.
+        again.meta = {**kept.meta, "first": kept}
+        kept.meta["val"] = torch.empty_like(again.meta["val"])
+        node.meta["val"] = (kept.meta["val"], node.meta["val"][1])
         kept.replace_all_uses_with(again, delete_user_cb=lambda user, again=again: user is not again)
 
 
@@ -186,9 +189,11 @@ class Joint:
         if not any(value is not None for value in made):
             refuse(node, "an operator that makes no tensor, as checks and sizes that depend on data do, is not "
                          "supported in a step")
+        given = {storage_of(value) for n in node.all_input_nodes for value in values_of(n) if value is not None}
         views = {storage_of(value) in self.base for value in made if value is not None}
-        if len(views) > 1:
-            refuse(node, "an operator that makes both views and memory is not supported")
+        if len(views) > 1 or views == {True} and not {storage_of(value) for value in made if value is not None} <= given:
+            refuse(node, "an operator that makes both views and memory, or views of what it is not given, is not "
+                         "supported")
         sizes = iter(self.sizes.get(node.name, ()))
         self.number[node] = [
             None if value is None else
@@ -265,10 +270,10 @@ def explained():
         if isinstance(own, (arenaut.ArenautError, Captured)):
             raise own from None
         raise
-    except exc.Unsupported as broken:
+    except (exc.Unsupported, exc.UserError) as broken:
         lines = str(broken).strip().splitlines()
         why = next((line.split("Explanation: ")[1] for line in lines if "Explanation: " in line), "")
-        at = "".join(f" ({frame.filename}:{frame.lineno})" for frame in list(broken.real_stack or ())[-1:])
+        at = "".join(f" ({frame.filename}:{frame.lineno})" for frame in list(getattr(broken, "real_stack", None) or ())[-1:])
         raise arenaut.RefusedError(f"the step has a graph break, and only one graph is planned: {lines[0]}. {why}{at}",
                                    records.REFUSED) from broken
 
