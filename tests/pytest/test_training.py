@@ -124,6 +124,20 @@ def test_an_ordinary_loop_computes_the_same_bits_in_what_was_planned(training, n
     assert_same(trained(step, model, inputs), trained(alone, alone, inputs))
 
 
+def test_what_tracing_takes_apart_has_the_bits_of_the_trace(training):
+    """Bilinear upsampling, which is another computation in every backend of torch.compile."""
+    def network():
+        layer = nn.Sequential(nn.Conv2d(8, 8, 3, 1, 1), nn.ELU(), nn.AvgPool2d(2), nn.Upsample(scale_factor=2, mode="bilinear"))
+        return nn.Sequential(*(copy.deepcopy(layer) for _ in range(3)), nn.Flatten(0), nn.Softmax(0))
+
+    model, inputs = network(), (torch.randn(2, 8, 16, 16),)
+    alone = copy.deepcopy(model)
+    step, traced = training.fit(model, memory="80%", inputs=inputs), torch.compile(alone, backend="aot_eager")
+    assert step.fitted.added_ops > 0 and close(step.fitted)
+    assert_same(trained(lambda x: step(x).square().sum(), model, inputs),
+                trained(lambda x: traced(x).square().sum(), alone, inputs))
+
+
 def test_the_example_of_the_page(training, capsys):
     """docs/training.md."""
     example = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(), re.DOTALL)[1]
