@@ -25,7 +25,7 @@ import joint_graphs  # noqa: E402
 
 import arenaut.torch  # noqa: E402
 from arenaut.torch.meter import Meter, storages_of  # noqa: E402
-from arenaut.torch.traced import TYPES, backend_of  # noqa: E402
+from arenaut.torch.traced import TYPES  # noqa: E402
 from arenaut.torch.training import backward  # noqa: E402
 
 aten = torch.ops.aten
@@ -73,16 +73,22 @@ def selective(model, blocks):
 
 
 class Budgeted:
-    """PyTorch's min-cut partition with an activation_memory_budget."""
+    """PyTorch's min-cut partition with an activation_memory_budget. A batch norm that it runs again reads statistics
+    which are updated by then, and autograd refuses that; so batch norms are taken apart, as inductor does it."""
 
     def __init__(self, model, budget):
         self.budget, self.meter = budget, None
+        self.apart = any(isinstance(one, torch.nn.BatchNorm2d) for one in model.modules())
         self.run = torch.compile(model, backend=self.backend, fullgraph=True, dynamic=False)
 
     def backend(self, graph, inputs):
         from functorch.compile import min_cut_rematerialization_partition
+        from torch._dynamo.backends.common import aot_autograd
+        from torch._inductor.decomposition import select_decomp_table
+        table = select_decomp_table() if self.apart else {}
         with torch._functorch.config.patch(activation_memory_budget=self.budget):
-            return backend_of(min_cut_rematerialization_partition, self.compiler)(graph, inputs)
+            return aot_autograd(fw_compiler=self.compiler, bw_compiler=self.compiler, decompositions=table,
+                                partition_fn=min_cut_rematerialization_partition)(graph, inputs)
 
     def compiler(self, graph, inputs):
         from torch._dynamo.backends.debugging import boxed_nop
@@ -194,7 +200,8 @@ def ways_of(base, blocks, inputs, device):
         yield title, model, model
     for budget in BUDGETS:
         model = copy.deepcopy(base)
-        yield f"activation_memory_budget {budget}", Budgeted(model, budget), model
+        run = Budgeted(model, budget)
+        yield f"activation_memory_budget {budget}{', decomposed' if run.apart else ''}", run, model
     for memory in PERCENT:
         found = fitted(base, memory, inputs, device)
         if found:
