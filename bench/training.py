@@ -84,8 +84,10 @@ class Budgeted:
     def backend(self, graph, inputs):
         from functorch.compile import min_cut_rematerialization_partition
         from torch._dynamo.backends.common import aot_autograd
-        from torch._inductor.decomposition import select_decomp_table
-        table = select_decomp_table() if self.apart else {}
+        from torch._decomp import get_decompositions
+        import torch._inductor.lowering  # noqa: F401  # the partition wants it, and does not import it
+        norms = aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward
+        table = get_decompositions(norms) if self.apart else {}
         with torch._functorch.config.patch(activation_memory_budget=self.budget):
             return aot_autograd(fw_compiler=self.compiler, bw_compiler=self.compiler, decompositions=table,
                                 partition_fn=min_cut_rematerialization_partition)(graph, inputs)
