@@ -37,16 +37,16 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
-    def __init__(self, counts=(3, 4, 6, 3)):
+    def __init__(self, counts=(3, 4, 6, 3), width=64, classes=1000):
         super().__init__()
-        layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True),
+        layers = [nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
                   nn.MaxPool2d(3, 2, 1)]
-        inside = 64
+        inside = width
         for stage, count in enumerate(counts):
             for k in range(count):
-                layers.append(Bottleneck(inside, 64 << stage, 2 if k == 0 and stage > 0 else 1))
-                inside = 4 * (64 << stage)
-        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inside, 1000))
+                layers.append(Bottleneck(inside, width << stage, 2 if k == 0 and stage > 0 else 1))
+                inside = 4 * (width << stage)
+        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inside, classes))
 
     def forward(self, x, y):
         return F.cross_entropy(self.body(x), y)
@@ -118,13 +118,13 @@ class Language(nn.Module):
 
 
 class ViT(nn.Module):
-    def __init__(self, width=768, layers=12, heads=12, patch=16, size=224):
+    def __init__(self, width=768, layers=12, heads=12, patch=16, size=224, classes=1000):
         super().__init__()
         self.patches = nn.Conv2d(3, width, patch, patch)
         self.first = nn.Parameter(torch.zeros(1, 1, width))
         self.places = nn.Parameter(torch.zeros(1, (size // patch) ** 2 + 1, width))
         self.blocks = nn.ModuleList([Block(width, heads, False, True) for _ in range(layers)])
-        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 1000)
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes)
 
     def forward(self, x, y):
         x = self.patches(x).flatten(2).transpose(1, 2)

@@ -116,7 +116,8 @@ def functions():
 
 
 def calls():
-    """File of src → files of src that it calls. A function that is defined twice counts for none."""
+    """File of src → files of src of which it names a function, to call it or to have it called. A function that is
+    defined twice counts for none."""
     code = {path: without_comments(path.read_text()) for path in sources("src", ".c")}
     defined = defaultdict(set)
     for path, text in code.items():
@@ -125,7 +126,7 @@ def calls():
             defined[name].add(path)
     graph = {path: set() for path in code}
     for path, text in code.items():
-        for name in set(re.findall(r"\b((?:arn|arenaut)_\w+)\s*\(", text)):
+        for name in set(re.findall(r"\b((?:arn|arenaut)_\w+)", text)):
             graph[path] |= defined[name] - {path} if len(defined[name]) == 1 else set()
     return graph
 

@@ -1,5 +1,5 @@
 /* The table of a file's memories: a row for each that a method states, with its size now and with
- * the plan in the file. The sizes are found by src/pipeline/file_memories.c. */
+ * the plan in the file. The sizes are found by src/stages/file_memories.c. */
 #include "memories.h"
 
 #include <inttypes.h>

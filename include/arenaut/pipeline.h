@@ -335,9 +335,9 @@ arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *pipeline,
                                              arenaut_stated_places *stated,
                                              arenaut_finding *finding, arenaut_error *err);
 
-/* Passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`, `problem`.
- * BAD_ARGUMENT for options that do not suit the file, BAD_INPUT where a size is open, and the
- * errors of passes and lowering. */
+/* Transforms, passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`,
+ * `problem`. BAD_ARGUMENT for options that do not suit the file, BAD_INPUT where a size is open,
+ * and the errors of passes and lowering. */
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_error *err);
 
 /* The runtime's own plan. An unknown or wrong one is no error. Fills `baseline`, `memories` and

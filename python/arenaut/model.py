@@ -520,20 +520,24 @@ class ModelPlan(Plan):
                   kernels=text_of(kernels.contents.name) if kernels else None)
         return made
 
+    def _schedule(self):
+        """The file's ops in the order in which they run now, and again those that run again; None: as there."""
+        rewrite = self._pipeline.record.rewrite
+        if not rewrite or rewrite.contents.n_stages:
+            return None
+        ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops])
+        return None if ops == tuple(range(len(ops))) else ops
+
     @property
     def order(self) -> Order | None:
         """Schedules of the ops; None if `reorder` was not asked for, or if the
         ops must stay where they are."""
-        found, rewrite = self._pipeline.record.ordering, self._pipeline.record.rewrite
-        moved = rewrite and not rewrite.contents.n_stages
-        ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
-        if ops == tuple(range(len(ops or ()))):
-            ops = None
+        found = self._pipeline.record.ordering
         if not found.known:
             return None
         joins = (found.n_in_place, found.n_joins) if found.n_joins else None
         views = (found.n_copied, found.n_views) if found.n_views else None
-        return Order(found.given, found.best, found.bound, ops, bool(found.between_jumps), joins,
+        return Order(found.given, found.best, found.bound, self._schedule(), bool(found.between_jumps), joins,
                      views, found.n_held)
 
     @property

@@ -1,15 +1,16 @@
-/* What the file's runtime does today: its own planner's answer or, where the file holds a plan that
- * the runtime obeys, that plan with whatever it leaves open filled in. Where overrides changed the
- * program, the one that was read is lowered once more as the runtime does it. A new plan is held
- * against this one (outcome.c); it is checked like any other, and may be found wrong. */
-#include "pipeline/stages.h"
+/* Baseline: the plan of the file's runtime as it is. That is its own planner's answer or, if the
+ * file holds a plan that the runtime obeys, that plan with open places filled in. If overrides
+ * changed the program, the one that was read is lowered once more as the runtime does it. A new
+ * plan is held against this one (write_model.c); it is checked like any other, and may be found
+ * wrong. */
+#include "stages/stages.h"
 
 #include <inttypes.h>
 
 #include "core/checked.h"
 #include "ir/lifetimes.h"
 
-/* Whether the file's plan leaves the runtime nothing to place but scratch: then plain calls may be
+/* True if the file's plan leaves the runtime nothing to place but scratch: then plain calls may be
  * apart in it. */
 static bool is_placed(const arenaut_program *program) {
     for (uint32_t t = 0; t < program->n_tensors; t++) {
@@ -22,7 +23,7 @@ static bool is_placed(const arenaut_program *program) {
 }
 
 /* Lowers the program as the runtime does, with the passes in `selection`; `overlap`: its ops'
- * overlaps count. The planned document serves where nothing was changed in it. */
+ * overlaps count. The planned document serves if nothing was changed in it. */
 static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection, bool overlap,
                                        arenaut_error *err) {
     struct arenaut_pipeline_store *store = p->store;
@@ -37,7 +38,8 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     baseline->program = p->document.program;
     if (selection || arn_pipeline_overrides(&p->options) || apart != store->calls_apart) {
         store->baseline_document.format = p->document.format;
-        arenaut_status st = arn_pipeline_copy_as_read(p, &store->baseline_document.program, err);
+        arenaut_status st = arenaut_program_copy(store->as_read, arn_pipeline_allocator(p),
+                                                 &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
@@ -53,7 +55,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     return ARENAUT_OK;
 }
 
-/* Where the file puts a buffer; ARENAUT_UNPLACED if it leaves that open. */
+/* The file's place of a buffer; ARENAUT_UNPLACED if it leaves that open. */
 static uint64_t given_offset(const arenaut_baseline *baseline, uint32_t buffer) {
     const arenaut_lowering *lowering = baseline->lowering;
     const uint32_t tensor = lowering->tensor[buffer];
@@ -61,29 +63,17 @@ static uint64_t given_offset(const arenaut_baseline *baseline, uint32_t buffer) 
     return given == ARENAUT_UNPLACED ? given : given - lowering->offset[tensor];
 }
 
-/* As the runtime does: what the file places is fixed, the rest finds its way around it. */
+/* As the runtime does: given places are fixed, and the rest is planned around them. */
 static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
     const uint64_t given = given_offset(context, id);
     if (given != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(given);
 }
 
-/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
-                                          const char *planner, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = planner};
-    arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
-    const arenaut_status st =
-        arn_plan_within(problem, budget, &options, arn_pipeline_allocator(p), plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    return st;
-}
-
-/* The file's plan taken literally, overlaps and all; what it leaves open goes on top. */
+/* The file's plan taken literally, overlaps and all; buffers without a place go on top. */
 static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan) {
     const arenaut_problem *p = baseline->problem;
     uint64_t tops[ARENAUT_MAX_POOLS] = {0};
-    for (uint32_t round = 0; round < 2; round++) { /* first what is given, then the rest */
+    for (uint32_t round = 0; round < 2; round++) { /* first the given places, then the rest */
         for (uint32_t b = 0; b < p->n_buffers; b++) {
             uint64_t offset = given_offset(baseline, b);
             if (!arenaut_problem_needs_memory(p, b)) continue;
@@ -128,7 +118,7 @@ static arenaut_status check_given(const arenaut_program *program, arenaut_error 
     return ARENAUT_OK;
 }
 
-/* Fills in what the file's plan leaves open, as the runtime will; literally if the runtime
+/* Fills in the places that the file leaves open, as the runtime will; literally if the runtime
  * would be given buffers that overlap. */
 static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut_error *err) {
     arenaut_problem *fixed = NULL;
@@ -177,12 +167,12 @@ static void keep_baseline(arenaut_pipeline *p, arenaut_plan *plan) {
 
 static arenaut_status plan_of_file(arenaut_pipeline *p, arenaut_plan **plan, arenaut_error *err) {
     const bool stated = arn_states_memories(p->document.program);
-    /* Whole tokens have no place beside what is fixed: the plan is taken as it is. */
+    /* Whole tokens have no place beside fixed buffers: the plan is taken as it is. */
     const bool filled = !stated && p->target->plan_in_file && !p->target->tokens;
     return filled ? obey_file(p, plan, err) : literal_plan(p, plan, err);
 }
 
-/* What of the kernels a plan in a file may have used, from nothing to all. */
+/* Rights of the kernels that a plan in a file may have used, from none to all. */
 typedef struct attempt {
     const char *passes;
     bool overlap;
@@ -190,7 +180,7 @@ typedef struct attempt {
 
 static const attempt attempts[] = {{NULL, false}, {"inplace", false}, {"inplace,overlaps", true}};
 
-/* How many of these are worth trying. What overlaps is taken for right only if its mark names the
+/* The number of these worth trying. Overlaps are taken for right only if the plan's mark names the
  * kernels, or the user does: another tool's plan is as likely to be wrong. */
 static size_t attempts_for(const arenaut_pipeline *p) {
     const bool named = p->options.kernels || p->options.overlap ||
@@ -200,8 +190,8 @@ static size_t attempts_for(const arenaut_pipeline *p) {
     return named && p->kernels && arenaut_pass_find("overlaps") ? 3 : 2;
 }
 
-/* Holds the file's plan against what it may have used of its kernels. *finding says what is wrong
- * if it is REJECTED; with the first attempt the plan is kept all the same. */
+/* Holds the file's plan against one set of rights. *finding: the reason if it is REJECTED; with the
+ * first attempt the plan is kept all the same. */
 static arenaut_status try_file(arenaut_pipeline *p, const attempt *each, arenaut_finding *finding,
                                arenaut_error *err) {
     arenaut_baseline *baseline = &p->baseline;
@@ -218,8 +208,8 @@ static arenaut_status try_file(arenaut_pipeline *p, const attempt *each, arenaut
     return st;
 }
 
-/* Our own plan, for kernels that nobody here knows: right or wrong, it is not to be replaced for
- * that. */
+/* Our own plan, for kernels that this build does not know: right or wrong, it is not to be replaced
+ * for that. */
 static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *err) {
     return arn_pipeline_blame(p, err, "kernels",
                               "kernels: the plan in the file was made for the kernels '%s', which "
@@ -229,8 +219,8 @@ static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *
 
 /* Tries the file's plan, first as it stands, then with the operands that the runtime's kernels may
  * overwrite, and as far as they may reach into one: our own plans may need that. One that is right
- * but shares what the problem keeps apart does not show where the runtime puts scratch; what comes
- * after it may. */
+ * but shares memory that the problem keeps apart does not show the runtime's places of scratch; the
+ * next attempt may. */
 static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     const size_t n = attempts_for(p);
     size_t right = n;
@@ -246,7 +236,7 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
         if (st != ARENAUT_REJECTED) return st;
         if (i == 0 && arn_pipeline_unknown_kernels(p)) return blame_unknown_kernels(p, err);
         if (i == 0) arn_pipeline_note_other_kernels(p);
-        /* What kernels do that are named says more than that something overlaps. */
+        /* The walks of kernels that are named say more than that something overlaps. */
         if (i == 0 || attempts[i].overlap) told = finding;
     }
     if (right < n) return try_file(p, &attempts[right], &told, err);
@@ -254,9 +244,8 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
 }
 
-/* What the planner of `target` makes of the baseline's problem. Not knowing what a runtime does
- * today is no reason to fail: the plan is still right, and the report says that there is nothing to
- * compare it with. */
+/* The plan that the planner of `target` makes of the baseline's problem. Without one the new plan
+ * is still right, and the report says that there is nothing to compare it with. */
 static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *target,
                                     arenaut_error *err) {
     arenaut_plan *plan = NULL;
@@ -268,14 +257,14 @@ static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *t
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(plan);
-        arn_pipeline_note(p, "what %s does today is not known: %s", target->name,
+        arn_pipeline_note(p, "the baseline of %s is not known: %s", target->name,
                           why.msg[0] ? why.msg : "it finds no plan");
         return ARENAUT_OK;
     }
     keep_baseline(p, plan);
     st = arenaut_check_plan(p->baseline.problem, plan, arn_pipeline_allocator(p), &finding, err);
     if (st != ARENAUT_REJECTED) return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;
-    return arn_fail(err, ARENAUT_INTERNAL, 0, "what %s does today did not pass the checker: %s",
+    return arn_fail(err, ARENAUT_INTERNAL, 0, "the baseline of %s did not pass the checker: %s",
                     target->name, finding.msg);
 }
 
@@ -306,7 +295,7 @@ static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
     return baseline->overlaps ? ARENAUT_OK : st;
 }
 
-/* Where it was stopped, nothing is said of the file's plan. */
+/* If it was stopped, nothing is said of the file's plan. */
 static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_error why = {0};
     const arenaut_status st = find_in_file(p, &why);
@@ -317,11 +306,11 @@ static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     keep_baseline(p, NULL);
     p->baseline.from_file = p->baseline.overlaps = p->baseline.in_place = p->baseline.reaches =
         p->baseline.shares = false;
-    arn_pipeline_note(p, "what %s does today is not known: %s", p->target->name, why.msg);
+    arn_pipeline_note(p, "the baseline of %s is not known: %s", p->target->name, why.msg);
     return lower_as_runtime(p, NULL, false, err);
 }
 
-bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
+static bool holds_plan(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
     return (p->target->plan_in_file || p->options.judge_given) &&
            (program->given != ARENAUT_GIVEN_NONE || arn_states_memories(program));
@@ -332,7 +321,7 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error
     if (st != ARENAUT_OK) return st;
     if (p->document.plan) st = take_solution(p, err);
     else if (!p->document.program) st = find_compilers(p, err);
-    else if (arn_pipeline_holds_plan(p)) st = obey_in_time(p, err);
+    else if (holds_plan(p)) st = obey_in_time(p, err);
     else st = find_incumbent(p, err);
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;

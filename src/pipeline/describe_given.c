@@ -1,8 +1,8 @@
-/* The plan that a file holds, as the result: the one description that all uses of such a file
- * share. The plan is the baseline, which has been checked and replayed; nothing is placed anew. A
- * plan of the same problem is still searched, for its lower bound alone. Where the file holds no
- * right plan, or options ask for another problem than the file's, planning is the description. */
-#include "pipeline/stages.h"
+/* Description of a file that holds a plan: the one result that all uses of such a file share. The
+ * plan is the baseline, which has been checked and replayed; nothing is placed anew. A plan of the
+ * same problem is still searched, for its lower bound alone. If the file holds no right plan, or
+ * options ask for another problem than the file's, planning is the description. */
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +18,7 @@ bool arenaut_pipeline_describes_file(const arenaut_pipeline *p) {
 }
 
 /* The runtime's view of the program takes the place of the planned one, with the rights that the
- * plan in the file uses: what is tried besides begins with these. */
+ * plan in the file uses: other plans are tried with these. */
 static void take_lowering(arenaut_pipeline *p) {
     struct arenaut_pipeline_store *store = p->store;
     if (store->baseline_lowering) {
@@ -52,7 +52,7 @@ static arenaut_status copy_plan(const arenaut_pipeline *p, const arenaut_plan *f
     return ARENAUT_OK;
 }
 
-/* What holds of any plan, whatever may share memory: the largest buffer fits into its pool. */
+/* A bound of any plan, with any sharing of memory: the largest buffer fits into its pool. */
 static void bound_by_largest(const arenaut_problem *problem, arenaut_plan *plan) {
     for (uint32_t b = 0; b < problem->n_buffers; b++) {
         const uint32_t pool = plan->pool[b];
@@ -63,8 +63,8 @@ static void bound_by_largest(const arenaut_problem *problem, arenaut_plan *plan)
     for (uint32_t k = 0; k < plan->n_pools; k++) plan->total_bound += plan->lower_bound[k];
 }
 
-/* The bound of the search, as long as it is one of what the plan keeps to: buffers that share what
- * the problem keeps apart, as an accelerator's commands may, are below any bound of it. */
+/* The bound of the search, as long as the plan keeps to its problem: buffers that share memory
+ * which the problem keeps apart, as an accelerator's commands may, are below any bound of it. */
 static void take_bound(const arenaut_pipeline *p, const arenaut_plan *made, arenaut_plan *plan) {
     if (!made || p->baseline.shares || plan->total < made->total_bound) {
         bound_by_largest(p->problem, plan);
@@ -85,33 +85,26 @@ static void note_new(const arenaut_pipeline *p, const arenaut_plan *own, const a
         own->total, made->total);
 }
 
-/* A new plan of the same problem, which gives the bound; NULL where the search was stopped. */
+/* A new plan of the same problem, which gives the bound; NULL if the search was stopped. */
 static arenaut_status search(arenaut_pipeline *p, arenaut_plan **made, arenaut_error *err) {
     arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
     *made = NULL;
-    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status st = arn_plan_within(p->problem, &budget, &p->options.plan,
-                                              arn_pipeline_allocator(p), made, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    const arenaut_status st = arn_pipeline_run_planner(p, ARENAUT_STAGE_PLAN, &budget,
+                                                       &p->options.plan, p->problem, made, err);
     if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
     arenaut_plan_free(*made);
     *made = NULL;
     return ARENAUT_OK;
 }
 
-static void keep(arenaut_pipeline *p, arenaut_plan *plan) {
-    if (plan != p->plan) arenaut_plan_free(p->plan);
-    p->result.plan = p->plan = plan;
-}
-
-/* The new plan instead, as the runtime makes it, where that still needs less. */
+/* The new plan instead, as the runtime makes it, if that still needs less. */
 static arenaut_status take_smaller(arenaut_pipeline *p, arenaut_plan *own, arenaut_plan *made,
                                    bool *taken, arenaut_error *err) {
-    keep(p, made);
+    arn_pipeline_keep_plan(p, made);
     arenaut_status st = arn_pipeline_verify(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_deploy_scratch(p, err);
     *taken = st == ARENAUT_OK && p->plan->total >= own->total;
-    if (*taken) keep(p, own);
+    if (*taken) arn_pipeline_keep_plan(p, own);
     return st;
 }
 
@@ -126,7 +119,7 @@ static arenaut_status describe(arenaut_pipeline *p, arenaut_plan *own, bool or_b
     if (smaller && or_better) return take_smaller(p, own, made, taken, err);
     if (smaller) note_new(p, own, made);
     arenaut_plan_free(made);
-    keep(p, own);
+    arn_pipeline_keep_plan(p, own);
     *taken = true;
     return ARENAUT_OK;
 }
@@ -149,7 +142,7 @@ arenaut_status arenaut_pipeline_describe(arenaut_pipeline *p, bool or_better, ar
     st = describe(p, own, or_better, &taken, err);
     if (!taken) arenaut_plan_free(own);
     if (st != ARENAUT_OK) {
-        keep(p, NULL);
+        arn_pipeline_keep_plan(p, NULL);
         return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
     }
     settle(p);

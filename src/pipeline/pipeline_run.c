@@ -1,96 +1,7 @@
-/* From the bytes of a file to a checked plan: the stages and their order. Each stage is a file of
- * its own beside this one; here are reading, and the calls that a user sees. */
-#include "pipeline/stages.h"
-
-#include <string.h>
-
-#include "core/memory.h"
-
-static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
-                                  arenaut_error *err) {
-    const arenaut_side_file *shapes = &p->options.shapes;
-    if (!shapes->text) return ARENAUT_OK;
-    const arenaut_status st = arenaut_shapes_read(shapes->text, shapes->size, program, err);
-    if (st != ARENAUT_OK) p->fault.option = "shapes";
-    return st;
-}
-
-/* The only file. All that a reader is told, and may object to, are the sizes. */
-static arenaut_status read_file(arenaut_pipeline *p, arenaut_document *document,
-                                arenaut_error *err) {
-    const arenaut_pipeline_options *o = &p->options;
-    const arenaut_pipeline_file *file = p->store->files;
-    const arenaut_read_options options = {
-        .note = o->note, .note_context = o->context, .dims = o->dims, .n_dims = o->n_dims};
-    const arenaut_status st = arenaut_read(file->data, file->size, o->format, &options,
-                                           arn_pipeline_allocator(p), document, err);
-    if (st == ARENAUT_BAD_ARGUMENT) p->fault.option = "dim";
-    return st;
-}
-
-static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *document,
-                                    arenaut_error *err) {
-    const bool merged = p->store->n_files > 1;
-    arenaut_status st =
-        merged ? arn_pipeline_merge_files(p, document, err) : read_file(p, document, err);
-    if (st != ARENAUT_OK) return st;
-    if (!document->program) return arn_pipeline_check_dims(p, document, err);
-    st = arn_pipeline_bind_dims(p, document->program, err);
-    return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
-}
-
-static arenaut_status keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                 size_t n_files, arenaut_error *err) {
-    struct arenaut_pipeline_store *store = p->store;
-    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
-    if (!store->files) return arn_no_memory(err);
-    memcpy(store->files, files, n_files * sizeof *files);
-    store->n_files = n_files;
-    return ARENAUT_OK;
-}
-
-static void begin_result(arenaut_pipeline *p) {
-    const arenaut_pipeline_file *files = p->store->files;
-    const size_t n_files = p->store->n_files;
-    p->problem = p->document.problem;
-    p->result = (arenaut_result){
-        .path = p->options.path,
-        .format = p->document.format->name,
-        .file = n_files == 1 ? files->data : NULL,
-        .file_size = n_files == 1 ? files->size : 0,
-        .program = p->document.program,
-        .problem = p->problem,
-        .plan = p->document.plan,
-        .trace = p->document.trace,
-        .seconds = -1,
-    };
-}
-
-arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
-                                     size_t n_files, arenaut_error *err) {
-    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
-    if (st != ARENAUT_OK) return st;
-    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
-    st = keep_files(p, files, n_files, err);
-    if (st != ARENAUT_OK) return st;
-    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
-    st = read_document(p, &p->document, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (st == ARENAUT_OK) begin_result(p);
-    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
-}
-
-arenaut_status arn_pipeline_start_from(arenaut_pipeline *p, const arenaut_pipeline *other,
-                                       arenaut_error *err) {
-    const struct arenaut_pipeline_store *store = other->store;
-    arenaut_status st = keep_files(p, store->files, store->n_files, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_copy_as_read(other, &p->document.program, err);
-    if (st != ARENAUT_OK) return arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
-    p->document.format = other->document.format;
-    p->store->as_read = store->as_read;
-    begin_result(p);
-    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
-}
+/* The pipeline from the bytes of a file to a checked plan, in its order: read, transform, passes
+ * and lowering, plan, verify; write_model.c writes it. The stages are files of src/stages, and the
+ * transforms rows of src/rewrite/transforms.def. */
+#include "rewrite/transform.h"
 
 static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_side_file *scratch = &p->options.scratch;
@@ -102,118 +13,27 @@ static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
     return st;
 }
 
-/* Of the time, the searches on the way to the plan have this much, in thousandths; what one of them
- * leaves the next one has, and in the end the planner. A split program is not rewritten further, so
- * that splitting has most of it. */
-enum { SHARE_OF_SPLITTING = 600, SHARE_OF_REWRITES = 750 };
-
-typedef arenaut_status (*rewriter)(arenaut_pipeline *p, arn_budget *budget, arenaut_error *err);
-
-/* Up to share `until`, beginning with `*share`. */
-static arenaut_status rewrite(arenaut_pipeline *p, rewriter run, uint32_t *share, uint32_t until,
-                              arn_budget *budget, arenaut_error *err) {
-    arn_budget part = arn_budget_part(budget, budget->effort, *share, until);
-    *share = until;
-    return run(p, &part, err);
-}
-
-static arenaut_status rewrite_program(arenaut_pipeline *p, arenaut_error *err) {
-    const arenaut_pipeline_options *o = &p->options;
-    arn_budget budget = arn_pipeline_budget(p, o->plan.effort);
-    arenaut_status st = ARENAUT_OK;
-    uint32_t share = 0;
-    if (o->splitting.on)
-        st = rewrite(p, arn_pipeline_split, &share, SHARE_OF_SPLITTING, &budget, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_copy_views(p, o->copying, err);
-    if (st == ARENAUT_OK && o->recomputing.on) {
-        const uint32_t half = share + (SHARE_OF_REWRITES - share) / 2;
-        const uint32_t until = o->reordering.on ? half : SHARE_OF_REWRITES;
-        st = rewrite(p, arn_pipeline_recompute, &share, until, &budget, err);
-    }
-    if (st != ARENAUT_OK || !o->reordering.on) return st;
-    return rewrite(p, arn_pipeline_reorder, &share, SHARE_OF_REWRITES, &budget, err);
-}
-
-/* What is done from here on is done to a copy of it, too: to the runtime's own view of the program,
- * and to what is only tried. */
-static arenaut_status keep_as_read(arenaut_pipeline *p, arenaut_error *err) {
-    struct arenaut_pipeline_store *store = p->store;
-    if (store->as_read) return ARENAUT_OK;
-    const arenaut_status st = arn_pipeline_copy_program(p, &store->read, err);
-    store->as_read = store->read;
-    return st;
-}
-
-static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
+/* The program as it was read is kept for the runtime's own view of it. */
+static arenaut_status transform_program(arenaut_pipeline *p, arenaut_error *err) {
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     p->result.target = p->target;
     arn_pipeline_choose_kernels(p);
-    arenaut_status st = keep_as_read(p, err);
+    arenaut_status st = arenaut_program_copy(p->document.program, arn_pipeline_allocator(p),
+                                             &p->store->as_read, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
-    if (st == ARENAUT_OK) st = rewrite_program(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_run_selected_passes(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_lower_program(p, err);
-    if (st != ARENAUT_OK) return st;
-    arn_pipeline_note_unsized(p);
-    p->problem = p->lowering->problem;
-    arn_pipeline_note_overlap(p);
-    p->op_outside = arenaut_find_outside(p->document.program, p->target);
-    p->result.lowering = p->lowering;
-    p->result.scratch = arenaut_scratch_known(p->document.program, p->kernels, &p->scratch);
-    return ARENAUT_OK;
+    return st == ARENAUT_OK ? arn_transform_program(p, 0, err) : st;
 }
 
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_READ, ARN_PIPELINE_READ, err);
     if (st != ARENAUT_OK) return st;
     arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
-    if (p->document.program) st = prepare_program(p, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_override(p, err);
+    if (p->document.program) st = transform_program(p, err);
+    st = st == ARENAUT_OK ? arn_pipeline_lower_transformed(p, err)
+                          : arn_pipeline_reach(p, ARN_PIPELINE_FAILED, st);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    p->result.problem = p->problem;
-    p->result.plan = NULL;
-    return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
-}
-
-/* What people are told; the arenas of a plan that is in a file are the file's by now. */
-static void settle_figures(arenaut_pipeline *p) {
-    const arenaut_baseline *baseline = &p->baseline;
-    arenaut_figures *figures = &p->figures;
-    figures->planned = figures->needed = p->plan->total;
-    figures->bound = p->plan->total_bound;
-    const bool obeyed = baseline->plan && baseline->from_file && !baseline->overlaps;
-    if (obeyed && !arn_pipeline_overrides(&p->options) && figures->now < figures->planned) {
-        figures->needed = figures->now;
-    }
-}
-
-arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
-    if (st != ARENAUT_OK) return st;
-    arenaut_plan_free(p->plan);
-    p->result.plan = p->plan = NULL;
-    p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
-    arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
-    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
-    const arenaut_status planned = arn_plan_within(p->problem, &budget, &p->options.plan,
-                                                   arn_pipeline_allocator(p), &p->plan, err);
-    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
-    p->result.plan = p->plan;
-    st = arn_pipeline_verify(p, err);
-    if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
-        st = arn_pipeline_deploy_scratch(p, err);
-        if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);
-    }
-    if (st == ARENAUT_OK) {
-        settle_figures(p);
-        return planned;
-    }
-    arenaut_plan_free(p->plan); /* never unchecked */
-    p->result.plan = p->plan = NULL;
     return st;
 }
 

@@ -1,12 +1,16 @@
-/* Whether a new plan takes the place of the old one, and the model with it inside. The rules of
- * "never worse": never larger than the baseline, never in place of another tool's plan unless
- * forced, and a model is not rewritten for nothing. What is written is first written in memory and,
- * where the file states memories, held against all its methods as if it came from elsewhere. */
-#include "pipeline/stages.h"
+/* Writing of a model with its plan, under the rules of *never worse*: never larger than the
+ * baseline, never in place of another tool's plan unless forced, and no model is rewritten for
+ * nothing. It is first written in memory and, if the file states memories, held against all its
+ * methods as if it came from elsewhere; a transformed program is validated once more. */
+#include "rewrite/transform.h"
 
-/* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
- * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones
- * may well take more in all. */
+#include <string.h>
+
+#include <arenaut/expr.h>
+
+/* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
+ * it if pools are to be chosen: the baseline knows none of them, and filling the fast ones may well
+ * take more in all. */
 static bool is_comparable(const arenaut_pipeline *p) {
     return p->baseline.plan && !p->baseline.overlaps && !arenaut_problem_chooses_pools(p->problem);
 }
@@ -18,7 +22,7 @@ static bool is_larger(const arenaut_pipeline *p) {
     return is_comparable(p) && p->plan->total > p->baseline.plan->total;
 }
 
-/* Whether the plan needs less than the baseline, or repairs it. */
+/* True if the plan needs less than the baseline, or repairs it. */
 static bool is_better(const arenaut_pipeline *p) {
     if (!p->baseline.plan || p->baseline.overlaps) return true;
     if (p->memories.sized) return arn_pipeline_some_memory_shrinks(p);
@@ -50,7 +54,7 @@ static arenaut_status measure_alive(const arenaut_pipeline *p, const arenaut_pro
     return st;
 }
 
-/* What the runtime itself needs for a problem. */
+/* The bytes that the runtime itself needs for a problem. */
 static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenaut_problem *problem,
                                          uint64_t *bytes, arenaut_error *err) {
     arenaut_plan *plan = NULL;
@@ -63,35 +67,21 @@ static arenaut_status measure_in_runtime(const arenaut_pipeline *p, const arenau
     return st;
 }
 
-/* What the runtime needs for the ops as they are now; it knows nothing else that was asked of the
- * plan, as joins in place. */
+/* The bytes that the runtime needs for the transformed ops, without overrides such as joins. */
 static arenaut_status measure_rewritten(const arenaut_pipeline *p, uint64_t *bytes,
                                         arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
     arenaut_pipeline *plain = NULL;
     options.stage = NULL;
-    options.method = p->options.method;
-    const arenaut_pipeline_options as_is = arn_pipeline_options_as_is(p);
-    options.splitting = as_is.splitting;
-    options.recomputing = as_is.recomputing;
-    options.copying = as_is.copying;
     arn_budget own = arn_budget_make(0, NULL, NULL);
-    arenaut_status st = arn_pipeline_prepare_aside(p, &own, &options, &plain, err);
+    arenaut_status st = arn_trial_lower(p, &own, &options, ARN_AS_IS, &plain, err);
     if (st == ARENAUT_OK) st = measure_in_runtime(p, plain->problem, bytes, err);
     arenaut_pipeline_free(plain);
     return st;
 }
 
-static bool may_hold_rewrite(const arenaut_pipeline *p) {
-    const arenaut_format *format = p->document.format;
-    const bool rewritten = p->options.reordering.on || p->options.copying.n > 0;
-    return (format->holds_order && rewritten) ||
-           (format->holds_repeats && p->options.recomputing.on) ||
-           (format->holds_tiles && p->options.splitting.on);
-}
-
-/* A rewritten program is right whoever runs it; it is held against the one before in bytes that its
- * runtime needs, unless by force. */
+/* A transformed program is right in any runtime; it is held against the one before in bytes that
+ * its runtime needs, unless by force. */
 static arenaut_status find_outcome_of_rewrite(const arenaut_pipeline *p, bool force,
                                               arenaut_outcome *outcome, arenaut_error *err) {
     uint64_t before, after = 0;
@@ -119,7 +109,8 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
     *outcome = into_model     ? outcome_in_model(p, force)
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
-    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && may_hold_rewrite(p)) {
+    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED &&
+        arn_transforms_encoded(&p->options, p->document.format)) {
         return find_outcome_of_rewrite(p, force, outcome, err);
     }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;
@@ -139,7 +130,154 @@ const char *arenaut_outcome_text(arenaut_outcome outcome) {
     return (unsigned)outcome < ARENAUT_OUTCOME_COUNT ? texts[outcome] : NULL;
 }
 
-/* What was asked of the plan is in the file now; the file must be right without it. */
+/* ---- a written file, read back ---- */
+
+typedef struct match {
+    const arenaut_program *before, *after;
+    arenaut_origin *origins; /* per tensor of `after` */
+    bool *taken;             /* per tensor of `before` */
+    bool *known;             /* per tensor of `after` */
+} match;
+
+/* `same`: it is that tensor, else a copy of it. */
+static void pair(match *m, uint32_t before, uint32_t after, bool same) {
+    if (before == ARENAUT_NONE || after == ARENAUT_NONE || m->known[after] ||
+        (same && m->taken[before])) {
+        return;
+    }
+    m->origins[after] = (arenaut_origin){.tensor = before, .same = same, .axis = ARENAUT_NONE};
+    m->taken[before] = m->taken[before] || same;
+    m->known[after] = true;
+}
+
+static void pair_lists(match *m, const uint32_t *before, uint32_t n_before, const uint32_t *after,
+                       uint32_t n_after) {
+    for (uint32_t i = 0; i < n_before && i < n_after; i++) pair(m, before[i], after[i], true);
+}
+
+/* The arguments of an op as it was made: the first run of an op in the file may make the copies,
+ * and a later one the tensors that the file had before. */
+static void pair_made(match *m, const arenaut_rewrite *made, const uint32_t *arguments,
+                      uint32_t n_made, const uint32_t *after, uint32_t n_after) {
+    for (uint32_t i = 0; i < n_made && i < n_after; i++) {
+        if (arguments[i] == ARENAUT_NONE) continue;
+        const arenaut_origin origin = made->tensors[arguments[i]];
+        pair(m, origin.tensor, after[i], origin.same);
+    }
+}
+
+/* Without arguments, only views became copies. */
+static void pair_ops(match *m, const arenaut_rewrite *made) {
+    const uint32_t *arguments = made->arguments;
+    for (uint32_t i = 0; i < made->n_ops && i < m->after->n_ops; i++) {
+        const arenaut_op *old = &m->before->ops[made->ops[i]], *new = &m->after->ops[i];
+        if (!arguments) {
+            pair_lists(m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
+            pair_lists(m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
+            continue;
+        }
+        pair_made(m, made, arguments, old->n_inputs, new->inputs, new->n_inputs);
+        arguments += old->n_inputs;
+        pair_made(m, made, arguments, old->n_outputs, new->outputs, new->n_outputs);
+        arguments += old->n_outputs;
+    }
+}
+
+/* A tensor that no op names keeps its place among its like. */
+static void pair_rest(match *m) {
+    uint32_t before = 0;
+    for (uint32_t t = 0; t < m->after->n_tensors; t++) {
+        if (m->known[t]) continue;
+        while (before < m->before->n_tensors && m->taken[before]) before++;
+        if (before < m->before->n_tensors) pair(m, before, t, true);
+    }
+}
+
+static arenaut_status match_written(const arenaut_program *before, arenaut_rewrite *written,
+                                    const arenaut_allocator *allocator, arenaut_error *err) {
+    const arenaut_program *after = written->program;
+    match m = {.before = before, .after = after};
+    m.origins = arn_allocate_zeroed(allocator, after->n_tensors, sizeof *m.origins);
+    m.taken = arn_allocate_zeroed(allocator, before->n_tensors, sizeof *m.taken);
+    m.known = arn_allocate_zeroed(allocator, after->n_tensors, sizeof *m.known);
+    if (!m.origins || !m.taken || !m.known) {
+        arn_release(allocator, m.origins);
+        arn_release(allocator, m.taken);
+        arn_release(allocator, m.known);
+        return arn_no_memory(err);
+    }
+    pair_ops(&m, written);
+    for (uint32_t i = 0; i < before->n_methods && i < after->n_methods; i++) {
+        const arenaut_method *old = &before->methods[i], *new = &after->methods[i];
+        pair_lists(&m, old->inputs, old->n_inputs, new->inputs, new->n_inputs);
+        pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
+    }
+    pair_rest(&m);
+    arn_release(allocator, m.taken);
+    arn_release(allocator, m.known);
+    written->tensors = m.origins;
+    written->n_tensors = after->n_tensors;
+    return ARENAUT_OK;
+}
+
+/* Sizes that the file leaves open are those that were asked for when it was read. */
+static arenaut_status check_tiles(const arenaut_pipeline *p, arenaut_program *before,
+                                  arenaut_rewrite *written, arenaut_error *err) {
+    const arenaut_program *as_read = p->store->as_read;
+    if (!before->dialect) return arn_check_rewrite(p, before, written, err);
+    for (uint32_t i = 0; i < before->n_symbols && i < as_read->n_symbols; i++) {
+        before->symbols[i].min = as_read->symbols[i].min;
+        before->symbols[i].max = as_read->symbols[i].max;
+    }
+    arenaut_status st = arn_pipeline_fix_sizes(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_fix_sizes(written->program, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_match_tiles(p->rewrite, written, arn_pipeline_allocator(p), err);
+    }
+    if (st != ARENAUT_OK) return st;
+    st = arn_check_rewrite(p, before, written, err);
+    arn_release(arn_pipeline_allocator(p), written->tensors);
+    return st;
+}
+
+/* In another schedule, shared memory is found anew from the new places. */
+static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *before,
+                                  arenaut_program *after, arenaut_error *err) {
+    arenaut_rewrite written = *p->rewrite;
+    written.program = after;
+    if (written.n_stages > 0) return check_tiles(p, before, &written, err);
+    arenaut_status st = arn_pipeline_recover_aliases(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
+    if (st == ARENAUT_OK) {
+        st = match_written(before, &written, arn_pipeline_allocator(p), err);
+    }
+    if (st != ARENAUT_OK) return st;
+    st = arn_check_rewrite(p, before, &written, err);
+    arn_release(arn_pipeline_allocator(p), written.tensors);
+    return st;
+}
+
+static arenaut_status check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                      arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_pipeline_file *file = p->store->files;
+    const arenaut_format *format = p->document.format;
+    arenaut_document before = {0}, after = {0};
+    if (!p->rewrite) return ARENAUT_OK;
+    arenaut_status st = arenaut_read(file->data, file->size, format, NULL, allocator, &before, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, format, NULL, allocator,
+                          &after, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = check_equal(p, before.program, after.program, err);
+    }
+    arenaut_document_free(&before);
+    arenaut_document_free(&after);
+    return st;
+}
+
+/* Overrides are in the file now; the file must be right without them. */
 static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *bytes,
                                     arenaut_error *err) {
     const arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
@@ -178,12 +316,12 @@ arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, are
     if (p->rewrite && p->rewrite->n_ops > p->rewrite->n_ops_before && !format->holds_repeats &&
         p->rewrite->n_stages == 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "ops run again, which is not written into a file of the format %s",
+                        "ops are rematerialized, which is not written into a file of the format %s",
                         format->name);
     }
     st = arn_pipeline_write_in_memory(p, &bytes, err);
     if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, &bytes, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_check_rewritten(p, &bytes, err);
+    if (st == ARENAUT_OK) st = check_rewritten(p, &bytes, err);
     if (st == ARENAUT_OK && !sink.put(sink.context, bytes.bytes, bytes.size)) {
         st = arn_fail(err, ARENAUT_IO, 0, "the file could not be written");
     }

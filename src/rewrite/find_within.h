@@ -1,5 +1,5 @@
-/* The searches for rewrites with a budget each: what the rest of the library calls, instead of the
- * public calls of the same names, which make the budget from their options.
+/* The searches for rewrites with a budget each, for the rest of the library: the public calls of
+ * the same names make the budget from their options.
  *
  * Where the budget ends before the search does, each returns the best that it has found by then;
  * STOPPED, if that is nothing yet. */
@@ -21,7 +21,7 @@ arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *
                               const arenaut_allocator *allocator, arenaut_order **out,
                               arenaut_error *err);
 
-/* What is looked at: see arenaut_recompute_find. */
+/* The arguments of arenaut_recompute_find. */
 typedef struct arn_recompute_task {
     const arenaut_program *program;
     const arenaut_lowering *lowering;

@@ -91,7 +91,8 @@ def test_every_name_is_in_the_reference(site, monkeypatch):
     [page] = [page for path, page in site[0].items() if path.name == "api.html"]
     for name in names:
         assert {f"arenaut.{name}", f"arenaut.errors.{name}"} & page.places, name
-    for name in ("executorch.MemoryPlanningPass", "executorch.plan", "torch.compile", "torch.load", "tape.Tape"):
+    for name in ("executorch.MemoryPlanningPass", "executorch.plan", "torch.compile", "torch.load", "torch.fit", "torch.curve",
+                 "tape.Tape"):
         assert f"arenaut.{name}" in page.places, name
     text = (site[1] / "api.html").read_text()
     assert text.count("Source code in") > 20 and "Raises" in text

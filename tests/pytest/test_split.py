@@ -129,6 +129,15 @@ def test_tensors_behind_the_stages_are_the_same(split, path):
     assert first_wrong_tensor(split(path).original, split(path).data) is None
 
 
+@pytest.mark.parametrize("name, fast", [("resnet_int8", 4992), ("resnet_int8", 9984), ("inception_int8", 6537)])
+def test_no_way_spills_more_than_the_model_as_it_is(arenaut_json, name, fast):
+    """The fewest bytes in all would: they lie in the slower pool."""
+    pools = ("--pool", f"fast={fast}", "--pool", "slow=4M", "--effort", "50000")
+    whole, split = (arenaut_json("plan", DATA / f"{name}.tflite", *pools, "--split", on)["result"]
+                    for on in ("off", "on"))
+    assert (split["spill"], split["arena"]) <= (whole["spill"], whole["arena"])
+
+
 def test_a_budget_is_kept_by_what_adds_least(arenaut_json):
     """What fits without splitting is not split; with less to spend, more and more ops are added."""
     added = []

@@ -1,4 +1,4 @@
-"""A stranger adds a planner, a format, a pass and an operator with CONTRIBUTING.md alone: the toys of
+"""A stranger adds a planner, a format, a pass, a transform and an operator with CONTRIBUTING.md alone: the toys of
 tests/stranger go into a copy of the sources, with one line each in a table, and nothing else; the
 operator is two lines. What
 the recipes say they touch is exactly that, and then the command lists the toys and uses them."""
@@ -16,7 +16,8 @@ TOYS = ROOT / "tests" / "stranger"
 WORK = ROOT / "build" / "stranger"  # kept, so that a second run compiles little
 ROWS = {"planner": ("src/planners/planners.def", "PLANNER", "toy_stack"),
         "format": ("src/formats/formats.def", "FORMAT", "toy_lines"),
-        "pass": ("src/passes/passes.def", "PASS", "toy_no_softmax")}
+        "pass": ("src/passes/passes.def", "PASS", "toy_no_softmax"),
+        "transform": ("src/rewrite/transforms.def", "TRANSFORM", "toy_swap")}
 
 # An operator: a row before that of the next name, and a right that a kernel set gives.
 OPERATOR = {
@@ -108,6 +109,21 @@ def test_the_pass_runs_where_it_is_asked_for(command):
     command("size", model)
     refusal = command("size", model, "--passes", "toy-no-softmax", exit=3).stderr
     assert "is a softmax, and a toy has none" in refusal
+
+
+def test_the_transform_is_tried_and_taken_where_a_plan_needs_less(command, arenaut, tmp_path):
+    """a and b are both large, and read soon: a → c before b → d needs room for one of them."""
+    path, output = tmp_path / "toy.program.json", tmp_path / "swapped.program.json"
+    sizes = {"x": 1, "a": 4096, "b": 4096, "c": 1, "d": 1, "y": 1}
+    tensors = [{"name": name, "dtype": "int8", "dims": [size]} for name, size in sizes.items()]
+    ops = [{"name": "op", "pure": True, "inputs": [*inputs], "outputs": [output]}
+           for inputs, output in (("x", "a"), ("x", "b"), ("a", "c"), ("b", "d"), ("cd", "y"))]
+    path.write_text(json.dumps({"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+                                "tensors": tensors, "ops": ops}))
+    before, after = (json.loads(run("size", path, "--json").stdout)["result"]["arena"] for run in (arenaut, command))
+    assert before >= 2 * 4096 > after
+    command("plan", path, "-o", output)
+    command("check", output)
 
 
 def test_the_operator_is_known_and_writes_over_its_operand(command, arenaut, tmp_path):

@@ -1,14 +1,14 @@
 /* Materialized views: each of these view ops is replaced by its sibling that copies, whose result
  * has memory of its own. Only dense views are copied: the copy has the same elements at the same
  * distances, so that its readers compute the same to the last bit. */
+#include "rewrite/transform.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include <arenaut/dialect.h>
-#include <arenaut/rewrite.h>
 
 #include "core/fail.h"
-#include "core/memory.h"
 
 /* "aten::slice.Tensor" is "aten::slice_copy.Tensor". */
 static const char *name_of_copy(arenaut_program *program, const char *name) {
@@ -113,3 +113,24 @@ arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops,
     *out = made;
     return ARENAUT_OK;
 }
+
+/* ---- the transform: candidates are found together with schedules (order/form_search.c) ---- */
+
+static arn_request requested(const arenaut_pipeline_options *options, arn_candidate *given) {
+    given->copying = options->copying;
+    return options->copying.n > 0 ? ARN_CHOICE_GIVEN : ARN_NOT_REQUESTED;
+}
+
+static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    if (c->copying.n == 0) return ARENAUT_OK;
+    if (p->rewrite || p->store->n_files > 1) {
+        return arn_pipeline_blame(p, err, "copying", "copying: the program was %s",
+                                  p->rewrite ? "rewritten before" : "made of several files");
+    }
+    return arn_apply_rewriting(p, arenaut_copy_views, c->copying.ops, c->copying.n, err);
+}
+
+static bool encoded_by(const arenaut_format *format) { return format->holds_order; }
+
+const arn_transform arn_transform_copies = {
+    .done = "copied", .requested = requested, .apply = apply, .encoded_by = encoded_by};

@@ -1,11 +1,14 @@
-/* What becomes of a plan whose runtime places kernel scratch itself, around the tensors' offsets in
- * the file: the runtime's own planner is run with these fixed, and its answer is the plan that
- * people are told of, as it is what they will get. */
-#include "pipeline/stages.h"
+/* Deployment of a plan whose runtime places kernel scratch itself, around the tensors' offsets in
+ * the file: the runtime's own planner is run with these fixed, and its answer is the plan that is
+ * reported. And plans of which it is not known how much scratch the kernels will ask for. */
+#include "stages/stages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/memory.h"
+#include "ir/lifetimes.h"
 
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
@@ -15,7 +18,7 @@ static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
 }
 
-/* Whether any of the planned scratch will lie elsewhere than it is planned. */
+/* True if any of the planned scratch will lie elsewhere than it is planned. */
 static bool runtime_places_scratch(const arenaut_pipeline *p) {
     if (!p->target || !p->target->places_scratch || p->plan->n_pools != 1) return false;
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
@@ -40,9 +43,9 @@ static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
     p->result.plan = deployed;
 }
 
-/* Where the runtime's planner puts everything if the plan's offsets are in the file. It knows
- * nothing of inputs that are to be kept: to it their memory is free once they are read. It searches
- * for nothing, and without it the plan's size would be a wrong word: so nothing stops it. */
+/* The runtime's placement of everything if the plan's offsets are in the file. It knows nothing of
+ * inputs that are to be kept: to it their memory is free once they are read. It searches for
+ * nothing, and without it the plan's size would be a wrong word: so nothing stops it. */
 static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed,
                                     arenaut_error *why) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -63,7 +66,7 @@ static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed
     return st;
 }
 
-/* Takes of it what the runtime places by itself: the rest lies as planned. */
+/* Takes the places that the runtime chooses by itself: the rest lies as planned. */
 static arenaut_status take_scratch(const arenaut_pipeline *p, arenaut_plan *deployed,
                                    arenaut_error *err) {
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
@@ -87,7 +90,7 @@ static arenaut_status not_right(const arenaut_pipeline *p, const arenaut_finding
                     p->target->name, finding->msg);
 }
 
-/* REJECTED: the runtime's scratch ends up where it must not. */
+/* REJECTED: the runtime's scratch overlaps memory that is live. */
 static arenaut_status deploy_as_planned(arenaut_pipeline *p, arenaut_finding *finding,
                                         arenaut_error *err) {
     arenaut_plan *deployed = NULL;
@@ -115,7 +118,7 @@ static bool is_fixed(const arenaut_pipeline *p, uint32_t b) {
     return arenaut_problem_fixed_offset(p->problem, b) != ARENAUT_UNPLACED;
 }
 
-/* Closes the place of an input, which nothing else ever uses, unless what is above it has to stay,
+/* Closes the place of an input, which nothing else ever uses, unless a buffer above it has to stay,
  * and puts the input above all else. */
 static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
     uint64_t *offset = p->plan->offset, *const size = p->problem->size;
@@ -136,8 +139,8 @@ static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
     offset[input] = arn_aligned(top, arenaut_problem_align(p->problem, input));
 }
 
-/* The runtime takes inputs that are read for free, and puts scratch as low as it can: no scratch
- * ends where they lie above all else. Where the user wants one, it stays. */
+/* The runtime takes inputs that are read for free, and puts scratch as low as it can: none ends in
+ * inputs that lie above all else. An input with a place of the user's stays. */
 static arenaut_status lift_inputs(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_problem *problem = p->problem;
     const arenaut_program *program = p->document.program;
@@ -169,4 +172,54 @@ arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *e
         p->result.scratch == ARENAUT_SCRATCH_UNKNOWN || p->op_outside != ARENAUT_NONE;
     if (unknown && p->plan->quality == ARENAUT_OPTIMAL) p->plan->quality = ARENAUT_FEASIBLE;
     return st;
+}
+
+/* Buffers looked at, over all steps: far more than any model for such a runtime has. */
+enum { MAX_LOOKS = 1 << 28 };
+
+typedef struct range {
+    uint64_t first, end;
+} range;
+
+static int by_first(const void *a, const void *b) {
+    const range *ra = a, *rb = b;
+    return (ra->first > rb->first) - (ra->first < rb->first);
+}
+
+/* True if the buffers live at `step` cover the addresses from 0 to their top. */
+static bool is_compact(const arenaut_problem *problem, const arenaut_plan *plan, int64_t step,
+                       range *live) {
+    size_t n = 0;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (!arn_alive_at(problem, b, step)) continue;
+        const uint64_t first = plan->offset[b];
+        live[n++] = (range){first, first + problem->size[b]};
+    }
+    if (n) qsort(live, n, sizeof *live, by_first);
+    uint64_t top = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (live[i].first > top) return false;
+        if (live[i].end > top) top = live[i].end;
+    }
+    return true;
+}
+
+arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool *harmless,
+                                                arenaut_error *err) {
+    const arenaut_program *program = p->document.program;
+    const uint64_t n = p->problem->n_buffers;
+    uint64_t looks = 0;
+    bool compact = p->plan->n_pools == 1;
+    range *live = arn_allocate(arn_pipeline_allocator(p), n, sizeof *live);
+    if (!live) return arn_no_memory(err);
+    for (uint32_t k = 0; k < p->lowering->n_steps && compact; k++) {
+        const uint32_t op = p->lowering->steps[k].op;
+        if (op == ARENAUT_NONE) continue;
+        if (!arenaut_op_asks_for_scratch(program, &program->ops[op], p->kernels)) continue;
+        looks += n;
+        compact = looks <= MAX_LOOKS && is_compact(p->problem, p->plan, k, live);
+    }
+    arn_release(arn_pipeline_allocator(p), live);
+    *harmless = compact;
+    return ARENAUT_OK;
 }

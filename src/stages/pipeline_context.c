@@ -1,10 +1,11 @@
-/* What all stages of a pipeline stand on: the pipeline made and freed, how far it has come, what it
- * may spend, notes and blame for the caller, and copies of its program. */
+/* Context of the stages of a pipeline: its allocation and release, its progress, budgets, notes,
+ * and blame of options. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
                                    arn_pipeline_reached most, arenaut_error *err) {
@@ -79,7 +80,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_plan_free(p->baseline.plan);
     arenaut_lowering_free(store->baseline_lowering);
     arenaut_document_free(&store->baseline_document);
-    arenaut_program_free(store->read);
+    arenaut_program_free(store->as_read);
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);
@@ -92,18 +93,47 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arn_release(&allocator, store);
 }
 
-bool arn_pipeline_has_time(const arenaut_pipeline *p, arn_budget *budget, const char *done) {
-    if (arn_budget_goes_on(budget)) return true;
-    arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", done);
-    return false;
+void arn_pipeline_begin_result(arenaut_pipeline *p) {
+    const arenaut_pipeline_file *files = p->store->files;
+    const size_t n_files = p->store->n_files;
+    p->problem = p->document.problem;
+    p->result = (arenaut_result){
+        .path = p->options.path,
+        .format = p->document.format->name,
+        .file = files && n_files == 1 ? files->data : NULL,
+        .file_size = files && n_files == 1 ? files->size : 0,
+        .program = p->document.program,
+        .problem = p->problem,
+        .plan = p->document.plan,
+        .trace = p->document.trace,
+        .target = p->target,
+        .kernels = p->kernels,
+        .unmeasured = p->unmeasured,
+        .seconds = -1,
+    };
 }
 
-arenaut_status arn_pipeline_copy_as_read(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err) {
-    return arenaut_program_copy(p->store->as_read, arn_pipeline_allocator(p), out, err);
+void arn_pipeline_keep_plan(arenaut_pipeline *p, arenaut_plan *plan) {
+    if (plan != p->plan) arenaut_plan_free(p->plan);
+    p->result.plan = p->plan = plan;
 }
 
-arenaut_status arn_pipeline_copy_program(const arenaut_pipeline *p, arenaut_program **out,
-                                         arenaut_error *err) {
-    return arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), out, err);
+arenaut_status arn_pipeline_run_planner(const arenaut_pipeline *p, arenaut_stage stage,
+                                        arn_budget *budget, const arenaut_plan_options *options,
+                                        const arenaut_problem *problem, arenaut_plan **plan,
+                                        arenaut_error *err) {
+    arn_pipeline_enter(p, stage);
+    const arenaut_status st =
+        arn_plan_within(problem, budget, options, arn_pipeline_allocator(p), plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    return st;
+}
+
+/* The incumbent is a planner of the table, so that its answers are as testable as any plan. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, arn_budget *budget,
+                                          const char *planner, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner};
+    return arn_pipeline_run_planner(p, ARENAUT_STAGE_INCUMBENT, budget, &options, problem, plan,
+                                    err);
 }

@@ -1,6 +1,7 @@
-/* Several model files as one program of which the methods share buffers: each is read, and they are
- * merged (src/ir/merge.c) under the names of their files. Costs what reading and merging cost. */
-#include "pipeline/stages.h"
+/* Reading: the bytes of a file as a document with its sizes bound. Several model files are one
+ * program of which the methods share buffers: they are merged (src/ir/merge.c) under the names of
+ * their files. */
+#include "stages/stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #include "core/memory.h"
 
-/* The files while they are put together, and what each is called in the whole. */
+/* The files while they are merged, and the name of each in the whole. */
 typedef struct merge {
     arenaut_document *documents;
     const arenaut_program **programs;
@@ -61,7 +62,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Whether two files have anything of one name. */
+/* BAD_ARGUMENT unless two files have a buffer of one name. */
 static arenaut_status find_shared(arenaut_pipeline *p, const arenaut_program *program, merge *m,
                                   arenaut_error *err) {
     size_t n = 0;
@@ -94,8 +95,8 @@ static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_documen
     return st;
 }
 
-arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
-                                        arenaut_error *err) {
+static arenaut_status merge_files(arenaut_pipeline *p, arenaut_document *document,
+                                  arenaut_error *err) {
     const size_t n = p->store->n_files;
     merge m = {.n_share = 0};
     arenaut_status st = ARENAUT_OK;
@@ -116,4 +117,60 @@ arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *d
     for (size_t i = 0; i < n; i++) arenaut_document_free(&m.documents[i]);
     arn_region_free(&m.texts);
     return st;
+}
+
+static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
+                                  arenaut_error *err) {
+    const arenaut_side_file *shapes = &p->options.shapes;
+    if (!shapes->text) return ARENAUT_OK;
+    const arenaut_status st = arenaut_shapes_read(shapes->text, shapes->size, program, err);
+    if (st != ARENAUT_OK) p->fault.option = "shapes";
+    return st;
+}
+
+/* The only file. All that a reader is told, and may object to, are the sizes. */
+static arenaut_status read_file(arenaut_pipeline *p, arenaut_document *document,
+                                arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_pipeline_file *file = p->store->files;
+    const arenaut_read_options options = {
+        .note = o->note, .note_context = o->context, .dims = o->dims, .n_dims = o->n_dims};
+    const arenaut_status st = arenaut_read(file->data, file->size, o->format, &options,
+                                           arn_pipeline_allocator(p), document, err);
+    if (st == ARENAUT_BAD_ARGUMENT) p->fault.option = "dim";
+    return st;
+}
+
+static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *document,
+                                    arenaut_error *err) {
+    const bool merged = p->store->n_files > 1;
+    arenaut_status st = merged ? merge_files(p, document, err) : read_file(p, document, err);
+    if (st != ARENAUT_OK) return st;
+    if (!document->program) return arn_pipeline_check_dims(p, document, err);
+    st = arn_pipeline_bind_dims(p, document->program, err);
+    return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
+}
+
+static arenaut_status keep_files(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                 size_t n_files, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
+    if (!store->files) return arn_no_memory(err);
+    memcpy(store->files, files, n_files * sizeof *files);
+    store->n_files = n_files;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                     size_t n_files, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
+    if (st != ARENAUT_OK) return st;
+    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
+    st = keep_files(p, files, n_files, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
+    st = read_document(p, &p->document, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    if (st == ARENAUT_OK) arn_pipeline_begin_result(p);
+    return arn_pipeline_reach(p, ARN_PIPELINE_READ, st);
 }

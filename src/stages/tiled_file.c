@@ -3,7 +3,7 @@
 #include <arenaut/expr.h>
 
 #include "core/memory.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 /* ---- sizes ---- */
 

@@ -1,13 +1,13 @@
-/* Nothing is claimed or written before this has passed: the plan against its problem, and the
- * program replayed over tensors that lie where the plan says. Shares no rule with lowering or the
- * planners; it only tells the checker (src/check) where things are. Costs what the checker does. */
-#include "pipeline/stages.h"
+/* Verified plans: a plan is held against its problem, and the program is replayed over tensors in
+ * the places of the plan, before anything is claimed or written. Shares no rule with lowering or
+ * the planners; it only tells the checker (src/check) the places. Costs as much as the checker. */
+#include "stages/stages.h"
 
 #include "core/memory.h"
 
-/* Each tensor lies where its buffer does, plus its place inside that buffer. In a file, right or
- * wrong, one buffer may have several places: what methods share by name, in each of them; what
- * two branches leave for one reader, in each branch. */
+/* Each tensor lies in its buffer, at its offset there. In a file, right or wrong, one buffer may
+ * have several places: one per method if methods share it by name; one per branch if two branches
+ * leave it for one reader. */
 static uint64_t offset_of(const arenaut_program *program, const arenaut_lowering *lowering,
                           const arenaut_plan *plan, uint32_t tensor, bool as_in_file) {
     uint64_t inside;
@@ -43,7 +43,7 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
     if (st == ARENAUT_OK) {
         place_tensors(program, lowering, plan, as_in_file, pool, offset);
         const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
-        /* Only what was asked to overlap may: else how kernels walk is nobody's business. */
+        /* How kernels walk matters only if they were asked to overlap. */
         const bool reaches = lowering->problem->n_separations > 0;
         const arenaut_replay_options options = {
             .keep_inputs = p->options.preserve_inputs || p->target->keep_inputs,
@@ -63,7 +63,7 @@ arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *p, const arenaut_
     return arn_pipeline_replay(p, p->document.program, p->lowering, plan, false, finding, err);
 }
 
-/* Whether the two arguments that share bytes are, by the program, one memory: an op that writes a
+/* True if the two arguments that share bytes are, by the program, one memory: an op that writes a
  * view of its own operand, as no update and by no right in place. */
 static bool share_storage(const arenaut_program *program, const arenaut_finding *finding) {
     return finding->a < program->n_tensors && finding->b < program->n_tensors &&
@@ -71,8 +71,8 @@ static bool share_storage(const arenaut_program *program, const arenaut_finding 
                arenaut_program_storage(program, finding->b, NULL);
 }
 
-/* Whether no plan could pass: with memory of its own for every buffer, the replay still finds
- * a read of what nothing wrote, or an op that writes over its own operand. */
+/* *wrong: no plan could pass. With memory of its own for every buffer, the replay still finds a
+ * read of memory that was never written, or an op that writes over its own operand. */
 static arenaut_status find_fault(const arenaut_pipeline *p, bool *wrong, arenaut_finding *finding,
                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -119,4 +119,39 @@ arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err
     }
     return arn_fail(err, ARENAUT_INTERNAL, 0, "the plan of %s did not pass the checker: %s",
                     p->plan->planner, finding.msg);
+}
+
+/* Figures for reports; the arenas of a plan that is in a file are the file's by now. */
+static void settle_figures(arenaut_pipeline *p) {
+    const arenaut_baseline *baseline = &p->baseline;
+    arenaut_figures *figures = &p->figures;
+    figures->planned = figures->needed = p->plan->total;
+    figures->bound = p->plan->total_bound;
+    const bool obeyed = baseline->plan && baseline->from_file && !baseline->overlaps;
+    if (obeyed && !arn_pipeline_overrides(&p->options) && figures->now < figures->planned) {
+        figures->needed = figures->now;
+    }
+}
+
+arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_keep_plan(p, NULL);
+    p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
+    arn_budget budget = arn_pipeline_budget(p, p->options.plan.effort);
+    const arenaut_status planned = arn_pipeline_run_planner(
+        p, ARENAUT_STAGE_PLAN, &budget, &p->options.plan, p->problem, &p->plan, err);
+    if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
+    p->result.plan = p->plan;
+    st = arn_pipeline_verify(p, err);
+    if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
+        st = arn_pipeline_deploy_scratch(p, err);
+        if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);
+    }
+    if (st == ARENAUT_OK) {
+        settle_figures(p);
+        return planned;
+    }
+    arn_pipeline_keep_plan(p, NULL); /* never unchecked */
+    return st;
 }

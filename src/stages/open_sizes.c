@@ -1,7 +1,7 @@
-/* Sizes that a model leaves open: they are bound as options.dims says, and what is still open after
- * the passes is an error that names the inputs' sizes, from which those of other tensors follow.
+/* Sizes that a model leaves open: they are bound as options.dims says; those still open after the
+ * passes are an error that names the inputs' sizes, from which those of other tensors follow.
  * Linear in the tensors and their expressions. */
-#include "pipeline/stages.h"
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *prog
                                       arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     arenaut_status st = ARENAUT_OK;
-    /* Names first, whatever the order: "*" is for the rest. */
+    /* Names first, in any order: "*" is for the rest. */
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < o->n_dims && st == ARENAUT_OK; i++) {
             const bool rest = strcmp(o->dims[i].name, "*") == 0;

@@ -5,7 +5,95 @@
 #include "core/memory.h"
 #include "core/writer.h"
 #include "ir/plain_call.h"
-#include "pipeline/stages.h"
+#include "stages/stages.h"
+
+/* ---- kernels ---- */
+
+/* The mark of a plan that the target obeys; all zero if there is none. */
+static arenaut_given_kernels marked_kernels(const arenaut_pipeline *p) {
+    const arenaut_program *program = p->document.program;
+    const bool ours = program->given == ARENAUT_GIVEN_OURS && p->target->plan_in_file;
+    return ours ? program->given_kernels : (arenaut_given_kernels){0};
+}
+
+void arn_pipeline_choose_kernels(arenaut_pipeline *p) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_given_kernels marked = marked_kernels(p);
+    p->kernels = o->kernels ? o->kernels : p->target->kernels;
+    p->unmeasured = o->unmeasured;
+    if (!o->kernels && marked.name && arenaut_kernel_set_find(marked.name)) {
+        p->kernels = arenaut_kernel_set_find(marked.name);
+        p->unmeasured = o->unmeasured || marked.unmeasured;
+    }
+    p->result.kernels = p->kernels;
+    p->result.unmeasured = p->unmeasured;
+}
+
+const char *arn_pipeline_unknown_kernels(const arenaut_pipeline *p) {
+    const arenaut_given_kernels marked = marked_kernels(p);
+    const bool known = p->options.kernels || !marked.name || arenaut_kernel_set_find(marked.name);
+    return known ? NULL : marked.name;
+}
+
+void arn_pipeline_note_other_kernels(const arenaut_pipeline *p) {
+    const arenaut_given_kernels marked = marked_kernels(p);
+    if (!marked.name || !p->kernels) return;
+    if (strcmp(marked.name, p->kernels->name) != 0) {
+        arn_pipeline_note(p,
+                          "the plan in the file was made for the kernels '%s', and is looked at "
+                          "with '%s'",
+                          marked.name, p->kernels->name);
+    } else if (marked.fingerprint &&
+               marked.fingerprint != arenaut_kernel_set_fingerprint(p->kernels)) {
+        arn_pipeline_note(p,
+                          "the plan in the file was made for the kernels '%s', which were "
+                          "described otherwise then",
+                          marked.name);
+    }
+}
+
+/* True if the set, or one that it builds on, has rules of how its kernels walk. */
+static bool has_rules(const arenaut_kernel_set *set) {
+    for (; set; set = set->base) {
+        if (set->rules) return true;
+    }
+    return false;
+}
+
+/* True if an op has a distance by which a result may reach, by itself or since its kernel is known.
+ */
+static bool has_overlaps(const arenaut_program *program) {
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        if (program->ops[i].n_overlaps) return true;
+    }
+    return false;
+}
+
+static void note_overlap(const arenaut_pipeline *p) {
+    if (!p->options.overlap || p->problem->n_separations) return;
+    if (has_overlaps(p->document.program)) {
+        arn_pipeline_note(p,
+                          "no result reaches into an operand: each that could be written over is "
+                          "needed later, a result, state, a kept input or a part of another");
+    } else if (!p->kernels && p->problem->same_base) {
+        arn_pipeline_note(p,
+                          "results lie over the whole of an operand or beside it: the kernels of "
+                          "%s are not known",
+                          p->target->name);
+    } else if (!p->kernels) {
+        arn_pipeline_note(p, "no result reaches into an operand: the kernels of %s are not known",
+                          p->target->name);
+    } else if (!has_rules(p->kernels)) {
+        arn_pipeline_note(
+            p, "no result reaches into an operand: how the kernels '%s' walk is not known",
+            p->kernels->name);
+    } else if (!p->problem->same_base) {
+        arn_pipeline_note(p, "no result may lie over an operand, by the kernels '%s'",
+                          p->kernels->name);
+    }
+}
+
+/* ---- passes ---- */
 
 arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
                                           arenaut_error *err) {
@@ -57,14 +145,21 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
                               err);
 }
 
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err) {
+    const arenaut_pass *recover = arenaut_pass_find("recover-aliases");
+    const arenaut_pass_options none = {0};
+    if (!recover || !arn_states_memories(program)) return ARENAUT_OK;
+    return recover->run(program, &none, err);
+}
+
 static void add_pass(arn_writer *writer, const arenaut_text *selection, const char *pass) {
     arn_puts(writer, selection->size ? "," : "");
     arn_puts(writer, pass);
 }
 
-/* The passes asked for, with what options.overwrite and options.overlap add. Kernels that let input
- * and output overlap in part let them be one as well, where they are as large. */
-arenaut_status arn_pipeline_run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
+/* The passes of the options, with those that options.overwrite and options.overlap add. Kernels
+ * that let input and output overlap in part let them be one as well, if they are as large. */
+static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
     arenaut_text selection = {.allocator = arn_pipeline_allocator(p)};
@@ -127,12 +222,11 @@ static bool asks_among(const arenaut_pipeline *p, const arenaut_program *program
     return false;
 }
 
-/* Whether plain calls may be planned apart: each call's tensors alive only while it runs. The micro
- * runtime takes them for alive from the first call to the last. That makes no difference to what it
- * is told a place of, but to what it places itself, around that: kernel scratch. So no op that asks
- * for some may run from a method's first call to its last. Methods that are called by plain calls
- * only from the one that is called from outside, and call none themselves, are followed; others
- * there are not. */
+/* True if plain calls may be planned apart: each call's tensors live only while it runs. To the
+ * micro runtime they live from the first call to the last. That makes no difference to tensors
+ * whose place it is told, but to kernel scratch, which it places around them. So no op that asks
+ * for scratch may run from a method's first call to its last. Only methods that the entry calls by
+ * plain calls, and that call none themselves, are followed. */
 static bool calls_apart(const arenaut_pipeline *p, const arenaut_program *program) {
     bool any = false;
     if (!p->target->plan_in_file || !p->target->merge_calls) return false;
@@ -166,7 +260,8 @@ static void leave_to_caller(arenaut_program *program, const uint32_t *tensors, u
     }
 }
 
-/* What was asked of the plan stands in the program, too, and so in a file that is written of it. */
+/* Inputs and outputs left to the caller are so in the program, too, and in a file that is written
+ * of it. */
 static void exclude_io(arenaut_program *program) {
     for (uint32_t m = 0; m < program->n_methods; m++) {
         const arenaut_method *method = &program->methods[m];
@@ -176,8 +271,27 @@ static void exclude_io(arenaut_program *program) {
     }
 }
 
-arenaut_status arn_pipeline_lower_program(arenaut_pipeline *p, arenaut_error *err) {
+static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = run_selected_passes(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
+    if (st != ARENAUT_OK) return st;
     if (p->options.exclude_io) exclude_io(p->document.program);
     p->store->calls_apart = calls_apart(p, p->document.program);
-    return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
+    st = arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_note_unsized(p);
+    p->problem = p->lowering->problem;
+    note_overlap(p);
+    p->op_outside = arenaut_find_outside(p->document.program, p->target);
+    p->result.lowering = p->lowering;
+    p->result.scratch = arenaut_scratch_known(p->document.program, p->kernels, &p->scratch);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_lower_transformed(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = p->document.program ? lower_program(p, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK) st = arn_pipeline_override(p, err);
+    p->result.problem = p->problem;
+    p->result.plan = NULL;
+    return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
 }

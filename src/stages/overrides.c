@@ -1,8 +1,7 @@
-/* What the caller asks of the plan: pools, pins, alignments, a capacity. They change a copy of the
- * problem, buffer by buffer. A tensor
- * that is asked about may begin inside its buffer (a view), so its buffer moves by as much. Demands
- * are few, so each looks through all names, and each buffer at all demands. */
-#include "pipeline/stages.h"
+/* Demands on the plan: pools, pins, alignments, a capacity. They change a copy of the problem,
+ * buffer by buffer. A tensor may begin inside its buffer (a view), so its buffer moves by as much.
+ * Demands are few, so each looks through all names, and each buffer at all demands. */
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +37,7 @@ arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_o
     };
 }
 
-/* What is asked of one buffer. */
+/* A demand on one buffer. */
 typedef struct demand {
     uint32_t buffer;
     uint64_t align;        /* 0: none */
@@ -58,7 +57,7 @@ static const char *name_of(const arenaut_pipeline *p, uint32_t id, char store[24
                        : arenaut_problem_buffer_name(p->problem, id, store);
 }
 
-/* The buffer of the tensor called `name`, and where in it that tensor starts. */
+/* The buffer of the tensor called `name`, and the tensor's offset in it. */
 static arenaut_status find_tensor(arenaut_pipeline *p, const char *option, const char *name,
                                   uint32_t *buffer, uint64_t *offset, arenaut_error *err) {
     const uint32_t n = p->lowering ? p->document.program->n_tensors : p->problem->n_buffers;
@@ -137,7 +136,7 @@ static arenaut_status add_pin(overrides *o, const arenaut_pin *pin, arenaut_erro
                               pin->tensor, inner, pin->offset.bytes);
 }
 
-/* Where a buffer may lie once all demands are met. */
+/* The pools of a buffer once all demands are met. */
 static uint64_t pools_demanded(const overrides *o, uint32_t id) {
     uint64_t pools = arenaut_problem_pools(o->problem, id);
     for (size_t i = 0; i < o->n; i++) {
@@ -157,16 +156,16 @@ static void meet_demands(void *context, uint32_t id, arenaut_buffer *buffer) {
         if (d->pools) buffer->pools = d->pools;
         if (d->fixed_offset != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(d->fixed_offset);
     }
-    /* That it may be written over another is a permission, and void where they cannot meet. */
+    /* A right to be written over another is a permission, and void if they cannot meet. */
     const uint32_t base = arenaut_problem_same_base(o->problem, id);
     if (base != ARENAUT_NONE && !(pools_demanded(o, id) & pools_demanded(o, base))) {
         buffer->same_base = (arenaut_optional_id){0};
     }
 }
 
-/* New pools for a bare problem: only where it did not name pools of its own, as the numbers of
- * these are what its buffers might mean. The capacity limits the first pool in the problem itself,
- * so that the checker holds the plan, or the proof that there is none, against it. */
+/* New pools for a bare problem: only if it did not name pools of its own, to whose numbers its
+ * buffers might refer. The capacity limits the first pool in the problem itself, so that the
+ * checker holds the plan, or the proof that there is none, against it. */
 static arenaut_status replacement_pools(arenaut_pipeline *p, arenaut_pool *pools, uint32_t *n_pools,
                                         arenaut_error *err) {
     const arenaut_problem *problem = p->problem;

@@ -1,13 +1,64 @@
-/* The memories that a file states, and what its runtime will allocate: see stages.h. The sizes
- * that a plan gives them are those in the file as it would be written, read back from memory; the
- * arenas of plan and baseline are of one kind then. Linear in the file. */
-#include "pipeline/stages.h"
+/* Memories that a file states, with their sizes, now and with the plan in it: those in the file as
+ * it would be written, read back from memory. The arenas of plan and baseline are of one kind then.
+ * Linear in the file. */
+#include "stages/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
+
+/* A text fails only for want of memory. */
+static arenaut_status in_memory(arenaut_status st, arenaut_error *err) {
+    return st == ARENAUT_IO ? arn_no_memory(err) : st;
+}
+
+static arenaut_status write_whole(const arenaut_pipeline *p, arenaut_text *bytes,
+                                  arenaut_error *err) {
+    return in_memory(p->document.format->write(&p->result, arenaut_text_sink(bytes),
+                                               arn_pipeline_allocator(p), err),
+                     err);
+}
+
+static arenaut_status make_compact(const arenaut_pipeline *p, const arenaut_text *whole,
+                                   arenaut_text *bytes, arenaut_error *err) {
+    return in_memory(
+        p->document.format->compact((const uint8_t *)whole->bytes, whole->size,
+                                    arenaut_text_sink(bytes), arn_pipeline_allocator(p), err),
+        err);
+}
+
+arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
+                                            arenaut_error *err) {
+    arenaut_text whole = {.allocator = bytes->allocator};
+    if (!p->options.compact || !p->document.format->compact) return write_whole(p, bytes, err);
+    arenaut_status st = write_whole(p, &whole, err);
+    if (st == ARENAUT_OK) st = make_compact(p, &whole, bytes, err);
+    if (st == ARENAUT_OK && bytes->size >= whole.size) { /* nothing was dead */
+        const arenaut_text larger = *bytes;
+        *bytes = whole;
+        whole = larger;
+    }
+    arenaut_text_free(&whole);
+    return st;
+}
+
+arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *p, uint64_t *bytes,
+                                           arenaut_error *err) {
+    arenaut_text whole = {.allocator = arn_pipeline_allocator(p)}, compact = whole;
+    *bytes = 0;
+    if (!p->document.format->compact || p->options.compact) return ARENAUT_OK;
+    arenaut_status st = write_whole(p, &whole, err);
+    if (st == ARENAUT_OK) {
+        st = make_compact(p, &whole, &compact, err);
+        if (st == ARENAUT_OK && compact.size < whole.size) *bytes = whole.size - compact.size;
+        if (st == ARENAUT_REFUSED) st = ARENAUT_OK;
+    }
+    arenaut_text_free(&whole);
+    arenaut_text_free(&compact);
+    return st;
+}
 
 bool arn_states_memories(const arenaut_program *program) {
     for (uint32_t m = 0; m < program->n_methods; m++) {
@@ -22,8 +73,8 @@ typedef struct memory_index {
     uint32_t *pool;  /* per memory: the pool of the buffers in it; ARENAUT_NONE without any */
 } memory_index;
 
-/* Methods may share a pool: what they have in common is one and the same there. One block, which
- * starts at `first`, is the caller's. */
+/* Methods may share a pool, in which a buffer of both is one. One block, which starts at `first`,
+ * is the caller's. */
 static arenaut_status index_memories(const arenaut_program *program,
                                      const arenaut_lowering *lowering, const arenaut_plan *plan,
                                      const arenaut_allocator *allocator, memory_index *index,
@@ -49,8 +100,8 @@ static arenaut_status index_memories(const arenaut_program *program,
     return ARENAUT_OK;
 }
 
-/* What the file's runtime allocates for the methods that are planned. Memories that share a
- * pool are the same memory, as large as the largest; `arena` gets that size per pool. */
+/* The bytes that the file's runtime allocates for the methods that are planned. Memories that share
+ * a pool are the same memory, as large as the largest; `arena` gets that size per pool. */
 static arenaut_status sum_memories(const arenaut_pipeline *p, const arenaut_program *program,
                                    const arenaut_lowering *lowering, const arenaut_plan *plan,
                                    uint64_t arena[ARENAUT_MAX_POOLS], uint64_t *sum,
@@ -115,7 +166,7 @@ static uint64_t given_bytes(const arenaut_program *program, uint32_t method, uin
     return memory < m->n_given_pools ? m->given_pools[memory].bytes : 0;
 }
 
-/* Lists what either of two programs states, which differ in places and sizes only. */
+/* Lists the memories of either of two programs, which differ in places and sizes only. */
 static arenaut_status list_rows(arenaut_pipeline *p, const arenaut_program *now,
                                 const arenaut_program *planned, arenaut_error *err) {
     arenaut_memories *list = &p->memories;
@@ -156,15 +207,15 @@ arenaut_status arn_pipeline_list_memories(arenaut_pipeline *p, arenaut_error *er
                         err);
 }
 
-/* What a memory has beyond the pool that it is, whatever the plan, raises the bound as well. */
+/* The excess of a memory over its pool, in any plan, raises the bound as well. */
 static uint64_t raised(uint64_t bound, uint64_t pool, uint64_t memory) {
     const uint64_t extra = memory > pool ? memory - pool : 0;
     return bound + extra < memory ? bound + extra : memory;
 }
 
-/* From here on the plan's arenas are what the file makes its runtime allocate, like those of the
- * baseline: with the room behind them that a delegate may read. Every figure that people or
- * programs are told is then of one kind. */
+/* From here on the plan's arenas are the memories that the file makes its runtime allocate, like
+ * those of the baseline: with the room behind them that a delegate may read. All reported figures
+ * are then of one kind. */
 static arenaut_status settle_sums(arenaut_pipeline *p, const arenaut_program *written,
                                   arenaut_error *err) {
     arenaut_plan *plan = p->plan;
@@ -221,8 +272,8 @@ arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *er
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
 }
 
-/* Named pools take the place of the file's memories. Where one of today's is too large for what
- * takes its place, today's sizes are no measure. */
+/* Named pools take the place of the file's memories. If one of these is larger than the pool in its
+ * place, their sizes are no measure. */
 static bool baseline_fits_pools(const arenaut_pipeline *p) {
     for (size_t i = 0; i < p->memories.n && p->options.n_pools; i++) {
         const arenaut_memory *row = &p->memories.rows[i];

@@ -1,0 +1,93 @@
+"""Times of the ops of a training step, each measured by itself."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from arenaut.documents import write_file
+from arenaut.torch.traced import capture
+
+if TYPE_CHECKING:
+    from arenaut.typed import Path
+
+
+def made_up(node):
+    """Something like the value of a node: zeros where they may be places in another tensor, else random numbers."""
+    value = node.meta["val"]
+    if not isinstance(value, torch.Tensor):
+        return value
+    size = 1 + sum((n - 1) * stride for n, stride in zip(value.shape, value.stride())) if value.numel() else 0
+    fill = torch.rand if value.is_floating_point() else torch.zeros
+    return fill(size, dtype=value.dtype, device=value.device).as_strided(value.shape, value.stride())
+
+
+def kind_of(node):
+    """Nodes of one kind take the same time: the operator, and shapes, layouts and numbers that it is given."""
+    def of(one):
+        value = one.meta["val"]
+        if not isinstance(value, torch.Tensor):
+            return value
+        return tuple(value.shape), value.stride(), value.dtype, value.device
+    return str((node.target, torch.fx.map_arg((node.args, node.kwargs), of)))
+
+
+def synchronize(device):
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def nanoseconds_of(node, repeats):
+    """The shortest of several runs behind one that does not count."""
+    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), made_up)
+    value = node.meta["val"]
+    first = next(one for one in (value if isinstance(value, (tuple, list)) else [value]) if one is not None)
+    shortest = None
+    with torch.no_grad():
+        for turn in range(repeats + 1):
+            synchronize(first.device)
+            start = time.perf_counter_ns()
+            node.target(*args, **kwargs)
+            synchronize(first.device)
+            took = time.perf_counter_ns() - start
+            if turn > 0:
+                shortest = took if shortest is None else min(took, shortest)
+    return shortest
+
+
+def profile(model: torch.nn.Module, inputs: Any, path: Path | None = None, *, repeats: int = 3) -> str:
+    """Measures the ops of a training step, one by one, on tensors of their shapes with made up content. No step
+    is run, and no more memory is needed than by one op. Ops of one kind are measured once.
+
+    Args:
+        model, inputs: as of fit.
+        path: of a file to write, for `costs` of fit and curve, and `--costs` of the command.
+        repeats: runs of each op, of which the shortest counts.
+
+    Returns:
+        CSV with the header method,op,nanoseconds. Ops that do not run on made up content are left out, with a
+        warning; their times are modelled.
+    """
+    joint, known, lines = capture(model, inputs), {}, ["method,op,nanoseconds"]
+    for op, node in enumerate(joint.ops):
+        if node is None:
+            lines.append(f"main,{op},0")
+        if joint.is_view(op):
+            continue
+        kind = kind_of(node)
+        if kind not in known:
+            try:
+                known[kind] = nanoseconds_of(node, repeats)
+            except RuntimeError as failed:
+                warnings.warn(f"arenaut.torch.profile: {node.target} was not measured: {failed}", RuntimeWarning,
+                              stacklevel=2)
+                known[kind] = None
+        if known[kind] is not None:
+            lines.append(f"main,{op},{known[kind]}")
+    text = "\n".join([*lines, ""])
+    if path is not None:
+        write_file(path, text.encode())
+    return text

@@ -1,0 +1,419 @@
+/* Forms of ops to choose from together with the schedule, and a lower bound over all choices: views
+ * to be materialized, and joins written in place. */
+#include "rewrite/order/forms.h"
+
+#include <string.h>
+
+/* ---- views ---- */
+
+/* A base is live as long as one of its names is read. A copy of a view as large as the base gains
+ * nothing, nor does a copy of memory that is live to the end anyway, unless a join could then be
+ * written in place: neither names nor memory that has them can. */
+typedef struct views {
+    const arenaut_program *file, *program; /* as it was read; behind its passes */
+    const arenaut_lowering *lowering;
+    bool *kept;        /* per tensor of the program: live to the end, or not in the arena */
+    bool *is_joined;   /* likewise: an operand or the result of a join that may be in place */
+    bool *is_state;    /* likewise */
+    bool *is_result;   /* likewise: a method returns it, under this name */
+    uint32_t *updated; /* likewise: the last op of the file that writes its memory; 0: none */
+    bool *is_read;     /* per tensor of the program */
+    bool *is_choice;   /* per op of the file */
+    uint32_t *readers; /* per tensor of the file: the number of its readers that name its memory */
+    uint32_t *number;  /* per tensor of the file: of the base; NONE: it is none */
+    uint32_t *last;    /* per tensor of the file: the op that reads it last, under this name */
+    uint32_t *first_end; /* per storage: the first of the last reads of its names */
+    arn_copies *copies;
+} views;
+
+static uint32_t storage_of(const views *v, uint32_t tensor) {
+    return arenaut_program_storage(v->program, tensor, NULL);
+}
+
+static bool is_named(const views *v, uint32_t tensor, uint32_t storage) {
+    return tensor != ARENAUT_NONE && storage_of(v, tensor) == storage;
+}
+
+static bool only_reads(const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
+           op->kind == ARENAUT_OP_VIEW;
+}
+
+/* Results of methods, and memory outside of the arena. */
+static void find_kept(const views *v) {
+    const arenaut_program *p = v->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const bool planned =
+            p->tensors[t].cls == ARENAUT_INTERMEDIATE || p->tensors[t].cls == ARENAUT_INPUT;
+        v->kept[t] = !planned || v->lowering->buffer[t] == ARENAUT_NONE;
+    }
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        for (uint32_t i = 0; i < method->n_outputs; i++) {
+            v->is_result[method->outputs[i]] = true;
+            v->kept[storage_of(v, method->outputs[i])] = true;
+        }
+        for (uint32_t i = 0; i < method->n_bindings; i++) {
+            const uint32_t value = storage_of(v, method->bindings[i].value);
+            const uint32_t target = storage_of(v, method->bindings[i].target);
+            v->kept[value] = v->kept[target] = v->is_state[value] = v->is_state[target] = true;
+        }
+    }
+}
+
+static bool is_result(const arenaut_joining *joins, uint32_t tensor) {
+    bool among = false;
+    for (uint32_t i = 0; i < joins->n; i++) among = among || joins->results[i] == tensor;
+    return among;
+}
+
+/* NULL: any may. */
+static void find_joined(const views *v, const arenaut_joining *joins) {
+    const arenaut_program *p = v->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) v->is_joined[t] = !joins;
+    for (uint32_t i = 0; joins && i < joins->n; i++) v->is_joined[joins->results[i]] = true;
+    for (uint32_t i = 0; joins && i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || !is_result(joins, op->outputs[0])) {
+            continue;
+        }
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->is_joined[op->inputs[k]] = true;
+        }
+    }
+}
+
+/* Updates of memory, and readers that give it another name. */
+static void find_names(const views *v) {
+    for (uint32_t i = 0; i < v->program->n_ops; i++) {
+        const arenaut_op *op = &v->program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->is_read[op->inputs[k]] = true;
+        }
+    }
+    for (uint32_t i = 0; i < v->file->n_ops; i++) {
+        const arenaut_op *op = &v->file->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const uint32_t t = op->inputs[k];
+            if (t == ARENAUT_NONE) continue;
+            const uint32_t storage = storage_of(v, t);
+            if (!only_reads(op)) v->updated[storage] = i;
+            bool names = !only_reads(op);
+            for (uint32_t o = 0; o < op->n_outputs; o++) {
+                names = names || is_named(v, op->outputs[o], storage);
+            }
+            v->readers[t] += names;
+        }
+    }
+}
+
+/* True if a copy of this part of the base may gain anything. */
+static bool may_gain(const views *v, uint32_t part, uint32_t base) {
+    const arenaut_tensor *tensors = v->program->tensors;
+    if (v->is_joined[part] || v->is_joined[base]) return true;
+    return !v->kept[base] && tensors[part].bytes < tensors[base].bytes;
+}
+
+/* A view of parts that are read, of which nothing is a view in turn. */
+static bool may_be_copy(const views *v, uint32_t i) {
+    const arenaut_op *op = &v->file->ops[i];
+    if (!arenaut_view_may_be_copy(v->file, i)) return false;
+    const uint32_t base = storage_of(v, op->inputs[0]);
+    bool choice = !v->is_state[base] && v->updated[base] <= i, read = false, gains = false;
+    for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
+        const uint32_t t = op->outputs[k];
+        read = read || v->is_read[t];
+        gains = gains || may_gain(v, t, base);
+        choice = v->program->tensors[t].view_of == base && v->readers[t] == 0 && !v->is_result[t] &&
+                 v->program->tensors[t].bytes > 0;
+    }
+    return choice && read && gains;
+}
+
+/* A name that is never read has no end. */
+static void find_ends(const views *v) {
+    for (uint32_t i = 0; i < v->file->n_ops; i++) {
+        const arenaut_op *op = &v->file->ops[i];
+        if (v->is_choice[i]) continue;
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->last[op->inputs[k]] = i;
+        }
+    }
+    for (uint32_t t = 0; t < v->file->n_tensors; t++) {
+        const uint32_t storage = storage_of(v, t);
+        if (v->last[t] < v->first_end[storage]) v->first_end[storage] = v->last[t];
+    }
+}
+
+static bool is_late(const views *v, const arenaut_op *op) {
+    const uint32_t end = v->first_end[storage_of(v, op->inputs[0])];
+    bool late = false;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const uint32_t last = v->last[op->outputs[k]];
+        late = late || (last != ARENAUT_NONE && last > end);
+    }
+    return late;
+}
+
+static void add_choice(const views *v, uint32_t i) {
+    const arenaut_op *op = &v->file->ops[i];
+    arn_copies *c = v->copies;
+    const uint32_t base = storage_of(v, op->inputs[0]);
+    if (v->number[base] == ARENAUT_NONE) v->number[base] = c->n_bases++;
+    c->ops[c->n] = i;
+    c->late[c->n] = is_late(v, op);
+    c->base[c->n++] = v->number[base];
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const arenaut_tensor *part = &v->program->tensors[op->outputs[k]];
+        c->base_of_part[c->n_parts] = v->number[base];
+        c->parts[c->n_parts++] =
+            (arenaut_part){op->outputs[k], base, part->view_offset, part->bytes};
+    }
+}
+
+static bool allocate(views *v, arn_region *region) {
+    const size_t n = v->program->n_tensors;
+    size_t outputs = 0;
+    for (uint32_t i = 0; i < v->file->n_ops; i++) outputs += v->file->ops[i].n_outputs;
+    v->kept = arn_region_allocate(region, n, 5 * sizeof *v->kept);
+    v->updated = arn_region_allocate(region, n, 5 * sizeof *v->updated);
+    v->is_choice = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->is_choice);
+    v->copies->ops = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->copies->ops);
+    v->copies->parts = arn_region_allocate(region, outputs, sizeof *v->copies->parts);
+    v->copies->base_of_part = arn_region_allocate(region, outputs, sizeof *v->number);
+    if (!v->kept || !v->updated || !v->is_choice || !v->copies->ops || !v->copies->parts ||
+        !v->copies->base_of_part) {
+        return false;
+    }
+    v->is_read = v->kept + n;
+    v->is_joined = v->is_read + n;
+    v->is_state = v->is_joined + n;
+    v->is_result = v->is_state + n;
+    memset(v->kept, false, 5 * n * sizeof *v->kept);
+    v->copies->base = v->copies->ops + v->file->n_ops;
+    v->copies->late = v->is_choice + v->file->n_ops;
+    v->readers = v->updated + n;
+    v->number = v->readers + n;
+    v->last = v->number + n;
+    v->first_end = v->last + n;
+    memset(v->updated, 0, 2 * n * sizeof *v->updated);
+    for (size_t t = 0; t < 3 * n; t++) v->number[t] = ARENAUT_NONE;
+    return true;
+}
+
+/* The views of the program, `lowered` where all views are names and no join is in place, that may
+ * be copies. The results of these joins make views a choice; NULL: any may be joined. */
+static arenaut_status find_copies(const arenaut_pipeline *p, const arenaut_pipeline *lowered,
+                                  const arenaut_joining *joins, arn_region *region,
+                                  arn_copies *copies, arenaut_error *err) {
+    views v = {.file = p->document.program,
+               .program = lowered->document.program,
+               .lowering = lowered->lowering,
+               .copies = copies};
+    *copies = (arn_copies){0};
+    if (!allocate(&v, region)) return arn_no_memory(err);
+    find_kept(&v);
+    find_joined(&v, joins);
+    find_names(&v);
+    for (uint32_t i = 0; i < v.file->n_ops; i++) v.is_choice[i] = may_be_copy(&v, i);
+    find_ends(&v);
+    for (uint32_t i = 0; i < v.file->n_ops; i++) {
+        if (v.is_choice[i]) add_choice(&v, i);
+    }
+    return ARENAUT_OK;
+}
+
+/* ---- joins ---- */
+
+/* Joins that the pass `slices` writes in place if it may are ops if it may not. */
+static bool joins_in_place(const arenaut_op *was, const arenaut_op *is) {
+    return was->kind == ARENAUT_OP_OUT && is->kind == ARENAUT_OP_VIEW;
+}
+
+/* Its result must be known in any schedule, so that no pass made it, and be all of its memory. */
+static bool is_choice(const arenaut_pipeline *p, const arenaut_program *apart, uint32_t op) {
+    const arenaut_op *was = &apart->ops[op];
+    if (was->n_outputs != 1) return false;
+    const uint32_t t = was->outputs[0];
+    return t < p->document.program->n_tensors && apart->tensors[t].view_of == ARENAUT_NONE;
+}
+
+/* Results that are not among the joins yet. */
+static uint32_t list_others(const arenaut_program *apart, const bool *found, uint32_t *others) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < apart->n_ops; i++) {
+        const arenaut_op *op = &apart->ops[i];
+        if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE ||
+            found[op->outputs[0]]) {
+            continue;
+        }
+        others[n++] = op->outputs[0];
+    }
+    return n;
+}
+
+/* Joins in place in one program and not in the other. All of them must be choices: else joins are
+ * not chosen at all. */
+static void add_joins(const arenaut_pipeline *p, const arenaut_program *apart,
+                      const arenaut_program *joined, bool *found, arenaut_joining *joins,
+                      uint32_t *results) {
+    joins->chosen = apart->n_ops == joined->n_ops;
+    for (uint32_t i = 0; i < apart->n_ops && joins->chosen; i++) {
+        if (!joins_in_place(&apart->ops[i], &joined->ops[i])) continue;
+        joins->chosen = is_choice(p, apart, i);
+        if (!joins->chosen) continue;
+        const uint32_t result = apart->ops[i].outputs[0];
+        if (!found[result]) results[joins->n++] = result;
+        found[result] = true;
+    }
+}
+
+/* Joins in place if all may be but those that were found before. */
+static arenaut_status find_more(const arenaut_pipeline *p, arn_budget *budget,
+                                const arenaut_program *apart, arenaut_copying copying,
+                                uint32_t *others, bool *found, arenaut_joining *joins,
+                                arenaut_error *err) {
+    const arn_candidate rest = {.joining = {true, others, list_others(apart, found, others)},
+                                .copying = copying};
+    arenaut_pipeline *joined = NULL;
+    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
+    const arenaut_status st = arn_trial_lower(p, budget, NULL, &rest, &joined, err);
+    if (st == ARENAUT_OK)
+        add_joins(p, apart, joined->document.program, found, joins, others + apart->n_ops);
+    arenaut_pipeline_free(joined);
+    return st;
+}
+
+/* A tensor may be a part of several joins, of which one can have it in place: the others are found
+ * in further rounds. */
+static arenaut_status find_rounds(const arenaut_pipeline *p, arn_budget *budget,
+                                  const arenaut_program *apart, arenaut_copying copying,
+                                  arn_region *region, arenaut_joining *joins, arenaut_error *err) {
+    enum { MOST_ROUNDS = 64 };
+    uint32_t *lists = arn_region_allocate(region, apart->n_ops, 2 * sizeof *lists);
+    bool *found = arn_region_allocate(region, apart->n_tensors, sizeof *found);
+    if (!lists || !found) return arn_no_memory(err);
+    memset(found, false, apart->n_tensors * sizeof *found);
+    *joins = (arenaut_joining){.chosen = true, .results = lists + apart->n_ops};
+    arenaut_status st = ARENAUT_OK;
+    bool more = true;
+    for (int round = 0; round < MOST_ROUNDS && more && st == ARENAUT_OK; round++) {
+        const uint32_t before = joins->n;
+        st = find_more(p, budget, apart, copying, lists, found, joins, err);
+        more = joins->chosen && joins->n > before;
+    }
+    if (more || !joins->chosen) *joins = (arenaut_joining){0};
+    return st;
+}
+
+static bool may_join(const arenaut_pipeline *p) {
+    const char *passes = p->options.passes;
+    return passes && strstr(passes, "slices");
+}
+
+/* If these views are copies. */
+static arenaut_status find_joins(const arenaut_pipeline *p, arn_budget *budget,
+                                 arenaut_copying copying, arn_region *region,
+                                 arenaut_joining *joins, arenaut_error *err) {
+    arenaut_pipeline *apart = NULL;
+    const arn_candidate none = {.joining = {.chosen = true}, .copying = copying};
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &none, &apart, err);
+    if (st == ARENAUT_OK)
+        st = find_rounds(p, budget, apart->document.program, copying, region, joins, err);
+    arenaut_pipeline_free(apart);
+    return st;
+}
+
+/* Neither a name of other memory nor memory with other names can be joined in place: joins are
+ * found with all views copied that may be, and then the views that these joins leave to choose. */
+static arenaut_status find_both(const arenaut_pipeline *p, arn_budget *budget,
+                                const arenaut_pipeline *lowered, bool copies_too,
+                                arn_region *region, arn_form_choices *choices, arenaut_error *err) {
+    arn_copies *copies = &choices->copies;
+    arenaut_status st = ARENAUT_OK;
+    if (copies_too) st = find_copies(p, lowered, NULL, region, copies, err);
+    const arenaut_copying all = {copies->ops, copies->n};
+    if (st == ARENAUT_OK) st = find_joins(p, budget, all, region, &choices->joins, err);
+    *copies = (arn_copies){0};
+    if (st != ARENAUT_OK || !copies_too || !choices->joins.chosen) return st;
+    return find_copies(p, lowered, &choices->joins, region, copies, err);
+}
+
+/* Views of a program that was rewritten stay as they are, and so do all if joins are given. */
+arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn_region *region,
+                              arn_form_choices *choices, arenaut_error *err) {
+    const arenaut_joining said = p->options.joining, none = {0};
+    const bool joins = !said.chosen && may_join(p);
+    const bool copies = !p->rewrite && p->document.program->n_methods == 1 && !said.chosen;
+    const arn_candidate forms = {.joining = {.chosen = joins}};
+    arenaut_pipeline *lowered = NULL;
+    *choices = (arn_form_choices){0};
+    if (!joins && !copies) return ARENAUT_OK;
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
+    if (st == ARENAUT_OK && joins) {
+        st = find_both(p, budget, lowered, copies, region, choices, err);
+    } else if (st == ARENAUT_OK) {
+        st = find_copies(p, lowered, &none, region, &choices->copies, err);
+    }
+    arenaut_pipeline_free(lowered);
+    return st;
+}
+
+static arenaut_status bound_relaxed(const arenaut_pipeline *p, arn_budget *budget,
+                                    arenaut_program_order *problem, arenaut_ordering *bound,
+                                    arenaut_error *err) {
+    arenaut_order *order = NULL;
+    const arenaut_status st = arn_find_schedule(p, arenaut_program_order_problem(problem, 0),
+                                                arn_schedule_effort(p), budget, &order, err);
+    if (st == ARENAUT_OK) {
+        bound->bound = order->bound;
+        bound->n_lines = order->n_lines;
+        bound->at_ends = arenaut_program_order_peaks(problem).at_ends;
+    }
+    arenaut_order_free(order);
+    return st;
+}
+
+arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
+                               const arn_form_choices *choices, arenaut_ordering *bound,
+                               arenaut_error *err) {
+    arenaut_pipeline *apart = NULL;
+    arenaut_program_order *problem = NULL;
+    arenaut_error why = {0};
+    const arenaut_joining *joins = &choices->joins;
+    const arn_copies *copies = &choices->copies;
+    const arn_candidate forms = {.joining = {.chosen = joins->chosen}, /* none of them */
+                                 .copying = {copies->ops, copies->n}};
+    const arenaut_relaxation relaxation = {joins->results, joins->n, copies->parts,
+                                           copies->n_parts};
+    *bound = (arenaut_ordering){0};
+    arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &apart, &why);
+    if (st == ARENAUT_OK) st = arn_schedule_problem_of(apart, &problem, &why);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_relax(problem, apart->document.program, apart->lowering,
+                                         &relaxation, &why);
+    }
+    if (st == ARENAUT_OK) st = bound_relaxed(p, budget, problem, bound, &why);
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(apart);
+    if (st == ARENAUT_REFUSED) return ARENAUT_OK;
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
+}
+
+/* ---- the transform of joins: candidates are found together with schedules ---- */
+
+static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    const arenaut_joining *joining = &c->joining;
+    if (!joining->chosen) return ARENAUT_OK;
+    if (joining->n > 0) {
+        store->joined = arn_allocate(&store->allocator, joining->n, sizeof *store->joined);
+        if (!store->joined) return arn_no_memory(err);
+        memcpy(store->joined, joining->results, joining->n * sizeof *store->joined);
+    }
+    store->joining = (arenaut_joining){true, store->joined, joining->n};
+    return ARENAUT_OK;
+}
+
+const arn_transform arn_transform_joins = {.apply = apply};

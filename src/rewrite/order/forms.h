@@ -1,0 +1,68 @@
+/* Schedules of a program together with the forms of its ops, of which each is a choice: joins that
+ * are written in place, and views that are materialized. */
+#ifndef ARN_REWRITE_ORDER_FORMS_H
+#define ARN_REWRITE_ORDER_FORMS_H
+
+#include "rewrite/transform.h"
+
+/* checked_schedule.c */
+/* The scheduling problems of a lowered trial; the caller's, to be released. */
+arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
+                                       arenaut_program_order **problem, arenaut_error *err);
+/* The effort of all schedules. */
+uint64_t arn_schedule_effort(const arenaut_pipeline *p);
+/* The best schedule that is found, which has passed the checker with its bound. */
+arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                                 uint64_t effort, arn_budget *budget, arenaut_order **order,
+                                 arenaut_error *err);
+/* Finds and takes such a schedule for each of them; adds the lines of the proofs. */
+arenaut_status arn_find_schedules(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                  arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
+
+/* Views that may be materialized. */
+typedef struct arn_copies {
+    uint32_t *ops;  /* of the file, ascending */
+    uint32_t *base; /* per op: the number of the viewed storage, from 0 on */
+    uint32_t n, n_bases;
+    bool *late;          /* per op: in the given schedule its view is read after the last read of
+                          * another name of the base */
+    arenaut_part *parts; /* their results */
+    uint32_t *base_of_part, n_parts;
+} arn_copies;
+
+typedef struct arn_form_choices {
+    arenaut_joining joins; /* by their results */
+    arn_copies copies;
+} arn_form_choices;
+
+/* form_choices.c */
+/* Finds them; the lists are the region's. */
+arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn_region *region,
+                              arn_form_choices *choices, arenaut_error *err);
+/* A lower bound of live bytes for any schedule and any choice; 0 if none is known. */
+arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
+                               const arn_form_choices *choices, arenaut_ordering *bound,
+                               arenaut_error *err);
+
+/* A schedule to be tried, in these forms. */
+typedef struct arn_scheduled {
+    arn_candidate candidate;
+    uint64_t peak; /* of live bytes */
+} arn_scheduled;
+
+/* The candidates that were found, and bounds. */
+typedef struct arn_form_search {
+    arn_search *search;
+    arn_form_choices choices;
+    arn_scheduled *list;
+    uint32_t n, capacity;
+    arenaut_ordering known;
+} arn_form_search;
+
+/* form_search.c */
+/* The number of joins and views to choose from. */
+uint32_t arn_count_forms(const arn_form_search *search);
+/* Finds schedules in the given forms, and in others that may be better; and a bound of all. */
+arenaut_status arn_search_forms(arn_form_search *search, arenaut_error *err);
+
+#endif

@@ -1,0 +1,228 @@
+/* The transform of rematerialization. Live ranges are known behind the passes alone, so that ops to
+ * repeat are found in a lowered trial: in the schedule of the file and, if ops may move, in the
+ * best one. */
+#include "rewrite/transform.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "rewrite/order/forms.h"
+
+/* `moved`: the base is another schedule than that of the file. */
+static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t *base, bool moved,
+                                   arenaut_recomputation **found, arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
+    const arn_candidate candidate = {.schedule = moved ? base : NULL};
+    arenaut_pipeline *lowered = NULL;
+    arenaut_program_order *problem = NULL;
+    arenaut_status st = arn_trial_lower(p, &s->finding, NULL, &candidate, &lowered, err);
+    if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
+    if (st == ARENAUT_OK) {
+        arenaut_recompute_options options = p->options.recomputing.options;
+        const uint64_t effort =
+            arn_transform_effort(p, options.effort, arenaut_recompute_default_effort());
+        options.budget = bytes;
+        arn_budget part = arn_budget_part(&s->finding, effort, 0, ARN_BUDGET_ALL);
+        const arn_recompute_task task = {lowered->document.program, lowered->lowering, problem,
+                                         p->document.program, base};
+        st = arn_recompute_find(&task, &part, &options, arn_pipeline_allocator(p), found, err);
+    }
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(lowered);
+    return st;
+}
+
+static bool is_better(const arenaut_recomputation *a, const arenaut_recomputation *b,
+                      uint64_t bytes) {
+    if (bytes > 0 && a->fits && b->fits) return a->added < b->added;
+    return bytes > 0 && a->fits != b->fits ? a->fits : a->after < b->after;
+}
+
+/* The best schedule is for ops that run once, and may put early an op that had better be repeated
+ * late: so the file's is as good a beginning. */
+static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t *base,
+                                        arenaut_recomputation **found, arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
+    arenaut_pipeline *lowered = NULL;
+    arenaut_program_order *problem = NULL;
+    arenaut_recomputation *other = NULL;
+    uint32_t n_lines = 0;
+    arenaut_status st = arn_trial_lower(p, &s->finding, NULL, ARN_AS_IS, &lowered, err);
+    if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
+    if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, &s->finding, &n_lines, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_ops(problem, p->document.program, 0, arn_pipeline_allocator(p),
+                                       base, err);
+    }
+    if (st == ARENAUT_OK) st = find_in_base(s, bytes, base, true, &other, err);
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(lowered);
+    if (st != ARENAUT_OK) return st;
+    other->before = arn_max_u64(other->before, (*found)->before);
+    const bool better = is_better(other, *found, bytes);
+    arenaut_recomputation_free(better ? *found : other);
+    if (better) *found = other;
+    return ARENAUT_OK;
+}
+
+static arenaut_status find(arn_search *s, uint64_t bytes, arenaut_recomputation **found,
+                           arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
+    const uint32_t n = p->document.program->n_ops;
+    uint32_t *base = arn_region_allocate(&s->region, n, sizeof *base);
+    if (!base) return arn_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) base[i] = i;
+    const arenaut_status st = find_in_base(s, bytes, base, false, found, err);
+    if (st != ARENAUT_OK || !p->options.reordering.on) return st;
+    return find_in_best_base(s, bytes, base, found, err);
+}
+
+static void tell(arenaut_pipeline *p, const arenaut_recomputation *found) {
+    const arenaut_recompute_options *o = &p->options.recomputing.options;
+    p->recomputed = (arenaut_recomputed){.known = true,
+                                         .before = found->before,
+                                         .after = found->after,
+                                         .base = found->base,
+                                         .added = found->added,
+                                         .bound = found->bound,
+                                         .kept = o->budget ? o->budget : found->after,
+                                         .floor = found->floor,
+                                         .device = o->device.name ? o->device.name : "a100"};
+}
+
+/* Tries the sequence, if ops are repeated in it. *bytes: those it reserves. */
+static arenaut_status try_sequence(arn_search *s, const arenaut_recomputation *found,
+                                   uint64_t *bytes, arenaut_error *err) {
+    arn_reserved reserved;
+    uint32_t *ops = arn_region_allocate(&s->region, found->n_ops, sizeof *ops);
+    if (!ops) return arn_no_memory(err);
+    memcpy(ops, found->ops, found->n_ops * sizeof *ops);
+    const arn_candidate candidate = {.sequence = ops, .n_sequence = found->n_ops};
+    const arenaut_status st = arn_search_try(s, &candidate, ARN_QUICKLY, &reserved, err);
+    *bytes = reserved.cost.total;
+    return st;
+}
+
+static bool adds_ops(const arn_search *s, const arenaut_recomputation *found) {
+    return found->n_ops > s->pipeline->document.program->n_ops;
+}
+
+/* The lowest peak. */
+static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
+    arn_reserved reserved;
+    arenaut_recomputation *found = NULL;
+    uint64_t bytes;
+    arenaut_status st = find(s, 0, &found, err);
+    if (st == ARENAUT_OK) {
+        tell(s->pipeline, found);
+        if (adds_ops(s, found)) {
+            st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &reserved, err);
+            if (st == ARENAUT_OK) st = try_sequence(s, found, &bytes, err);
+        }
+    }
+    arenaut_recomputation_free(found);
+    return st;
+}
+
+/* The fastest schedule with which the arena is within the budget: if buffers leave gaps, as many
+ * bytes fewer are asked for. A bound for the budget holds for all of them. */
+static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
+    enum { MOST_TIMES = 4 };
+    arenaut_pipeline *p = s->pipeline;
+    const uint64_t most = p->options.recomputing.options.budget;
+    uint64_t within = most, bound = 0;
+    arn_reserved now;
+    arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &now, err);
+    s->most = most;
+    for (uint32_t i = 0; i < MOST_TIMES && st == ARENAUT_OK; i++) {
+        arenaut_recomputation *found = NULL;
+        uint64_t bytes = 0;
+        st = find(s, within, &found, err);
+        if (st != ARENAUT_OK) {
+            arenaut_recomputation_free(found);
+            return st;
+        }
+        if (i == 0) bound = found->bound;
+        found->bound = bound;
+        tell(p, found);
+        p->recomputed.fits = now.cost.total <= most;
+        if (found->fits && adds_ops(s, found) && !p->recomputed.fits) {
+            st = try_sequence(s, found, &bytes, err);
+            p->recomputed.fits = s->best.sequence != NULL;
+        }
+        arenaut_recomputation_free(found);
+        if (bytes <= most || bytes - most >= within) break;
+        within -= bytes - most;
+    }
+    return st;
+}
+
+static arenaut_status read_costs(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_side_file *costs = &p->options.recomputing.costs;
+    if (!costs->text) return ARENAUT_OK;
+    const arenaut_status st =
+        arenaut_costs_read(costs->text, costs->size, p->document.program, arn_pipeline_allocator(p),
+                           &p->store->op_costs, err);
+    if (st != ARENAUT_OK) p->fault.option = "costs";
+    p->options.recomputing.options.costs = p->store->op_costs;
+    return st;
+}
+
+static arenaut_status propose(arn_search *s, arenaut_error *err) {
+    const arenaut_status st = read_costs(s->pipeline, err);
+    if (st != ARENAUT_OK) return st;
+    if (s->pipeline->document.program->n_methods > 1) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "the program has several methods");
+    }
+    return s->pipeline->options.recomputing.options.budget > 0 ? propose_fitting(s, err)
+                                                               : propose_lowest(s, err);
+}
+
+/* Bytes written by the ops of the file, and by the copies of ops; views write none. */
+static void describe(arenaut_pipeline *p, const arn_candidate *applied) {
+    const arenaut_rewrite *r = p->rewrite;
+    if (!applied->sequence) return;
+    p->recomputed.n_ops = r->n_ops - r->n_ops_before;
+    for (uint32_t i = 0; i < r->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        for (uint32_t k = 0; k < op->n_outputs && op->kind != ARENAUT_OP_VIEW; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE) continue;
+            uint64_t *sum = r->tensors[t].same ? &p->recomputed.bytes_before : &p->recomputed.bytes;
+            if (!arn_add(*sum, r->program->tensors[t].bytes, sum)) *sum = ARENAUT_SIZE_MAX;
+        }
+    }
+}
+
+static arn_request requested(const arenaut_pipeline_options *options, arn_candidate *given) {
+    const arenaut_recomputing *o = &options->recomputing;
+    if (!o->on) return ARN_NOT_REQUESTED;
+    if (!o->ops) return ARN_SEARCH_REQUESTED;
+    given->sequence = o->ops;
+    given->n_sequence = o->n_ops;
+    return ARN_CHOICE_GIVEN;
+}
+
+static const char *obstacle(const arenaut_pipeline *p) {
+    const bool states = arn_states_memories(p->document.program);
+    return states ? "the file states memories for its own ops" : NULL;
+}
+
+static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    if (!c->sequence) return ARENAUT_OK;
+    return arn_apply_rewriting(p, arenaut_recompute, c->sequence, c->n_sequence, err);
+}
+
+static bool encoded_by(const arenaut_format *format) { return format->holds_repeats; }
+
+const arn_transform arn_transform_recompute = {
+    .done = "computed again",
+    .only_alone = true,
+    .finding = 600,
+    .requested = requested,
+    .obstacle = obstacle,
+    .propose = propose,
+    .apply = apply,
+    .encoded_by = encoded_by,
+    .describe = describe,
+};

@@ -1,0 +1,275 @@
+/* The transform of tiling: which of the groups that were found are tiled. They are found by live
+ * bytes; the bytes to reserve follow from plans alone, so that the best groups of the Pareto fronts
+ * are tried. */
+#include "rewrite/transform.h"
+
+#include <string.h>
+
+enum {
+    MOST_PLANS = 3, /* of the best choices */
+    MISSED = 100,   /* part of the bytes by which a plan is above its bound before more is tried */
+    MORE_TILES = 2, /* of each group */
+    MOST_TRIES = 8, /* with a budget of bytes */
+};
+
+typedef struct choosing {
+    arn_search *search;
+    arn_reserved whole; /* for the program as it is */
+    const arenaut_split_choice *tried[2 * MOST_PLANS + 1];
+    uint32_t n_tried;
+} choosing;
+
+static uint64_t needs_at_least(const choosing *c, const arenaut_split_choice *choice) {
+    return choice->head + (uint64_t)choice->kept + c->whole.kept;
+}
+
+/* Whether no plan of a choice that needs so much can be the best. */
+static bool is_dominated(const choosing *c, uint64_t bytes) {
+    const arn_cost least = c->search->least.cost;
+    return least.spill == 0 && bytes >= least.total;
+}
+
+/* Tries `more` tiles of each group than the choice has; *bytes: those it reserves. Groups that
+ * contradict other options, such as sizes of scratch, are no choice. */
+static arenaut_status try_tiles(choosing *c, const arenaut_split_choice *choice, uint32_t more,
+                                arn_thoroughness how, uint64_t *bytes, arenaut_error *err) {
+    const uint32_t n = choice->n_stages;
+    arn_reserved r;
+    arenaut_error why = {0};
+    arenaut_split_stage *groups = arn_region_allocate(&c->search->region, n, sizeof *groups);
+    if (!groups) return arn_no_memory(err);
+    memcpy(groups, choice->stages, n * sizeof *groups);
+    for (uint32_t i = 0; i < n; i++) groups[i].pieces += more;
+    const arn_candidate candidate = {.groups = groups, .n_groups = n};
+    const arenaut_status st = arn_search_try(c->search, &candidate, how, &r, &why);
+    *bytes = st == ARENAUT_BAD_ARGUMENT ? UINT64_MAX : r.cost.total;
+    if (st == ARENAUT_OK || st == ARENAUT_BAD_ARGUMENT) return ARENAUT_OK;
+    if (err) *err = why;
+    return st;
+}
+
+/* If results lie over operands, a plan may need more than its live bytes, and with another tile it
+ * need not. */
+static arenaut_status try_more_tiles(choosing *c, const arenaut_split_choice *choice,
+                                     arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    uint64_t bytes;
+    for (uint32_t more = 1; more <= MORE_TILES && st == ARENAUT_OK; more++) {
+        st = try_tiles(c, choice, more, ARN_QUICKLY, &bytes, err);
+    }
+    return st;
+}
+
+static bool is_same(const arenaut_split_choice *a, const arenaut_split_choice *b) {
+    return a->n_stages == b->n_stages &&
+           (a->n_stages == 0 || memcmp(a->stages, b->stages, a->n_stages * sizeof *a->stages) == 0);
+}
+
+static bool is_best(const choosing *c, const arenaut_split_choice *choice) {
+    const arn_candidate *best = &c->search->best;
+    return is_same(choice, &(arenaut_split_choice){.stages = best->groups, best->n_groups});
+}
+
+static bool was_tried(const choosing *c, const arenaut_split_choice *choice) {
+    for (uint32_t i = 0; i < c->n_tried; i++) {
+        if (is_same(c->tried[i], choice)) return true;
+    }
+    return false;
+}
+
+/* Tries the best choices, until the next cannot need less than the best plan. */
+static arenaut_status try_least(choosing *c, const arenaut_split_choice *choices, uint32_t n,
+                                uint32_t most, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = n; i-- > 1 && most > 0 && st == ARENAUT_OK; most--) {
+        const uint64_t least = needs_at_least(c, &choices[i]);
+        uint64_t bytes;
+        if (is_dominated(c, least)) break;
+        if (was_tried(c, &choices[i])) continue;
+        c->tried[c->n_tried++] = &choices[i];
+        st = try_tiles(c, &choices[i], 0, ARN_QUICKLY, &bytes, err);
+        if (st == ARENAUT_OK && bytes > least + least / MISSED) {
+            st = try_more_tiles(c, &choices[i], err);
+        }
+    }
+    return st;
+}
+
+/* If quick plans need more than their live bytes, a thorough plan of the choice with the fewest may
+ * not. The choice that is taken is planned thoroughly anyway. */
+static arenaut_status look_closer(choosing *c, const arenaut_split_front *front,
+                                  arenaut_error *err) {
+    const arenaut_split_choice *choice = &front->choices[front->n_choices - 1];
+    const uint64_t least = needs_at_least(c, choice);
+    uint64_t bytes;
+    if (is_best(c, choice) || c->search->least.cost.total <= least + least / MISSED) {
+        return ARENAUT_OK;
+    }
+    return try_tiles(c, choice, 0, ARN_THOROUGHLY, &bytes, err);
+}
+
+static bool adds_less(const arenaut_split_choice *a, const arenaut_split_choice *b) {
+    return a->ops != b->ops ? a->ops < b->ops : a->macs < b->macs;
+}
+
+/* The choice that adds least, of those that may fit and add more than `last`. */
+static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_split_front *front,
+                                               const arenaut_split_choice *last, uint64_t budget) {
+    const arenaut_split_choice *next = NULL;
+    for (uint32_t i = 1; i < front->n_choices; i++) {
+        const arenaut_split_choice *choice = &front->choices[i];
+        if (needs_at_least(c, choice) > budget || (last && !adds_less(last, choice))) continue;
+        if (!next || adds_less(choice, next)) next = choice;
+    }
+    return next;
+}
+
+/* The first that fits; *fits stays false if none does. */
+static arenaut_status try_fitting(choosing *c, const arenaut_split_front *front, bool *fits,
+                                  arenaut_error *err) {
+    const arn_search *s = c->search;
+    const uint64_t budget = s->pipeline->options.splitting.budget;
+    const arenaut_split_choice *choice = NULL;
+    arenaut_status st = ARENAUT_OK;
+    uint64_t bytes;
+    *fits = s->least.cost.total <= budget;
+    for (uint32_t i = 0; i < MOST_TRIES && !*fits && st == ARENAUT_OK; i++) {
+        choice = next_to_fit(c, front, choice, budget);
+        if (!choice) break;
+        st = try_tiles(c, choice, 0, ARN_QUICKLY, &bytes, err);
+        *fits = s->least.cost.total <= budget;
+    }
+    return st;
+}
+
+static bool may_overlap(const arenaut_pipeline *p) { return p->options.overlap && p->kernels; }
+
+static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, bool overlap,
+                                 arenaut_split_front **front, arenaut_error *err) {
+    arenaut_split_options options = p->options.splitting.options;
+    options.target = p->target;
+    options.kernels = p->kernels;
+    options.run_by = p->scratch.known ? NULL : p->kernels;
+    options.overlap = overlap;
+    options.in_place = !may_overlap(p) && p->options.overwrite == ARENAUT_OVERWRITE_ON;
+    options.unmeasured = p->unmeasured;
+    budget->effort = arn_transform_effort(p, options.effort, arenaut_split_default_effort());
+    return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
+                          err);
+}
+
+/* The bytes that tiling adds to the tail of a wide target may not make it need more there than the
+ * program as it is, without any right: or one right more could rule out a choice that is taken
+ * without it. */
+static arenaut_status limit_wide(choosing *c, arenaut_error *err) {
+    arenaut_pipeline_options options = arn_trial_options(c->search->pipeline);
+    options.recomputing = (arenaut_recomputing){0};
+    options.reordering = (arenaut_reordering){0};
+    options.overwrite = ARENAUT_OVERWRITE_OFF;
+    options.overlap = false;
+    arn_reserved r;
+    const arenaut_status st = arn_search_measure(c->search, &options, &r, err);
+    c->search->widest = r.wide > c->whole.wide ? r.wide : c->whole.wide;
+    return st;
+}
+
+/* With overlap, the best choice without any right is tried as well: how far results reach in a plan
+ * is not known before. Results over operands are no choice then, since overlap has them too: asking
+ * for both is asking for overlap. */
+static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
+                             arenaut_error *err) {
+    arn_search *s = c->search;
+    const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
+    bool fits = false;
+    arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &c->whole, err);
+    if (st == ARENAUT_OK) st = limit_wide(c, err);
+    if (!arn_budget_goes_on(&s->trying)) return st; /* nothing to compare with */
+    if (st == ARENAUT_OK && s->pipeline->options.splitting.budget > 0) {
+        st = try_fitting(c, best, &fits, err);
+    }
+    if (st != ARENAUT_OK || fits) return st;
+    st = try_least(c, best->choices, best->n_choices, MOST_PLANS, err);
+    if (best == fronts[0]) return st;
+    if (st == ARENAUT_OK) st = try_least(c, best->even, best->n_even, MOST_PLANS, err);
+    if (st == ARENAUT_OK) st = try_least(c, fronts[0]->choices, fronts[0]->n_choices, 1, err);
+    return st == ARENAUT_OK ? look_closer(c, best, err) : st;
+}
+
+/* The number of the choice that is the best candidate. */
+static uint32_t find_taken(const choosing *c, const arenaut_split_front *front) {
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        if (is_best(c, &front->choices[i])) return i;
+    }
+    return ARENAUT_NONE;
+}
+
+static arenaut_status find_fronts(arn_search *s, arenaut_split_front *fronts[2],
+                                  arenaut_error *err) {
+    arn_budget without = arn_budget_part(&s->finding, 0, 0, ARN_BUDGET_ALL / 2);
+    arn_budget with = arn_budget_part(&s->finding, 0, ARN_BUDGET_ALL / 2, ARN_BUDGET_ALL);
+    const arenaut_status st = find_front(s->pipeline, &without, false, &fronts[0], err);
+    if (st != ARENAUT_OK || !may_overlap(s->pipeline)) return st;
+    return find_front(s->pipeline, &with, true, &fronts[1], err);
+}
+
+/* Hands over the front, unless there was no time to plan the program as it is. */
+static void keep_front(const choosing *c, arenaut_split_front *fronts[2]) {
+    arenaut_pipeline *p = c->search->pipeline;
+    arenaut_split_front **front = fronts[1] ? &fronts[1] : &fronts[0];
+    if (!arn_is_plan(c->whole.cost) && arn_budget_ended(&c->search->trying)) return;
+    p->ways = (arenaut_ways_to_split){*front, c->whole.kept, find_taken(c, *front)};
+    p->result.ways = &p->ways;
+    *front = NULL;
+}
+
+static arenaut_status propose(arn_search *s, arenaut_error *err) {
+    arenaut_split_front *fronts[2] = {NULL};
+    choosing c = {.search = s};
+    arenaut_status st = arn_pipeline_fix_sizes(s->pipeline->document.program, err);
+    if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
+    if (st == ARENAUT_OK) st = choose(&c, fronts, err);
+    if (st == ARENAUT_OK) keep_front(&c, fronts);
+    arenaut_split_front_free(fronts[0]);
+    arenaut_split_front_free(fronts[1]);
+    return st;
+}
+
+static arn_request requested(const arenaut_pipeline_options *options, arn_candidate *given) {
+    const arenaut_splitting *o = &options->splitting;
+    if (!o->on) return ARN_NOT_REQUESTED;
+    if (!o->stages) return ARN_SEARCH_REQUESTED;
+    given->groups = o->stages;
+    given->n_groups = o->n_stages;
+    return ARN_CHOICE_GIVEN;
+}
+
+/* The plan in the file stays with the file's program, where the baseline reads it. */
+static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error why = {0};
+    if (!c->groups) return ARENAUT_OK;
+    arenaut_status st = arn_pipeline_fix_sizes(p->document.program, &why);
+    if (st == ARENAUT_OK) {
+        st = arenaut_split(p->document.program, c->groups, c->n_groups, arn_pipeline_allocator(p),
+                           &rewrite, &why);
+    }
+    if (st == ARENAUT_OK) return arn_adopt_rewrite(p, rewrite, err);
+    if (st == ARENAUT_BAD_ARGUMENT || st == ARENAUT_REFUSED) {
+        return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
+    }
+    if (err) *err = why;
+    return st;
+}
+
+static bool encoded_by(const arenaut_format *format) { return format->holds_tiles; }
+
+/* The other transforms leave a tiled program alone, so that this one has most of the time. */
+const arn_transform arn_transform_split = {
+    .done = "split",
+    .until = 600,
+    .finding = 500,
+    .requested = requested,
+    .propose = propose,
+    .apply = apply,
+    .encoded_by = encoded_by,
+};
