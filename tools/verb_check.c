@@ -69,7 +69,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     code = job_find_baseline(job);
     if (code != EXIT_FINE || v->none) return code;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
-    v->ok = !baseline->overlaps;
+    v->ok = !baseline->overlaps && !baseline->apart;
     v->finding = baseline->finding;
     v->problem = baseline->problem;
     v->plan = baseline->plan;
@@ -277,13 +277,26 @@ static exit_code judge_reserved(const verdict *v, const tool_options *options) {
     return check_budget(v->path, options, &need);
 }
 
+static exit_code refuse_many(const tool_options *options) {
+    if (options->files.n <= 2 || is_merged(options)) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL,
+                    "check takes one file and a plan of it, or several with --share");
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    tool_job job, plan = {0};
+    tool_job job = {0}, plan = {0};
     verdict v = {.job = &job, .path = options->files.items[0]};
-    exit_code code = job_read(&job, options->files.items[0], options);
+    exit_code code = refuse_many(options);
+    if (code != EXIT_FINE) return code;
+    if (is_merged(options)) {
+        code = job_read_merged(&job, options);
+        v.path = job.path;
+    } else {
+        code = job_read(&job, options->files.items[0], options);
+    }
     if (code != EXIT_FINE) {
         /* nothing to check */
-    } else if (options->files.n == 2) {
+    } else if (options->files.n == 2 && !is_merged(options)) {
         code = check_two_files(&job, &plan, options, &v);
     } else if (job.pipeline->document.program) {
         code = check_inside_model(&job, &v);
@@ -309,12 +322,13 @@ extern const tool_verb verb_check;
 const tool_verb verb_check = {
     .name = "check",
     .summary = "checks the plan in a model, or a plan for a problem or model",
-    .arguments = "FILE [PLAN]",
+    .arguments = "FILE [PLAN] | FILE...",
     .examples =
         "arenaut check planned.tflite\n"
         "arenaut check model.tflite planned.tflite\n"
         "arenaut check solved.csv\n"
-        "arenaut check problem.csv plan.json",
+        "arenaut check problem.csv plan.json\n"
+        "arenaut check prefill.pte decode.pte --share auto",
     .notes =
         "PLAN is a plan (.json, .csv) or the same model with a plan in it. The kernels that it "
         "names "
@@ -325,6 +339,6 @@ const tool_verb verb_check = {
         "A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,
-    .max_files = 2,
+    .max_files = SIZE_MAX,
     .run = run,
 };

@@ -170,7 +170,10 @@ typedef struct arenaut_pipeline_options {
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const char *method;                /* only this entry method; NULL: all */
     const char *passes;                /* added and left out, as in arenaut_passes_run */
-    const char *share;         /* several files: "auto", or the names "a,b" that they share */
+    const char *share;         /* "auto", or the names "a,b" of the state that methods, of several
+                                * files or of one, share: where the runtime obeys the plan in a file,
+                                * they are to work in the same memories, and these are of memory of
+                                * their own there (target.joint) */
     arenaut_side_file shapes;  /* arenaut_shapes_read */
     arenaut_side_file scratch; /* arenaut_scratch_read */
     const char *scratch_model; /* this model's name in its `model` column; NULL: any */
@@ -221,6 +224,8 @@ typedef struct arenaut_baseline {
     bool in_place;      /* it is right, by the operands that the kernels may overwrite */
     bool reaches;       /* likewise, and by how far results may reach into operands */
     bool shares;        /* it is right, though buffers lie over one another */
+    bool apart;         /* it is right only where each method has memories of its own, though by
+                         * options.share they are to work in the same: `finding` says why */
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without overrides */
     const arenaut_lowering *lowering;
@@ -399,6 +404,12 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool i
  * planned and the file would still be wrong; INTERNAL where the written bytes did not pass. */
 arenaut_status arenaut_pipeline_write(const arenaut_pipeline *pipeline, bool force,
                                       arenaut_sink sink, arenaut_error *err);
+/* The same for each of several files that are read as one program (options.share), where the
+ * runtime obeys a plan inside them; `file` counts them as they were read, and all together have
+ * been read again and replayed. BAD_ARGUMENT for a file that there is not. As dear as writing all.
+ */
+arenaut_status arenaut_pipeline_write_file(const arenaut_pipeline *pipeline, size_t file,
+                                           bool force, arenaut_sink sink, arenaut_error *err);
 /* The number of bytes that options.compact would leave out of a written model; 0 if the format has
  * no such bytes, or they cannot be found. As dear as writing. */
 arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *pipeline, uint64_t *bytes,

@@ -868,6 +868,8 @@ Target._fields_ = [
     ("outside", c_char_p),
     ("op_align", POINTER(AlignRule)),
     ("layout", POINTER(ArenaLayout)),
+    ("joint", c_char_p),
+    ("naming", c_char_p),
     ("wide", c_char_p)]
 SplitStage._fields_ = [
     ("first_op", c_uint32),
@@ -1163,6 +1165,7 @@ Baseline._fields_ = [
     ("in_place", c_bool),
     ("reaches", c_bool),
     ("shares", c_bool),
+    ("apart", c_bool),
     ("finding", Finding),
     ("problem", POINTER(Problem)),
     ("lowering", c_void_p),
@@ -1274,6 +1277,6 @@ FUNCTIONS = {
     "arenaut_pipeline_replay": ((POINTER(Pipeline), POINTER(Plan), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_outcome_text": ((c_int,), c_char_p),
     "arenaut_pipeline_outcome": ((POINTER(Pipeline), c_bool, c_bool, POINTER(c_int), POINTER(Error)), c_int),
-    "arenaut_pipeline_write": ((POINTER(Pipeline), c_bool, Sink, POINTER(Error)), c_int),
+    "arenaut_pipeline_write_file": ((POINTER(Pipeline), c_size_t, c_bool, Sink, POINTER(Error)), c_int),
     "arenaut_tensor_arena_find": ((POINTER(Result), c_uint64, POINTER(Target), POINTER(Allocator), POINTER(TensorArena), POINTER(Error)), c_int),
 }

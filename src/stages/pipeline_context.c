@@ -90,6 +90,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_document_free(&p->document);
     arn_release(&allocator, store->joined);
     arn_release(&allocator, store->files);
+    arn_release(&allocator, store->parts);
     arn_release(&allocator, store);
 }
 
