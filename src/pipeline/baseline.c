@@ -263,7 +263,7 @@ static arenaut_status try_joint(arenaut_pipeline *p, bool *joint, arenaut_error 
 }
 
 /* Where methods are to work in the same memories, they may do so already; else the plan is judged
- * as today's, with memories of each method's own. */
+ * with memories of each method's own. */
 static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     bool joint = false;
     p->store->runtime = NULL;

@@ -127,14 +127,14 @@ static void pair_up(const arenaut_program *program, uint32_t tensor, uint32_t po
     if (*of != pool) {
         snprintf(finding->msg, sizeof finding->msg,
                  "memory %" PRIu32
-                 " holds what methods share and what they do not, such as '%.60s' "
+                 " holds shared state and tensors of one method, such as '%.60s' "
                  "of method '%.60s'",
                  t->given_pool + 1, name, method ? method : "");
         return;
     }
     snprintf(finding->msg, sizeof finding->msg,
              "'%.60s' of method '%.60s' lies in memory %" PRIu32
-             ", and what is to lie beside it in memory %" PRIu32,
+             ", and other tensors of its pool in memory %" PRIu32,
              name, method ? method : "", t->given_pool + 1, *memory + 1);
 }
 

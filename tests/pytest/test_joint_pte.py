@@ -205,7 +205,7 @@ def test_missing_names_are_told_with_their_cure(arenaut, tmp_path):
 def test_methods_that_are_apart_are_not_joint(arenaut, tmp_path):
     paths = [write(tmp_path, [run]) for run in (prefill, decode)]
     told = arenaut("check", *paths, "--share", "auto", exit=1).stdout
-    assert "memory 1 holds what methods share and what they do not" in told
+    assert "memory 1 holds shared state and tensors of one method" in told
     out = tmp_path / "out"
     arenaut("plan", *paths, "--share", "auto", "-o", out)
     told = arenaut("check", out / "prefill.pte", paths[1], "--share", "auto", exit=1).stdout
