@@ -682,22 +682,22 @@ static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     return code;
 }
 
-/* With --recompute on the size is the budget of rematerialization, in one plan. */
-static bool fits_by_levers(const tool_options *o) {
-    const bool rematerializes = o->recompute && strcmp(o->recompute, "on") == 0;
-    return o->smallest || (o->fit != NOT_GIVEN && !rematerializes);
-}
-
-static exit_code run(const tool_options *options, arenaut_text *out) {
+static exit_code run_resolved(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
-    exit_code code = refuse_missing_output_flag(options);
-    if (code != EXIT_FINE) return code;
-    if (fits_by_levers(options)) return plan_fitting(options, out);
+    const bool fits = options->fit != NOT_GIVEN && !fits_by_rematerializing(options);
+    if (options->smallest || fits) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
-    code = plan_one(path, options->output, options, &sums, out);
+    const exit_code code = plan_one(path, options->output, options, &sums, out);
     return graver(code, judge_all(path, options, &sums));
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    tool_options resolved;
+    exit_code code = refuse_missing_output_flag(options);
+    if (code == EXIT_FINE) code = resolve_fit(options, &resolved);
+    return code == EXIT_FINE ? run_resolved(&resolved, out) : code;
 }
 
 extern const tool_verb verb_plan;
