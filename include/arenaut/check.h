@@ -201,6 +201,12 @@ arenaut_status arenaut_check_rematerialization(const arenaut_remat_problem *prob
                                                const arenaut_allocator *allocator,
                                                arenaut_finding *finding, arenaut_error *err);
 
+/* The same of the bounds alone, where runs are not known: bound, floor, budget and their proofs. */
+arenaut_status arenaut_check_remat_bounds(const arenaut_remat_problem *problem,
+                                          const arenaut_rematerialization *r,
+                                          const arenaut_allocator *allocator,
+                                          arenaut_finding *finding, arenaut_error *err);
+
 #ifdef __cplusplus
 }
 #endif
