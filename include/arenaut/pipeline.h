@@ -137,6 +137,7 @@ typedef struct arenaut_recomputed {
     uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
     const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */
     bool fits;          /* the arena keeps the budget, by this sequence or without any */
+    const arenaut_remat_certificate *certificate; /* of `bound` and `floor`; borrowed */
 } arenaut_recomputed;
 
 /* The result of scheduling, in live bytes, buffers rounded up to their alignment. */
@@ -253,10 +254,10 @@ typedef struct arenaut_figures {
 /* About the error that a stage returned. An error with an `option` begins with its name:
  * "pin: there is no tensor 'x'". */
 typedef struct arenaut_pipeline_fault {
-    size_t file;        /* the one of several that could not be read */
-    const char *option; /* "dim", "shapes", "scratch", "kernels", "share", "split", "align", "pool",
-                         * "pin"; else NULL */
-    const char *unknown;                      /* the tensor that does not exist; else NULL */
+    size_t file;         /* the one of several that could not be read */
+    const char *option;  /* "dim", "shapes", "scratch", "kernels", "share", "split", "recompute",
+                          * "align", "pool", "pin"; else NULL */
+    const char *unknown; /* the tensor that does not exist; else NULL */
     const char *open[ARENAUT_MAX_OPEN_SIZES]; /* sizes that need a value, the first few */
     uint32_t n_open;                          /* all of them */
 } arenaut_pipeline_fault;
@@ -322,6 +323,21 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
  * program, but for the places. `planned` is borrowed. */
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
+
+/* Schedules of the program as its file has it within six budgets: 80 to 30 % of its peak or, if that
+ * is not all above the floor, six between. With costs and device of options.recomputing. After
+ * arenaut_pipeline_prepare; *out is the caller's. REFUSED for a program of several methods, or of
+ * several files; STOPPED. */
+arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *pipeline,
+                                           arenaut_recompute_curve **out, arenaut_error *err);
+
+/* Checks a certificate of rematerialization, as a plan JSON states it, against the file, with the
+ * costs and the device of the options. After arenaut_pipeline_prepare; the program may be rewritten
+ * by then. REJECTED, with the rule PROOF, if times differ or a bound is not shown; REFUSED for a
+ * program of several methods. */
+arenaut_status arenaut_pipeline_check_rematerialization(
+    const arenaut_pipeline *pipeline, const arenaut_remat_certificate *certificate,
+    arenaut_finding *finding, arenaut_error *err);
 
 /* Figures of the places that a program states for its tensors. */
 typedef struct arenaut_stated_places {

@@ -22,7 +22,8 @@ static arenaut_status transform_program(arenaut_pipeline *p, arenaut_error *err)
                                              &p->store->as_read, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
-    return st == ARENAUT_OK ? arn_transform_program(p, 0, err) : st;
+    if (st == ARENAUT_OK) st = arn_transform_program(p, 0, err);
+    return st == ARENAUT_OK ? arn_state_rematerialization(p, err) : st;
 }
 
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {

@@ -45,6 +45,7 @@ struct arenaut_pipeline_store {
         *runtime;             /* that, if the file's plan is one for it; NULL: the pipeline's */
     arenaut_program *as_read; /* with sizes bound; NULL in a trial, and for a problem */
     uint64_t *op_costs;       /* read from options.recomputing.costs */
+    arenaut_remat_certificate *remat_certificate;
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */
