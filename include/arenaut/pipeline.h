@@ -324,8 +324,8 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
 
-/* Schedules of the program as its file has it within six budgets: 80 to 30 % of its peak or, if that
- * is not all above the floor, six between. With costs and device of options.recomputing. After
+/* Schedules of the program as its file has it within six budgets: 80 to 30 % of its peak or, if
+ * that is not all above the floor, six between. With costs and device of options.recomputing. After
  * arenaut_pipeline_prepare; *out is the caller's. REFUSED for a program of several methods, or of
  * several files; STOPPED. */
 arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *pipeline,
