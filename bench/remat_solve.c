@@ -81,7 +81,8 @@ int main(int argc, char **argv) {
     arenaut_rematerialization_free(r);
     for (int i = 1; i < argc; i++) {
         const double start = cpu_seconds();
-        r = solve(&p, before / 100 * strtoull(argv[i], NULL, 10));
+        r = solve(&p, before / 100 * strtoull(argv[i], NULL, 10) +
+                          before % 100 * strtoull(argv[i], NULL, 10) / 100);
         printf("{\"percent\": %s, \"ops\": %" PRIu32 ", \"runs\": %" PRIu32 ", \"before\": %" PRIu64
                ", \"budget\": %" PRIu64 ", \"peak\": %" PRIu64 ", \"base\": %" PRIu64
                ", \"added\": %" PRIu64 ", \"bound\": %" PRIu64 ", \"floor\": %" PRIu64

@@ -64,6 +64,13 @@ bool parse_size(const char *text, uint64_t *bytes) {
     return *suffix == '\0' && parse_decimal(text, length, unit, bytes);
 }
 
+/* "60%", "62.5%": more than nothing, and no more than all, in hundredths of a percent. */
+bool parse_share(const char *text, uint64_t *hundredths) {
+    const size_t length = decimal_length(text);
+    return strcmp(text + length, "%") == 0 && parse_decimal(text, length, 100, hundredths) &&
+           *hundredths > 0 && *hundredths <= 10000;
+}
+
 bool parse_time(const char *text, uint64_t *milliseconds) {
     const size_t length = decimal_length(text);
     const char *suffix = text + length;

@@ -30,15 +30,17 @@ typedef struct tool_options {
 
     /* the input, and its runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
-        *split, *recompute, *reorder, *share, *kernels, *costs, *device;
+        *split, *recompute, *reorder, *share, *kernels, *costs, *device,
+        *fit_text; /* --fit as it was given: in bytes, see `fit`, or in percent */
     bool no_alloc_io, preserve_inputs, unmeasured, compact;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 
     /* how it is planned */
     const char *planner;
-    uint64_t effort, time_ms, seed, threads, capacity, budget, fit, max_memory, max_ops,
+    uint64_t effort, time_ms, seed, threads, capacity, budget, max_memory, max_ops,
         max_macs; /* NOT_GIVEN: not given */
+    uint64_t fit; /* bytes, once `fit_text` was resolved (fit.h); else NOT_GIVEN */
     bool smallest;
 
     /* single verbs */
@@ -80,6 +82,9 @@ const char *flag_about_models_given(const tool_options *options);
 
 /* "204800", "200K", "200KB", "200KiB", "0.2M": exact, a fraction of a byte is dropped. */
 bool parse_size(const char *text, uint64_t *bytes);
+/* "60%", "62.5%": from 0.01 % to 100 %, in hundredths of a percent, less than one of which is
+ * dropped. */
+bool parse_share(const char *text, uint64_t *hundredths);
 /* "2s", "500ms", "1.5m", "2" (seconds), in milliseconds. */
 bool parse_time(const char *text, uint64_t *milliseconds);
 bool parse_number(const char *text, uint64_t *number);

@@ -4,6 +4,14 @@
 
 #include "whole_arena.h"
 
+/* Whether --fit is the budget of rematerialization, in one plan. */
+bool fits_by_rematerializing(const tool_options *options);
+
+/* `options`, with the bytes of --fit. A percentage is of the bytes to reserve for the file as
+ * it is or, with --recompute on, of the plan in which each op runs once, in the file's order. A
+ * fraction of a byte is dropped. */
+exit_code resolve_fit(const tool_options *options, tool_options *resolved);
+
 /* The combination that was found, as options for planning the file. */
 typedef struct fit {
     tool_options options; /* the given options with the levers that are taken; borrows from them */

@@ -377,7 +377,6 @@ static exit_code parse_roofline(const char *text, arenaut_roofline *device) {
 static exit_code parse_recomputing(const tool_options *o, arenaut_recomputing *out) {
     out->on = o->recompute && strcmp(o->recompute, "on") == 0;
     out->options.max_ops = limit(o->max_ops);
-    if (o->fit == 0) return complain(EXIT_USAGE, NULL, "--fit SIZE is at least a byte");
     if (o->fit != NOT_GIVEN && out->on) out->options.budget = o->fit;
     return parse_roofline(o->device, &out->options.device);
 }

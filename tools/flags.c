@@ -47,7 +47,7 @@ static const flag_row flags[] = {
      .help = "tables for a pull request", .traits = COMMONLY_USED},
     {"budget", 0, FLAG_SIZE, GROUP_BUDGET, FIELD(budget), "SIZE",
      .help = "exit 1 if more bytes must be reserved", .traits = COMMONLY_USED},
-    {"fit", 0, FLAG_SIZE, GROUP_WRITE, FIELD(fit), "SIZE",
+    {"fit", 0, FLAG_TEXT, GROUP_WRITE | GROUP_VIEW, FIELD(fit_text), "SIZE|PERCENT%",
      .help = "the gentlest combination of rewrites and rights that fits; else exit 1",
      .traits = COMMONLY_USED | ABOUT_MODELS},
     {"smallest", 0, FLAG_SWITCH, GROUP_WRITE, FIELD(smallest), NULL,
@@ -192,7 +192,7 @@ static bool is_given(const tool_options *options, const flag_row *flag) {
 }
 
 void options_default(tool_options *options) {
-    *options = (tool_options){0};
+    *options = (tool_options){.fit = NOT_GIVEN};
     for (size_t i = 0; i < N_FLAGS; i++) {
         if (is_counted(&flags[i])) *(uint64_t *)field_of(options, &flags[i]) = NOT_GIVEN;
     }

@@ -218,7 +218,7 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
         .path = job->path,
         .method = o->method,
         .passes = o->passes,
-        .share = is_merged(o) ? o->share : NULL,
+        .share = o->share,
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->no_alloc_io,
         .unmeasured = o->unmeasured,
@@ -350,9 +350,6 @@ exit_code job_prepare(tool_job *job) {
     const tool_options *o = job->options;
     arenaut_pipeline *p = job->pipeline;
     arenaut_error err = {0};
-    if (o->share && !is_merged(o)) {
-        return complain(EXIT_USAGE, job->path, "--share %s: sharing needs several files", o->share);
-    }
     exit_code code = p->document.program ? check_model_flags(job) : check_problem_flags(job);
     if (code != EXIT_FINE) return code;
     const arenaut_status st = arenaut_pipeline_prepare(p, &err);

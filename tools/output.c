@@ -226,6 +226,18 @@ exit_code write_result(const tool_job *job, output_kind kind, const arenaut_resu
     return output_commit(&output);
 }
 
+exit_code write_part(const tool_job *job, size_t file, const char *path) {
+    output_file output;
+    arenaut_error err = {0};
+    const bool force = job->options->force;
+    const exit_code code = output_open(path, force, &output);
+    if (code != EXIT_FINE) return code;
+    if (arenaut_pipeline_write_file(job->pipeline, file, force, output_sink(&output), &err)) {
+        return output_abandon(&output, job->path, &err);
+    }
+    return output_commit(&output);
+}
+
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, uint64_t *written) {
     const arenaut_result *result = &job->pipeline->result;

@@ -32,6 +32,8 @@ exit_code copy_input(const input_file *input, const char *path, bool force);
 /* Writes the job's result, as --force has it; *written gets the number of bytes (may be NULL). */
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, uint64_t *written);
+/* Writes one of several files, with its part of the plan inside. */
+exit_code write_part(const tool_job *job, size_t file, const char *path);
 /* Writes a report about another result than the job's own. */
 exit_code write_result(const tool_job *job, output_kind kind, const arenaut_result *result,
                        const arenaut_report_options *options, const char *path);

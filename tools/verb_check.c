@@ -21,6 +21,7 @@ typedef struct verdict {
     arenaut_finding finding;
     const arenaut_kernel_set *kernels; /* that the plan stands on; NULL: on none */
     bool ok, replayed, reaches, shares;
+    const arenaut_remat_certificate *proven; /* of rematerialization, checked; NULL: not stated */
     bool none; /* a model without a plan: there is nothing that could be wrong */
 } verdict;
 
@@ -69,7 +70,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     code = job_find_baseline(job);
     if (code != EXIT_FINE || v->none) return code;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
-    v->ok = !baseline->overlaps;
+    v->ok = !baseline->overlaps && !baseline->apart;
     v->finding = baseline->finding;
     v->problem = baseline->problem;
     v->plan = baseline->plan;
@@ -149,6 +150,44 @@ static bool has_bases(const arenaut_problem *problem) {
     return false;
 }
 
+/* A certificate of rematerialization states the schedule that was planned; times are modelled for
+ * the device that it names, unless flags say something else. */
+static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
+    const tool_options *o = job->options;
+    const arenaut_remat_certificate *c = plan->pipeline->document.rematerialization;
+    arenaut_recomputing *options = &job->pipeline->options.recomputing;
+    if (!c || !job->pipeline->document.program) return EXIT_FINE;
+    if (c->timed && !o->costs) {
+        return complain(EXIT_USAGE, plan->path,
+                        "its times were given: the check of its bounds needs them too (--costs)");
+    }
+    if (!o->device) options->options.device = c->device;
+    options->on = true;
+    options->ops = c->runs;
+    options->n_ops = c->n_runs;
+    return EXIT_FINE;
+}
+
+/* A schedule that computes something else is a negative answer here. */
+static exit_code prepare_schedule(tool_job *job) {
+    const exit_code code = job_prepare(job);
+    const char *option = job->pipeline->fault.option;
+    const bool wrong = code == EXIT_USAGE && option && strcmp(option, "recompute") == 0;
+    return wrong ? EXIT_NEGATIVE : code;
+}
+
+static exit_code check_bounds(const tool_job *job, const tool_job *plan, verdict *v) {
+    const arenaut_remat_certificate *c = plan->pipeline->document.rematerialization;
+    arenaut_error err = {0};
+    if (!c || !v->ok || !job->pipeline->document.program) return EXIT_FINE;
+    const arenaut_status st =
+        arenaut_pipeline_check_rematerialization(job->pipeline, c, &v->finding, &err);
+    if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(plan->path, &err);
+    v->ok = st == ARENAUT_OK;
+    v->proven = v->ok ? c : NULL;
+    return EXIT_FINE;
+}
+
 /* Unless flags say otherwise, a plan is checked against the kernels that it names, and may use the
  * rights of them that its problem used: whether they allow it is found from the model anew. */
 static exit_code follow_plan(tool_job *job, const tool_job *plan) {
@@ -187,11 +226,13 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     if (code != EXIT_FINE) return code;
     if (plan->pipeline->document.program) return check_planned_model(job, plan, v);
     code = follow_plan(job, plan);
-    if (code == EXIT_FINE) code = job_prepare(job);
+    if (code == EXIT_FINE) code = follow_schedule(job, plan);
+    if (code == EXIT_FINE) code = prepare_schedule(job);
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
-    return code == EXIT_FINE ? check_and_replay(job, plan->pipeline->document.plan, v) : code;
+    if (code == EXIT_FINE) code = check_and_replay(job, plan->pipeline->document.plan, v);
+    return code == EXIT_FINE ? check_bounds(job, plan, v) : code;
 }
 
 static void put_json_verdict(const verdict *v, arenaut_text *out) {
@@ -210,6 +251,17 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
         text_put(out, ",\"kernels\":");
         text_put_json(out, v->kernels->name);
     }
+    if (v->proven) {
+        text_put(out, ",\"rematerialization\":{\"budget\":");
+        text_put_json_u64(out, v->proven->budget);
+        text_put(out, ",\"added_nanoseconds\":");
+        text_put_json_u64(out, v->proven->added);
+        text_put(out, ",\"bound_nanoseconds\":");
+        text_put_json_u64(out, v->proven->time.value);
+        text_put(out, ",\"floor\":");
+        text_put_json_u64(out, v->proven->floor.value);
+        text_put(out, "}");
+    }
     if (!v->ok) {
         text_put(out, ",\"finding\":{\"rule\":");
         text_put_json(out, arenaut_rule_name(v->finding.rule));
@@ -218,6 +270,25 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
         text_put(out, "}");
     }
     text_put(out, "}\n");
+}
+
+/* What the certificate shows of every schedule of the file's ops. */
+static void put_bounds(const verdict *v, arenaut_text *out) {
+    const arenaut_remat_certificate *c = v->proven;
+    const char *ops = c && c->any_op ? "ops" : "cheap ops";
+    if (!c) return;
+    if (c->floor.value > c->budget) {
+        text_printf(out,
+                    "\n  proven: nothing fits %s bytes alive at once: a schedule that repeats %s "
+                    "needs %s or more\n",
+                    with_commas(c->budget).text, ops, with_commas(c->floor.value).text);
+        return;
+    }
+    text_printf(out,
+                "\n  proven: in %s bytes alive at once no schedule that repeats %s adds less "
+                "than %" PRIu64 " ns (this one adds %" PRIu64 "); none needs less than %s\n",
+                with_commas(c->budget).text, ops, c->time.value, c->added,
+                with_commas(c->floor.value).text);
 }
 
 /* A plan may be right for these kernels alone. */
@@ -266,7 +337,8 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                                           : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     put_kernels(v, out);
-    text_put(out, "\n");
+    if (v->proven) put_bounds(v, out);
+    else text_put(out, "\n");
 }
 
 /* The plan in a model is the baseline's, of the ops as the file has them. */
@@ -277,13 +349,26 @@ static exit_code judge_reserved(const verdict *v, const tool_options *options) {
     return check_budget(v->path, options, &need);
 }
 
+static exit_code refuse_many(const tool_options *options) {
+    if (options->files.n <= 2 || is_merged(options)) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL,
+                    "check takes one file and a plan of it, or several with --share");
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    tool_job job, plan = {0};
+    tool_job job = {0}, plan = {0};
     verdict v = {.job = &job, .path = options->files.items[0]};
-    exit_code code = job_read(&job, options->files.items[0], options);
+    exit_code code = refuse_many(options);
+    if (code != EXIT_FINE) return code;
+    if (is_merged(options)) {
+        code = job_read_merged(&job, options);
+        v.path = job.path;
+    } else {
+        code = job_read(&job, options->files.items[0], options);
+    }
     if (code != EXIT_FINE) {
         /* nothing to check */
-    } else if (options->files.n == 2) {
+    } else if (options->files.n == 2 && !is_merged(options)) {
         code = check_two_files(&job, &plan, options, &v);
     } else if (job.pipeline->document.program) {
         code = check_inside_model(&job, &v);
@@ -291,6 +376,11 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         code = no_plan(job.path, "");
     } else {
         arenaut_plan *own = job.pipeline->document.plan;
+        if (job.pipeline->document.rematerialization) {
+            note(job.path,
+                 "its bounds of rematerialization are not checked: that takes the "
+                 "model ('arenaut check MODEL PLAN')");
+        }
         code = job_prepare(&job);
         if (code == EXIT_FINE) code = check_and_replay(&job, own, &v);
     }
@@ -309,12 +399,13 @@ extern const tool_verb verb_check;
 const tool_verb verb_check = {
     .name = "check",
     .summary = "checks the plan in a model, or a plan for a problem or model",
-    .arguments = "FILE [PLAN]",
+    .arguments = "FILE [PLAN] | FILE...",
     .examples =
         "arenaut check planned.tflite\n"
         "arenaut check model.tflite planned.tflite\n"
         "arenaut check solved.csv\n"
-        "arenaut check problem.csv plan.json",
+        "arenaut check problem.csv plan.json\n"
+        "arenaut check prefill.pte decode.pte --share auto",
     .notes =
         "PLAN is a plan (.json, .csv) or the same model with a plan in it. The kernels that it "
         "names "
@@ -325,6 +416,6 @@ const tool_verb verb_check = {
         "A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,
-    .max_files = 2,
+    .max_files = SIZE_MAX,
     .run = run,
 };

@@ -4,12 +4,22 @@
 
 #include "token_offsets.h"
 #include "describe.h"
+#include "describe_curve.h"
 #include "describe_split.h"
 #include "output.h"
 #include "remedies.h"
 #include "text_table.h"
 #include "verb.h"
 #include "whole_arena.h"
+
+static exit_code find_and_put_curve(const tool_job *job, bool json, arenaut_text *out) {
+    arenaut_recompute_curve *curve;
+    const exit_code code = find_curve(job, &curve);
+    if (json) put_json_curve(curve, out);
+    else put_curve(job, curve, out);
+    arenaut_recompute_curve_free(curve);
+    return code;
+}
 
 static exit_code put_report(const tool_job *job, const tool_options *options, arenaut_text *out) {
     const arenaut_report *report = arenaut_report_find("explain");
@@ -30,6 +40,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     exit_code code = feasible ? find_remedies(job, &remedies) : EXIT_FINE;
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     describe_splits(job->pipeline, out);
+    if (code == EXIT_FINE) code = find_and_put_curve(job, false, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
     describe_outside(job->pipeline, "outside: ", out);
@@ -51,6 +62,7 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
     if (job->pipeline->plan->quality != ARENAUT_INFEASIBLE) {
         code = find_remedies(job, &remedies);
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
+        if (code == EXIT_FINE) code = find_and_put_curve(job, true, &more);
         if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
     }
     const reservation needed = reserved_needed(job);
@@ -85,7 +97,8 @@ const tool_verb verb_explain = {
     .arguments = "FILE",
     .examples =
         "arenaut explain model.tflite\n"
-        "arenaut explain model.tflite -v      # all buffers at the peak",
+        "arenaut explain model.tflite -v      # all buffers at the peak\n"
+        "arenaut explain joint.pt2 --recompute on   # peak against time of a training step",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
     .min_files = 1,
     .max_files = 1,

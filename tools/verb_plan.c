@@ -121,7 +121,9 @@ static exit_code put_peak_line(const arenaut_pipeline *p, arenaut_text *out) {
 
 /* The content of the output instead of the new plan. */
 static const char *kept_text(const planning *p) {
-    return kind_is_model(p->kind) ? "a copy of the input" : "the baseline";
+    return !kind_is_model(p->kind)                       ? "the baseline"
+           : p->job.options->files.n > 1 && p->job.label ? "copies of the inputs"
+                                                         : "a copy of the input";
 }
 
 /* Whether the file stays with the plan that it has: the input was written or, without -o, its plan
@@ -477,10 +479,10 @@ static exit_code refuse_file_name(const tool_options *options) {
                     "is the name of one file, and for several inputs -o is a folder");
 }
 
-static exit_code make_folder(const tool_options *options) {
+static exit_code refuse_names(const tool_options *options) {
     const text_list *names = &options->names;
     const exit_code refused = refuse_file_name(options);
-    if (refused != EXIT_FINE) return refused;
+    if (refused != EXIT_FINE || !options->output) return refused;
     for (size_t i = 0; i < names->n; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(names->items[i], names->items[k]) != 0) continue;
@@ -490,7 +492,7 @@ static exit_code make_folder(const tool_options *options) {
                             options->files.items[k], options->files.items[i], options->output);
         }
     }
-    return open_folder(options->output);
+    return EXIT_FINE;
 }
 
 /* The folders in which `path` lies below `top`: as the inputs have them. */
@@ -530,12 +532,10 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
 /* Several files are one program whose methods never run at the same time: no buffer of one is
  * shared with another, and only state is alive while another one runs. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
-    exit_code code = EXIT_FINE;
+    exit_code code = refuse_names(options);
     tally sums = {.now_known = true};
-    if (options->output) {
-        code = make_folder(options);
-        if (code != EXIT_FINE) return code;
-    }
+    if (code == EXIT_FINE && options->output) code = open_folder(options->output);
+    if (code != EXIT_FINE) return code;
     for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
         const char *path = options->files.items[i];
         char *output =
@@ -549,6 +549,30 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     if (options->json || options->jsonl) end_json_items(options, out->size, out);
     else if (!options->quiet && together_planned(&sums.all) > 0) put_totals(&sums, options, out);
     return graver(code, judge_all("together", options, &sums));
+}
+
+/* Each file with its part of the plan inside, or as it is, and why. */
+static exit_code write_files(planning *p) {
+    const tool_options *o = p->job.options;
+    arenaut_outcome outcome;
+    arenaut_error err = {0};
+    exit_code code = EXIT_FINE;
+    p->kind = (output_kind){p->job.pipeline->document.format, NULL};
+    if (arenaut_pipeline_outcome(p->job.pipeline, true, o->force, &outcome, &err)) {
+        return complain_error(p->job.path, &err);
+    }
+    p->reason = reason_of(p->job.pipeline, outcome);
+    for (size_t i = 0; i < o->files.n && code == EXIT_FINE; i++) {
+        char *path = path_in_folder(p->output, o->names.items[i]);
+        const input_file *input = &p->job.inputs[i];
+        code = check_replaced(input, path, p->kind);
+        if (code == EXIT_FINE) code = output_check(path, o->force, true);
+        if (code == EXIT_FINE) {
+            code = p->reason ? copy_input(input, path, o->force) : write_part(&p->job, i, path);
+        }
+        free(path);
+    }
+    return code;
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
@@ -565,7 +589,11 @@ static exit_code write_merged(planning *p) {
         }
         free(path);
     }
-    p->wrote = code == EXIT_FINE;
+    const arenaut_target *target = p->job.pipeline->target;
+    if (code == EXIT_FINE && target->plan_in_file && target->share_apart) code = write_files(p);
+    p->kept = code == EXIT_FINE && p->reason;
+    p->wrote = code == EXIT_FINE && !p->reason;
+    p->written = 0; /* of several files */
     return code;
 }
 
@@ -573,7 +601,7 @@ static exit_code write_merged(planning *p) {
 static exit_code plan_merged(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     planning p = {.output = options->output};
-    exit_code code = refuse_file_name(options);
+    exit_code code = refuse_names(options);
     if (code != EXIT_FINE) return code;
     code = job_read_merged(&p.job, options);
     if (code == EXIT_FINE) code = job_run_read(&p.job);
@@ -655,22 +683,22 @@ static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     return code;
 }
 
-/* With --recompute on the size is the budget of rematerialization, in one plan. */
-static bool fits_by_levers(const tool_options *o) {
-    const bool rematerializes = o->recompute && strcmp(o->recompute, "on") == 0;
-    return o->smallest || (o->fit != NOT_GIVEN && !rematerializes);
-}
-
-static exit_code run(const tool_options *options, arenaut_text *out) {
+static exit_code run_resolved(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
-    exit_code code = refuse_missing_output_flag(options);
-    if (code != EXIT_FINE) return code;
-    if (fits_by_levers(options)) return plan_fitting(options, out);
+    const bool fits = options->fit != NOT_GIVEN && !fits_by_rematerializing(options);
+    if (options->smallest || fits) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
-    code = plan_one(path, options->output, options, &sums, out);
+    const exit_code code = plan_one(path, options->output, options, &sums, out);
     return graver(code, judge_all(path, options, &sums));
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    tool_options resolved;
+    exit_code code = refuse_missing_output_flag(options);
+    if (code == EXIT_FINE) code = resolve_fit(options, &resolved);
+    return code == EXIT_FINE ? run_resolved(&resolved, out) : code;
 }
 
 extern const tool_verb verb_plan;
@@ -680,13 +708,14 @@ const tool_verb verb_plan = {
     .arguments = "FILE... [-o OUT]",
     .examples =
         "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
-        "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
+        "arenaut plan prefill.pte decode.pte --share auto -o planned   # one layout for all\n"
         "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
         "A plan goes into a model only if it needs less than the baseline, or repairs a wrong "
         "one;\n"
         "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go "
-        "there.",
+        "there,\n"
+        "and .pte files with their part of the plan.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET | GROUP_WRITE,
     .min_files = 1,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "describe.h"
+#include "describe_curve.h"
+#include "fit.h"
 #include "os.h"
 #include "output.h"
 #include "text_table.h"
@@ -117,11 +119,16 @@ static exit_code choose_picture(const tool_options *options, output_kind *kind) 
 static exit_code write_picture(const tool_job *job, output_kind kind,
                                arenaut_report_options *report, const char *path) {
     what_if found;
+    arenaut_recompute_curve *curve = NULL;
     const bool all = job->options->what_if;
     exit_code code = what_if_find(job, all, &found);
     report->variants = found.variants;
     report->n_variants = all || job->options->compare ? found.n : 0;
+    const bool is_page = strcmp(kind.report->name, "html") == 0;
+    if (code == EXIT_FINE && is_page) code = find_curve(job, &curve);
+    report->curve = curve;
     if (code == EXIT_FINE) code = write_output(job, kind, report, path, NULL);
+    arenaut_recompute_curve_free(curve);
     what_if_close(&found);
     return code;
 }
@@ -173,11 +180,22 @@ static exit_code view_job(tool_job *job, const tool_options *options, arenaut_te
     return code == EXIT_FINE && options->open ? show_picture(path->bytes) : code;
 }
 
+/* A picture is of one plan: levers are plan's to choose. */
+static exit_code resolve_budget(const tool_options *options, tool_options *resolved) {
+    if (!options->fit_text || fits_by_rematerializing(options)) {
+        return resolve_fit(options, resolved);
+    }
+    return complain(EXIT_USAGE, options->files.items[0],
+                    "a picture is of one plan: --fit wants --recompute on here");
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
     arenaut_text path = {0};
+    tool_options resolved = *options;
     (void)out; /* the picture is the only result */
-    exit_code code = view_job(&job, options, &path);
+    exit_code code = resolve_budget(options, &resolved);
+    if (code == EXIT_FINE) code = view_job(&job, &resolved, &path);
     code = job_end(&job, code);
     job_close(&job);
     arenaut_text_free(&path);

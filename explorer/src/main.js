@@ -16,6 +16,7 @@ import { listenToKeys } from "./keys.js";
 import { readLink, writeLink } from "./link.js";
 import { showCard } from "./card.js";
 import { showFigures, showLegend, showWaste } from "./figures.js";
+import { showCurve } from "./curve.js";
 import { showWays } from "./ways.js";
 
 const PICTURE_HEIGHT = 560, STRIP_HEIGHT = 56, SETTLED_MS = 300, LANE_HEIGHT = 110;
@@ -59,6 +60,7 @@ class App {
     performance.mark("picture");
     if (this.before >= 0) this.compare();
     showWays(this.data.ways, (text) => this.copy(text));
+    showCurve(this.data.curve, (text) => this.copy(text));
     this.showTables();
     this.letGo();
     this.follow(said);

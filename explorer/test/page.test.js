@@ -1,6 +1,6 @@
 // Pages of the command in a real browser.
 import assert from "node:assert/strict";
-import { copyFileSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import test, { after, before } from "node:test";
@@ -362,6 +362,31 @@ test("a split model's page draws the ways that there were", { skip }, async () =
     });
   }
   assert.equal(await page.$$eval("#ways tbody tr", (rows) => rows.length), ways.length);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("the page of a training step draws its curve", { skip }, async () => {
+  const tensors = [{ name: "x", bytes: 8, caller_owned: true }], ops = [];
+  let last = "x";
+  const add = (name, inputs, output) => { tensors.push({ name: output, bytes: 1000 }); ops.push({ name, kind: "out", inputs, outputs: [output] }); last = output; };
+  for (let i = 0; i < 12; i++) add("F", [last], `a${i}`);
+  for (let i = 11; i >= 0; i--) add("B", [last, `a${i}`], `g${i}`);
+  const model = scratch("step.json"), flags = ["--recompute", "on", "--fit", "60%"];
+  writeFileSync(model, JSON.stringify({ schema: "arenaut.program/1", tensors, ops, inputs: ["x"], outputs: [last] }));
+  const { page, wrong } = await open(browser, pageOf(model, ...flags));
+  const plan = JSON.parse(arenaut("plan", model, ...flags, "--json")), { curve } = JSON.parse(arenaut("explain", model, "--recompute", "on", "--json"));
+  const points = await page.$$eval("#curve circle", (all) => all.map((point) => ({ x: Number(point.getAttribute("cx")), taken: point.classList.contains("taken"), text: point.textContent })));
+  assert.equal(points.length, curve.points.filter((point) => point.fits).length + 1);
+  curve.points.forEach((point, i) => {
+    assert.ok(digits(points[i].text).includes(`${point.peak} bytes`), points[i].text);
+    if (i > 0) assert.ok(points[i].x < points[i - 1].x);
+  });
+  assert.ok(points.at(-1).taken && digits(points.at(-1).text).startsWith(`this plan: ${plan.result.arena} bytes`), points.at(-1).text);
+  assert.equal((await rows(page, "points")).length, curve.points.length);
+  const again = await rows(page, "again");
+  assert.equal(again.reduce((sum, row) => sum + Number(row[2]), 0), plan.recompute.added_ops);
+  assert.ok(again.every((row) => row[1] === "F"));
   assert.deepEqual(wrong, []);
   await page.close();
 });

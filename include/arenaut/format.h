@@ -20,6 +20,7 @@ typedef struct arenaut_document {
     arenaut_problem *problem;
     arenaut_plan *plan;
     arenaut_trace *trace;
+    arenaut_remat_certificate *rematerialization; /* beside a plan; NULL: none is stated */
     arenaut_given_kernels kernels; /* that the plan was made for, where it says so; the name lives
                                     * as long as the plan. A program has its own: given_kernels */
 } arenaut_document;

@@ -32,7 +32,10 @@ typedef struct arenaut_pass_options {
     bool only_these_rules; /* neither the kernels' in-place rules nor the dialect's count */
     const uint32_t *joins; /* results of joins that `slices` writes in place */
     size_t n_joins;
-    bool only_these_joins;                  /* false: it does so wherever that is possible */
+    bool only_these_joins; /* false: it does so wherever that is possible */
+    const char *share; /* names "a,b" that are one state in all methods, wherever a file that places
+                        * its tensors has them; "auto": each name is; NULL: none, but for state that
+                        * the file itself gives one place */
     const struct arenaut_pass *const *user; /* the caller's passes, which `user` runs in order */
     size_t n_user;
 } arenaut_pass_options;

@@ -137,6 +137,7 @@ typedef struct arenaut_recomputed {
     uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
     const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */
     bool fits;          /* the arena keeps the budget, by this sequence or without any */
+    const arenaut_remat_certificate *certificate; /* of `bound` and `floor`; borrowed */
 } arenaut_recomputed;
 
 /* The result of scheduling, in live bytes, buffers rounded up to their alignment. */
@@ -170,7 +171,10 @@ typedef struct arenaut_pipeline_options {
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const char *method;                /* only this entry method; NULL: all */
     const char *passes;                /* added and left out, as in arenaut_passes_run */
-    const char *share;         /* several files: "auto", or the names "a,b" that they share */
+    const char *share;         /* "auto", or the names "a,b" of the state that methods, of several
+                                * files or of one, share: where the runtime obeys the plan in a file,
+                                * they are to work in the same memories, and these are of memory of
+                                * their own there (target.joint) */
     arenaut_side_file shapes;  /* arenaut_shapes_read */
     arenaut_side_file scratch; /* arenaut_scratch_read */
     const char *scratch_model; /* this model's name in its `model` column; NULL: any */
@@ -221,6 +225,8 @@ typedef struct arenaut_baseline {
     bool in_place;      /* it is right, by the operands that the kernels may overwrite */
     bool reaches;       /* likewise, and by how far results may reach into operands */
     bool shares;        /* it is right, though buffers lie over one another */
+    bool apart;         /* it is right only where each method has memories of its own, though by
+                         * options.share they are to work in the same: `finding` says why */
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without overrides */
     const arenaut_lowering *lowering;
@@ -248,10 +254,10 @@ typedef struct arenaut_figures {
 /* About the error that a stage returned. An error with an `option` begins with its name:
  * "pin: there is no tensor 'x'". */
 typedef struct arenaut_pipeline_fault {
-    size_t file;        /* the one of several that could not be read */
-    const char *option; /* "dim", "shapes", "scratch", "kernels", "share", "split", "align", "pool",
-                         * "pin"; else NULL */
-    const char *unknown;                      /* the tensor that does not exist; else NULL */
+    size_t file;         /* the one of several that could not be read */
+    const char *option;  /* "dim", "shapes", "scratch", "kernels", "share", "split", "recompute",
+                          * "align", "pool", "pin"; else NULL */
+    const char *unknown; /* the tensor that does not exist; else NULL */
     const char *open[ARENAUT_MAX_OPEN_SIZES]; /* sizes that need a value, the first few */
     uint32_t n_open;                          /* all of them */
 } arenaut_pipeline_fault;
@@ -317,6 +323,21 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
  * program, but for the places. `planned` is borrowed. */
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
+
+/* Schedules of the program as its file has it within six budgets: 80 to 30 % of its peak or, if
+ * that is not all above the floor, six between. With costs and device of options.recomputing. After
+ * arenaut_pipeline_prepare; *out is the caller's. REFUSED for a program of several methods, or of
+ * several files; STOPPED. */
+arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *pipeline,
+                                           arenaut_recompute_curve **out, arenaut_error *err);
+
+/* Checks a certificate of rematerialization, as a plan JSON states it, against the file, with the
+ * costs and the device of the options. After arenaut_pipeline_prepare; the program may be rewritten
+ * by then. REJECTED, with the rule PROOF, if times differ or a bound is not shown; REFUSED for a
+ * program of several methods. */
+arenaut_status arenaut_pipeline_check_rematerialization(
+    const arenaut_pipeline *pipeline, const arenaut_remat_certificate *certificate,
+    arenaut_finding *finding, arenaut_error *err);
 
 /* Figures of the places that a program states for its tensors. */
 typedef struct arenaut_stated_places {
@@ -399,6 +420,12 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool i
  * planned and the file would still be wrong; INTERNAL where the written bytes did not pass. */
 arenaut_status arenaut_pipeline_write(const arenaut_pipeline *pipeline, bool force,
                                       arenaut_sink sink, arenaut_error *err);
+/* The same for each of several files that are read as one program (options.share), where the
+ * runtime obeys a plan inside them; `file` counts them as they were read, and all together have
+ * been read again and replayed. BAD_ARGUMENT for a file that there is not. As dear as writing all.
+ */
+arenaut_status arenaut_pipeline_write_file(const arenaut_pipeline *pipeline, size_t file,
+                                           bool force, arenaut_sink sink, arenaut_error *err);
 /* The number of bytes that options.compact would leave out of a written model; 0 if the format has
  * no such bytes, or they cannot be found. As dear as writing. */
 arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *pipeline, uint64_t *bytes,

@@ -32,8 +32,9 @@ typedef struct arenaut_report_options {
     bool unicode;   /* block characters; else plain ASCII */
     const arenaut_variant *variants; /* to compare with; NULL: none */
     uint32_t n_variants;
-    arenaut_interval steps; /* shown in a picture; empty: all of them */
-    bool replan;            /* the page has the planner in it */
+    arenaut_interval steps;               /* shown in a picture; empty: all of them */
+    bool replan;                          /* the page has the planner in it */
+    const arenaut_recompute_curve *curve; /* of peak against time, on the page; NULL: none */
 } arenaut_report_options;
 
 typedef struct arenaut_report {

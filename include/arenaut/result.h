@@ -37,8 +37,10 @@ typedef struct arenaut_result {
     const char *sha256; /* of the file, hexadecimal; NULL if not asked for */
     const void *file;   /* the bytes of the input; NULL where there was no file */
     size_t file_size;
-    const arenaut_program *program;    /* NULL for a bare problem */
-    const arenaut_rewrite *rewrite;    /* how that was made of the file's; NULL: it is the file's */
+    const arenaut_program *program; /* NULL for a bare problem */
+    const arenaut_rewrite *rewrite; /* how that was made of the file's; NULL: it is the file's */
+    const arenaut_remat_certificate *rematerialization; /* NULL: not asked for, or not of the ops
+                                                         * as the file has them */
     const arenaut_ways_to_split *ways; /* other tilings of it; NULL: not searched for */
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */

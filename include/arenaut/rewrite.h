@@ -316,6 +316,64 @@ typedef struct arenaut_recompute_options {
 
 uint64_t arenaut_recompute_default_effort(void);
 
+/* A certificate of rematerialization (rematerialization.h has the argument): why no schedule of a
+ * program's ops is faster within a budget, and none needs less. Ops and storages have their numbers
+ * in the problem that arenaut_recompute_find makes in the file's order: ops that touch memory, in
+ * that order, and the buffers of the lowering without copies. */
+typedef struct arenaut_remat_flow {
+    uint32_t op, storage;
+    uint64_t flow; /* from this op to a storage that it reads */
+} arenaut_remat_flow;
+
+typedef struct arenaut_remat_bound {
+    uint64_t value; /* nanoseconds, or bytes */
+    uint32_t op;    /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
+    uint64_t byte_price, time_price;
+    uint32_t n_flows; /* others are 0 */
+    arenaut_remat_flow *flows;
+} arenaut_remat_bound;
+
+typedef struct arenaut_remat_certificate {
+    uint64_t budget;         /* live bytes in which no schedule adds less time than `time` */
+    uint64_t base, added;    /* nanoseconds of all ops, each once, and of their copies */
+    bool any_op;             /* may be repeated; else cheap ones alone */
+    bool timed;              /* times were given; what is modelled is so for `device` */
+    arenaut_roofline device; /* its name is static, or NULL */
+    arenaut_remat_bound time, floor;
+    uint32_t n_runs;
+    uint32_t *runs; /* the schedule, in ops of the file */
+    arenaut_allocator allocator;
+} arenaut_remat_certificate;
+
+void arenaut_remat_certificate_free(arenaut_remat_certificate *c); /* NULL is fine */
+
+/* The fastest schedules within some budgets, by any op that may be repeated. */
+typedef struct arenaut_curve_point {
+    uint32_t percent;      /* of `before` */
+    uint64_t budget, peak; /* live bytes */
+    uint64_t added, bound; /* nanoseconds; no schedule within the budget adds less than `bound` */
+    uint32_t n_copies;     /* of ops */
+    bool fits;             /* a schedule was found; else `peak` is the lowest that was */
+} arenaut_curve_point;
+
+typedef struct arenaut_curve_tensor {
+    char *name, *op; /* the op that makes it; NULL: none does */
+    uint64_t bytes;
+} arenaut_curve_tensor;
+
+typedef struct arenaut_recompute_curve {
+    uint64_t before, base; /* live bytes at the peak, and nanoseconds, where each op runs once */
+    uint64_t floor;        /* no schedule has fewer bytes alive at its peak; checked */
+    char *floor_op;        /* which has them alive at its first run in any schedule; NULL: none */
+    uint32_t n_tensors;
+    arenaut_curve_tensor *tensors; /* that are alive then at least, largest first */
+    uint32_t n_points;
+    arenaut_curve_point *points; /* from the largest budget to the smallest */
+    arenaut_allocator allocator;
+} arenaut_recompute_curve;
+
+void arenaut_recompute_curve_free(arenaut_recompute_curve *curve); /* NULL is fine */
+
 /* A sequence for arenaut_recompute. */
 typedef struct arenaut_recomputation {
     uint64_t before, after; /* peaks of live bytes, as far as is known before passes and lowering
@@ -328,6 +386,7 @@ typedef struct arenaut_recomputation {
     bool fits;              /* the budget is kept */
     uint32_t *ops;          /* of the file */
     uint32_t n_ops;         /* no more than the file has: nothing is gained */
+    arenaut_remat_certificate *certificate; /* of bound and floor, without `runs` */
     arenaut_allocator allocator;
 } arenaut_recomputation;
 

@@ -73,6 +73,11 @@ typedef struct arenaut_target {
                                  * arena, which no file states; ends with NULL. NULL: none */
     const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none needs more */
     const arenaut_arena_layout *layout; /* NULL: the arena holds nothing else, or that is unknown */
+    const char *joint; /* the target that is the same runtime where the application has all methods,
+                        * of one file or of several, work in the same memories: what --share plans
+                        * for; NULL: this one is, or there is none */
+    const char *naming; /* how its exporters give state the names by which it is shared; NULL: they
+                         * always do, or there is nothing to be said */
     const char *wide; /* the target that is the same runtime where pointers have 8 bytes; NULL: this
                        * one is, or that makes no difference */
 } arenaut_target;

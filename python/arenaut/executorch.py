@@ -92,6 +92,8 @@ def extend_lifetimes(graph_module):
     Its views of such a node's result are bound to a spec that the node no longer has, and that has no place."""
     for node in graph_module.graph.nodes:
         spec, base = node.meta.get("spec"), node.args[0].meta.get("spec") if node.target is memory.view else None
+        while getattr(base, "_base", None) is not None:  # a view's spec asks its base as if that were no view
+            base = base._base
         if base is not None and getattr(spec, "_base", base) is not base:
             spec._base = base
     for step, node in enumerate(graph_module.graph.nodes):

@@ -10,6 +10,7 @@ import platform
 import select
 import signal
 import sys
+import warnings
 from collections import deque, namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent import futures
@@ -42,6 +43,7 @@ class Row(NamedTuple):
         key: a hash of its bytes and all options; None if it was not asked for.
         saved: the file that was written, where `save_to` asked for one.
         outcome: why that is a copy of the model; None: it has the plan.
+        attempts: how often it was given to a worker: more than once if a worker was lost meanwhile.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Row(NamedTuple):
     key: str | None = None
     saved: str | None = None
     outcome: str | None = None
+    attempts: int = 1
 
 
 #: An input on its way to a worker; `save_as`: where its plan goes, None: nowhere.
@@ -74,7 +77,9 @@ def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskC
         save_to: a folder in which the workers write each plan: a model with the plan inside, by its file's name,
             or NAME.plan.json where the format holds none, or it is a problem's.
         resume: the path of a file to which finished rows go; rows in there are not computed anew.
-        retries: how often the job of a lost worker is tried once more; then it is a failed row.
+        retries: how often the job of a lost worker is tried once more; then it is a failed row. An executor of
+            concurrent.futures that takes no more work then is replaced by processes of this machine, with a
+            RuntimeWarning.
         progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
             notebook. True: anywhere.
         options: those of Model.plan, or of arenaut.plan for problems.
@@ -230,11 +235,11 @@ def save(made, path):
 def row_of(job, made, saved):
     now = getattr(made, "now", None)
     return Row(job.name, job.own, now, getattr(made, "planned", made.arena), made.bound, made.status,
-               made.seconds, None, job.key, *saved)
+               made.seconds, None, job.key, *saved, job.attempts + 1)
 
 
 def failed(job, error):
-    return Row(job.name, job.own, None, None, None, "failed", None, error, job.key)
+    return Row(job.name, job.own, None, None, None, "failed", None, error, job.key, attempts=job.attempts + 1)
 
 
 class Results:
@@ -265,7 +270,9 @@ class Results:
 
     def __repr__(self) -> str:
         bad = sum(row.error is not None for row in self._done)
-        return f"<Results: {len(self._done)} of {len(self)} done, {bad} failed>"
+        again = sum(row.attempts > 1 for row in self._done)
+        return (f"<Results: {len(self._done)} of {len(self)} done, {bad} failed"
+                + (f", {again} tried again>" if again else ">"))
 
     @property
     def rows(self) -> list[Row]:
@@ -279,6 +286,7 @@ class Results:
         fine = [row for row in self if row.error is None]
         known = [row for row in fine if row.now is not None]
         return {"files": len(self), "failed": sum(row.error is not None for row in self),
+                "retried": sum(row.attempts > 1 for row in self),
                 "minimal": sum(row.status == "optimal" for row in fine),
                 "now": sum(row.now for row in known),
                 "planned_of_those": sum(row.planned for row in known),
@@ -522,9 +530,13 @@ class Runner:
         try:
             future = self.executor.submit(plan_one, job)
         except futures.BrokenExecutor:
-            if not self.owned:
-                raise
-            self.executor.end(at_once=True)
+            if self.owned:
+                self.executor.end(at_once=True)
+            else:
+                warnings.warn("the executor has lost a worker and takes no more work: the rest is planned in "
+                              "processes of this machine", RuntimeWarning, stacklevel=2)
+            self.owned, self.workers = True, os.cpu_count() or 1
+            self.most = 2 * self.workers
             self.executor = self.adapted(None)
             future = self.executor.submit(plan_one, job)
         self.out[future] = job

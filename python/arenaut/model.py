@@ -619,7 +619,8 @@ class ModelPlan(Plan):
         .html, .h. All or nothing.
 
         Args:
-            path: the file to write.
+            path: the file to write; of several ExecuTorch files, a folder that is there, into which they go
+                under their names.
             force: replaces another tool's plan.
 
         Raises:
@@ -627,6 +628,11 @@ class ModelPlan(Plan):
             InputError: no format has that extension.
             OSError: the file cannot be written; the old file stays.
         """
+        if len(self.model._files) > 1 and os.path.isdir(path):
+            made = [self._in_model(force, k) for k in range(len(self.model._files))]
+            for (name, _), data in zip(self.model._files, made):
+                documents.write_file(os.path.join(os.fspath(path), os.path.basename(name)), data)
+            return
         kind = documents.kind_for(path)
         of_model = isinstance(kind, records.Format) and text_of(kind.name) == self.model.format
         if not of_model or not self._is_program:
@@ -635,9 +641,9 @@ class ModelPlan(Plan):
             data = self._in_model(force)
         documents.write_file(path, data)
 
-    def _in_model(self, force=False):
-        """The bytes of the model with the plan inside."""
-        return took(lambda sink: self._pipeline.call(C.arenaut_pipeline_write, force, sink))
+    def _in_model(self, force=False, file=0):
+        """The bytes of the model, or of one of its files, with the plan inside."""
+        return took(lambda sink: self._pipeline.call(C.arenaut_pipeline_write_file, file, force, sink))
 
     def __reduce__(self):
         return remade, (self.model, self.options, self.offsets, self.pools, self.status,

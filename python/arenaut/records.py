@@ -449,6 +449,30 @@ class RecomputeOptions(Structure):
     pass
 
 
+class RematFlow(Structure):
+    pass
+
+
+class RematBound(Structure):
+    pass
+
+
+class RematCertificate(Structure):
+    pass
+
+
+class CurvePoint(Structure):
+    pass
+
+
+class CurveTensor(Structure):
+    pass
+
+
+class RecomputeCurve(Structure):
+    pass
+
+
 class Finding(Structure):
     pass
 
@@ -868,6 +892,8 @@ Target._fields_ = [
     ("outside", c_char_p),
     ("op_align", POINTER(AlignRule)),
     ("layout", POINTER(ArenaLayout)),
+    ("joint", c_char_p),
+    ("naming", c_char_p),
     ("wide", c_char_p)]
 SplitStage._fields_ = [
     ("first_op", c_uint32),
@@ -940,6 +966,51 @@ RecomputeOptions._fields_ = [
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
     ("progress_context", c_void_p)]
+RematFlow._fields_ = [
+    ("op", c_uint32),
+    ("storage", c_uint32),
+    ("flow", c_uint64)]
+RematBound._fields_ = [
+    ("value", c_uint64),
+    ("op", c_uint32),
+    ("byte_price", c_uint64),
+    ("time_price", c_uint64),
+    ("n_flows", c_uint32),
+    ("flows", POINTER(RematFlow))]
+RematCertificate._fields_ = [
+    ("budget", c_uint64),
+    ("base", c_uint64),
+    ("added", c_uint64),
+    ("any_op", c_bool),
+    ("timed", c_bool),
+    ("device", Roofline),
+    ("time", RematBound),
+    ("floor", RematBound),
+    ("n_runs", c_uint32),
+    ("runs", POINTER(c_uint32)),
+    ("allocator", Allocator)]
+CurvePoint._fields_ = [
+    ("percent", c_uint32),
+    ("budget", c_uint64),
+    ("peak", c_uint64),
+    ("added", c_uint64),
+    ("bound", c_uint64),
+    ("n_copies", c_uint32),
+    ("fits", c_bool)]
+CurveTensor._fields_ = [
+    ("name", c_void_p),
+    ("op", c_void_p),
+    ("bytes", c_uint64)]
+RecomputeCurve._fields_ = [
+    ("before", c_uint64),
+    ("base", c_uint64),
+    ("floor", c_uint64),
+    ("floor_op", c_void_p),
+    ("n_tensors", c_uint32),
+    ("tensors", POINTER(CurveTensor)),
+    ("n_points", c_uint32),
+    ("points", POINTER(CurvePoint)),
+    ("allocator", Allocator)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -978,6 +1049,7 @@ Result._fields_ = [
     ("file_size", c_size_t),
     ("program", c_void_p),
     ("rewrite", POINTER(Rewrite)),
+    ("rematerialization", POINTER(RematCertificate)),
     ("ways", POINTER(WaysToSplit)),
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
@@ -1006,6 +1078,7 @@ Document._fields_ = [
     ("problem", POINTER(Problem)),
     ("plan", POINTER(Plan)),
     ("trace", POINTER(Trace)),
+    ("rematerialization", POINTER(RematCertificate)),
     ("kernels", GivenKernels)]
 Dim._fields_ = [
     ("name", c_char_p),
@@ -1047,7 +1120,8 @@ ReportOptions._fields_ = [
     ("variants", POINTER(Variant)),
     ("n_variants", c_uint32),
     ("steps", Interval),
-    ("replan", c_bool)]
+    ("replan", c_bool),
+    ("curve", POINTER(RecomputeCurve))]
 Report._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -1100,7 +1174,8 @@ Recomputed._fields_ = [
     ("kept", c_uint64),
     ("floor", c_uint64),
     ("device", c_char_p),
-    ("fits", c_bool)]
+    ("fits", c_bool),
+    ("certificate", POINTER(RematCertificate))]
 Ordering._fields_ = [
     ("known", c_bool),
     ("given", c_uint64),
@@ -1164,6 +1239,7 @@ Baseline._fields_ = [
     ("in_place", c_bool),
     ("reaches", c_bool),
     ("shares", c_bool),
+    ("apart", c_bool),
     ("finding", Finding),
     ("problem", POINTER(Problem)),
     ("lowering", c_void_p),
@@ -1275,6 +1351,6 @@ FUNCTIONS = {
     "arenaut_pipeline_replay": ((POINTER(Pipeline), POINTER(Plan), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_outcome_text": ((c_int,), c_char_p),
     "arenaut_pipeline_outcome": ((POINTER(Pipeline), c_bool, c_bool, POINTER(c_int), POINTER(Error)), c_int),
-    "arenaut_pipeline_write": ((POINTER(Pipeline), c_bool, Sink, POINTER(Error)), c_int),
+    "arenaut_pipeline_write_file": ((POINTER(Pipeline), c_size_t, c_bool, Sink, POINTER(Error)), c_int),
     "arenaut_tensor_arena_find": ((POINTER(Result), c_uint64, POINTER(Target), POINTER(Allocator), POINTER(TensorArena), POINTER(Error)), c_int),
 }

@@ -171,10 +171,11 @@ class Witness(TypedDict):
 
 
 class Totals(TypedDict):
-    """Sums over rows, in bytes but for the first three."""
+    """Sums over rows, in bytes but for the first four."""
 
     files: int
     failed: int
+    retried: int
     minimal: int
     now: int
     planned_of_those: int

@@ -217,6 +217,7 @@ void arenaut_document_free(arenaut_document *document) {
     arenaut_problem_free(document->problem);
     arenaut_program_free(document->program);
     arenaut_trace_free(document->trace);
+    arenaut_remat_certificate_free(document->rematerialization);
     const arenaut_document empty = {0};
     *document = empty;
 }

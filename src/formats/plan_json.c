@@ -1,6 +1,6 @@
 /* plan-json: a plan, with its problem and facts about both (arenaut.plan/1), as printed by --json.
- * Read back it gives problem, plan and the plan's kernels; other members are only checked for being
- * known. */
+ * Read back it gives problem, plan, the plan's kernels, and a certificate of rematerialization;
+ * other members are only checked for being known. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "formats/problem_json.h"
+#include "formats/remat_json.h"
 #include "ir/store.h"
 
 static bool plan_json_recognise(const uint8_t *data, size_t size) {
@@ -18,33 +19,35 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 /* ---- reading ---- */
 
 /* The old key of "baseline_plan" is accepted as well. */
-#define ROOT_KEYS(XX)                    \
-    XX(R_SCHEMA, "schema")               \
-    XX(R_VERSION, "version")             \
-    XX(R_INPUT, "input")                 \
-    XX(R_RESULT, "result")               \
-    XX(R_BASELINE, "baseline")           \
-    XX(R_POOLS, "pools")                 \
-    XX(R_BUFFERS, "buffers")             \
-    XX(R_EDGES, "edges")                 \
-    XX(R_RESERVED, "reserved")           \
-    XX(R_TRAITS, "traits")               \
-    XX(R_SCRATCH, "scratch")             \
-    XX(R_WITNESS, "witness")             \
-    XX(R_PEAK, "peak")                   \
-    XX(R_MEMORIES, "memories")           \
-    XX(R_UNSIZED, "unsized")             \
-    XX(R_RUNTIME, "runtime")             \
-    XX(R_TENSOR_ARENA, "tensor_arena")   \
-    XX(R_BASELINE_PLAN, "baseline_plan") \
-    XX(R_TODAY, "today")                 \
-    XX(R_BUDGET, "budget")               \
-    XX(R_REMEDIES, "remedies")           \
-    XX(R_TOKENS, "tokens")               \
-    XX(R_ORDER, "order")                 \
-    XX(R_RECOMPUTE, "recompute")         \
-    XX(R_SPLIT, "split")                 \
-    XX(R_TRACE, "trace")                 \
+#define ROOT_KEYS(XX)                      \
+    XX(R_SCHEMA, "schema")                 \
+    XX(R_VERSION, "version")               \
+    XX(R_INPUT, "input")                   \
+    XX(R_RESULT, "result")                 \
+    XX(R_BASELINE, "baseline")             \
+    XX(R_POOLS, "pools")                   \
+    XX(R_BUFFERS, "buffers")               \
+    XX(R_EDGES, "edges")                   \
+    XX(R_RESERVED, "reserved")             \
+    XX(R_TRAITS, "traits")                 \
+    XX(R_SCRATCH, "scratch")               \
+    XX(R_WITNESS, "witness")               \
+    XX(R_PEAK, "peak")                     \
+    XX(R_MEMORIES, "memories")             \
+    XX(R_UNSIZED, "unsized")               \
+    XX(R_RUNTIME, "runtime")               \
+    XX(R_TENSOR_ARENA, "tensor_arena")     \
+    XX(R_BASELINE_PLAN, "baseline_plan")   \
+    XX(R_TODAY, "today")                   \
+    XX(R_BUDGET, "budget")                 \
+    XX(R_REMEDIES, "remedies")             \
+    XX(R_TOKENS, "tokens")                 \
+    XX(R_ORDER, "order")                   \
+    XX(R_RECOMPUTE, "recompute")           \
+    XX(R_CERTIFICATE, "rematerialization") \
+    XX(R_CURVE, "curve")                   \
+    XX(R_SPLIT, "split")                   \
+    XX(R_TRACE, "trace")                   \
     XX(R_SEPARATIONS, "separations")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
@@ -164,6 +167,9 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }
+    if (v[R_CERTIFICATE] != ARN_JSON_NONE && arn_json_fine(r)) {
+        out->rematerialization = arn_remat_json_read(r, v[R_CERTIFICATE]);
+    }
 }
 
 static arenaut_status plan_json_read(const uint8_t *data, size_t size,
@@ -181,6 +187,7 @@ static arenaut_status plan_json_read(const uint8_t *data, size_t size,
     } else {
         arenaut_plan_free(document.plan);
         arenaut_problem_free(document.problem);
+        arenaut_remat_certificate_free(document.rematerialization);
     }
     return r.status;
 }
@@ -342,6 +349,7 @@ static void put_plan(arn_problem_json_printer *out, const arenaut_result *result
     put_scratch_and_witness(out, result);
     put_unsized(out, result->program);
     put_peak(out, result, peak);
+    if (result->rematerialization) arn_remat_json_put(&out->writer, result->rematerialization);
     arn_puts(&out->writer, "\n}\n");
 }
 

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/fail.h"
+
 /* Of a tensor without dimensions whose bytes are not a single element's, only the bytes are
  * stated. */
 static bool states_shape(const arenaut_tensor *t) {
@@ -102,4 +104,30 @@ const char *arn_shared_state_tell(arn_difference difference, const arenaut_tenso
         default: snprintf(text, room, "fingerprint %016" PRIx64, t->first_value); break;
     }
     return text;
+}
+
+/* "method 'decode', tensor 'k2'". */
+static const char *place_of(const arenaut_program *p, uint32_t t, char text[160]) {
+    const uint32_t m = p->tensors[t].method;
+    char store[24];
+    const char *name = arenaut_program_tensor_name(p, t, store);
+    if (m == ARENAUT_NONE) snprintf(text, 160, "tensor '%.50s'", name);
+    else if (p->methods[m].name) {
+        snprintf(text, 160, "method '%.50s', tensor '%.50s'", p->methods[m].name, name);
+    } else {
+        snprintf(text, 160, "method %" PRIu32 ", tensor '%.50s'", m, name);
+    }
+    return text;
+}
+
+arenaut_status arn_shared_state_check(const arenaut_program *p, uint32_t a, uint32_t b,
+                                      arenaut_error *err) {
+    const arn_difference differs = arn_shared_state_compare(&p->tensors[a], &p->tensors[b]);
+    char place_a[160], place_b[160], in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
+    if (differs == ARN_SAME) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "shared state '%.60s' has %s in %s (%s) than in %s (%s)",
+                    p->tensors[a].qualified_name, arn_shared_state_word(differs),
+                    place_of(p, b, place_b), arn_shared_state_tell(differs, &p->tensors[b], in_b),
+                    place_of(p, a, place_a), arn_shared_state_tell(differs, &p->tensors[a], in_a));
 }

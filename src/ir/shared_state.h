@@ -29,4 +29,8 @@ const char *arn_shared_state_word(arn_difference difference);
 const char *arn_shared_state_tell(arn_difference difference, const arenaut_tensor *tensor,
                                   char text[ARN_DIFFERENCE_TEXT]);
 
+/* BAD_INPUT, with methods, tensors and the difference, if these two of one name differ. */
+arenaut_status arn_shared_state_check(const arenaut_program *program, uint32_t a, uint32_t b,
+                                      arenaut_error *err);
+
 #endif

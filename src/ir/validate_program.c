@@ -422,31 +422,8 @@ static bool qualified_before(const void *context, uint32_t a, uint32_t b) {
     return strcmp(p->tensors[a].qualified_name, p->tensors[b].qualified_name) < 0;
 }
 
-/* "method 'decode', tensor 'k2'". */
-static const char *place_of(const arenaut_program *p, uint32_t t, char text[160]) {
-    const uint32_t m = p->tensors[t].method;
-    char store[24];
-    const char *name = tensor_name(p, t, store);
-    if (m == ARENAUT_NONE) snprintf(text, 160, "tensor '%.50s'", name);
-    else if (p->methods[m].name) {
-        snprintf(text, 160, "method '%.50s', tensor '%.50s'", p->methods[m].name, name);
-    } else {
-        snprintf(text, 160, "method %" PRIu32 ", tensor '%.50s'", m, name);
-    }
-    return text;
-}
-
-static arenaut_status bad_shared(const arenaut_program *p, uint32_t a, uint32_t b,
-                                 arn_difference differs, arenaut_error *err) {
-    char place_a[160], place_b[160], in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
-    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                    "shared state '%.60s' has %s in %s (%s) than in %s (%s)",
-                    p->tensors[a].qualified_name, arn_shared_state_word(differs),
-                    place_of(p, b, place_b), arn_shared_state_tell(differs, &p->tensors[b], in_b),
-                    place_of(p, a, place_a), arn_shared_state_tell(differs, &p->tensors[a], in_a));
-}
-
-/* State that several methods name alike must be the same thing in each. */
+/* State that several methods name alike must be the same thing in each. Where the file places it in
+ * a memory of each, it may be a thing for each of them: lowering compares what it takes for one. */
 static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint32_t *scratch,
                                    arenaut_error *err) {
     uint32_t n = 0;
@@ -457,8 +434,10 @@ static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint
     for (uint32_t i = 1; i < n; i++) {
         const arenaut_tensor *a = &p->tensors[ids[i - 1]], *b = &p->tensors[ids[i]];
         if (strcmp(a->qualified_name, b->qualified_name) != 0) continue;
-        const arn_difference differs = arn_shared_state_compare(a, b);
-        if (differs != ARN_SAME) return bad_shared(p, ids[i - 1], ids[i], differs, err);
+        const bool placed = a->given_pool != ARENAUT_NONE && b->given_pool != ARENAUT_NONE;
+        if (placed && a->method != b->method) continue;
+        const arenaut_status st = arn_shared_state_check(p, ids[i - 1], ids[i], err);
+        if (st != ARENAUT_OK) return st;
     }
     return ARENAUT_OK;
 }

@@ -93,11 +93,35 @@ static bool is_noted(const inplace *pass, arenaut_in_place pair) {
     return false;
 }
 
-/* Sizes that may be smaller at run time may then differ from one another, unless they are
- * one expression. */
-static bool vary_alike(const arenaut_program *p, const arenaut_tensor *a, const arenaut_tensor *b) {
+static bool is_single(const arenaut_tensor *t) {
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] != 1) return false;
+    }
+    return !t->dynamic && !t->unsized && !t->dim_exprs;
+}
+
+/* Whether all other operands are single elements, so that the result of an elementwise op has the
+ * shape of operand `input`, whatever that is at run time. */
+static bool decides_shape(const arenaut_program *p, const arenaut_op *op, uint32_t input) {
+    const uint32_t from = op->inputs[input];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE || t == from) continue;
+        if (!is_single(&p->tensors[t]) || p->tensors[t].rank > p->tensors[from].rank) return false;
+    }
+    return true;
+}
+
+/* Sizes that may be smaller at run time may then differ from one another, unless they are one
+ * expression, or the operator makes one of the other. */
+static bool vary_alike(const arenaut_program *p, const arenaut_op *op, arenaut_in_place pair,
+                       bool any_shape) {
+    const arenaut_tensor *a = &p->tensors[op->inputs[pair.input]];
+    const arenaut_tensor *b = &p->tensors[op->outputs[pair.output]];
     const bool fixed = !a->dynamic && !b->dynamic && !a->dim_exprs && !b->dim_exprs;
-    return fixed || arn_program_same_sizes(p, a, b);
+    if (fixed || arn_program_same_sizes(p, a, b)) return true;
+    const bool bounds = a->dynamic && b->dynamic && !a->dim_exprs && !b->dim_exprs;
+    return bounds && !any_shape && op->n_outputs == 1 && decides_shape(p, op, pair.input);
 }
 
 /* The distance of neighbours along dimension `i`, in elements. Sizes that do not go with the
@@ -129,7 +153,8 @@ static bool fills_storage(const inplace *pass, uint32_t tensor) {
 }
 
 /* Whether output and input of the pair of op `at` are alike enough to change places in memory. */
-static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool any_shape) {
+static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool any_shape,
+                 bool of_library) {
     const arenaut_program *p = pass->program;
     const arenaut_op *op = &p->ops[at];
     const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
@@ -138,7 +163,8 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     const uint32_t base = storage_of(pass, from), result = storage_of(pass, to);
     if (base == result || input->bytes != output->bytes) return false;
     if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
-    if (!vary_alike(p, input, output)) return false;
+    /* What a user's op makes of smaller operands is not known. */
+    if (!vary_alike(p, op, pair, any_shape || !of_library)) return false;
     if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
     if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
     return !pass->facts[base] && !(pass->facts[result] & KEPT);
@@ -186,13 +212,14 @@ static arenaut_status check_rule(const inplace *pass, const arenaut_in_place_rul
                     rule->op, rule->output, rule->input, at);
 }
 
-static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_place_rule *rule) {
+static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_place_rule *rule,
+                                 bool of_library) {
     const arenaut_op *op = &pass->program->ops[at];
     const arenaut_in_place pair = {rule->output, rule->input};
     if (!is_about(op, rule) || rule->input >= op->n_inputs || rule->output >= op->n_outputs) {
         return ARENAUT_OK;
     }
-    return fits(pass, at, pair, rule->any_shape) ? note(pass, pair) : ARENAUT_OK;
+    return fits(pass, at, pair, rule->any_shape, of_library) ? note(pass, pair) : ARENAUT_OK;
 }
 
 /* Whether the other arguments that lie in the input's storage allow the pair: inputs if
@@ -256,16 +283,20 @@ static arenaut_status visit(inplace *pass, uint32_t at) {
         st = note(pass, op->in_place[i]);
     }
     for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
-        st = apply_rule(pass, at, &options->in_place[i]);
+        st = apply_rule(pass, at, &options->in_place[i], false);
     }
     const arenaut_kernel_set *kernels =
         options->kernels ? options->kernels : options->target->kernels;
     const arenaut_in_place_rule *rule =
         options->only_these_rules ? NULL : arenaut_kernel_in_place(kernels, op->name);
-    for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
+    for (; rule && rule->op && st == ARENAUT_OK; rule++) {
+        st = apply_rule(pass, at, rule, true);
+    }
     const arenaut_dialect *dialect = arenaut_dialect_find(pass->program->dialect);
     rule = dialect && !options->only_these_rules ? dialect->in_place : NULL;
-    for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
+    for (; rule && rule->op && st == ARENAUT_OK; rule++) {
+        st = apply_rule(pass, at, rule, false);
+    }
     if (st == ARENAUT_OK) st = store_pairs(pass, op);
     return st == ARENAUT_OK ? say_in_program(pass, op) : st;
 }

@@ -116,21 +116,48 @@ arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit v
 
 /* ---- uses ---- */
 
-static void note_op(const arenaut_program *p, const arenaut_dialect *dialect, uint32_t at,
-                    arn_use *uses) {
+static void note_op(const arenaut_program *p, uint32_t at, arn_use *uses) {
     const arenaut_op *op = &p->ops[at];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE) continue;
+        uses[op->inputs[i]].n++;
+        uses[op->inputs[i]].last = at;
+    }
+}
+
+/* Whether the op's results may be other names for its operands' memory. */
+static bool may_alias(const arenaut_dialect *dialect, const arenaut_op *op) {
     const uint32_t traits = arn_pass_traits_of(dialect, op);
-    const bool names = op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE ||
-                       op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET ||
-                       op->kind == ARENAUT_OP_TUPLE || op->kind == ARENAUT_OP_FIELD ||
-                       (traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW));
+    return op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE ||
+           op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET ||
+           op->kind == ARENAUT_OP_TUPLE || op->kind == ARENAUT_OP_FIELD ||
+           (traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW));
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    if (a == ARENAUT_NONE || b == ARENAUT_NONE) return a == ARENAUT_NONE ? b : a;
+    return a > b ? a : b;
+}
+
+/* From the last op to the first, so that names of names count. The graph that an op runs does so at
+ * that op, which has among its inputs all that its graph names. */
+static void note_aliases(const arenaut_program *p, uint32_t at, arn_use *uses) {
+    const arenaut_op *op = &p->ops[at];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] == ARENAUT_NONE) continue;
         arn_use *use = &uses[op->inputs[i]];
-        use->n++;
-        use->last = at;
-        use->maybe_viewed = use->maybe_viewed || names;
+        for (uint32_t o = 0; o < op->n_outputs; o++) {
+            if (op->outputs[o] == ARENAUT_NONE || op->outputs[o] == op->inputs[i]) continue;
+            const arn_use *alias = &uses[op->outputs[o]];
+            use->last_alias = later(use->last_alias, later(alias->last, alias->last_alias));
+            use->alias_wanted = use->alias_wanted || alias->wanted || alias->alias_wanted;
+        }
     }
+}
+
+bool arn_pass_dies_at(const arn_use *use, uint32_t at) {
+    const bool aliased = use->last_alias != ARENAUT_NONE && use->last_alias >= at;
+    return use->last == at && !use->wanted && !aliased && !use->alias_wanted;
 }
 
 arn_use *arn_pass_find_uses(const arenaut_program *p) {
@@ -139,7 +166,7 @@ arn_use *arn_pass_find_uses(const arenaut_program *p) {
     if (!uses) return NULL;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const arenaut_class cls = p->tensors[t].cls;
-        uses[t].last = ARENAUT_NONE;
+        uses[t].last = uses[t].last_alias = ARENAUT_NONE;
         uses[t].kept = cls == ARENAUT_CONSTANT || cls == ARENAUT_STATE || cls == ARENAUT_INPUT ||
                        p->tensors[t].qualified_name;
     }
@@ -154,6 +181,9 @@ arn_use *arn_pass_find_uses(const arenaut_program *p) {
             if (b->target != ARENAUT_NONE) uses[b->target].bound = true;
         }
     }
-    for (uint32_t i = 0; i < p->n_ops; i++) note_op(p, dialect, i, uses);
+    for (uint32_t i = 0; i < p->n_ops; i++) note_op(p, i, uses);
+    for (uint32_t i = p->n_ops; i-- > 0;) {
+        if (may_alias(dialect, &p->ops[i])) note_aliases(p, i, uses);
+    }
     return uses;
 }

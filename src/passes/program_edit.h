@@ -36,13 +36,19 @@ uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op
 
 /* The uses of a tensor. */
 typedef struct arn_use {
-    uint32_t n;        /* ops that have it as an input, with captures */
-    uint32_t last;     /* the last of these in the program's order; NONE: none */
-    bool kept;         /* a result of its method, or of a class that outlives a call */
-    bool maybe_viewed; /* an op may make another name for its memory */
-    bool bound;        /* value or target of a binding */
-    bool wanted;       /* a result of its method, or value of a binding: as it is, to the end */
+    uint32_t n;          /* ops that have it as an input, with captures */
+    uint32_t last;       /* the last of these in the program's order; NONE: none */
+    bool kept;           /* a result of its method, or of a class that outlives a call */
+    uint32_t last_alias; /* the last op that has as an input what may be another name for its
+                          * memory; NONE: none */
+    bool alias_wanted;   /* such a name is */
+    bool bound;          /* value or target of a binding */
+    bool wanted;         /* a result of its method, or value of a binding: as it is, to the end */
 } arn_use;
+
+/* Whether op `at` is the last reader of the tensor, under no other name, and behind all readers
+ * under other names, and the tensor is wanted as it is under none of its names. */
+bool arn_pass_dies_at(const arn_use *use, uint32_t at);
 
 /* Per tensor; the caller releases the array with the program's allocator. NULL: no memory. */
 arn_use *arn_pass_find_uses(const arenaut_program *program);

@@ -29,6 +29,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     struct arenaut_pipeline_store *store = p->store;
     const bool apart = store->calls_apart && is_placed(p->document.program);
     const arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
+    const arenaut_target *target = store->runtime ? store->runtime : p->target;
     arenaut_baseline *baseline = &p->baseline;
     arenaut_lowering_free(store->baseline_lowering);
     store->baseline_lowering = NULL;
@@ -36,7 +37,8 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     store->baseline_document = (arenaut_document){0};
     baseline->lowering = p->lowering;
     baseline->program = p->document.program;
-    if (selection || arn_pipeline_overrides(&p->options) || apart != store->calls_apart) {
+    if (selection || store->runtime || arn_pipeline_overrides(&p->options) ||
+        apart != store->calls_apart) {
         store->baseline_document.format = p->document.format;
         arenaut_status st = arenaut_program_copy(store->as_read, arn_pipeline_allocator(p),
                                                  &store->baseline_document.program, err);
@@ -44,7 +46,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
         if (st == ARENAUT_OK) {
-            st = arenaut_lower(program, p->target, &options, arn_pipeline_allocator(p),
+            st = arenaut_lower(program, target, &options, arn_pipeline_allocator(p),
                                &store->baseline_lowering, err);
         }
         if (st != ARENAUT_OK) return st;
@@ -221,7 +223,7 @@ static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *
  * overwrite, and as far as they may reach into one: our own plans may need that. One that is right
  * but shares memory that the problem keeps apart does not show the runtime's places of scratch; the
  * next attempt may. */
-static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
+static arenaut_status find_for_runtime(arenaut_pipeline *p, arenaut_error *err) {
     const size_t n = attempts_for(p);
     size_t right = n;
     arenaut_finding told = {0};
@@ -242,6 +244,38 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     if (right < n) return try_file(p, &attempts[right], &told, err);
     p->baseline.finding = told;
     return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
+}
+
+/* As the file's plan is, where methods are to work in the same memories; *joint: it is right. */
+static arenaut_status try_joint(arenaut_pipeline *p, bool *joint, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_status st = lower_as_runtime(p, NULL, false, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_check_joint(p, p->baseline.program, p->baseline.lowering, &finding, err);
+    }
+    if (st == ARENAUT_OK && finding.rule == ARENAUT_RULE_NONE) {
+        st = find_for_runtime(p, err);
+        finding = p->baseline.finding;
+        *joint = st == ARENAUT_OK && !p->baseline.overlaps;
+    }
+    p->baseline.finding = finding;
+    return st;
+}
+
+/* Where methods are to work in the same memories, they may do so already; else the plan is judged
+ * with memories of each method's own. */
+static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
+    bool joint = false;
+    p->store->runtime = NULL;
+    if (!p->store->apart) return find_for_runtime(p, err);
+    arenaut_status st = try_joint(p, &joint, err);
+    if (st != ARENAUT_OK || joint) return st;
+    const arenaut_finding finding = p->baseline.finding;
+    p->store->runtime = p->store->apart;
+    st = find_for_runtime(p, err);
+    p->baseline.apart = st == ARENAUT_OK && !p->baseline.overlaps;
+    if (p->baseline.apart) p->baseline.finding = finding;
+    return st;
 }
 
 /* The plan that the planner of `target` makes of the baseline's problem. Without one the new plan
@@ -310,6 +344,17 @@ static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err);
 }
 
+/* What its exporter lost cannot be planned back: a note. */
+static arenaut_status note_write_backs(const arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_error why = {0};
+    if (!p->options.note || !arn_states_memories(p->store->as_read)) return ARENAUT_OK;
+    const arenaut_status st = arenaut_check_write_backs(p->store->as_read, p->baseline.program,
+                                                        arn_pipeline_allocator(p), &finding, &why);
+    if (st == ARENAUT_REJECTED) arn_pipeline_note(p, "%s", finding.msg);
+    return st == ARENAUT_NO_MEMORY ? arn_no_memory(err) : ARENAUT_OK;
+}
+
 static bool holds_plan(const arenaut_pipeline *p) {
     const arenaut_program *program = p->document.program;
     return (p->target->plan_in_file || p->options.judge_given) &&
@@ -326,5 +371,6 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;
     if (st == ARENAUT_OK && stated) st = arn_pipeline_list_memories(p, err);
+    if (st == ARENAUT_OK && stated) st = note_write_backs(p, err);
     return arn_pipeline_reach(p, ARN_PIPELINE_COMPARED, st);
 }

@@ -15,15 +15,15 @@ static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
 
 /* The program as it was read is kept for the runtime's own view of it. */
 static arenaut_status transform_program(arenaut_pipeline *p, arenaut_error *err) {
-    p->target =
-        p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
+    p->target = arn_pipeline_choose_target(p);
     p->result.target = p->target;
     arn_pipeline_choose_kernels(p);
     arenaut_status st = arenaut_program_copy(p->document.program, arn_pipeline_allocator(p),
                                              &p->store->as_read, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
-    return st == ARENAUT_OK ? arn_transform_program(p, 0, err) : st;
+    if (st == ARENAUT_OK) st = arn_transform_program(p, 0, err);
+    return st == ARENAUT_OK ? arn_state_rematerialization(p, err) : st;
 }
 
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {

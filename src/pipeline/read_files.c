@@ -3,7 +3,6 @@
  * their files. */
 #include "stages/stages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/merge.h>
@@ -58,26 +57,21 @@ static arenaut_status split_names(const char *share, merge *m, arenaut_error *er
     return ARENAUT_OK;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* BAD_ARGUMENT unless two files have a buffer of one name. */
-static arenaut_status find_shared(arenaut_pipeline *p, const arenaut_program *program, merge *m,
-                                  arenaut_error *err) {
-    size_t n = 0;
-    bool found = false;
-    const char **names =
-        arn_region_allocate(&m->texts, (size_t)program->n_tensors + 1, sizeof *names);
-    if (!names) return arn_no_memory(err);
-    for (uint32_t t = 0; t < program->n_tensors; t++) {
-        if (program->tensors[t].qualified_name) names[n++] = program->tensors[t].qualified_name;
+/* Where each file begins in the merged program, which has them one after another. */
+static arenaut_status keep_parts(arenaut_pipeline *p, const merge *m, arenaut_error *err) {
+    arn_file_part at = {0};
+    arn_file_part *parts =
+        arn_allocate(arn_pipeline_allocator(p), p->store->n_files, sizeof *parts);
+    if (!parts) return arn_no_memory(err);
+    p->store->parts = parts;
+    for (size_t i = 0; i < p->store->n_files; i++) {
+        at.n_tensors = m->programs[i]->n_tensors;
+        at.n_methods = m->programs[i]->n_methods;
+        parts[i] = at;
+        at.first_tensor += at.n_tensors;
+        at.first_method += at.n_methods;
     }
-    qsort(names, n, sizeof *names, by_name);
-    for (size_t i = 1; i < n; i++) found = found || strcmp(names[i - 1], names[i]) == 0;
-    if (found) return ARENAUT_OK;
-    return arn_pipeline_blame(p, err, "share", "share %s: no buffers of these files can be shared",
-                              p->options.share);
+    return ARENAUT_OK;
 }
 
 static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_document *document,
@@ -89,7 +83,8 @@ static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_documen
     const arenaut_merge_options options = {m->share, m->n_share};
     st = arenaut_program_merge(m->programs, m->names, p->store->n_files, &options,
                                arn_pipeline_allocator(p), &merged.program, err);
-    if (st == ARENAUT_OK) st = find_shared(p, merged.program, m, err);
+    if (st == ARENAUT_BAD_ARGUMENT) arn_pipeline_note_naming(p, merged.format);
+    if (st == ARENAUT_OK) st = keep_parts(p, m, err);
     if (st == ARENAUT_OK) *document = merged;
     else arenaut_document_free(&merged);
     return st;
@@ -145,6 +140,10 @@ static arenaut_status read_document(arenaut_pipeline *p, arenaut_document *docum
                                     arenaut_error *err) {
     const bool merged = p->store->n_files > 1;
     arenaut_status st = merged ? merge_files(p, document, err) : read_file(p, document, err);
+    if (st != ARENAUT_OK) return st;
+    if (p->options.share && document->program) {
+        st = arn_pipeline_check_shared(p, document->program, err);
+    }
     if (st != ARENAUT_OK) return st;
     if (!document->program) return arn_pipeline_check_dims(p, document, err);
     st = arn_pipeline_bind_dims(p, document->program, err);

@@ -15,7 +15,14 @@ static bool is_comparable(const arenaut_pipeline *p) {
     return p->baseline.plan && !p->baseline.overlaps && !arenaut_problem_chooses_pools(p->problem);
 }
 
+/* Where methods work in the same memories, their sum counts, and not the size that each states. */
+static bool is_known_to_be_larger(const arenaut_pipeline *p) {
+    const arenaut_plan *baseline = p->baseline.plan;
+    return baseline && !p->baseline.overlaps && p->plan->total > baseline->total;
+}
+
 static bool is_larger(const arenaut_pipeline *p) {
+    if (p->store->apart) return is_known_to_be_larger(p);
     if (p->memories.sized && p->baseline.plan && !p->baseline.overlaps) {
         return arn_pipeline_memory_that_grows(p) != NULL;
     }
@@ -25,6 +32,8 @@ static bool is_larger(const arenaut_pipeline *p) {
 /* True if the plan needs less than the baseline, or repairs it. */
 static bool is_better(const arenaut_pipeline *p) {
     if (!p->baseline.plan || p->baseline.overlaps) return true;
+    if (p->store->runtime) return true; /* a state of each method becomes one */
+    if (p->store->apart) return p->plan->total < p->baseline.plan->total;
     if (p->memories.sized) return arn_pipeline_some_memory_shrinks(p);
     return !is_comparable(p) || p->plan->total < p->baseline.plan->total;
 }
@@ -246,8 +255,8 @@ static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *be
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
     if (written.n_stages > 0) return check_tiles(p, before, &written, err);
-    arenaut_status st = arn_pipeline_recover_aliases(before, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
+    arenaut_status st = arn_pipeline_recover_aliases(before, NULL, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, NULL, err);
     if (st == ARENAUT_OK) {
         st = match_written(before, &written, arn_pipeline_allocator(p), err);
     }
@@ -277,14 +286,29 @@ static arenaut_status check_rewritten(const arenaut_pipeline *p, const arenaut_t
     return st;
 }
 
-/* Overrides are in the file now; the file must be right without them. */
-static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *bytes,
-                                    arenaut_error *err) {
-    const arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
-    const arenaut_pipeline_file file = {NULL, bytes->bytes, bytes->size};
+/* Reads the written files again: *out, which is to be freed even if that fails, is a pipeline of
+ * them. */
+static arenaut_status read_written(const arenaut_pipeline *p, const arenaut_text *written,
+                                   const arenaut_pipeline_options *options, arenaut_pipeline **out,
+                                   arenaut_error *err) {
+    const size_t n = p->store->n_files;
+    arenaut_pipeline_file *files = arn_allocate(arn_pipeline_allocator(p), n, sizeof *files);
+    if (!files) return arn_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        files[i] =
+            (arenaut_pipeline_file){p->store->files[i].name, written[i].bytes, written[i].size};
+    }
+    arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), out, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*out, files, n, err);
+    arn_release(arn_pipeline_allocator(p), files);
+    return st;
+}
+
+/* The files must be right by these options. */
+static arenaut_status check_by(const arenaut_pipeline *p, const arenaut_text *files,
+                               const arenaut_pipeline_options *options, arenaut_error *err) {
     arenaut_pipeline *written = NULL;
-    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &written, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(written, &file, 1, err);
+    arenaut_status st = read_written(p, files, options, &written, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(written, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(written, err);
     if (st == ARENAUT_OK && written->baseline.overlaps) {
@@ -294,22 +318,36 @@ static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_tex
                  : arn_fail(err, ARENAUT_INTERNAL, 0,
                             "the file with the plan in it did not pass the checker: %s", why);
     }
+    if (st == ARENAUT_OK && options->share && written->store->runtime) {
+        st = arn_fail(err, ARENAUT_INTERNAL, 0,
+                      "with the plan in them, methods cannot work in the same memories");
+    }
     arenaut_pipeline_free(written);
     return st;
 }
 
-arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, arenaut_sink sink,
-                                      arenaut_error *err) {
+/* What was asked of the plan is in the file now; the file must be right without it. Where methods
+ * are to work in the same memories, they must be right in these. */
+static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *files,
+                                    arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
+    arenaut_status st = ARENAUT_OK;
+    if (p->store->n_files == 1) st = check_by(p, files, &options, err);
+    options.share = p->options.share;
+    if (st != ARENAUT_OK || !p->store->apart) return st;
+    return check_by(p, files, &options, err);
+}
+
+static arenaut_status refuse(const arenaut_pipeline *p, bool force, arenaut_error *err) {
     const arenaut_format *format = p->document.format;
     arenaut_outcome outcome = ARENAUT_OUTCOME_WRITE;
-    arenaut_text bytes = {.allocator = arn_pipeline_allocator(p)};
-    arenaut_status st = arenaut_pipeline_outcome(p, true, force, &outcome, err);
+    const arenaut_status st = arenaut_pipeline_outcome(p, true, force, &outcome, err);
     if (st != ARENAUT_OK) return st;
     if (outcome != ARENAUT_OUTCOME_WRITE) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "the file stays as it is: %s",
                         arenaut_outcome_text(outcome));
     }
-    if (!format->write || !format->needs_original || p->store->n_files > 1) {
+    if (!format->write || !format->needs_original || (p->store->n_files > 1 && !p->store->apart)) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "a file of the format %s holds no plan",
                         format->name);
     }
@@ -319,12 +357,32 @@ arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, are
                         "ops are rematerialized, which is not written into a file of the format %s",
                         format->name);
     }
-    st = arn_pipeline_write_in_memory(p, &bytes, err);
-    if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, &bytes, err);
-    if (st == ARENAUT_OK) st = check_rewritten(p, &bytes, err);
-    if (st == ARENAUT_OK && !sink.put(sink.context, bytes.bytes, bytes.size)) {
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_pipeline_write_file(const arenaut_pipeline *p, size_t file, bool force,
+                                           arenaut_sink sink, arenaut_error *err) {
+    arenaut_text *files = NULL;
+    if (file >= p->store->n_files) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file %zu: there are %zu", file,
+                        p->store->n_files);
+    }
+    arenaut_status st = refuse(p, force, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_write_in_memory(p, &files, err);
+    if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, files, err);
+    if (st == ARENAUT_OK) st = check_rewritten(p, &files[file], err);
+    if (st == ARENAUT_OK && !sink.put(sink.context, files[file].bytes, files[file].size)) {
         st = arn_fail(err, ARENAUT_IO, 0, "the file could not be written");
     }
-    arenaut_text_free(&bytes);
+    arn_pipeline_free_written(p, files);
     return st;
+}
+
+arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, arenaut_sink sink,
+                                      arenaut_error *err) {
+    if (p->store->n_files > 1) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "%zu files are one program: each is written by itself", p->store->n_files);
+    }
+    return arenaut_pipeline_write_file(p, 0, force, sink, err);
 }

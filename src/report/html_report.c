@@ -149,6 +149,73 @@ static void put_ways(const html *h, arn_writer *out) {
     arn_puts(out, "]");
 }
 
+static void put_size(arn_writer *out, const char *key, uint64_t value) {
+    arn_putf(out, "\"%s\":\"%" PRIu64 "\"", key, value);
+}
+
+static void put_points(const arenaut_recompute_curve *c, arn_writer *out) {
+    arn_puts(out, ",\"points\":[");
+    for (uint32_t i = 0; i < c->n_points; i++) {
+        const arenaut_curve_point *point = &c->points[i];
+        arn_putf(out, "%s{\"percent\":%" PRIu32 ",\"fits\":%s,\"ops\":%" PRIu32 ",", i ? "," : "",
+                 point->percent, point->fits ? "true" : "false", point->n_copies);
+        put_size(out, "budget", point->budget);
+        arn_puts(out, ",");
+        put_size(out, "peak", point->peak);
+        arn_puts(out, ",");
+        put_size(out, "added", point->added);
+        arn_puts(out, ",");
+        put_size(out, "bound", point->bound);
+        arn_puts(out, "}");
+    }
+    arn_puts(out, "]");
+}
+
+/* Ops of the file that stand in the schedule more than once, in its order. */
+static arenaut_status put_repeated(const html *h, arn_writer *out) {
+    const arenaut_rewrite *r = h->result->rewrite;
+    const uint32_t n = r ? r->n_ops_before : 0;
+    uint32_t *runs = arn_allocate_zeroed(h->allocator, n, sizeof *runs), listed = 0;
+    if (!runs) return arn_no_memory(h->err);
+    for (uint32_t i = 0; r && i < r->n_ops; i++) runs[r->ops[i]]++;
+    arn_puts(out, ",\"again\":[");
+    for (uint32_t i = 0; r && i < r->n_ops; i++) {
+        const uint32_t op = r->ops[i];
+        const char *name = h->result->program->ops[i].name;
+        if (runs[op] < 2) continue;
+        arn_putf(out, "%s{\"number\":%" PRIu32 ",\"times\":%" PRIu32 ",\"op\":", listed ? "," : "",
+                 op, runs[op] - 1);
+        arn_put_json_string(out, name ? name : "");
+        arn_puts(out, "}");
+        runs[op] = 1;
+        listed++;
+    }
+    arn_puts(out, "]");
+    arn_release(h->allocator, runs);
+    return ARENAUT_OK;
+}
+
+static arenaut_status put_curve(const html *h, arn_writer *out) {
+    const arenaut_recompute_curve *c = h->options->curve;
+    const arenaut_remat_certificate *own = h->result->rematerialization;
+    if (!c) return ARENAUT_OK;
+    arn_puts(out, ",\"curve\":{");
+    put_size(out, "before", c->before);
+    arn_puts(out, ",");
+    put_size(out, "base", c->base);
+    arn_puts(out, ",");
+    put_size(out, "floor", c->floor);
+    put_points(c, out);
+    arn_puts(out, ",\"now\":{");
+    put_size(out, "arena", h->result->plan->total);
+    arn_puts(out, ",");
+    put_size(out, "added", own ? own->added : 0);
+    arn_puts(out, "}");
+    const arenaut_status st = put_repeated(h, out);
+    arn_puts(out, "}");
+    return st;
+}
+
 static arenaut_status put_data(html *h) {
     const arenaut_sink sink = {put_without_markup, &h->out};
     arn_writer out = arn_writer_to(sink);
@@ -163,6 +230,7 @@ static arenaut_status put_data(html *h) {
     put_variants(h, &out);
     arn_puts(&out, "]");
     put_ways(h, &out);
+    if (st == ARENAUT_OK) st = put_curve(h, &out);
     if (h->options->steps.first < h->options->steps.end) {
         arn_putf(&out, ",\"steps\":[\"%" PRId64 "\",\"%" PRId64 "\"]", h->options->steps.first,
                  h->options->steps.end);

@@ -120,3 +120,25 @@ arenaut_status arn_apply_rewriting(arenaut_pipeline *p, arn_rewriting rewriting,
     arenaut_program_free(copy);
     return st;
 }
+
+/* ---- the certificate of its schedule ---- */
+
+static arenaut_status keep_runs(arenaut_pipeline *p, arenaut_remat_certificate *c,
+                                arenaut_error *err) {
+    const arenaut_rewrite *r = p->rewrite;
+    c->added = p->recomputed.n_ops > 0 ? p->recomputed.added : 0;
+    c->n_runs = p->document.program->n_ops;
+    c->runs = arn_allocate(&c->allocator, c->n_runs, sizeof *c->runs);
+    if (!c->runs) return arn_no_memory(err);
+    for (uint32_t i = 0; i < c->n_runs; i++) c->runs[i] = r ? r->ops[i] : i;
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_state_rematerialization(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_remat_certificate *c = p->store->remat_certificate;
+    const bool is_of_file = !p->rewrite || p->rewrite->n_copied == 0;
+    if (!c || !is_of_file) return ARENAUT_OK;
+    const arenaut_status st = keep_runs(p, c, err);
+    if (st == ARENAUT_OK) p->result.rematerialization = c;
+    return st;
+}

@@ -120,6 +120,10 @@ typedef arenaut_status (*arn_rewriting)(arenaut_program *program, const uint32_t
 arenaut_status arn_apply_rewriting(arenaut_pipeline *p, arn_rewriting rewriting,
                                    const uint32_t *ops, uint32_t n_ops, arenaut_error *err);
 
+/* Adds to the result the proofs about rematerialization, with the schedule; nothing if views are
+ * copies too, or if it was not asked for. */
+arenaut_status arn_state_rematerialization(arenaut_pipeline *p, arenaut_error *err);
+
 #define TRANSFORM(id) extern const arn_transform arn_transform_##id;
 #include "rewrite/transforms.def"
 #undef TRANSFORM

@@ -14,11 +14,19 @@ static arenaut_status in_memory(arenaut_status st, arenaut_error *err) {
     return st == ARENAUT_IO ? arn_no_memory(err) : st;
 }
 
-static arenaut_status write_whole(const arenaut_pipeline *p, arenaut_text *bytes,
+static arenaut_status write_whole(const arenaut_pipeline *p, size_t file, arenaut_text *bytes,
                                   arenaut_error *err) {
-    return in_memory(p->document.format->write(&p->result, arenaut_text_sink(bytes),
-                                               arn_pipeline_allocator(p), err),
-                     err);
+    arn_region region;
+    arenaut_result result;
+    arn_region_init(&region, arn_pipeline_allocator(p));
+    arenaut_status st = arn_pipeline_result_of(p, file, &region, &result, err);
+    if (st == ARENAUT_OK) {
+        st = in_memory(p->document.format->write(&result, arenaut_text_sink(bytes),
+                                                 arn_pipeline_allocator(p), err),
+                       err);
+    }
+    arn_region_free(&region);
+    return st;
 }
 
 static arenaut_status make_compact(const arenaut_pipeline *p, const arenaut_text *whole,
@@ -29,11 +37,13 @@ static arenaut_status make_compact(const arenaut_pipeline *p, const arenaut_text
         err);
 }
 
-arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
-                                            arenaut_error *err) {
+static arenaut_status write_one(const arenaut_pipeline *p, size_t file, arenaut_text *bytes,
+                                arenaut_error *err) {
     arenaut_text whole = {.allocator = bytes->allocator};
-    if (!p->options.compact || !p->document.format->compact) return write_whole(p, bytes, err);
-    arenaut_status st = write_whole(p, &whole, err);
+    if (!p->options.compact || !p->document.format->compact) {
+        return write_whole(p, file, bytes, err);
+    }
+    arenaut_status st = write_whole(p, file, &whole, err);
     if (st == ARENAUT_OK) st = make_compact(p, &whole, bytes, err);
     if (st == ARENAUT_OK && bytes->size >= whole.size) { /* nothing was dead */
         const arenaut_text larger = *bytes;
@@ -44,12 +54,31 @@ arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_t
     return st;
 }
 
+arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text **files,
+                                            arenaut_error *err) {
+    const size_t n = p->store->n_files;
+    arenaut_text *texts = arn_allocate(arn_pipeline_allocator(p), n, sizeof *texts);
+    arenaut_status st = texts ? ARENAUT_OK : arn_no_memory(err);
+    for (size_t i = 0; texts && i < n; i++) {
+        texts[i] = (arenaut_text){.allocator = arn_pipeline_allocator(p)};
+        if (st == ARENAUT_OK) st = write_one(p, i, &texts[i], err);
+    }
+    if (st == ARENAUT_OK) *files = texts;
+    else arn_pipeline_free_written(p, texts);
+    return st;
+}
+
+void arn_pipeline_free_written(const arenaut_pipeline *p, arenaut_text *files) {
+    for (size_t i = 0; files && i < p->store->n_files; i++) arenaut_text_free(&files[i]);
+    arn_release(arn_pipeline_allocator(p), files);
+}
+
 arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *p, uint64_t *bytes,
                                            arenaut_error *err) {
     arenaut_text whole = {.allocator = arn_pipeline_allocator(p)}, compact = whole;
     *bytes = 0;
     if (!p->document.format->compact || p->options.compact) return ARENAUT_OK;
-    arenaut_status st = write_whole(p, &whole, err);
+    arenaut_status st = write_whole(p, 0, &whole, err);
     if (st == ARENAUT_OK) {
         st = make_compact(p, &whole, &compact, err);
         if (st == ARENAUT_OK && compact.size < whole.size) *bytes = whole.size - compact.size;
@@ -235,40 +264,65 @@ static arenaut_status settle_sums(arenaut_pipeline *p, const arenaut_program *wr
     return ARENAUT_OK;
 }
 
-static arenaut_status size_written(arenaut_pipeline *p, const arenaut_text *bytes,
+/* Takes the places and memories that a written file states for its part of the program. */
+static arenaut_status take_written(const arenaut_pipeline *p, const arenaut_text *file,
+                                   arn_file_part part, arenaut_program *program,
                                    arenaut_error *err) {
     arenaut_document written = {0};
     arenaut_error why = {0};
-    arenaut_status st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, p->document.format,
+    arenaut_status st = arenaut_read((const uint8_t *)file->bytes, file->size, p->document.format,
                                      NULL, arn_pipeline_allocator(p), &written, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         return arn_fail(err, ARENAUT_INTERNAL, 0, "the file with the plan in it cannot be read: %s",
                         why.msg);
     }
-    for (uint32_t m = 0; m < written.program->n_methods; m++) {
-        written.program->methods[m].entry = p->document.program->methods[m].entry;
+    const arenaut_program *own = written.program;
+    for (uint32_t t = 0; t < own->n_tensors; t++) {
+        program->tensors[part.first_tensor + t].given_pool = own->tensors[t].given_pool;
     }
-    st = list_rows(p, p->document.program, written.program, err);
-    if (st == ARENAUT_OK) st = settle_sums(p, written.program, err);
+    for (uint32_t m = 0; m < own->n_methods && st == ARENAUT_OK; m++) {
+        st = arenaut_program_set_given_pools(program, part.first_method + m,
+                                             own->methods[m].given_pools,
+                                             own->methods[m].n_given_pools, err);
+    }
     arenaut_document_free(&written);
+    return st;
+}
+
+/* Tensors that passes have added are in no file. */
+static arenaut_status size_written(arenaut_pipeline *p, const arenaut_text *files,
+                                   arenaut_error *err) {
+    const arn_file_part all = {0};
+    arenaut_program *program = NULL;
+    arenaut_status st =
+        arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), &program, err);
+    for (uint32_t t = 0; st == ARENAUT_OK && t < program->n_tensors; t++) {
+        program->tensors[t].given_pool = ARENAUT_NONE;
+    }
+    for (size_t i = 0; i < p->store->n_files && st == ARENAUT_OK; i++) {
+        st = take_written(p, &files[i], p->store->parts ? p->store->parts[i] : all, program, err);
+    }
+    if (st == ARENAUT_OK) st = list_rows(p, p->document.program, program, err);
+    if (st == ARENAUT_OK) st = settle_sums(p, program, err);
+    arenaut_program_free(program);
     return st;
 }
 
 arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_format *format = p->document.format;
-    const bool one_file = p->store->n_files == 1; /* several are not written into any of them */
-    const bool can_hold = one_file && p->memories.rows && format->write && format->needs_original &&
+    const bool whole = p->store->n_files == 1 || p->store->parts;
+    const bool can_hold = whole && p->memories.rows && format->write && format->needs_original &&
                           p->target->plan_in_file && !p->options.exclude_io;
     if (!can_hold) return ARENAUT_OK;
-    arenaut_text bytes = {.allocator = arn_pipeline_allocator(p)};
+    arenaut_text *files = NULL;
     arenaut_error why = {0};
-    arenaut_status st = arn_pipeline_write_in_memory(p, &bytes, &why);
-    if (st == ARENAUT_OK) st = size_written(p, &bytes, err);
+    arenaut_status st = arn_pipeline_write_in_memory(p, &files, &why);
+    if (st == ARENAUT_OK) st = size_written(p, files, err);
     else if (st == ARENAUT_REFUSED)
         arn_pipeline_note(p, "the file cannot hold this plan: %s", why.msg);
     else arn_fail(err, st, why.at, "%s", why.msg);
-    arenaut_text_free(&bytes);
+    arn_pipeline_free_written(p, files);
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
 }
 
@@ -286,6 +340,7 @@ static bool baseline_fits_pools(const arenaut_pipeline *p) {
 const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p) {
     const arenaut_memories *list = &p->memories;
     if (!list->sized || p->baseline.overlaps || !baseline_fits_pools(p)) return NULL;
+    if (p->store->apart) return NULL; /* the measure is the sum over methods */
     for (size_t i = 0; i < list->n; i++) {
         if (list->rows[i].planned > list->rows[i].now) return &list->rows[i];
     }

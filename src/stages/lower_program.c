@@ -125,10 +125,12 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
                                        const char *selection, bool show, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const bool original = p->rewrite && program != p->document.program;
+    const bool apart = p->store->runtime && program != p->document.program;
     const arenaut_scratch_sizes *scratch = original ? &p->store->file_scratch : &p->scratch;
     const arenaut_joining *joining = p->store->joining.chosen ? &p->store->joining : &o->joining;
     const arenaut_pass_options options = {
-        .target = p->target,
+        .target = apart ? p->store->runtime : p->target,
+        .share = apart ? NULL : p->options.share,
         .kernels = p->kernels,
         .unmeasured = p->unmeasured,
         .scratch = scratch->entries,
@@ -145,11 +147,12 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
                               err);
 }
 
-arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err) {
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, const char *share,
+                                            arenaut_error *err) {
     const arenaut_pass *recover = arenaut_pass_find("recover-aliases");
-    const arenaut_pass_options none = {0};
+    const arenaut_pass_options options = {.share = share};
     if (!recover || !arn_states_memories(program)) return ARENAUT_OK;
-    return recover->run(program, &none, err);
+    return recover->run(program, &options, err);
 }
 
 static void add_pass(arn_writer *writer, const arenaut_text *selection, const char *pass) {

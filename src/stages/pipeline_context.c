@@ -85,11 +85,13 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);
     arn_release(&allocator, store->op_costs);
+    arenaut_remat_certificate_free(store->remat_certificate);
     arenaut_scratch_sizes_free(&store->file_scratch, &allocator);
     arenaut_split_front_free(p->ways.front);
     arenaut_document_free(&p->document);
     arn_release(&allocator, store->joined);
     arn_release(&allocator, store->files);
+    arn_release(&allocator, store->parts);
     arn_release(&allocator, store);
 }
 

@@ -16,6 +16,11 @@
 #pragma GCC poison arenaut_plan_make
 #endif
 
+/* Where one of several files begins in the program that they are, and what it has there. */
+typedef struct arn_file_part {
+    uint32_t first_tensor, n_tensors, first_method, n_methods;
+} arn_file_part;
+
 /* Progress of a pipeline. */
 typedef enum arn_pipeline_reached {
     ARN_PIPELINE_NEW,
@@ -33,8 +38,14 @@ struct arenaut_pipeline_store {
     bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
-    arenaut_program *as_read;           /* with sizes bound; NULL in a trial, and for a problem */
-    uint64_t *op_costs;                 /* read from options.recomputing.costs */
+    struct arn_file_part *parts; /* per file, where several are one program; else NULL */
+    const arenaut_target *apart; /* the target where methods have memories of their own; NULL: it
+                                  * is the pipeline's, or there is none */
+    const arenaut_target
+        *runtime;             /* that, if the file's plan is one for it; NULL: the pipeline's */
+    arenaut_program *as_read; /* with sizes bound; NULL in a trial, and for a problem */
+    uint64_t *op_costs;       /* read from options.recomputing.costs */
+    arenaut_remat_certificate *remat_certificate;
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */
@@ -90,7 +101,8 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
                                           arenaut_error *err);
 /* Aliases that follow from the places in a file together with the order of its ops; none of a file
  * that states no memories. */
-arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err);
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, const char *share,
+                                            arenaut_error *err);
 
 /* tiled_file.c: gives all tensors the sizes that follow from those of others, if each open size has
  * one value. */
@@ -155,6 +167,24 @@ arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *e
 arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool *harmless,
                                                 arenaut_error *err);
 
+/* joint_methods.c: state that methods, of one file or of several, share by name (options.share). */
+/* The target that is planned for. */
+const arenaut_target *arn_pipeline_choose_target(arenaut_pipeline *p);
+/* A note of how state gets names in this format. */
+void arn_pipeline_note_naming(const arenaut_pipeline *p, const arenaut_format *format);
+/* BAD_ARGUMENT, and that note, if the names of options.share are not those of at least two
+ * methods each. */
+arenaut_status arn_pipeline_check_shared(arenaut_pipeline *p, const arenaut_program *program,
+                                         arenaut_error *err);
+/* Finds where, by the places in the file, a pool of the lowering is not one memory in all methods;
+ * finding->rule is NONE if all are. */
+arenaut_status arn_pipeline_check_joint(const arenaut_pipeline *p, const arenaut_program *program,
+                                        const arenaut_lowering *lowering, arenaut_finding *finding,
+                                        arenaut_error *err);
+/* The result of one of the files that a program was merged of; its lists are the region's. */
+arenaut_status arn_pipeline_result_of(const arenaut_pipeline *p, size_t file, arn_region *region,
+                                      arenaut_result *result, arenaut_error *err);
+
 /* file_memories.c */
 /* In some formats each method has a list of memories, with their sizes, and each tensor a place in
  * one of them: these are allocated, without a plan and with it. */
@@ -181,8 +211,9 @@ arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *er
 const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p);
 bool arn_pipeline_some_memory_shrinks(const arenaut_pipeline *p);
 
-/* The result in the file's own format. */
-arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
+/* The result in the file's own format; of each file, where there are several. */
+arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text **files,
                                             arenaut_error *err);
+void arn_pipeline_free_written(const arenaut_pipeline *p, arenaut_text *files); /* NULL is fine */
 
 #endif

@@ -16,4 +16,10 @@ const arenaut_target arn_target_executorch = {
     .incumbent = "executorch-greedy",
     .plan_in_file = true,
     .kernels = &arn_kernels_portable,
+    .joint = "executorch-joint",
+    .naming =
+        "only buffers that a method changes have names, and only where it is exported with "
+        "ExecutorchBackendConfig(emit_mutable_buffer_names=True); methods that only read one "
+        "are exported together with those that change it, by "
+        "MemoryPlanningPass(share_mutable_buffers=True)",
 };

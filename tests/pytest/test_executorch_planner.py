@@ -709,3 +709,42 @@ def test_shared_state_has_one_place_in_every_method(ours):
     assert [method[2] for method in sizes(program)] == [64, 64]
     again = lowered(make_pte.two_methods, ours.MemoryPlanningPass(share_mutable_buffers=True))[0]
     assert bytes(again.buffer) == bytes(program.buffer)
+
+
+class Varying(nn.Module):
+    """Elementwise, one operand each, or beside a number: results are as large as their operand, whatever that is."""
+
+    def forward(self, x):
+        return torch.sigmoid(torch.softmax(nn.functional.gelu(torch.tanh(x) * 2), -1))
+
+
+class Broadcast(nn.Module):
+    """Two operands that vary: one of them may be broadcast, as far as the file tells."""
+
+    def forward(self, x):
+        return torch.sigmoid(x) + torch.exp(x)
+
+
+@pytest.mark.parametrize("module, fewer", [(Varying(), 1), (Broadcast(), 0)], ids=lambda one: type(one).__name__)
+def test_sizes_that_vary_are_written_over_where_the_operand_decides_them(ours, arenaut, arenaut_json, tmp_path, module, fewer):
+    given = (torch.randn(4, 256),)
+    edge = to_edge(torch.export.export(module, given, dynamic_shapes=({0: torch.export.Dim("n", min=1, max=16)},)))
+    data = {}
+    for name, planning in (("theirs", TheirPass()), ("ours", ours.MemoryPlanningPass()),
+                           ("safe", ours.MemoryPlanningPass(inplace="safe"))):
+        data[name] = bytes(copy.deepcopy(edge).to_executorch(
+            ExecutorchBackendConfig(memory_planning_pass=planning)).buffer)
+        (tmp_path / f"{name}.pte").write_bytes(data[name])
+    arenaut("plan", "-q", tmp_path / "ours.pte", "--inplace", "on", "-o", tmp_path / "command.pte")
+    data["command"] = (tmp_path / "command.pte").read_bytes()
+    one = 4 * 256 * 16
+    sizes = {name: arenaut_json("plan", tmp_path / f"{name}.pte")["baseline"]["arena"] // one for name in data}
+    assert sizes["safe"] == sizes["command"] == sizes["ours"] - fewer and sizes["ours"] <= sizes["theirs"]
+    for name in data:
+        arenaut("check", tmp_path / f"{name}.pte")
+        runtime = pte_runtime.Python(data[name])
+        for n in (1, 16, 3, 16, 7):
+            x = torch.randn(n, 256)
+            [found] = runtime.call(x.clone())
+            assert found.shape == x.shape
+            torch.testing.assert_close(found, module(x), atol=1e-6, rtol=1e-5)

@@ -61,3 +61,25 @@ def test_what_is_known_in_part_fits_nothing(arenaut):
     """A lower bound is no answer: scratch of these kernels is not known."""
     refused = arenaut("plan", DATA / "scratch_int8.tflite", "--fit", "10M", exit=1)
     assert "at least" in refused.stderr
+
+
+def test_a_percentage_is_of_what_the_runtime_needs_today(arenaut, arenaut_json):
+    path = DATA / "mobilenet_v1_025_96_int8.tflite"
+    today = arenaut_json("size", path)["tensor_arena"][0]["bytes"]
+    for share, parts in (("90%", 9000), ("62.5%", 6250), ("100%", 10000)):
+        found = json.loads(arenaut("plan", path, "--fit", share, "--json").stdout)["fit"]
+        assert found["size"] == today * parts // 10000
+    least = arenaut("plan", path, "--fit", "0.01%", exit=1).stderr
+    assert f"fit into {today // 10000:,} bytes" in least
+
+
+@pytest.mark.parametrize("share", ["0%", "100.01%", "60%%", "-5%", "%", "6e1%", "60 %"])
+def test_what_is_no_percentage_is_refused(arenaut, share):
+    path = DATA / "mobilenet_v1_025_96_int8.tflite"
+    assert "--fit" in arenaut("plan", path, f"--fit={share}", exit=2).stderr
+
+
+def test_a_percentage_is_of_one_file_and_of_what_is_known(arenaut):
+    paths = [DATA / f"{name}.tflite" for name in MODELS[:2]]
+    assert "of one file" in arenaut("plan", *paths, "--fit", "60%", exit=2).stderr
+    assert "csv" in arenaut("plan", DATA / "fragmented.csv", "--fit", "60%", exit=3).stderr

@@ -133,3 +133,17 @@ def test_programs_that_cannot_be_rewritten_are_left_alone(arenaut):
     done = arenaut("plan", "--recompute", "on", DATA / "if_while_float.tflite")
     assert done.returncode == 0
     assert "nothing is computed again" in done.stderr and "several methods" in done.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["--reorder", "on"]])
+def test_a_percentage_is_of_the_arena_in_which_each_op_runs_once(arenaut, arenaut_json, tmp_path, flags):
+    path = tmp_path / "waiting.json"
+    path.write_text(json.dumps(program()))
+    once = arenaut_json("plan", path)["result"]["arena"]
+    for share, bytes in (("100%", once), ("99%", once * 99 // 100), ("81.25%", once * 8125 // 10000)):
+        shared, given = (arenaut_json("plan", path, "--recompute", "on", "--fit", fit, *flags)
+                         for fit in (share, bytes))
+        assert shared["result"]["arena"] <= bytes
+        assert shared["buffers"] == given["buffers"] and shared["recompute"] == given["recompute"]
+    impossible = arenaut("plan", path, "--recompute", "on", "--fit", "50%", *flags, exit=1)
+    assert f"nothing fits {once // 2:,} bytes" in impossible.stderr and "(proven)" in impossible.stderr

@@ -38,6 +38,8 @@ WHAT_BUDGETS = {
     "src/rewrite/*.[ch]": 2,
     "src/rewrite/copies/*.c": 2,
     "src/rewrite/order/*.[ch]": 2,
+    "src/rewrite/recompute/*.[ch]": 2,
+    "src/rewrite/rematerialize/*.[ch]": 2,
     "src/rewrite/split/*.[ch]": 1,
     "src/runtime/**/*.[ch]": 2,
     "src/shapes/*.[ch]": 2,

@@ -151,3 +151,31 @@ def test_executorch_copies_one_state_after_another():
     module, inputs = Delay(0, 0, 0), [torch.full((4, 4), float(i)) for i in range(1, 7)]
     assert [module(x)[0, 0].item() for x in inputs] == [1, 2, 3, 5, 7, 9]
     assert [stock.call(x)[0][0, 0].item() for x in inputs] == [1, 2, 3, 4, 5, 6]
+
+
+class Chain(torch.nn.Module):
+    """Updates of updates: of rows, in rows, and of a part through a view."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(8, 4))
+
+    def forward(self, x, i):
+        self.rows.index_copy_(0, i, x)
+        self.rows.index_add_(0, i, x)
+        self.rows[0] = x[0]
+        return self.rows.sum(0)
+
+
+def test_a_chain_of_updates_of_parts_needs_what_its_training_form_does(arenaut, arenaut_json, tmp_path):
+    """The functional graph reads the part that it replaces, by another name, for its shape."""
+    made = export(Chain(), (torch.randn(2, 4), torch.tensor([1, 3])), strict=True)
+    training, graph = tmp_path / "training.pt2", tmp_path / "functional.pt2"
+    torch.export.save(made, training)
+    torch.export.save(made.run_decompositions({}), graph)
+    sizes = [arenaut_json("plan", path, *flags)["result"]["arena"] for path, flags in
+             ((training, ()), (graph, ()), (graph, ("--passes", "reinplace")))]
+    assert sizes == [176, 432, 176]
+    done = arenaut("plan", graph, "-q", "--passes", "reinplace", "--dump-after", "write-back")
+    ops = [(op["name"].removeprefix("aten::"), op["kind"]) for op in json.loads(done.stderr)["methods"][0]["ops"]]
+    assert [name for name, kind in ops if kind == "in_place"] == ["index_copy", "index_add", "select_scatter"]

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -130,6 +131,20 @@ def test_workers_that_die(tmp_path, monkeypatch):
     results = arenaut.plan_many(work)
     assert [row.status == "failed" for row in results.rows] == [k == 7 for k in range(12)]
     assert "BrokenProcessPool" in results.rows[7].error
+    assert results.rows[7].attempts == 3 and results.rows[3].attempts > 1 and results.rows[0].attempts >= 1
+    assert results.totals["retried"] == sum(row.attempts > 1 for row in results.rows) >= 2
+    assert re.fullmatch(r"<Results: 12 of 12 done, 1 failed, \d+ tried again>", repr(results))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_an_executor_that_breaks_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(many, "plan_one", plan_or_die)
+    work = [(one, {}) for one in problems(40)]
+    work[3] = (work[3][0], {"mark": str(tmp_path / "once")})
+    with ProcessPoolExecutor(2, many.context()) as executor, pytest.warns(RuntimeWarning, match="has lost a worker"):
+        results = arenaut.plan_many(work, executor)
+        assert planned(results) == planned(arenaut.plan_many(problems(40)))
+    assert results.rows[3].attempts == 2 and not results.totals["failed"]
 
 
 def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):

@@ -64,6 +64,7 @@ arenaut_status try_write(const char *format, const arenaut_document *document,
         .program = document->program,
         .problem = document->problem,
         .plan = document->plan,
+        .rematerialization = document->rematerialization,
         .seconds = -1,
     };
     return arenaut_format_find(format)->write(&result, arenaut_text_sink(text), allocator, err);

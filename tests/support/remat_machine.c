@@ -198,3 +198,31 @@ bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts) {
     if (!right) fprintf(log, "rematerialization, seed %" PRIu64 "\n", seed);
     return right;
 }
+
+static arenaut_rematerialization *find_within(machine *m, uint64_t budget) {
+    const arenaut_remat_options options = {.budget = budget};
+    arenaut_rematerialization *r = NULL;
+    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
+    m->found = r;
+    return check(m) == ARENAUT_OK ? r : NULL;
+}
+
+bool remat_machine_try_budgets(uint64_t seed, FILE *log) {
+    machine m = {.r = {seed}, .log = log};
+    draw_problem(&m);
+    arenaut_rematerialization *whole = find_within(&m, ARENAUT_SIZE_MAX / 4);
+    REQUIRE(whole);
+    uint64_t least = UINT64_MAX;
+    bool right = true;
+    for (uint64_t budget = 1; budget <= whole->peak + 1 && right; budget++) {
+        arenaut_rematerialization *r = find_within(&m, budget);
+        REQUIRE(r);
+        const uint64_t added = r->fits ? r->added : UINT64_MAX;
+        if (added > least) right = complain(&m, "a larger budget costs more");
+        if (added < least) least = added;
+        arenaut_rematerialization_free(r);
+    }
+    arenaut_rematerialization_free(whole);
+    if (!right) fprintf(log, "rematerialization, budgets of seed %" PRIu64 "\n", seed);
+    return right;
+}

@@ -532,6 +532,26 @@ static void other_layout(arenaut_program *p) {
 }
 static void operand_may_be_smaller(arenaut_program *p) { p->tensors[A].dynamic = true; }
 static void result_may_be_smaller(arenaut_program *p) { p->tensors[B].dynamic = true; }
+static void both_vary(arenaut_program *p) { p->tensors[A].dynamic = p->tensors[B].dynamic = true; }
+static void vary_beside(arenaut_program *p, const int64_t *dims, uint32_t rank) {
+    static uint32_t both[] = {A, 0};
+    p->n_methods = 1;
+    both[1] = add_tensor(p, "beside", 16, ARENAUT_CONSTANT);
+    p->n_methods = 2;
+    p->tensors[both[1]].dims = dims;
+    p->tensors[both[1]].rank = rank;
+    p->ops[1].inputs = both;
+    p->ops[1].n_inputs = 2;
+    both_vary(p);
+}
+static void both_vary_beside_one_element(arenaut_program *p) {
+    static const int64_t single[] = {1, 1};
+    vary_beside(p, single, 2);
+}
+static void both_vary_beside_a_row(arenaut_program *p) {
+    static const int64_t row[] = {16};
+    vary_beside(p, row, 1);
+}
 static void symbolic(arenaut_program *p) {
     static uint32_t exprs[] = {ARENAUT_NONE, ARENAUT_NONE};
     arenaut_error err = {0};
@@ -559,6 +579,7 @@ TEST(inplace_passes_over_what_is_not_safe) {
         other_layout,
         operand_may_be_smaller,
         result_may_be_smaller,
+        both_vary_beside_a_row,
         symbolic,
         a_delegate,
         left_out,
@@ -577,6 +598,12 @@ TEST(inplace_passes_over_what_is_not_safe) {
 TEST(inplace_notes_rights_over_what_is_read_later) {
     assert_int_equal(pairs_after(read_later), 1);
     assert_int_equal(pairs_after(read_later_through_a_view), 1);
+}
+
+/* Whose bounds are equal, one is of the other's shape whatever that is. */
+TEST(inplace_follows_the_only_operand_that_varies) {
+    assert_int_equal(pairs_after(both_vary), 1);
+    assert_int_equal(pairs_after(both_vary_beside_one_element), 1);
 }
 
 /* The same strides, whether they are stated or follow from the shape. */

@@ -172,6 +172,46 @@ TEST(chains_of_updates_are_done_in_place) {
     }
 }
 
+#define VIEW(from, to) OP("aten::view", "[\"" from "\"]", "[\"" to "\"]", "")
+
+/* s -> index_put -> a -> select_scatter -> b, and in between a part of a is read by another name:
+ * no reason to keep a, as long as nobody reads it so behind the scatter, or in it. */
+TEST(parts_of_what_is_updated_may_be_read_before) {
+    static const char *const fine[] = {
+        PUT("s", "x", "a") ", " VIEW("a", "v") ", " NEG("v", "y") ", " PUT("a", "x", "b"),
+        PUT("s", "x", "a") ", " VIEW("a", "w") ", " VIEW("w", "v") ", " NEG("v", "y") ", " PUT(
+            "a", "x", "b"),
+        VIEW("s", "v") ", " NEG("v", "y") ", " PUT("s", "x", "a") ", " PUT("a", "x", "b"),
+    };
+    static const char *const late[] = {
+        PUT("s", "x", "a") ", " VIEW("a", "v") ", " PUT("a", "x", "b") ", " NEG("v", "y"),
+        PUT("s", "x", "a") ", " VIEW("a", "w") ", " VIEW("w", "v") ", " PUT("a", "x", "b") ", " NEG(
+            "v", "y"),
+        PUT("s", "x", "a") ", " VIEW("a", "v") ", " PUT("a", "v", "b") ", " NEG("x", "y"),
+        PUT("s", "x", "a") ", " VIEW("a", "y") ", " PUT("a", "x", "b"),
+    };
+    for (size_t i = 0; i < COUNT_OF(fine) + COUNT_OF(late); i++) {
+        const bool is_fine = i < COUNT_OF(fine);
+        char text[3000];
+        snprintf(text, sizeof text,
+                 PROGRAM(S ", " A ", " B ", " I ", " ROW ", " Y
+                           ", " T("v", "[16]", "") ", " T("w", "[2, 8]", ""),
+                         "[\"i\", \"x\"]", "[\"y\"]", "%s", MUTATES("b")),
+                 is_fine ? fine[i] : late[i - COUNT_OF(fine)]);
+        arenaut_document d = with_passes(text, "reinplace,write-back,views");
+        uint32_t n_updates = 0, n_copies = 0;
+        for (uint32_t k = 0; k < d.program->n_ops; k++) {
+            const arenaut_op *op = &d.program->ops[k];
+            n_updates +=
+                op->kind == ARENAUT_OP_IN_PLACE && strcmp(op->name, "aten::index_put") == 0;
+            n_copies += strcmp(op->name, "aten::copy_") == 0;
+        }
+        assert_int_equal(n_updates, is_fine ? 2 : 0);
+        assert_int_equal(n_copies, is_fine ? 0 : 1);
+        arenaut_document_free(&d);
+    }
+}
+
 TEST(a_copy_into_state_is_an_update) {
     arenaut_document d =
         with_passes(PROGRAM(X ", " A ", " S, "[\"x\"]", "[]",

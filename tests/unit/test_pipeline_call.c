@@ -387,8 +387,8 @@ static arenaut_status whole_way(void *context, const arenaut_allocator *allocato
     if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(p, &err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(p, &err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_plan(p, &err);
-    if (st == ARENAUT_OK && a->n == 1) {
-        st = arenaut_pipeline_write(p, true, arenaut_text_sink(&text), &err);
+    for (size_t i = 0; i < a->n && st == ARENAUT_OK; i++) {
+        st = arenaut_pipeline_write_file(p, i, true, arenaut_text_sink(&text), &err);
         if (st == ARENAUT_REFUSED) st = ARENAUT_OK;
         if (st == ARENAUT_IO) st = ARENAUT_NO_MEMORY; /* the sink's own */
     }
@@ -437,6 +437,11 @@ TEST(every_allocation_of_a_description_may_fail) {
     }
 }
 
+static void hear_nothing(void *context, const char *text) {
+    (void)context;
+    (void)text;
+}
+
 TEST(every_allocation_may_fail) {
     const arenaut_tensor_align align = {"nowhere", 16};
     const arenaut_pool pool = {.name = "arena", .capacity = ARENAUT_UNLIMITED};
@@ -446,4 +451,34 @@ TEST(every_allocation_may_fail) {
              (arenaut_pipeline_options){.pools = &pool, .n_pools = 1, .tensor_aligns = &align});
     survives("pte/two_conditions.pte", NULL, (arenaut_pipeline_options){0});
     survives("pt2/cache.pt2", "pt2/decode.pt2", (arenaut_pipeline_options){.share = "auto"});
+    survives("pte/two_methods.pte", NULL,
+             (arenaut_pipeline_options){.share = "auto", .note = hear_nothing});
+    survives("pte/gradients.pte", "pte/two_methods.pte",
+             (arenaut_pipeline_options){.share = "auto", .note = hear_nothing});
+}
+
+/* Files that are one program are written each by itself, if the runtime obeys a plan in them. */
+TEST(only_files_that_are_there_are_written) {
+    const arenaut_pipeline_options options = {.share = "auto"};
+    const model one = load("pte/gradients.pte"), two = load("pte/two_methods.pte");
+    const arenaut_pipeline_file files[] = {{"one.pte", one.data, one.size},
+                                           {"two.pte", two.data, two.size}};
+    arenaut_pipeline *p = NULL;
+    arenaut_text text = {0};
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_new(&options, NULL, &p, &err), err);
+    assert_ok(arenaut_pipeline_read(p, files, 2, &err), err);
+    assert_ok(arenaut_pipeline_prepare(p, &err), err);
+    assert_ok(arenaut_pipeline_find_baseline(p, &err), err);
+    assert_ok(arenaut_pipeline_plan(p, &err), err);
+    assert_ok(arenaut_pipeline_write_file(p, 1, false, arenaut_text_sink(&text), &err), err);
+    assert_true(text.size >= two.size);
+    assert_int_equal(arenaut_pipeline_write_file(p, 2, false, arenaut_text_sink(&text), &err),
+                     ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arenaut_pipeline_write(p, false, arenaut_text_sink(&text), &err),
+                     ARENAUT_REFUSED);
+    arenaut_text_free(&text);
+    arenaut_pipeline_free(p);
+    free(one.data);
+    free(two.data);
 }

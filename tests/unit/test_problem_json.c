@@ -224,6 +224,42 @@ TEST(what_is_needed_is_little) {
     arenaut_document_free(&d);
 }
 
+#define CERTIFIED                                                                               \
+    "{\"schema\": \"arenaut.plan/1\", \"buffers\": [], \"result\": {\"status\": \"feasible\"}," \
+    "\"rematerialization\": {\"budget\": 40, \"nanoseconds\": 9, \"added_nanoseconds\": 3,"     \
+    "\"repeats\": \"any\", \"times\": \"given\", \"device\": {\"name\": \"h100\", "             \
+    "\"operations\": 7,"                                                                        \
+    "\"bytes\": 5, \"launch\": 2}, \"bound\": {\"value\": 2, \"op\": 4, \"byte_price\": 6,"     \
+    "\"time_price\": 8, \"flow\": [[5, 2, \"9223372036854775807\"], [1, 0, 1]]},"               \
+    "\"floor\": {\"value\": 32}, \"runs\": [0, 1, 0, 2]}}"
+
+TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
+    arenaut_document d = read_text(NULL, CERTIFIED);
+    const arenaut_remat_certificate *c = d.rematerialization;
+    assert_int_equal(c->budget, 40);
+    assert_int_equal(c->base, 9);
+    assert_int_equal(c->added, 3);
+    assert_true(c->any_op && c->timed);
+    assert_string_equal(c->device.name, "h100");
+    assert_int_equal(c->device.launch, 2);
+    assert_int_equal(c->time.op, 4);
+    assert_int_equal(c->time.n_flows, 2);
+    assert_true(c->time.flows[0].flow == INT64_MAX);
+    assert_int_equal(c->time.flows[1].op, 1);
+    assert_int_equal(c->floor.op, ARENAUT_NONE);
+    assert_int_equal(c->n_runs, 4);
+    assert_int_equal(c->runs[3], 2);
+    arenaut_text once = write_text("plan-json", &d);
+    arenaut_document again = read_text(NULL, once.bytes);
+    arenaut_text twice = write_text("plan-json", &again);
+    assert_string_equal(once.bytes, twice.bytes);
+    arenaut_text_free(&once);
+    arenaut_text_free(&twice);
+    arenaut_document_free(&again);
+    arenaut_document_free(&d);
+    assert_true(survives_damage("plan-json", CERTIFIED) > 0);
+}
+
 TEST(old_keys_of_plans_are_still_read) {
     static const char *const keys[] = {"baseline_plan", "today"};
     for (size_t k = 0; k < 2; k++) {
@@ -364,6 +400,8 @@ TEST(running_out_of_memory_is_survived) {
     survives_every_allocation_failure(write_with, &d);
     arenaut_text plan = write_text("plan-json", &d);
     survives_every_allocation_failure(read_with, plan.bytes);
+    char certified[] = CERTIFIED;
+    survives_every_allocation_failure(read_with, certified);
     arenaut_text_free(&plan);
     arenaut_document_free(&d);
     free(text);

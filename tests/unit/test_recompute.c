@@ -247,7 +247,7 @@ TEST(ops_that_run_again_need_numbers_too) {
     arenaut_error err = {0};
     p->ops[2].file_index = arenaut_id(ARENAUT_NONE - 1);
     assert_int_equal(arenaut_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), ARENAUT_TOO_LARGE);
-    assert_non_null(strstr(err.msg, "1 ops run again, behind op 4294967294 of the file"));
+    assert_non_null(strstr(err.msg, "1 copies of ops, behind op 4294967294 of the file"));
     assert_null(rewrite);
     arenaut_program_free(p);
 }

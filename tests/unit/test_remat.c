@@ -26,6 +26,12 @@ TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
     assert_true(c.mutants > 40000);
 }
 
+TEST(a_larger_budget_never_costs_more) {
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        if (!remat_machine_try_budgets(seed, stderr)) fail_msg("seed %u", (unsigned)seed);
+    }
+}
+
 /* Forward ops 0 … 3, each of 10 ns, make 8 bytes; backward ops 4 … 7 read them from the last to the
  * first, and what the op before made, of 4 bytes. */
 enum { OPS = 8, STORAGES = 8 };

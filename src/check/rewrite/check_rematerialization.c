@@ -416,7 +416,6 @@ static bool are_numbers(const arenaut_remat_problem *p, const arenaut_rematerial
 }
 
 /* So that no sum overflows that is not looked at. */
-/* So that no sum overflows that is not looked at. */
 static bool can_be_added(const checker *c) {
     const arenaut_remat_problem *p = c->p;
     uint64_t bytes = c->r->budget, cost = 0;
@@ -460,7 +459,7 @@ static bool allocate(checker *c) {
     return c->lives && c->instance && c->ran && c->load && c->when && c->there && c->into && c->out;
 }
 
-static arenaut_status check_all(checker *c) {
+static arenaut_status prepare(checker *c) {
     if (!are_numbers(c->p, c->r)) {
         return arn_fail(c->err, ARENAUT_BAD_ARGUMENT, 0, "a number is out of range");
     }
@@ -472,10 +471,12 @@ static arenaut_status check_all(checker *c) {
     if (!can_be_added(c)) {
         return arn_fail(c->err, ARENAUT_TOO_LARGE, 0, "sizes or costs cannot be added");
     }
-    arenaut_status st = check_runs(c);
-    if (st == ARENAUT_OK) st = check_bound(c);
-    if (st == ARENAUT_OK) st = check_floor(c);
-    return st;
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_bounds(checker *c) {
+    const arenaut_status st = check_bound(c);
+    return st == ARENAUT_OK ? check_floor(c) : st;
 }
 
 arenaut_status arenaut_check_rematerialization(const arenaut_remat_problem *problem,
@@ -485,7 +486,27 @@ arenaut_status arenaut_check_rematerialization(const arenaut_remat_problem *prob
     checker c = {.p = problem, .r = r, .finding = finding, .err = err};
     *finding = arn_check_no_finding();
     arn_region_init(&c.region, allocator);
-    const arenaut_status st = check_all(&c);
+    arenaut_status st = prepare(&c);
+    if (st == ARENAUT_OK) st = check_runs(&c);
+    if (st == ARENAUT_OK) st = check_bounds(&c);
+    arn_region_free(&c.region);
+    return st;
+}
+
+arenaut_status arenaut_check_remat_bounds(const arenaut_remat_problem *problem,
+                                          const arenaut_rematerialization *r,
+                                          const arenaut_allocator *allocator,
+                                          arenaut_finding *finding, arenaut_error *err) {
+    const arenaut_rematerialization bounds = {.budget = r->budget,
+                                              .bound = r->bound,
+                                              .floor = r->floor,
+                                              .proof = r->proof,
+                                              .floor_proof = r->floor_proof};
+    checker c = {.p = problem, .r = &bounds, .finding = finding, .err = err};
+    *finding = arn_check_no_finding();
+    arn_region_init(&c.region, allocator);
+    arenaut_status st = prepare(&c);
+    if (st == ARENAUT_OK) st = check_bounds(&c);
     arn_region_free(&c.region);
     return st;
 }

@@ -47,6 +47,12 @@ static bool any_capacity(const arenaut_problem *problem) {
     return false;
 }
 
+/* Whether methods, of other files as well, are to work in the same memories: then each has the same
+ * number in all. */
+static bool is_joint(const layout *l) {
+    return l->result->target && l->result->target->share_apart;
+}
+
 /* Notes that a tensor of memory `given` lies in `pool`; false if that is not one to one.
  * `pool_of` is per memory of each method, as memory_of is per pool. */
 static bool pair_up(layout *l, uint32_t method, uint32_t pool, uint32_t given, uint32_t *pool_of) {
@@ -64,7 +70,7 @@ static arenaut_status find_memories(layout *l, arn_region *region) {
     if (!pool_of) return arn_no_memory(l->err);
     for (uint32_t i = 0; i < n_given; i++) pool_of[i] = ARENAUT_NONE;
     for (uint32_t i = 0; i < n_cells; i++) l->memory_of[i] = ARENAUT_NONE;
-    l->by_position = any_capacity(l->result->lowering->problem);
+    l->by_position = any_capacity(l->result->lowering->problem) || is_joint(l);
     for (uint32_t t = 0; t < held->n_tensors; t++) {
         const arenaut_tensor *tensor = &held->tensors[t];
         const uint32_t b = planned_buffer(l, t);
@@ -132,11 +138,22 @@ static arenaut_status find_tails(layout *l, arn_region *region) {
     return ARENAUT_OK;
 }
 
+/* The end of all buffers in a pool, also of those that only methods of other files have. */
+static uint64_t end_of_pool(const layout *l, uint32_t pool) {
+    const arenaut_plan *plan = l->result->plan;
+    uint64_t end = 0;
+    for (uint32_t b = 0; b < l->result->problem->n_buffers; b++) {
+        if (plan->pool[b] != pool) continue;
+        end = arn_max_u64(end, plan->offset[b] + l->result->problem->size[b]);
+    }
+    return end;
+}
+
 /* Methods that share state share the memory that it is in, which then has one size. */
 static void level_state(layout *l) {
     const uint32_t n = l->held->n_methods;
     for (uint32_t p = 0; p < l->n_pools; p++) {
-        uint64_t end = 0, tail = 0;
+        uint64_t end = is_joint(l) ? end_of_pool(l, p) : 0, tail = 0;
         for (uint32_t m = 0; m < n && l->only_state[p]; m++) {
             if (l->memory_of[cell(l, m, p)] == ARENAUT_NONE) continue;
             end = arn_max_u64(end, l->end[cell(l, m, p)]);

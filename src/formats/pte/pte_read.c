@@ -7,6 +7,7 @@
 #include "core/cursor.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/sort.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 
@@ -104,6 +105,43 @@ static arenaut_status read_values(arn_pte_reader *r) {
         st = read_value(r, arn_fb_item_table(fb, values, i), i);
     }
     return st;
+}
+
+static bool by_qualified_name(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_tensor *tensors = context;
+    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
+}
+
+/* Whether both are given one memory, and all of the first lies in the second. */
+static bool lies_inside(const arenaut_tensor *inner, const arenaut_tensor *outer) {
+    return inner->given_pool == outer->given_pool && inner->given_offset >= outer->given_offset &&
+           inner->given_offset + inner->bytes <= outer->given_offset + outer->bytes;
+}
+
+/* Exporters give the name of a state to views of it, too, where an op updates it through one: a
+ * tensor of the name of an earlier one, in whose place it lies, is a view. */
+static arenaut_status join_views(arn_pte_reader *r, uint32_t first_tensor) {
+    arenaut_tensor *tensors = r->program->tensors;
+    const uint32_t n_tensors = r->program->n_tensors - first_tensor;
+    uint32_t *named = arn_allocate(r->allocator, n_tensors, 2 * sizeof *named), n = 0;
+    if (!named) return arn_no_memory(r->err);
+    for (uint32_t t = first_tensor; t < r->program->n_tensors; t++) {
+        if (tensors[t].qualified_name) named[n++] = t;
+    }
+    arn_sort_ids(named, n, by_qualified_name, tensors, named + n);
+    for (uint32_t i = 1, base = 0; i < n; i++) {
+        const arenaut_tensor *state = &tensors[named[base]];
+        arenaut_tensor *tensor = &tensors[named[i]];
+        const bool same = strcmp(tensor->qualified_name, state->qualified_name) == 0;
+        if (!same) base = i;
+        if (!same || !lies_inside(tensor, state)) continue;
+        tensor->view_of = named[base];
+        tensor->view_offset = tensor->given_offset - state->given_offset;
+        tensor->qualified_name = NULL;
+        tensor->cls = ARENAUT_INTERMEDIATE;
+    }
+    arn_release(r->allocator, named);
+    return ARENAUT_OK;
 }
 
 /* The tensors among a method's inputs or outputs; numbers and texts are not planned. */
@@ -218,6 +256,7 @@ static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
     r->operators = arn_fb_vector_field(&r->model.fb, plan, PLAN_OPERATORS, 4);
     r->delegates = arn_fb_vector_field(&r->model.fb, plan, PLAN_DELEGATES, 4);
     if (st == ARENAUT_OK) st = read_values(r);
+    if (st == ARENAUT_OK) st = join_views(r, first_tensor);
     if (st == ARENAUT_OK) st = arn_pte_find_alignment(r, first_tensor);
     if (st == ARENAUT_OK) st = read_io(r);
     if (st == ARENAUT_OK) st = read_chains(r);
@@ -258,6 +297,8 @@ arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
                             arenaut_program **out, arenaut_error *err) {
     arn_pte_reader r;
     memset(&r, 0, sizeof r);
+    r.data = data;
+    r.size = size;
     r.allocator = allocator;
     r.err = err;
     r.method = ARENAUT_NONE;

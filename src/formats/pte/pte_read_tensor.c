@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "core/checked.h"
+#include "core/cursor.h"
 #include "core/fail.h"
+#include "core/hash.h"
 #include "core/memory.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
@@ -138,6 +140,32 @@ static arenaut_status check_data(arn_pte_reader *r, arn_fb_table table, uint32_t
     return arn_pte_bad(r, ARENAUT_BAD_INPUT, table.at, what);
 }
 
+/* Bytes hashed over all tensors, for each of the file: real files have a state once per method. */
+enum { HASHED_PER_BYTE = 64 };
+
+/* A fingerprint of the bytes that a state begins with, by which two of one name are told apart; 0
+ * if they are not in the file, or not at hand. */
+static uint64_t first_value(arn_pte_reader *r, uint32_t buffer, uint64_t segment, uint64_t bytes) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector segments = arn_fb_vector_field(fb, r->model.root, PROGRAM_SEGMENTS, 4);
+    const arn_fb_table entry = arn_fb_item_table(fb, r->mutable_segments, (uint32_t)segment);
+    const arn_fb_vector offsets = arn_fb_vector_field(fb, entry, SUBSEGMENT_OFFSETS, 8);
+    const uint32_t number = arn_fb_u32(fb, entry, SUBSEGMENT_SEGMENT, 0);
+    if (fb->wrong || number >= segments.count ||
+        r->n_hashed > r->size * (uint64_t)HASHED_PER_BYTE) {
+        return 0;
+    }
+    uint64_t at = arn_load(fb->data + offsets.at + 8 * (size_t)buffer, 8), end;
+    const uint64_t from =
+        arn_fb_u64(fb, arn_fb_item_table(fb, segments, number), SEGMENT_OFFSET, 0);
+    const bool inside = arn_add(at, from, &at) && arn_add(at, r->model.segment_base, &at) &&
+                        arn_add(at, bytes, &end) && end <= r->size;
+    if (!inside || bytes == 0) return 0;
+    r->n_hashed += bytes;
+    const uint64_t hash = arn_hash_bytes(ARN_HASH_START, r->data + (size_t)at, (size_t)bytes);
+    return hash ? hash : 1;
+}
+
 /* Its place in the file. */
 static arenaut_status take_place(arn_pte_reader *r, arn_fb_table allocation,
                                  arenaut_tensor *tensor) {
@@ -197,6 +225,8 @@ static arenaut_status take_role(arn_pte_reader *r, arn_fb_table table, arn_fb_ta
     /* A tensor with a name of its own outlives a call, as do initial values. */
     tensor->qualified_name = tensor->name;
     tensor->cls = has_values || tensor->name ? ARENAUT_STATE : ARENAUT_INTERMEDIATE;
+    if (!external && buffer > 0)
+        tensor->first_value = first_value(r, buffer, segment, tensor->bytes);
     return take_place(r, allocation, tensor);
 }
 

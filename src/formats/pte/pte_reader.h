@@ -22,6 +22,9 @@ typedef struct arn_pte_value {
 
 typedef struct arn_pte_reader {
     arn_pte_model model;
+    const uint8_t *data; /* of the file, as far as it is at hand */
+    size_t size;
+    uint64_t n_hashed; /* bytes of first values that were looked at */
     arenaut_program *program;
     const arenaut_allocator *allocator;
     arenaut_error *err;

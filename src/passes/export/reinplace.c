@@ -63,7 +63,7 @@ static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t ta
     const uint32_t base = op->inputs[0];
     if (base == ARENAUT_NONE || p->tensors[base].method != op->method) return false;
     const arn_use *use = &r->uses[base];
-    if (use->last != at || use->maybe_viewed || use->wanted) return false;
+    if (!arn_pass_dies_at(use, at)) return false;
     if (base != target && (use->kept || use->bound)) return false;
     return p->tensors[base].cls != ARENAUT_CONSTANT &&
            same_layout(p, &p->tensors[base], &p->tensors[value]);

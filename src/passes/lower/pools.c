@@ -17,10 +17,16 @@ typedef struct place {
     bool *joint;         /* per memory: some storage in it is */
 } place;
 
-/* The arena of its method that a storage stays in. */
+/* Whether it lies with the state that methods share by name. */
+static bool lies_apart(const place *p, uint32_t storage) {
+    return p->share_apart && p->shared[storage] && p->program->tensors[storage].qualified_name;
+}
+
+/* The arena of its method that a storage stays in. What lies apart leaves it, for one behind all.
+ */
 static uint32_t memory_of(const place *p, uint32_t storage) {
     const uint32_t given = p->program->tensors[storage].given_pool;
-    return given < p->n_memories ? given : ARENAUT_NONE;
+    return given < p->n_memories && !lies_apart(p, storage) ? given : ARENAUT_NONE;
 }
 
 /* The method that has the arena to itself. A memory with shared state is one for all methods, so
@@ -29,11 +35,6 @@ static uint32_t method_of(const place *p, uint32_t storage) {
     const uint32_t memory = memory_of(p, storage);
     const bool shared = memory == ARENAUT_NONE ? p->shared[storage] : p->joint[memory];
     return p->per_method && !shared ? p->program->tensors[storage].method : ARENAUT_NONE;
-}
-
-/* Whether it lies with the state that methods share by name. */
-static bool lies_apart(const place *p, uint32_t storage) {
-    return p->share_apart && p->shared[storage] && p->program->tensors[storage].qualified_name;
 }
 
 /* The order of pools, and which storages share one: device, memory, sharing, then method. */
@@ -61,10 +62,12 @@ static bool find_shared(const arn_lower *lower, arn_region *region, place *p) {
     for (uint32_t t = 0; t < program->n_tensors; t++) p->shared[t] = false;
     for (uint32_t k = 0; k < p->n_memories; k++) p->joint[k] = false;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
-        const uint32_t s = lower->storage.of[t], memory = memory_of(p, s);
-        if (program->tensors[t].method == program->tensors[s].method) continue;
-        p->shared[s] = true;
-        if (memory != ARENAUT_NONE) p->joint[memory] = true;
+        const uint32_t s = lower->storage.of[t];
+        if (program->tensors[t].method != program->tensors[s].method) p->shared[s] = true;
+    }
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const uint32_t memory = memory_of(p, t);
+        if (p->shared[t] && memory != ARENAUT_NONE) p->joint[memory] = true;
     }
     return true;
 }

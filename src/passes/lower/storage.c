@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/shared_state.h"
 #include "passes/lower/lower.h"
 
 static bool name_before(const void *context, uint32_t a, uint32_t b) {
@@ -16,11 +17,11 @@ static bool name_before(const void *context, uint32_t a, uint32_t b) {
 }
 
 /* Lets the first tensor of each qualified name stand for all of that name. */
-static bool join_names(arn_lower *lower) {
+static arenaut_status join_names(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint32_t n = 0;
     uint32_t *named = arn_region_allocate(&lower->scratch, p->n_tensors, 2 * sizeof *named);
-    if (!named) return false;
+    if (!named) return arn_no_memory(lower->err);
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (p->tensors[t].qualified_name && p->tensors[t].view_of == ARENAUT_NONE) named[n++] = t;
     }
@@ -28,9 +29,12 @@ static bool join_names(arn_lower *lower) {
     for (uint32_t i = 0; i < n; i++) {
         const char *name = p->tensors[named[i]].qualified_name;
         const bool joins = i > 0 && strcmp(name, p->tensors[named[i - 1]].qualified_name) == 0;
-        if (joins) lower->storage.of[named[i]] = lower->storage.of[named[i - 1]];
+        if (!joins) continue;
+        const arenaut_status st = arn_shared_state_check(p, named[i - 1], named[i], lower->err);
+        if (st != ARENAUT_OK) return st;
+        lower->storage.of[named[i]] = lower->storage.of[named[i - 1]];
     }
-    return true;
+    return ARENAUT_OK;
 }
 
 static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint8_t facts) {
@@ -216,7 +220,8 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     storage->align = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->align);
     if (!storage->of || !storage->facts || !storage->align) return arn_no_memory(lower->err);
     for (uint32_t t = 0; t < p->n_tensors; t++) storage->of[t] = t;
-    if (!join_names(lower)) return arn_no_memory(lower->err);
+    arenaut_status st = join_names(lower);
+    if (st != ARENAUT_OK) return st;
 
     const uint64_t least = arn_max_u64(lower->target->align, lower->options.align);
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -236,7 +241,7 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
-    arenaut_status st = check_sizes(lower);
+    st = check_sizes(lower);
     if (st != ARENAUT_OK) return st;
     mark_uses(lower);
     st = check_updates(lower);

@@ -10,6 +10,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/shared_state.h"
 #include "passes/recover/recover.h"
 
 /* Facts about an arena, over all methods. */
@@ -102,7 +103,19 @@ static uint64_t arena_of(const arn_recover *r, uint32_t tensor) {
 static bool same_place(const arn_recover *r, uint32_t a, uint32_t b) {
     const arenaut_tensor *ta = &r->program->tensors[a], *tb = &r->program->tensors[b];
     return ta->given_pool == tb->given_pool && ta->given_offset == tb->given_offset &&
-           arena_of(r, a) == arena_of(r, b);
+           arena_of(r, a) == arena_of(r, b) && arn_shared_state_compare(ta, tb) == ARN_SAME;
+}
+
+/* Whether the caller wants the name to mean one thing. */
+static bool is_asked_for(const arn_recover *r, const char *name) {
+    const size_t length = strlen(name);
+    if (!r->share) return false;
+    if (strcmp(r->share, "auto") == 0) return true;
+    for (const char *at = r->share; at; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strcspn(at, ",") == length && memcmp(at, name, length) == 0) return true;
+    }
+    return false;
 }
 
 /* In an arena of nothing but state a name means one thing, and lying apart is a mistake of
@@ -110,6 +123,7 @@ static bool same_place(const arn_recover *r, uint32_t a, uint32_t b) {
 static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, uint64_t only_state) {
     arenaut_tensor *tensors = r->program->tensors;
     bool shared = true;
+    if (is_asked_for(r, tensors[named[0]].qualified_name)) return;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t pool = tensors[named[i]].given_pool;
         const bool apart = pool < 64 && ((only_state >> pool) & 1);

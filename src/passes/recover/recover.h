@@ -22,6 +22,7 @@ enum {
 
 typedef struct arn_recover {
     arenaut_program *program;
+    const char *share; /* as in arenaut_pass_options */
     arn_region region;
     arenaut_error *err;
     uint32_t n_tensors;  /* when it began; more may be added */

@@ -239,8 +239,7 @@ static bool allocate(arn_recover *r) {
 
 static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options *options,
                                   arenaut_error *err) {
-    (void)options;
-    arn_recover r = {.program = p, .n_tensors = p->n_tensors, .err = err};
+    arn_recover r = {.program = p, .share = options->share, .n_tensors = p->n_tensors, .err = err};
     bool any = false;
     for (uint32_t m = 0; m < p->n_methods; m++) any = any || p->methods[m].n_given_pools > 0;
     if (!any) return ARENAUT_OK;

@@ -61,7 +61,7 @@ static bool differs(const arn_form_search *s) {
 static arenaut_status recover_aliases(arenaut_pipeline *p, arenaut_error *err) {
     if (p->store->aliases_known) return ARENAUT_OK;
     p->store->aliases_known = arenaut_pass_find("recover-aliases") != NULL;
-    return arn_pipeline_recover_aliases(p->document.program, err);
+    return arn_pipeline_recover_aliases(p->document.program, p->options.share, err);
 }
 
 static arenaut_status propose(arn_search *search, arenaut_error *err) {

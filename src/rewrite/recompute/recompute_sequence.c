@@ -1,5 +1,5 @@
-/* A program as another sequence of its ops, some of which run again. The first run of an op makes
- * what it made before, each further one copies of that, and whoever reads takes the latest. */
+/* A program as another schedule of its ops, some of which are rematerialized. The first run of an
+ * op makes its results, each further one copies of these, and a reader takes the latest. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct sequence {
     arenaut_rewrite *made;
     uint32_t n_before;  /* tensors */
     uint32_t *storage;  /* per tensor before: its own storage there */
-    uint32_t *latest;   /* likewise: what holds its value by now */
+    uint32_t *latest;   /* likewise: the tensor that holds its value by now */
     uint32_t *n_copies; /* likewise */
     uint32_t *now;      /* per op before: where it runs first; NONE: it has not run */
     arenaut_op *ops;    /* the new ones */
@@ -38,7 +38,7 @@ static uint32_t find_alias(const sequence *s, const uint32_t *tensors, uint32_t 
     return ARENAUT_NONE;
 }
 
-/* Where a result of `old` lies now: what names an operand's memory goes with the operand. */
+/* The memory of a result of `old`: a view goes with its operand. */
 static uint32_t view_now(const sequence *s, const arenaut_op *old, uint32_t result) {
     const uint32_t was = s->program->tensors[result].view_of;
     if (was == ARENAUT_NONE || old->kind != ARENAUT_OP_VIEW) return was;
@@ -73,7 +73,7 @@ static arenaut_status add_copy(sequence *s, const arenaut_op *old, uint32_t tens
     return arenaut_program_add_tensor(s->program, &copy, NULL, s->err);
 }
 
-/* An update is of what it was of; what is updated has no copies that count. */
+/* An update keeps its operand; an operand that is updated has no copies that count. */
 static uint32_t operand_now(const sequence *s, const arenaut_op *op, uint32_t tensor) {
     const bool updated = tensor != ARENAUT_NONE && op->kind == ARENAUT_OP_IN_PLACE &&
                          find_alias(s, op->outputs, op->n_outputs, tensor) != ARENAUT_NONE;
@@ -88,7 +88,7 @@ static bool take_operands(sequence *s, arenaut_op *op) {
     return true;
 }
 
-/* Makes what the op made before. */
+/* Makes the results of the op. */
 static void run_first(sequence *s, const arenaut_op *old) {
     for (uint32_t i = 0; i < old->n_outputs; i++) {
         const uint32_t t = old->outputs[i];
@@ -121,7 +121,7 @@ static arenaut_status add_run(sequence *s, uint32_t at, uint32_t before) {
     return ARENAUT_OK;
 }
 
-/* What ops state to run after has new numbers, too. */
+/* Stated dependences have new numbers, too. */
 static bool renumber_after(sequence *s, arenaut_op *op) {
     uint32_t *after = arenaut_program_alloc(s->program, op->n_after * sizeof *after);
     if (!after) return false;
@@ -145,7 +145,7 @@ static arenaut_status put_ops(sequence *s) {
     return st;
 }
 
-/* Whatever runs again has a number behind all of them; `more` ops do. */
+/* Copies of ops have numbers behind all of them; there are `more` of these. */
 static arenaut_status find_numbers(sequence *s, uint32_t more) {
     for (uint32_t i = 0; i < s->program->n_ops; i++) {
         const arenaut_optional_id own = s->program->ops[i].file_index;
@@ -153,7 +153,7 @@ static arenaut_status find_numbers(sequence *s, uint32_t more) {
     }
     if (more <= ARENAUT_NONE - s->n_numbers) return ARENAUT_OK;
     return arn_fail(s->err, ARENAUT_TOO_LARGE, 0,
-                    "%" PRIu32 " ops run again, behind op %" PRIu32
+                    "%" PRIu32 " copies of ops, behind op %" PRIu32
                     " of the file; numbers end with %" PRIu32,
                     more, s->n_numbers - 1, ARENAUT_NONE - 1);
 }
@@ -191,8 +191,8 @@ static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     return st;
 }
 
-/* Each op of the program at least once, and of its only method if one runs again. `n_copies`:
- * tensors that runs after the first make. */
+/* Each op of the program at least once, and of its only method if one is rematerialized.
+ * `n_copies`: tensors that runs after the first make. */
 static bool is_sequence(const arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                         bool *ran, size_t *n_copies) {
     uint32_t left = program->n_ops;

@@ -1,14 +1,14 @@
-/* Runs that make what nobody reads before their op runs again: the later run alone will do, and
- * makes what the first would have. Sequences are followed from their end, so that what only such a
- * run has read falls with it. O(arguments of all runs). */
+/* Elimination of dead runs, with results that are not read before their op is repeated: the later
+ * run takes the place of the first. Schedules are followed from their end, so that operands of dead
+ * runs alone are dead as well. O(arguments of all runs). */
 #include "rewrite/recompute/recompute_unread.h"
 
 typedef struct follower {
     const arenaut_program *file;
     uint32_t
         *next_read; /* per tensor of the file, if it is a storage: the next run that reads there */
-    uint32_t *next_wait; /* per op: the next run that states to come after it */
-    uint32_t *next_run;  /* per op: its own */
+    uint32_t *next_dependence; /* per op: the next run that states to come after it */
+    uint32_t *next_run;        /* per op: its own */
 } follower;
 
 static uint32_t storage_of(const follower *f, uint32_t tensor) {
@@ -18,7 +18,7 @@ static uint32_t storage_of(const follower *f, uint32_t tensor) {
 static bool is_unread(const follower *f, uint32_t op) {
     const arenaut_op *own = &f->file->ops[op];
     const uint32_t again = f->next_run[op];
-    bool unread = again != ARENAUT_NONE && f->next_wait[op] > again;
+    bool unread = again != ARENAUT_NONE && f->next_dependence[op] > again;
     for (uint32_t i = 0; i < own->n_outputs && unread; i++) {
         const uint32_t t = own->outputs[i];
         unread = t == ARENAUT_NONE || f->next_read[storage_of(f, t)] > again;
@@ -32,7 +32,7 @@ static void note(follower *f, uint32_t op, uint32_t at) {
     for (uint32_t i = 0; i < own->n_inputs; i++) {
         if (own->inputs[i] != ARENAUT_NONE) f->next_read[storage_of(f, own->inputs[i])] = at;
     }
-    for (uint32_t i = 0; i < own->n_after; i++) f->next_wait[first + own->after[i]] = at;
+    for (uint32_t i = 0; i < own->n_after; i++) f->next_dependence[first + own->after[i]] = at;
     f->next_run[op] = at;
 }
 
@@ -41,18 +41,18 @@ bool arn_recompute_leave_out_unread(const arenaut_program *file, arn_region *reg
     const uint32_t n = *n_ops;
     follower f = {.file = file};
     f.next_read = arn_region_allocate(region, file->n_tensors, sizeof *f.next_read);
-    f.next_wait = arn_region_allocate(region, file->n_ops, sizeof *f.next_wait);
+    f.next_dependence = arn_region_allocate(region, file->n_ops, sizeof *f.next_dependence);
     f.next_run = arn_region_allocate(region, file->n_ops, sizeof *f.next_run);
     uint32_t *kept = arn_region_allocate(region, n, sizeof *kept), begin = n;
-    if (!f.next_read || !f.next_wait || !f.next_run || !kept) return false;
+    if (!f.next_read || !f.next_dependence || !f.next_run || !kept) return false;
     for (uint32_t t = 0; t < file->n_tensors; t++) f.next_read[t] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < file->n_ops; i++) f.next_wait[i] = f.next_run[i] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < file->n_ops; i++) f.next_dependence[i] = f.next_run[i] = ARENAUT_NONE;
     for (uint32_t at = n; at-- > 0;) {
         if (is_unread(&f, ops[at])) continue;
         note(&f, ops[at], at);
         kept[--begin] = ops[at];
     }
-    if (n - begin == file->n_ops) return true; /* an order, in which nothing runs again */
+    if (n - begin == file->n_ops) return true; /* an order, without copies of ops */
     for (uint32_t i = begin; i < n; i++) ops[i - begin] = kept[i];
     *n_ops = n - begin;
     return true;

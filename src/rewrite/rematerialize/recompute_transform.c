@@ -38,6 +38,16 @@ static bool is_better(const arenaut_recomputation *a, const arenaut_recomputatio
     return bytes > 0 && a->fits != b->fits ? a->fits : a->after < b->after;
 }
 
+/* A proof holds for every order. It is stated for the file's, which can be found again. */
+static void keep_proof(arenaut_recomputation *proven, arenaut_recomputation *other) {
+    arenaut_remat_certificate *const own = other->certificate;
+    other->certificate = proven->certificate;
+    other->bound = proven->bound;
+    other->floor = proven->floor;
+    other->floor_op = proven->floor_op;
+    proven->certificate = own;
+}
+
 /* The best schedule is for ops that run once, and may put early an op that had better be repeated
  * late: so the file's is as good a beginning. */
 static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t *base,
@@ -60,6 +70,7 @@ static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t 
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);
     const bool better = is_better(other, *found, bytes);
+    if (better) keep_proof(*found, other);
     arenaut_recomputation_free(better ? *found : other);
     if (better) *found = other;
     return ARENAUT_OK;
@@ -77,8 +88,13 @@ static arenaut_status find(arn_search *s, uint64_t bytes, arenaut_recomputation 
     return find_in_best_base(s, bytes, base, found, err);
 }
 
-static void tell(arenaut_pipeline *p, const arenaut_recomputation *found) {
+/* The first certificate that is found is that of the budget. */
+static void tell(arenaut_pipeline *p, arenaut_recomputation *found) {
     const arenaut_recompute_options *o = &p->options.recomputing.options;
+    if (!p->store->remat_certificate) {
+        p->store->remat_certificate = found->certificate;
+        found->certificate = NULL;
+    }
     p->recomputed = (arenaut_recomputed){.known = true,
                                          .before = found->before,
                                          .after = found->after,
@@ -87,7 +103,8 @@ static void tell(arenaut_pipeline *p, const arenaut_recomputation *found) {
                                          .bound = found->bound,
                                          .kept = o->budget ? o->budget : found->after,
                                          .floor = found->floor,
-                                         .device = o->device.name ? o->device.name : "a100"};
+                                         .device = o->device.name ? o->device.name : "a100",
+                                         .certificate = p->store->remat_certificate};
 }
 
 /* Tries the sequence, if ops are repeated in it. *bytes: those it reserves. */
@@ -208,9 +225,18 @@ static const char *obstacle(const arenaut_pipeline *p) {
     return states ? "the file states memories for its own ops" : NULL;
 }
 
+/* A schedule of the caller, as from a plan file, may be wrong. */
 static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    arenaut_error why = {0};
     if (!c->sequence) return ARENAUT_OK;
-    return arn_apply_rewriting(p, arenaut_recompute, c->sequence, c->n_sequence, err);
+    const arenaut_status st =
+        arn_apply_rewriting(p, arenaut_recompute, c->sequence, c->n_sequence, &why);
+    const bool wrong = st == ARENAUT_INTERNAL || st == ARENAUT_BAD_ARGUMENT;
+    if (wrong && !p->store->aside && c->sequence == p->options.recomputing.ops) {
+        return arn_pipeline_blame(p, err, "recompute", "recompute: the schedule: %s", why.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
 }
 
 static bool encoded_by(const arenaut_format *format) { return format->holds_repeats; }

@@ -1,12 +1,14 @@
-/* The dual of one op is concave and piecewise linear in the price of a byte, and a cut gives a
- * piece: cost + price × (bytes − what the budget leaves). Two pieces, one rising and one falling,
- * meet at the next price to try (Kelley). Over ops, a sample of those above the budget is tried at
- * the best price so far, then neighbours of the best, at growing and shrinking distances. */
+/* Lagrangian dual of one op: concave and piecewise linear in the price of a byte, and a cut gives a
+ * piece: cost + price × (bytes − bytes that the budget leaves). Two pieces, one rising and one
+ * falling, meet at the next price to try (Kelley). Over ops, a sample of those above the budget is
+ * tried at the best price so far, then neighbours of the best, at growing and shrinking distances.
+ */
 #include "rewrite/rematerialize/remat_bound.h"
 
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/sort.h"
 
 #define MOST_SUM (UINT64_C(1) << 58)
 enum { MOST_SCALE = 1 << 20 };
@@ -18,13 +20,16 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
     for (uint32_t i = 0; i < p->n_ops; i++) bytes += arn_remat_scratch(p, i);
     *b = (arn_remat_bounds){.cut = cut, .op = ARENAUT_NONE};
     b->above = arn_region_allocate(region, p->n_ops, sizeof *b->above);
+    b->scratch = arn_region_allocate(region, p->n_ops, sizeof *b->scratch);
+    b->upper = arn_region_allocate(region, p->n_ops, sizeof *b->upper);
+    b->key = arn_region_allocate(region, p->n_ops, sizeof *b->key);
     b->most_byte_price = MOST_SUM / bytes;
     b->most_time_price = 1;
     while (b->most_time_price < MOST_SCALE &&
            2 * b->most_time_price <= MOST_SUM / (cut->graph->base + 1)) {
         b->most_time_price *= 2;
     }
-    return b->above != NULL;
+    return b->above && b->scratch && b->upper && b->key;
 }
 
 /* ---- one op ---- */
@@ -158,12 +163,52 @@ void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *l
     maximise_at(b, b->byte_price, 20);
 }
 
-/* With reruns for nothing, only what cannot run again has to be alive. */
+/* Whether a storage may have to stay to the end, as far as the given schedule tells. */
+static bool may_be_needed_for_good(const arn_remat_graph *g, uint32_t s) {
+    const uint32_t maker = g->problem->maker[s];
+    return maker == ARENAUT_NONE || arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT) ||
+           (g->problem->until && g->problem->until[maker] != ARENAUT_NONE);
+}
+
+/* Per op the bytes that it uses, and those of storages that are live by then and cannot be
+ * rematerialized: no less than its minimum cut. */
+static void find_upper_bounds(const arn_remat_bounds *b, uint64_t *most) {
+    const arn_remat_graph *g = b->cut->graph;
+    const arenaut_remat_problem *p = g->problem;
+    uint64_t for_good = 0;
+    memset(most, 0, p->n_ops * sizeof *most);
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        if (!may_be_needed_for_good(g, s)) continue;
+        if (arn_remat_held(p, s, ARENAUT_LIVE_IN) || g->first[s] == ARENAUT_NONE) {
+            for_good += p->size[s];
+        } else {
+            most[g->first[s]] += p->size[s];
+        }
+    }
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        for_good += most[op];
+        most[op] = for_good + arn_remat_scratch(p, op);
+        for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+            most[op] += p->size[g->reads.ids[i]];
+        }
+        for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+            most[op] += p->size[g->makes.ids[i]];
+        }
+    }
+}
+
+/* With repetitions for nothing, only results of ops that cannot be repeated have to be live. */
 uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op) {
     const arenaut_remat_problem *p = b->cut->graph->problem;
     uint64_t most = 0;
     *op = ARENAUT_NONE;
-    for (uint32_t i = 0; i < p->n_ops && !arn_budget_ended(b->cut->budget); i++) {
+    find_upper_bounds(b, b->upper);
+    for (uint32_t k = 0; k < p->n_ops; k++) b->key[k] = UINT64_MAX - b->upper[k];
+    for (uint32_t k = 0; k < p->n_ops; k++) b->above[k] = k;
+    arn_sort_by_key(b->above, p->n_ops, b->key, b->scratch);
+    for (uint32_t k = 0; k < p->n_ops && !arn_budget_ended(b->cut->budget); k++) {
+        const uint32_t i = b->above[k];
+        if (b->upper[i] <= most) break;
         arn_remat_cut_at(b->cut, i);
         arn_remat_cut_find(b->cut, 1, 0);
         const uint64_t bytes = b->cut->own + b->cut->flow;

@@ -1,4 +1,4 @@
-/* Which ops of a program run again: its rematerialization problem, solved and checked, as runs of
+/* Choice of the ops of a program to be rematerialized: its problem, solved and checked, as runs of
  * the file's ops. Fewer ops are added where a higher peak is allowed, which bisection makes use of.
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "rewrite/find_within.h"
-#include "rewrite/rematerialize/remat_program.h"
+#include "rewrite/rematerialize/remat_certificate.h"
 
 uint64_t arenaut_recompute_default_effort(void) { return arenaut_remat_default_effort(); }
 
@@ -35,7 +35,7 @@ static arenaut_status solve(chooser *c, uint64_t bytes, arenaut_rematerializatio
     if (st == ARENAUT_OK || st == ARENAUT_NO_MEMORY) return st;
     arenaut_rematerialization_free(*found);
     *found = NULL;
-    return arn_fail(c->err, ARENAUT_INTERNAL, 0, "ops that run again do not pass the checker: %s",
+    return arn_fail(c->err, ARENAUT_INTERNAL, 0, "the schedule does not pass the checker: %s",
                     why.msg);
 }
 
@@ -65,6 +65,11 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     r->bound = found->bound;
     r->floor = found->floor;
     r->fits = found->fits;
+    arenaut_remat_certificate_free(r->certificate);
+    r->certificate = NULL;
+    st = arn_remat_certificate_make(&c->program, found, c->allocator, &r->certificate, c->err);
+    if (st != ARENAUT_OK) return st;
+    r->certificate->added = r->added;
     const uint32_t op = found->floor_proof.op;
     r->floor_op = op == ARENAUT_NONE ? op : c->program.file_op[c->program.op_of[op]];
     return ARENAUT_OK;
@@ -119,6 +124,7 @@ void arenaut_recomputation_free(arenaut_recomputation *r) {
     if (!r) return;
     const arenaut_allocator allocator = r->allocator;
     arn_release(&allocator, r->ops);
+    arenaut_remat_certificate_free(r->certificate);
     arn_release(&allocator, r);
 }
 

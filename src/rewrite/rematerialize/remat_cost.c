@@ -1,6 +1,6 @@
 /* Arithmetic from shapes: of convolutions, products and attention by their formulas, of all else
- * one operation per element. Traffic is the bytes of operands and results. What is not known of
- * shapes counts as one element per byte or less, never as nothing. */
+ * one operation per element. Traffic is the bytes of operands and results. Unknown shapes count as
+ * one element per byte or less, never as nothing. */
 #include "rewrite/rematerialize/remat_cost.h"
 
 #include <ctype.h>
@@ -108,7 +108,7 @@ static uint64_t traffic(const arenaut_program *p, const arenaut_op *op) {
     return bytes;
 }
 
-/* Rates are per second; of less than one a nanosecond they are rounded to what keeps sums small. */
+/* Rates are per second; those of less than one a nanosecond are rounded so that sums stay small. */
 static uint64_t nanoseconds(uint64_t amount, uint64_t rate) {
     if (rate >= NANOSECONDS) return amount / (rate / NANOSECONDS);
     return rate > 0 ? times(amount, NANOSECONDS / rate) : 0;

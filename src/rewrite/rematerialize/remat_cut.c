@@ -153,8 +153,8 @@ static uint32_t storage_node(const arn_remat_cut *c, uint32_t s) {
     return ARN_FLOW_FIRST_NODE + c->graph->problem->n_ops + s;
 }
 
-/* What makes no difference has no arcs: what is there in any case, or begins later for all that is
- * known. */
+/* Storages that make no difference have no arcs: those that are live in any case, or may be made
+ * later. */
 static bool counts(const arn_remat_cut *c, uint32_t s) {
     const uint32_t maker = c->graph->problem->maker[s];
     if (c->free_now[s]) return false;
@@ -211,11 +211,7 @@ static void measure(arn_remat_cut *c) {
         }
     }
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        const uint32_t arc = c->alive_arc[s];
-        if (arc != ARENAUT_NONE && arn_flow_is_reached(&c->network, storage_node(c, s)) &&
-            !arn_flow_is_reached(&c->network, c->network.arc[arc].target)) {
-            c->cut_bytes += p->size[s];
-        }
+        if (!c->free_now[s] && arn_remat_cut_keeps(c, s)) c->cut_bytes += p->size[s];
     }
 }
 
@@ -227,7 +223,7 @@ void arn_remat_cut_find(arn_remat_cut *c, uint64_t byte_price, uint64_t time_pri
     measure(c);
 }
 
-/* ---- what it says ---- */
+/* ---- results ---- */
 
 /* Reads of an op are listed in another order than in the problem, and each once. */
 void arn_remat_cut_flow(const arn_remat_cut *c, uint64_t *flow) {
@@ -245,6 +241,13 @@ void arn_remat_cut_flow(const arn_remat_cut *c, uint64_t *flow) {
             break;
         }
     }
+}
+
+bool arn_remat_cut_keeps(const arn_remat_cut *c, uint32_t s) {
+    const uint32_t arc = c->alive_arc[s];
+    return c->free_now[s] ||
+           (arc != ARENAUT_NONE && arn_flow_is_reached(&c->network, storage_node(c, s)) &&
+            !arn_flow_is_reached(&c->network, c->network.arc[arc].target));
 }
 
 bool arn_remat_cut_drops(const arn_remat_cut *c, uint32_t s) {

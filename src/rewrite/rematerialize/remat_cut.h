@@ -1,5 +1,5 @@
-/* The minimum cut at the first run of an op: what later ops read is alive by then, at a price for
- * each byte, or made again later, at a price for each nanosecond. */
+/* Minimum cut at the first run of an op: operands of later ops are live by then, at a price for
+ * each byte, or rematerialized later, at a price for each nanosecond. */
 #ifndef ARN_REWRITE_REMAT_CUT_H
 #define ARN_REWRITE_REMAT_CUT_H
 
@@ -37,10 +37,13 @@ void arn_remat_cut_at(arn_remat_cut *cut, uint32_t op);
 /* Finds the largest flow, and the cut, at these prices. */
 void arn_remat_cut_find(arn_remat_cut *cut, uint64_t byte_price, uint64_t time_price);
 
-/* What the flow is, per read of the problem. */
+/* The flow per read of the problem. */
 void arn_remat_cut_flow(const arn_remat_cut *cut, uint64_t *flow);
 
 /* Whether the cut has a storage made again rather than kept alive at that run. */
 bool arn_remat_cut_drops(const arn_remat_cut *cut, uint32_t storage);
+
+/* Whether a storage is alive at that run, by the cut or in any case. */
+bool arn_remat_cut_keeps(const arn_remat_cut *cut, uint32_t storage);
 
 #endif

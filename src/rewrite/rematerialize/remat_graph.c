@@ -1,4 +1,4 @@
-/* Lists by counting sort. What cannot be a problem is refused. */
+/* Def-use lists by counting sort, and validation of the problem. */
 #include "rewrite/rematerialize/remat_graph.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 
-/* ---- what is no problem ---- */
+/* ---- validation ---- */
 
 static bool are_makers(const arenaut_remat_problem *p) {
     bool ok = true;
@@ -92,7 +92,7 @@ static bool make_lists(arn_region *region, uint32_t n, const entry *entries, uin
     return true;
 }
 
-/* Readers first, by op, so that they ascend; then what each op reads, each once. */
+/* Readers first, by op, so that they ascend; then the operands of each op, each once. */
 static bool list_reads(arn_region *region, arn_remat_graph *g, entry *entries) {
     const arenaut_remat_problem *p = g->problem;
     uint32_t *seen = arn_region_allocate(region, p->n_storages, sizeof *seen), n = 0;
@@ -137,7 +137,7 @@ static void find_ends(arn_remat_graph *g, uint32_t s) {
     g->last[s] = begin < end ? g->readers.ids[end - 1] : g->first[s];
 }
 
-/* Runs that read a storage may be repeated for whatever reads what they make. */
+/* Runs that read a storage may be repeated for any reader of their results. */
 static uint32_t end_of_tail(const arn_remat_graph *g, uint32_t s) {
     uint32_t end = 0;
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
@@ -165,7 +165,7 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
 }
 
-/* An op may write what it makes over what it reads. */
+/* Rights to write a result over an operand. */
 static bool are_rights(const arn_remat_graph *g) {
     const arenaut_remat_problem *p = g->problem;
     bool ok = true;
@@ -203,7 +203,8 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
         return arn_no_memory(err);
     }
     if (!are_rights(g)) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "a right is not of what its op uses");
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "a right is not of storages that its op uses");
     }
     uint32_t n_tails = 0;
     for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);

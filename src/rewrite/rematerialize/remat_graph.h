@@ -1,5 +1,5 @@
-/* A rematerialization problem, ready to be walked: what ops read and make, who reads a storage, and
- * the gaps between its uses. Ops run first in the order of their numbers, which are positions. */
+/* A rematerialization problem as a graph: operands and results of ops, readers of storages, and the
+ * gaps between uses of one. Ops run first in the order of their numbers, which are positions. */
 #ifndef ARN_REWRITE_REMAT_GRAPH_H
 #define ARN_REWRITE_REMAT_GRAPH_H
 
@@ -38,7 +38,7 @@ typedef struct arn_remat_graph {
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
                                     arn_remat_graph *graph, arenaut_error *err);
 
-/* Whether `op` may run again right before the op at position `at` runs first. */
+/* Whether `op` may be repeated right before the op at position `at` runs first. */
 static inline bool arn_remat_may_repeat(const arenaut_remat_problem *p, uint32_t op, uint32_t at) {
     const uint32_t until = p->until ? p->until[op] : ARENAUT_NONE;
     return until == ARENAUT_NONE || (until != op && at <= until);

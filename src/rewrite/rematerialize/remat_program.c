@@ -1,7 +1,8 @@
-/* Buffers of the lowering are storages, with the sizes that plans see; views are reads that cost
- * nothing. What several ops write, or somebody outside, has one instance for good, and an op may
- * run again only until what it reads is written anew. Behind the search, whatever reads a storage
- * under the name of a view gets that named again, if the storage was made again since. */
+/* The rematerialization problem of a lowered program: buffers are storages, with the sizes that
+ * plans see; views are reads that cost nothing. A storage with several writers, or one outside, has
+ * one instance, and an op may be repeated only until one of its operands is overwritten. Behind the
+ * search, a reader of a storage by the name of a view gets a new view, if the storage was
+ * rematerialized since. */
 #include "rewrite/rematerialize/remat_program.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ static uint32_t storage_of(const modeller *m, uint32_t tensor) {
     return arenaut_program_storage(m->program, tensor, NULL);
 }
 
-/* Whether an op may write what it reads. */
+/* Whether an op may write its operands. */
 static bool changes(const modeller *m, const arenaut_op *op) {
     return op->kind == ARENAUT_OP_IN_PLACE || arn_has_side_effects(m->program, op);
 }
@@ -77,7 +78,7 @@ static bool is_name(const modeller *m, const arenaut_op *op, uint32_t result) {
     return false;
 }
 
-/* Calls `each` for what an op writes, once per argument. */
+/* Calls `each` for each argument that an op writes. */
 static void for_each_write(modeller *m, uint32_t op,
                            void (*each)(modeller *m, uint32_t op, uint32_t tensor)) {
     const arenaut_op *own = &m->program->ops[op];
@@ -102,7 +103,7 @@ static void note_next_write(modeller *m, uint32_t op, uint32_t tensor) {
     m->next_write[storage_of(m, tensor)] = op;
 }
 
-/* ---- which ops may run again ---- */
+/* ---- ops that may be repeated ---- */
 
 static bool may_run_again(const modeller *m, uint32_t op) {
     const uint32_t own = m->out->file_op[op];
@@ -115,7 +116,7 @@ static bool may_run_again(const modeller *m, uint32_t op) {
             now->kind == ARENAUT_OP_VIEW);
 }
 
-/* From the back: until what it reads is written anew. What it makes must be its own. */
+/* From the back: until one of its operands is overwritten. Its results must be its own. */
 static void find_ends_of_rights(modeller *m) {
     const arenaut_program *p = m->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) m->next_write[t] = ARENAUT_NONE;
@@ -178,7 +179,7 @@ static void add_read(modeller *m, uint32_t number, uint32_t tensor) {
     m->reads[m->n_reads++] = (arenaut_order_use){number, buffer};
 }
 
-/* What has one instance for good is read by all that touch it. */
+/* A storage with one instance is read by all ops that touch it. */
 static void add_touches(modeller *m) {
     const arenaut_program *p = m->program;
     for (uint32_t op = 0; op < p->n_ops; op++) {
@@ -224,7 +225,7 @@ static void add_rights(modeller *m) {
     }
 }
 
-/* ---- waits ---- */
+/* ---- dependences ---- */
 
 static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
     const uint32_t s = storage_of(m, tensor), last = m->last_write[s], number = m->out->number[op];
@@ -234,8 +235,8 @@ static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
     m->last_write[s] = number;
 }
 
-/* An op first reads after what was written last; a write comes after the one before it. */
-static void add_waits(modeller *m) {
+/* Read after write, write after write. */
+static void add_dependences(modeller *m) {
     const arenaut_program *p = m->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) m->last_write[t] = ARENAUT_NONE;
     for (uint32_t op = 0; op < p->n_ops; op++) {
@@ -357,7 +358,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     bar_unnamed(&m);
     add_touches(&m);
     add_rights(&m);
-    add_waits(&m);
+    add_dependences(&m);
     out->problem = (arenaut_remat_problem){.n_ops = n_ops,
                                            .n_storages = out->n_buffers,
                                            .n_reads = m.n_reads,
@@ -395,7 +396,7 @@ static uint32_t buffer_named(const emitter *e, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : e->p->task->lowering->buffer[tensor];
 }
 
-/* Whether a tensor that is read names what was made last; else it is named again. */
+/* Whether a tensor that is read is of the latest instance; else its view is repeated. */
 static bool name_again(emitter *e, uint32_t tensor) {
     const uint32_t buffer = buffer_named(e, tensor);
     if (buffer == ARENAUT_NONE || e->named[tensor] == e->instance[buffer]) return true;
@@ -464,7 +465,7 @@ arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t 
                                      arenaut_error *err) {
     const uint32_t n_tensors = p->task->program->n_tensors, n_file = p->task->file->n_ops;
     const uint64_t room = (uint64_t)n_runs * VIEWS_A_RUN + n_file;
-    if (room > UINT32_MAX) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many ops run again");
+    if (room > UINT32_MAX) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many repetitions");
     emitter e = {.p = p, .room = (uint32_t)room};
     e.instance = arn_region_allocate(p->region, p->n_buffers, sizeof *e.instance);
     e.named = arn_region_allocate(p->region, n_tensors, sizeof *e.named);

@@ -1,7 +1,7 @@
 /* Ratio repair, give back, and large neighbourhood search over the states of gaps. Repair drops the
- * gap that takes most excess off for what it costs; scores are worked out anew only where they
- * lead (lazy greedy: as excess falls, so do scores). Windows are gaps that end close to a position;
- * what they drop is given back, and dropped again with some chance in the scores. */
+ * gap with the best ratio of excess to cost; scores are worked out anew only where they lead (lazy
+ * greedy: as excess falls, so do scores). Windows are gaps that end close to a position; they are
+ * kept, and the schedule is repaired with some noise in the scores. */
 #include "rewrite/rematerialize/remat_search.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static int64_t above(const arn_remat_sequence *q, int64_t peak) {
     return peak > q->budget ? peak - q->budget : 0;
 }
 
-/* What is dropped costs what its next reader then takes. Where an operand would have to be kept
+/* A dropped gap costs the repetitions for its next reader. Where an operand would have to be kept
  * behind its last use, that takes bytes as well. */
 static double score_of(arn_remat_search *s, uint32_t gap) {
     arn_remat_sequence *q = s->sequence;
@@ -118,7 +118,7 @@ static double with_noise(arn_remat_search *s, double score, uint32_t noise) {
     return score * (double)(1024 - noise + below(s, 2 * noise));
 }
 
-/* ---- repair ---- */
+/* ---- drops ---- */
 
 static bool may_be_dropped(const arn_remat_search *s, uint32_t gap) {
     const arn_remat_sequence *q = s->sequence;
@@ -138,8 +138,8 @@ static void list_gaps(arn_remat_search *s, uint32_t noise) {
     }
 }
 
-/* Drops a gap, with the tails that this takes. False, with everything as before, if less excess is
- * not what comes of it. */
+/* Drops a gap, with the tails that this takes. False, with everything as before, if the excess does
+ * not fall. */
 static bool try_drop(arn_remat_search *s, uint32_t gap) {
     enum { MOST_TAILS = 4 };
     arn_remat_sequence *q = s->sequence;
@@ -168,34 +168,54 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
     return false;
 }
 
-/* The best of those listed, and the second best score. */
-static uint32_t best_listed(const arn_remat_search *s, double *second) {
-    uint32_t best = ARENAUT_NONE;
-    *second = 0;
-    for (uint32_t i = 0; i < s->n_listed; i++) {
-        const uint32_t gap = s->listed[i];
-        if (best != ARENAUT_NONE && s->score[gap] <= s->score[best]) {
-            if (s->score[gap] > *second) *second = s->score[gap];
-            continue;
-        }
-        if (best != ARENAUT_NONE) *second = s->score[best];
-        best = gap;
+/* ---- the best gap: a binary heap by score, of equals the first ---- */
+
+static bool is_before(const arn_remat_search *s, uint32_t a, uint32_t b) {
+    return s->score[a] > s->score[b] || (s->score[a] == s->score[b] && a < b);
+}
+
+/* Moves the gap at `at` down to where its score belongs. */
+static void sift_down(arn_remat_search *s, uint32_t at) {
+    uint32_t *heap = s->listed;
+    const uint32_t gap = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= s->n_listed) break;
+        if (child + 1 < s->n_listed && is_before(s, heap[child + 1], heap[child])) child++;
+        if (!is_before(s, heap[child], gap)) break;
+        heap[at] = heap[child];
+        at = child;
     }
-    return best;
+    heap[at] = gap;
+}
+
+static void make_heap(arn_remat_search *s) {
+    for (uint32_t i = s->n_listed / 2; i-- > 0;) sift_down(s, i);
+}
+
+static double second_score(const arn_remat_search *s) {
+    double second = 0;
+    for (uint32_t i = 1; i < s->n_listed && i < 3; i++) {
+        if (s->score[s->listed[i]] > second) second = s->score[s->listed[i]];
+    }
+    return second;
 }
 
 static bool drop_best(arn_remat_search *s, uint32_t noise) {
-    for (;;) {
-        double second;
-        const uint32_t gap = best_listed(s, &second);
-        if (gap == ARENAUT_NONE || s->score[gap] <= 0 || arn_remat_is_over(s)) return false;
-        const double was = s->score[gap];
+    while (s->n_listed > 0 && !arn_remat_is_over(s)) {
+        const uint32_t gap = s->listed[0];
+        const double was = s->score[gap], second = second_score(s);
+        if (was <= 0) return false;
         s->score[gap] = noise ? was : score_of(s, gap);
-        if (s->score[gap] < second && s->score[gap] < was) continue;
-        s->score[gap] = 0;
-        if (try_drop(s, gap)) return true;
+        const bool first = s->score[gap] >= second || s->score[gap] >= was;
+        if (first) s->score[gap] = 0;
+        sift_down(s, 0);
+        if (first && try_drop(s, gap)) return true;
     }
+    return false;
 }
+
+/* ---- repair ---- */
 
 bool arn_remat_repair(arn_remat_search *s, uint32_t noise) {
     arn_remat_sequence *q = s->sequence;
@@ -203,6 +223,7 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise) {
         bool dropped = false;
         find_over(s);
         list_gaps(s, noise);
+        make_heap(s);
         while (q->excess > 0 && drop_best(s, noise)) {
             dropped = true;
             find_over(s);
@@ -236,7 +257,7 @@ static void count_runs(arn_remat_search *s) {
     q->count_of = NULL;
 }
 
-/* Gaps of what is made again, the dearest first. */
+/* Gaps of storages that are rematerialized, the dearest first. */
 static uint32_t list_changeable(arn_remat_search *s) {
     const arn_remat_graph *g = s->graph;
     uint32_t n = 0;

@@ -14,7 +14,7 @@ typedef struct arn_remat_search {
     uint32_t *over;  /* positions above the budget, ascending */
     uint32_t n_over;
     uint32_t *listed, n_listed; /* gaps that may be dropped */
-    uint32_t *runs_of;          /* per op: how often it runs again */
+    uint32_t *runs_of;          /* per op: its runs */
     uint32_t *runs, n_runs;
     uint8_t *saved;            /* per gap: states to go back to */
     uint32_t *order, *scratch; /* room for all gaps */
@@ -25,15 +25,15 @@ typedef struct arn_remat_search {
 bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn_budget *budget,
                            uint64_t limit, arn_remat_search *search);
 
-/* Drops what frees most for its cost, until nothing is above the budget. False if that is not
- * reached. `noise`: of 1024 parts of a score that are left to chance. */
+/* Drops the gaps that free most for their cost, until nothing is above the budget. False if that is
+ * not reached. `noise`: of 1024 parts of a score that are left to chance. */
 bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
 
-/* Keeps what need not be made again, within the budget. */
+/* Keeps storages that need not be rematerialized, within the budget. */
 void arn_remat_give_back(arn_remat_search *s);
 
-/* Windows of gaps: gives some back, repairs, and takes what is cheaper, until the effort is spent
- * or so many tries in a row were in vain. */
+/* Windows of gaps: gives some back, repairs, and takes a cheaper schedule, until the effort is
+ * spent or so many tries in a row were in vain. */
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
 
 /* Puts these states, and follows. */

@@ -1,6 +1,6 @@
-/* Runs of one position: what its op reads and is not there is made again first, with all that this
- * takes, depth first; then it runs. What a run reads is held until that run, whatever the state of
- * its gap. O(runs × arguments) a position. */
+/* Evaluation of a schedule, position by position: operands that are not live are rematerialized
+ * first, depth first; then the op runs. Operands of a run are live until that run, in any state of
+ * their gaps. O(runs × arguments) a position. */
 #include "rewrite/rematerialize/remat_sequence.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ enum {
     MOST_AGAIN = 1 << 14, /* runs of one position */
 };
 
-/* ---- what is there ---- */
+/* ---- live storages ---- */
 
 static uint32_t gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
     uint32_t low = g->gap_begin[s], high = g->gap_begin[s + 1];
@@ -62,7 +62,7 @@ static void drop(arn_remat_sequence *q, uint32_t s) {
     q->now -= (int64_t)q->graph->problem->size[s];
 }
 
-/* ---- what is retained ---- */
+/* ---- retained storages ---- */
 
 static void unlink_made(arn_remat_sequence *q, uint32_t gap) {
     const uint32_t next = q->next[gap], previous = q->previous[gap];
@@ -126,7 +126,7 @@ static int64_t credit(const arn_remat_sequence *q, uint32_t op) {
     return (int64_t)most;
 }
 
-/* What it makes is there; what was there already is not another one, but for what is held. */
+/* Its results are live; one that was live already is no second instance, unless it is live out. */
 static void run(arn_remat_sequence *q, uint32_t op) {
     const arn_remat_graph *g = q->graph;
     const arenaut_remat_problem *p = g->problem;
@@ -209,7 +209,7 @@ static void end_position(arn_remat_sequence *q) {
     }
 }
 
-/* What is alive from its first use on is there, if it was not made. */
+/* A storage that no op makes is live from its first use on. */
 static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
     const arn_remat_graph *g = q->graph;
     q->at = at;

@@ -1,6 +1,6 @@
-/* A sequence of runs, stated by what becomes of each storage in each gap between its uses; and what
- * it needs, position by position. A change of one gap is followed from where the gap begins until
- * nothing differs any more. */
+/* A schedule with repetitions, as a state of each gap between uses of a storage; and its live bytes
+ * and cost, position by position (incremental evaluation: a change of one gap is followed from its
+ * begin until nothing differs any more). */
 #ifndef ARN_REWRITE_REMAT_SEQUENCE_H
 #define ARN_REWRITE_REMAT_SEQUENCE_H
 
@@ -23,10 +23,10 @@ typedef struct arn_remat_sequence {
     uint8_t *state;    /* per gap: arn_remat_state */
     uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
     uint32_t *next, *previous, *head; /* per position: gaps that are made there */
-    int64_t *enter; /* per position, and behind all: bytes of what is there before its runs */
-    int64_t *peak;  /* per position: bytes alive where most is */
-    uint64_t *cost; /* per position: of what runs again */
-    int64_t excess; /* above the budget, of all positions */
+    int64_t *enter;                   /* per position, and behind all: live bytes before its runs */
+    int64_t *peak;                    /* per position: bytes alive where most is */
+    uint64_t *cost;                   /* per position: of repeated runs */
+    int64_t excess;                   /* above the budget, of all positions */
     uint64_t added;
     bool *bad; /* per position: something is read there that cannot be made again */
     uint32_t n_bad;
@@ -44,7 +44,7 @@ typedef struct arn_remat_sequence {
     uint32_t *old, *old_stamp, n_old; /* gaps that were made there */
 } arn_remat_sequence;
 
-/* Everything is kept, so that nothing runs again; evaluated. Lists are the region's. */
+/* All gaps are kept, so that each op runs once; evaluated. Lists are the region's. */
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
                              arn_remat_sequence *q);
 
@@ -57,8 +57,8 @@ void arn_remat_follow(arn_remat_sequence *q, uint32_t from, uint32_t to);
 /* Sets the state of a gap and follows. */
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
 
-/* What one position would cost, and need at most, with the states as they are now, if so many bytes
- * `more` are there before; false if it cannot be run. Nothing changes. */
+/* Cost and peak of one position with the present states, if so many bytes `more` are live before;
+ * false if it cannot be run. Nothing changes. */
 bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, uint64_t *cost,
                             int64_t *peak);
 

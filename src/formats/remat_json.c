@@ -1,0 +1,185 @@
+/* Certificates of rematerialization as JSON: budget, times, device, the schedule in ops of the
+ * file, and for each bound its op, multipliers and the nonzero entries of its flow. O(size). */
+#include "formats/remat_json.h"
+
+#include <inttypes.h>
+
+#include "core/memory.h"
+
+/* ---- reading ---- */
+
+#define KEYS(XX)                     \
+    XX(K_BUDGET, "budget")           \
+    XX(K_BASE, "nanoseconds")        \
+    XX(K_ADDED, "added_nanoseconds") \
+    XX(K_REPEATS, "repeats")         \
+    XX(K_TIMES, "times")             \
+    XX(K_DEVICE, "device")           \
+    XX(K_RUNS, "runs")               \
+    XX(K_BOUND, "bound")             \
+    XX(K_FLOOR, "floor")
+enum { KEYS(ARN_KEY_ENUM) N_KEYS };
+static const char *const keys[] = {KEYS(ARN_KEY_TEXT)};
+
+#define DEVICE_KEYS(XX)            \
+    XX(D_NAME, "name")             \
+    XX(D_OPERATIONS, "operations") \
+    XX(D_BYTES, "bytes")           \
+    XX(D_LAUNCH, "launch")
+enum { DEVICE_KEYS(ARN_KEY_ENUM) N_DEVICE_KEYS };
+static const char *const device_keys[] = {DEVICE_KEYS(ARN_KEY_TEXT)};
+
+#define BOUND_KEYS(XX)             \
+    XX(B_VALUE, "value")           \
+    XX(B_OP, "op")                 \
+    XX(B_BYTE_PRICE, "byte_price") \
+    XX(B_TIME_PRICE, "time_price") \
+    XX(B_FLOW, "flow")
+enum { BOUND_KEYS(ARN_KEY_ENUM) N_BOUND_KEYS };
+static const char *const bound_keys[] = {BOUND_KEYS(ARN_KEY_TEXT)};
+
+static const char *const repeats[] = {"cheap", "any"}, *const times[] = {"modelled", "given"};
+static const char *repeats_word(uint32_t k) { return repeats[k]; }
+static const char *times_word(uint32_t k) { return times[k]; }
+
+static uint32_t count(arn_json_reader *r, uint32_t array) {
+    uint32_t n = 0;
+    ARN_JSON_EACH(r, v, array) n++;
+    return n;
+}
+
+/* The caller's. */
+static void *room(arn_json_reader *r, uint32_t n, size_t size) {
+    void *block = arn_json_fine(r) ? arn_allocate(r->allocator, n, size) : NULL;
+    if (!block && arn_json_fine(r)) r->status = arn_no_memory(r->err);
+    return block;
+}
+
+static void read_device(arn_json_reader *r, uint32_t object, arenaut_roofline *device) {
+    uint32_t v[N_DEVICE_KEYS];
+    arn_json_members(r, object, device_keys, N_DEVICE_KEYS, v);
+    arn_json_hold(r, object);
+    arn_json_require(r, object, v[D_OPERATIONS], "operations");
+    arn_json_require(r, object, v[D_BYTES], "bytes");
+    const arenaut_roofline *known = arenaut_roofline_find(arn_json_string(r, v[D_NAME]));
+    device->name = known ? known->name : NULL;
+    device->operations = arn_json_size(r, v[D_OPERATIONS], 1);
+    device->bytes = arn_json_size(r, v[D_BYTES], 1);
+    device->launch = arn_json_size(r, v[D_LAUNCH], 0);
+    if (arn_json_fine(r) && (device->operations == 0 || device->bytes == 0)) {
+        arn_json_fail(r, object, ARENAUT_BAD_INPUT, "a device does nothing in a second");
+    }
+}
+
+static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound *bound) {
+    uint32_t v[N_BOUND_KEYS];
+    arn_json_members(r, object, bound_keys, N_BOUND_KEYS, v);
+    arn_json_require(r, object, v[B_VALUE], "value");
+    bound->value = arn_json_size(r, v[B_VALUE], 0);
+    bound->op = arn_json_below(r, v[B_OP], ARENAUT_NONE, ARENAUT_NONE);
+    bound->byte_price = arn_json_size(r, v[B_BYTE_PRICE], 0);
+    bound->time_price = arn_json_size(r, v[B_TIME_PRICE], 0);
+    bound->flows = room(r, count(r, v[B_FLOW]), sizeof *bound->flows);
+    ARN_JSON_EACH(r, entry, v[B_FLOW]) {
+        uint32_t of[3];
+        arn_json_tuple(r, entry, 3, of);
+        if (!arn_json_fine(r)) return;
+        arenaut_remat_flow *flow = &bound->flows[bound->n_flows++];
+        flow->op = arn_json_below(r, of[0], ARENAUT_NONE, 0);
+        flow->storage = arn_json_below(r, of[1], ARENAUT_NONE, 0);
+        flow->flow = arn_json_size(r, of[2], 0);
+    }
+}
+
+static void read_runs(arn_json_reader *r, uint32_t array, arenaut_remat_certificate *c) {
+    c->runs = room(r, count(r, array), sizeof *c->runs);
+    ARN_JSON_EACH(r, v, array) {
+        c->runs[c->n_runs++] = arn_json_below(r, v, ARENAUT_NONE, 0);
+    }
+}
+
+static void read_members(arn_json_reader *r, uint32_t object, arenaut_remat_certificate *c) {
+    static const char *const needed[] = {"budget", "nanoseconds", "device",
+                                         "bound",  "floor",       "runs"};
+    static const uint32_t at[] = {K_BUDGET, K_BASE, K_DEVICE, K_BOUND, K_FLOOR, K_RUNS};
+    uint32_t v[N_KEYS];
+    arn_json_members(r, object, keys, N_KEYS, v);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        arn_json_require(r, object, v[at[i]], needed[i]);
+    }
+    if (!arn_json_fine(r)) return;
+    arn_json_hold(r, object);
+    c->budget = arn_json_size(r, v[K_BUDGET], 0);
+    c->base = arn_json_size(r, v[K_BASE], 0);
+    c->added = arn_json_size(r, v[K_ADDED], 0);
+    c->any_op = arn_json_word(r, v[K_REPEATS], repeats_word, 2, 0) == 1;
+    c->timed = arn_json_word(r, v[K_TIMES], times_word, 2, 0) == 1;
+    read_device(r, v[K_DEVICE], &c->device);
+    if (arn_json_fine(r)) read_bound(r, v[K_BOUND], &c->time);
+    if (arn_json_fine(r)) read_bound(r, v[K_FLOOR], &c->floor);
+    if (arn_json_fine(r)) read_runs(r, v[K_RUNS], c);
+}
+
+arenaut_remat_certificate *arn_remat_json_read(arn_json_reader *r, uint32_t object) {
+    arenaut_remat_certificate *c = arn_allocate_zeroed(r->allocator, 1, sizeof *c);
+    if (!c) {
+        r->status = arn_no_memory(r->err);
+        return NULL;
+    }
+    c->allocator = arn_allocator_or_default(r->allocator);
+    read_members(r, object, c);
+    if (arn_json_fine(r)) return c;
+    arenaut_remat_certificate_free(c);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static void put_bound(arn_writer *w, const arenaut_remat_bound *bound) {
+    bool begun = false;
+    arn_puts(w, "{");
+    arn_json_put_size_member(w, &begun, "value", bound->value);
+    if (bound->op != ARENAUT_NONE) arn_json_put_size_member(w, &begun, "op", bound->op);
+    arn_json_put_size_member(w, &begun, "byte_price", bound->byte_price);
+    arn_json_put_size_member(w, &begun, "time_price", bound->time_price);
+    arn_json_put_key(w, &begun, "flow");
+    arn_puts(w, "[");
+    for (uint32_t i = 0; i < bound->n_flows; i++) {
+        const arenaut_remat_flow *flow = &bound->flows[i];
+        arn_putf(w, "%s[%" PRIu32 ", %" PRIu32 ", ", i ? ", " : "", flow->op, flow->storage);
+        arn_json_put_i64(w, (int64_t)flow->flow);
+        arn_puts(w, "]");
+    }
+    arn_puts(w, "]}");
+}
+
+static void put_device(arn_writer *w, const arenaut_roofline *device) {
+    bool begun = false;
+    arn_puts(w, "{");
+    arn_json_put_text_member(w, &begun, "name", device->name);
+    arn_json_put_size_member(w, &begun, "operations", device->operations);
+    arn_json_put_size_member(w, &begun, "bytes", device->bytes);
+    arn_json_put_size_member(w, &begun, "launch", device->launch);
+    arn_puts(w, "}");
+}
+
+void arn_remat_json_put(arn_writer *w, const arenaut_remat_certificate *c) {
+    bool begun = false;
+    arn_puts(w, ",\n  \"rematerialization\": {");
+    arn_json_put_size_member(w, &begun, "budget", c->budget);
+    arn_json_put_size_member(w, &begun, "nanoseconds", c->base);
+    arn_json_put_size_member(w, &begun, "added_nanoseconds", c->added);
+    arn_json_put_text_member(w, &begun, "repeats", repeats[c->any_op]);
+    arn_json_put_text_member(w, &begun, "times", times[c->timed]);
+    arn_puts(w, ",\n    \"device\": ");
+    put_device(w, &c->device);
+    arn_puts(w, ",\n    \"bound\": ");
+    put_bound(w, &c->time);
+    arn_puts(w, ",\n    \"floor\": ");
+    put_bound(w, &c->floor);
+    arn_puts(w, ",\n    \"runs\": [");
+    for (uint32_t i = 0; i < c->n_runs; i++) {
+        arn_putf(w, "%s%" PRIu32, i ? ", " : "", c->runs[i]);
+    }
+    arn_puts(w, "]}");
+}

@@ -1,0 +1,60 @@
+"""The curve of peak against time that explain has with --recompute on, held against single plans."""
+
+import json
+
+import pytest
+from conftest import ROOT
+from test_recompute import program
+
+
+def chain(layers, bytes=1000):
+    """Forward ops whose results backward ops read from the last to the first."""
+    tensors = [{"name": "x", "bytes": 8, "caller_owned": True}]
+    ops, last = [], "x"
+    for i in range(layers):
+        tensors.append({"name": f"a{i}", "bytes": bytes})
+        ops.append({"name": "F", "kind": "out", "inputs": [last], "outputs": [f"a{i}"]})
+        last = f"a{i}"
+    for i in reversed(range(layers)):
+        tensors.append({"name": f"g{i}", "bytes": bytes})
+        ops.append({"name": "B", "kind": "out", "inputs": [last, f"a{i}"], "outputs": [f"g{i}"]})
+        last = f"g{i}"
+    return {"schema": "arenaut.program/1", "tensors": tensors, "inputs": ["x"], "outputs": [last], "ops": ops}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("curve") / "chain.json"
+    path.write_text(json.dumps(chain(16)))
+    return path
+
+
+def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, model):
+    curve = arenaut_json("explain", model, "--recompute", "on")["curve"]
+    assert [point["percent"] for point in curve["points"]] == [80, 70, 60, 50, 40, 30]
+    for point in curve["points"]:
+        plan = arenaut_json("plan", model, "--recompute", "on", "--fit", point["budget"])["recompute"]
+        assert point["fits"] and point["peak"] <= point["budget"] == curve["before"] * point["percent"] // 100
+        assert plan["added_nanoseconds"] == point["added_nanoseconds"] >= point["bound_nanoseconds"]
+        assert plan["nanoseconds"] == curve["nanoseconds"] and plan["floor"] == curve["floor"]["bytes"]
+    times = [point["added_nanoseconds"] for point in curve["points"]]
+    assert times == sorted(times)
+
+
+def test_the_floor_names_its_tensors(arenaut, arenaut_json, tmp_path):
+    import jsonschema
+    schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
+    path, printed = tmp_path / "waiting.json", tmp_path / "waiting.plan.json"
+    path.write_text(json.dumps(program()))
+    document = arenaut_json("explain", path, "--recompute", "on")
+    jsonschema.validate(document, schema)
+    floor = document["curve"]["floor"]
+    assert floor["op"] == "CONV" and floor["bytes"] == 3264 == sum(t["bytes"] for t in floor["tensors"])
+    assert [t["name"] for t in floor["tensors"]] == ["c", "b", "x"]
+    assert not any(point["impossible"] for point in document["curve"]["points"])
+    said = arenaut("explain", path, "--recompute", "on").stdout
+    assert "every schedule has 3,264 bytes (80.3 %) alive at once (proven)" in said
+    assert "fuse the ops" in said and "c, made by CONV" in said
+    printed.write_text(arenaut("explain", path, "--recompute", "on", "--json").stdout)
+    arenaut("check", path, printed)
+    assert "curve" not in arenaut_json("explain", path)
