@@ -119,6 +119,7 @@ CONDITIONS = {
     "GROUPED": lambda call, threads: call.groups > 1,
     "DEPTHWISE": lambda call, threads: call.groups == call.channels == call.filters > 1,
     "MULTIPLIED": lambda call, threads: call.groups == call.channels > 1 and call.filters > call.channels,
+    "ONE_COLUMN": lambda call, threads: call.columns == 1,
     "POINTWISE": lambda call, threads: call.kernel == 1,
     "POINTWISE_THREADED": lambda call, threads: call.kernel == call.stride == 1 and threads > 1,
     "DISJOINT": lambda call, threads: call.kernel == call.stride,

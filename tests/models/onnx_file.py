@@ -36,7 +36,7 @@ def attribute(name, value):
     if isinstance(value, float):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, int):
-        return field(1, name) + field(3, value) + field(20, 2)
+        return field(1, name) + field(3, value % 2 ** 64) + field(20, 2)
     if isinstance(value, str):
         return field(1, name) + field(4, value) + field(20, 3)
     return field(1, name) + b"".join(field(8, number) for number in value) + field(20, 7)
