@@ -75,16 +75,17 @@ def batch_norm(w, n, x, weight, bias, mean, variance, training, momentum, epsilo
 def group_norm(w, n, x, groups, weight, bias, epsilon=1e-5, cudnn=True):
     """As an InstanceNormalization of groups, scaled channel by channel."""
     channels = shape(x)[1]
-    parts = w.node("Reshape", [w.operand(x), w.integers(0, groups, -1)], f"{n.name}_groups")
+    parts = w.node("Reshape", [w.operand(x), w.integers(0, groups, -1)], f"{n.name}.groups")
     ones, zeros = (w.constant(each(groups, np.float32)) for each in (np.ones, np.zeros))
-    norm = w.node("InstanceNormalization", [parts, ones, zeros], f"{n.name}_norm", epsilon=float(epsilon))
-    whole = w.node("Reshape", [norm, w.integers(*shape(x))], f"{n.name}_whole")
-    scale, shift = (w.node("Reshape", [w.operand(each), w.integers(channels, 1, 1)], f"{n.name}_{k}") for k, each in enumerate((weight, bias)))
-    return w.node("Add", [w.node("Mul", [whole, scale], f"{n.name}_scaled"), shift], n.name)
+    norm = w.node("InstanceNormalization", [parts, ones, zeros], f"{n.name}.norm", epsilon=float(epsilon))
+    whole = w.node("Reshape", [norm, w.integers(*shape(x))], f"{n.name}.whole")
+    scale, shift = (w.node("Reshape", [w.operand(each), w.integers(channels, 1, 1)], f"{n.name}.{role}")
+                    for role, each in (("scale", weight), ("shift", bias)))
+    return w.node("Add", [w.node("Mul", [whole, scale], f"{n.name}.scaled"), shift], n.name)
 
 
 def silu(w, n, x):
-    return w.node("Mul", [w.operand(x), w.node("Sigmoid", [w.operand(x)], f"{n.name}_sigmoid")], n.name)
+    return w.node("Mul", [w.operand(x), w.node("Sigmoid", [w.operand(x)], f"{n.name}.sigmoid")], n.name)
 
 
 def clip(w, n, x, low=None, high=None):
@@ -92,7 +93,7 @@ def clip(w, n, x, low=None, high=None):
 
 
 def prelu(w, n, x, slope):
-    slopes = w.node("Reshape", [w.operand(slope), w.integers(-1, 1, 1)], f"{n.name}_slope")
+    slopes = w.node("Reshape", [w.operand(slope), w.integers(-1, 1, 1)], f"{n.name}.slope")
     return w.node("PRelu", [w.operand(x), slopes], n.name)
 
 
