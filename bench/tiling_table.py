@@ -197,7 +197,7 @@ class Bench:
         whole = self.models(self.size)
         path = whole.with_suffix(".tiled.onnx")
         start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        done = subprocess.run([COMMAND, "plan", whole, "--json", "-q", "--split", "on", *extra, "-o", path],
+        done = subprocess.run([COMMAND, "plan", whole, "--json", "-q", "--split", "on", *extra, "-f", "-o", path],
                               check=True, capture_output=True, text=True)
         said = json.loads(done.stdout)
         return path, said, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start

@@ -1,6 +1,6 @@
 """Tile rules: which row tiles of an op have the same bits as these rows of the whole, in real runtimes.
 
-    build/venv/bin/python scripts/measure_tiles.py [RUNTIME…] [--calls N] [--seed N] [--threads 1,2,4]
+    build/venv/bin/python examples/measure_tiles.py [RUNTIME…] [--calls N] [--seed N] [--threads 1,2,4]
 
 A call is an op of a random shape on random values. It runs whole, and as tiles of 1 to 32 rows at
 the top, in the middle and at the bottom of the result: on the input rows that the tile needs, padded
