@@ -25,20 +25,19 @@ ORT = {(level, threads): measure_tiles.OnnxRuntime(level, threads)
 @pytest.mark.parametrize(("runtime", "calls"), [
     pytest.param(ORT["DISABLE_ALL", 1], 6, id="onnxruntime-off"),
     pytest.param(ORT["ENABLE_ALL", 2], 6, id="onnxruntime-all"),
-    pytest.param(measure_tiles.PyTorch(2), 6, id="pytorch")])
+    pytest.param(measure_tiles.PyTorch(2), 3, id="pytorch")])
 def test_tiles_within_the_rule_have_the_bits_of_the_whole(runtime, calls):
     found = {kind: measure_tiles.measure(runtime, kind, calls, seed=3) for kind in measure_tiles.KINDS}
     assert not [wrong for count in found.values() for wrong in count.wrong]
-    assert all(count.tiles > 50 for count in found.values())
+    assert all(count.tiles > 25 for count in found.values())
     assert sum(count.within for count in found.values()) > 500
     assert found["CONV"].differ > 0  # outside of the rule bits differ: the comparison sees it
 
 
-@pytest.mark.parametrize("kind", ["CONV", "RESIZE_LINEAR"])
-def test_tiles_of_portable_kernels_within_the_rule_have_the_bits_of_the_whole(kind):
+def test_tiles_of_portable_kernels_have_the_bits_of_the_whole():
     pytest.importorskip("executorch")
-    count = measure_tiles.measure(measure_tiles.ExecuTorch(), kind, 2, seed=1)
-    assert count.within > 0 and not count.wrong
+    count = measure_tiles.measure(measure_tiles.ExecuTorch(), "CONV", 1, seed=1)
+    assert count.within == count.tiles > 10 and not count.wrong
 
 
 def test_a_rule_that_promises_too_much_is_found(monkeypatch):
@@ -104,12 +103,12 @@ def test_differences_are_counted(tmp_path):
 
 def test_the_table_of_whole_and_tiled_models_is_made(tmp_path):
     done = subprocess.run(
-        [sys.executable, ROOT / "bench" / "tiling_table.py", "srvgg:32", "--levels", "off", "--manual"],
+        [sys.executable, ROOT / "bench" / "tiling_table.py", "srvgg:48", "--levels", "off", "--manual"],
         env=os.environ | {"ARENAUT": str(COMMAND)}, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:] if line.startswith("| ")]
     assert [row[2] for row in rows] == ["whole", "tiled", "by a script, overlap 0", "by a script, overlap 16"]
     assert all(float(cell.replace(",", "")) > 0 for row in rows for cell in row[3:5])
     assert rows[1][7] == "the same bits"
-    seams = [float(re.search(r"(\S+) % of the range", row[7])[1]) for row in rows[2:]]
+    seams = [float(re.search(r"wrong by (\S+) % of the range", row[7])[1]) for row in rows[2:]]
     assert seams[0] > 1 > seams[1]  # in percent: seams where nothing overlaps
