@@ -5,16 +5,16 @@
 A call is an op of a random shape on random values. It runs whole, and as tiles of 1 to 32 rows at
 the top, in the middle and at the bottom of the result: on the input rows that the tile needs, padded
 where the image ends and nowhere else. Rows are compared bit by bit, and held against
-src/kernels/tile_rules.def. Prints a table for each runtime, Markdown: per kind of op and options of the
+data/tiles/rules.csv. Prints a table for each runtime, Markdown: per kind of op and options of the
 runtime, tiles that differ, of all; then tiles that the rule says are the same, and how many of these
 differ. Ends with 1 if any does.
 """
 
 import argparse
+import csv
 import functools
 import math
 import random
-import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,9 +151,9 @@ UNITS = {
 @functools.cache
 def rules():
     """(runtime, kind, condition, most sums, unit, least) of each row, in their order."""
-    text = (ROOT / "src" / "kernels" / "tile_rules.def").read_text()
-    rows = [re.split(r",\s*", row) for row in re.findall(r"^TILE_RULE\((.*?)\)", text, re.M)]
-    return [(runtime, kind, when, int(sums), unit, int(least)) for runtime, kind, when, sums, unit, least in rows]
+    text = (ROOT / "data" / "tiles" / "rules.csv").read_text()
+    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    return [(row["runtime"], row["kind"], row["when"], int(row["sums"]), row["unit"], int(row["least"])) for row in rows]
 
 
 def same_by_rule(runtime, call, first, end, threads):
