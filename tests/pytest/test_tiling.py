@@ -70,6 +70,36 @@ def test_a_share_is_what_mlas_gives_each_thread(threads, least):
     assert within == [False, True]
 
 
+def one_op(call, path):
+    """A model of this call alone."""
+    values, file = measure_tiles.Values(call, 1), measure_tiles.onnx_file
+    constants = [file.constant("w", values.weights), file.constant("b", values.bias)] if call.filters else []
+    graph = file.graph(measure_tiles.onnx_nodes(call, call.pad, call.pad), [file.typed("x", *values.image.shape)],
+                       [file.typed("y", 1, call.made, call.rows, call.columns)], constants)
+    path.write_bytes(file.model(graph))
+
+
+@pytest.mark.parametrize("call", [
+    pytest.param(measure_tiles.Call("CONV", "spatial", 16, 256, 64, filters=16, kernel=3, pad=1), id="144-products"),
+    pytest.param(measure_tiles.Call("CONV", "spatial", 8, 256, 32, filters=16, kernel=3, pad=1), id="72-products"),
+    pytest.param(measure_tiles.Call("CONV", "grouped", 32, 256, 64, filters=16, kernel=3, pad=1, groups=2), id="grouped"),
+    pytest.param(measure_tiles.Call("AVERAGE_POOL", "AveragePool", 8, 32, 8, kernel=2, stride=2), id="pool")])
+def test_the_planner_makes_no_tile_that_the_rule_refuses(call, tmp_path):
+    """Of the heights of two tiles and more, up to eight threads."""
+    one_op(call, tmp_path / "one.onnx")
+    answers = []
+    for pieces in range(2, call.rows):
+        done = subprocess.run([COMMAND, "plan", tmp_path / "one.onnx", "--split", f"0-0/{pieces}:rows", "-q", "-f", "-o",
+                               tmp_path / "tiled.onnx"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or "so low that its kernel makes other bits" in done.stderr
+        rule = measure_tiles.same_by_rule("onnxruntime", call, 0, call.rows // pieces, threads=8)
+        answers.append((done.returncode == 0, rule))
+        if not rule:
+            break
+    assert answers[0] == (True, True) and answers[-1] == (False, False)
+    assert all(taken == rule for taken, rule in answers)
+
+
 @pytest.mark.parametrize(("name", "size"), [("srvgg", 16), ("unet_bilinear", 32), ("vae_decoder", 8)])
 def test_models_compute_in_onnx_what_they_do_in_pytorch(name, size, tmp_path):
     onnx, pt2 = tiling_models.write(tmp_path, name, size)
