@@ -3,8 +3,8 @@
     build/venv/bin/python bench/tiling_table.py [MODEL[:SIZE]…] [--manual] [--levels all,off] [--folder FOLDER]
 
 Models are those of bench/tiling_models.py; the tiled ones are what `arenaut plan MODEL --split on` writes, and run
-as they are in the unmodified ONNX Runtime. Each runs in a process of its own, on one thread.
-Prints Markdown:
+as they are in the unmodified ONNX Runtime, on one thread, each in a process of its own. A level `pytorch` runs
+exported programs (.pt2) in PyTorch instead. Prints Markdown:
 
     peak          MiB above the process with the model loaded and its input made: the high-water mark of
                   resident memory, with the runtime's arena
@@ -21,6 +21,7 @@ of latent images the blended tiles of diffusers.
 
 import argparse
 import ctypes
+import importlib
 import json
 import os
 import resource
@@ -35,6 +36,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 LEVELS = {"all": "ORT_ENABLE_ALL", "extended": "ORT_ENABLE_EXTENDED", "basic": "ORT_ENABLE_BASIC", "off": "ORT_DISABLE_ALL"}
+TORCH = "pytorch"  # instead of a level
 RUNS = {True: 2, False: 1}  # with the runtime's arena, for the time; and without it
 MIB = 1 << 20
 TILES = 4  # of a manual script, along each side
@@ -93,13 +95,34 @@ def session(path, level, arena):
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
+def onnx_runner(path, level, arena):
+    running = session(path, level, arena)
+    return lambda value: running.run(None, {running.get_inputs()[0].name: value})
+
+
+def torch_runner(path, level, arena):
+    """An exported program, eagerly."""
+    import torch
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    module = torch.export.load(path).module()
+
+    def run(value):
+        made = module(torch.from_numpy(value))
+        return [each.numpy() for each in (made if isinstance(made, (list, tuple)) else [made])]
+
+    return run
+
+
 def run_model(path, level, arena, image, results):
     """The whole file on one image."""
     value = np.load(image)
+    if level == TORCH:
+        importlib.import_module("torch.export")  # its memory is none of the model's
     before = resident()[0]
-    running = session(path, level, arena)
+    run = (torch_runner if level == TORCH else onnx_runner)(path, level, arena)
     loaded = resident()[0] - before
-    made, found = timed(lambda: running.run(None, {running.get_inputs()[0].name: value}), RUNS[arena])
+    made, found = timed(lambda: run(value), RUNS[arena])
     np.savez(results, *made)
     return found | {"loaded": loaded}
 
@@ -179,9 +202,9 @@ class Bench:
         self.folder, self.meter, self.name, self.size = Path(folder), meter, name, size
         self.image = self.folder / f"{name}_{size}.npy"
 
-    def models(self, size):
-        """The model for images of this side; its .onnx file."""
-        path = self.folder / f"{self.name}_{size}.onnx"
+    def models(self, size, suffix=".onnx"):
+        """The file of the model for images of this side."""
+        path = self.folder / f"{self.name}_{size}{suffix}"
         if not path.exists():
             subprocess.run([sys.executable, ROOT / "bench" / "tiling_models.py", self.folder, f"{self.name}:{size}"],
                            check=True, capture_output=True)
@@ -191,10 +214,10 @@ class Bench:
         draw = np.random.RandomState(1)
         np.save(self.image, draw.standard_normal((1, 4 if self.name == "vae_decoder" else 3, self.size, self.size)).astype(np.float32))
 
-    def tiled(self, extra):
+    def tiled(self, suffix, extra):
         """The tiled model, and what `plan` says of it."""
-        whole = self.models(self.size)
-        path = whole.with_suffix(".tiled.onnx")
+        whole = self.models(self.size, suffix)
+        path = whole.with_suffix(f".tiled{suffix}")
         start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         done = subprocess.run([COMMAND, "plan", whole, "--json", "-q", "--split", "on", *extra, "-f", "-o", path],
                               check=True, capture_output=True, text=True)
@@ -254,15 +277,22 @@ def cells(model, options, kind, found, whole, result):
 HEAD = "| model | optimization | run | peak | heap | loaded | time | results |\n|---|---|---|--:|--:|--:|--:|---|"
 
 
-def compare(bench, level, tiled, manual):
-    """Prints the rows of one model at one level."""
-    title = f"{bench.name} {bench.size}²"
-    whole, wanted = bench.row("model", bench.models(bench.size), level, "whole")
+def compare(bench, level, extra, manual):
+    """Prints the rows of one model at one level; gives a line on its tiles."""
+    title, suffix = f"{bench.name} {bench.size}²", ".pt2" if level == TORCH else ".onnx"
+    tiled, plan, seconds = bench.tiled(suffix, extra)
+    whole, wanted = bench.row("model", bench.models(bench.size, suffix), level, "whole")
     print(cells(title, level, "whole", whole, whole, ""), flush=True)
     found, results = bench.row("model", tiled, level, "tiled")
     print(cells(title, level, "tiled", found, whole, difference(wanted, results)), flush=True)
-    if not manual:
-        return
+    if manual and level != TORCH:
+        compare_manual(bench, level, whole, wanted)
+    return (f"- {title}, {suffix}: {stages(plan)}; planned {plan['result']['arena'] / MIB:,.1f} MiB "
+            f"in {seconds:.1f} s")
+
+
+def compare_manual(bench, level, whole, wanted):
+    title = f"{bench.name} {bench.size}²"
     if bench.name == "vae_decoder":
         found, results = bench.row("blended", bench.models(bench.size // 2), level, "blended")
         print(cells(title, level, "blended as in diffusers", found, whole, error(wanted, results)), flush=True)
@@ -312,7 +342,7 @@ def main():
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL[:SIZE]")
-    parser.add_argument("--levels", default="all,off")
+    parser.add_argument("--levels", default="all,off", help="of all, extended, basic, off; and pytorch")
     parser.add_argument("--manual", action="store_true")
     parser.add_argument("--plan", default="", help="more flags of `arenaut plan`")
     parser.add_argument("--folder", help="keep the models there")
@@ -325,11 +355,9 @@ def main():
         for name, size in sizes(options.models):
             bench = Bench(folder, meter, name, size)
             bench.make_image()
-            tiled, plan, seconds = bench.tiled(options.plan.split())
-            said.append(f"- {name} {size}²: {stages(plan)}; planned {plan['result']['arena'] / MIB:,.1f} MiB in {seconds:.2f} s")
-            for level in options.levels.split(","):
-                compare(bench, level, tiled, options.manual and name in CUT)
-        print("\n" + "\n".join(said))
+            said += [compare(bench, level, options.plan.split(), options.manual and name in CUT)
+                     for level in options.levels.split(",")]
+        print("\n" + "\n".join(dict.fromkeys(said)))
 
 
 if __name__ == "__main__":
