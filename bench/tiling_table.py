@@ -10,6 +10,8 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
                   resident memory, with the runtime's arena
     heap          the same of malloc's family (bench/heap_meter.c, preloaded), without the arena: the tensors
                   and working buffers that the runtime asks for
+    without reuse with enable_mem_reuse off: ONNX Runtime keeps a buffer that several values of one known size
+                  use in turn from the first of them to the last, tiled or not
     loaded        MiB that loading the model adds: weights, and copies of them
     time          of the processor, of the fastest run, divided by that of the whole model
     results       the same bits; or how many elements differ, by how many units in the last place in the median
@@ -85,22 +87,23 @@ def timed(run, runs):
     return kept, peaks | {"seconds": min(times)}
 
 
-def session(path, level, arena):
+def session(path, level, arena, reuse=True):
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
     options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, LEVELS[level])
     options.enable_cpu_mem_arena = arena
+    options.enable_mem_reuse = reuse
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def onnx_runner(path, level, arena):
-    running = session(path, level, arena)
+def onnx_runner(path, level, arena, reuse):
+    running = session(path, level, arena, reuse)
     return lambda value: running.run(None, {running.get_inputs()[0].name: value})
 
 
-def torch_runner(path, level, arena):
+def torch_runner(path):
     """An exported program, eagerly."""
     import torch
     torch.set_num_threads(1)
@@ -114,13 +117,13 @@ def torch_runner(path, level, arena):
     return run
 
 
-def run_model(path, level, arena, image, results):
+def run_model(path, level, arena, image, results, reuse=True):
     """The whole file on one image."""
     value = np.load(image)
     if level == TORCH:
         importlib.import_module("torch.export")  # its memory is none of the model's
     before = resident()[0]
-    run = (torch_runner if level == TORCH else onnx_runner)(path, level, arena)
+    run = torch_runner(path) if level == TORCH else onnx_runner(path, level, arena, reuse)
     loaded = resident()[0] - before
     made, found = timed(lambda: run(value), RUNS[arena])
     np.savez(results, *made)
@@ -285,6 +288,9 @@ def compare(bench, level, extra, manual):
     print(cells(title, level, "whole", whole, whole, ""), flush=True)
     found, results = bench.row("model", tiled, level, "tiled")
     print(cells(title, level, "tiled", found, whole, difference(wanted, results)), flush=True)
+    if level != TORCH:
+        found, results = bench.row("model", tiled, level, "without reuse", False)
+        print(cells(title, level, "tiled, without reuse", found, whole, difference(wanted, results)), flush=True)
     if manual and level != TORCH:
         compare_manual(bench, level, whole, wanted)
     return (f"- {title}, {suffix}: {stages(plan)}; planned {plan['result']['arena'] / MIB:,.1f} MiB "
