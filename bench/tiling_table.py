@@ -18,7 +18,7 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
                   and, in those of the largest result, at most; and how much that is of the results' range
 
 --manual adds the model cut into squares by a script, with an overlap of 0 and of 16 pixels, and for the decoder
-of latent images the blended tiles of diffusers.
+of latent images blended tiles, as diffusers has them.
 """
 
 import argparse
@@ -160,11 +160,12 @@ def run_manual(path, level, arena, image, results, tile, overlap):
 
 
 def run_blended(path, level, arena, image, results):
-    """Windows that overlap by a quarter, their borders blended: AutoencoderKL.tiled_decode of diffusers."""
+    """Windows that overlap by a half, blended where they do: AutoencoderKL.tiled_decode of diffusers, where it is
+    a quarter."""
     value = np.load(image)
     running = session(path, level, arena)
     name, width = running.get_inputs()[0].name, running.get_inputs()[0].shape[2]
-    scale, step, side = running.get_outputs()[0].shape[2] // width, width * 3 // 4, value.shape[2]
+    scale, step, side = running.get_outputs()[0].shape[2] // width, width // 2, value.shape[2]
     blend = (width - step) * scale
 
     def blended(before, after, axis):
@@ -175,8 +176,7 @@ def run_blended(path, level, arena, image, results):
         after[tuple(first)] = before[tuple(last)] * (1 - ramp) + after[tuple(first)] * ramp
 
     def run():
-        places = list(range(0, side - width + 1, step))
-        places += [side - width] if places[-1] + width < side else []
+        places = range(0, side - width + 1, step)
         whole = np.empty((1, running.get_outputs()[0].shape[1], side * scale, side * scale), np.float32)
         above = [None] * len(places)
         for y in places:
