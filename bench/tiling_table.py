@@ -301,7 +301,7 @@ def compare_manual(bench, level, whole, wanted):
     title = f"{bench.name} {bench.size}²"
     if bench.name == "vae_decoder":
         found, results = bench.row("blended", bench.models(bench.size // 2), level, "blended")
-        print(cells(title, level, "blended as in diffusers", found, whole, error(wanted, results)), flush=True)
+        print(cells(title, level, "blended, overlap of a half", found, whole, error(wanted, results)), flush=True)
         return
     for overlap in (0, PIXELS):
         tile = bench.size // TILES
