@@ -1,5 +1,7 @@
 """ONNX models without the onnx package: protocol buffers, field by field."""
 
+import struct
+
 
 def varint(number):
     out = bytearray()
@@ -27,6 +29,17 @@ def node(operator, inputs, outputs, *attributes):
     return (b"".join(field(1, name) for name in inputs) +
             b"".join(field(2, name) for name in outputs) + field(4, operator) +
             b"".join(field(5, attribute) for attribute in attributes))
+
+
+def attribute(name, value):
+    """A number, text, or a list of whole numbers."""
+    if isinstance(value, float):
+        return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
+    if isinstance(value, int):
+        return field(1, name) + field(3, value % 2 ** 64) + field(20, 2)
+    if isinstance(value, str):
+        return field(1, name) + field(4, value) + field(20, 3)
+    return field(1, name) + b"".join(field(8, number) for number in value) + field(20, 7)
 
 
 def constant(name, array):

@@ -1,0 +1,144 @@
+"""What tiling is measured with: the tile rules against the runtimes, on a few shapes; the models, and the table."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import COMMAND, ROOT
+
+pytest.importorskip("onnxruntime")
+torch = pytest.importorskip("torch")
+
+for folder in ("examples", "bench"):
+    sys.path.insert(0, str(ROOT / folder))
+import measure_tiles  # noqa: E402
+import tiling_models  # noqa: E402
+import tiling_table  # noqa: E402
+
+ORT = {(level, threads): measure_tiles.OnnxRuntime(level, threads)
+       for level in measure_tiles.LEVELS for threads in (1, 2)}
+
+
+@pytest.mark.parametrize(("runtime", "calls"), [
+    pytest.param(ORT["DISABLE_ALL", 1], 6, id="onnxruntime-off"),
+    pytest.param(ORT["ENABLE_ALL", 2], 6, id="onnxruntime-all"),
+    pytest.param(measure_tiles.PyTorch(2), 3, id="pytorch")])
+def test_tiles_within_the_rule_have_the_bits_of_the_whole(runtime, calls):
+    found = {kind: measure_tiles.measure(runtime, kind, calls, seed=3) for kind in measure_tiles.KINDS}
+    assert not [wrong for count in found.values() for wrong in count.wrong]
+    assert all(count.tiles > 25 for count in found.values())
+    assert sum(count.within for count in found.values()) > 500
+    assert found["CONV"].differ > 0  # outside of the rule bits differ: the comparison sees it
+
+
+def test_tiles_of_portable_kernels_have_the_bits_of_the_whole():
+    pytest.importorskip("executorch")
+    count = measure_tiles.measure(measure_tiles.ExecuTorch(), "CONV", 1, seed=1)
+    assert count.within == count.tiles > 10 and not count.wrong
+
+
+def test_a_rule_that_promises_too_much_is_found(monkeypatch):
+    every = [("onnxruntime", "CONV", "ANY", 0, "ROWS", 1)]
+    monkeypatch.setattr(measure_tiles, "rules", lambda: every)
+    assert measure_tiles.measure(ORT["DISABLE_ALL", 1], "CONV", 6, seed=3).wrong
+
+
+def test_every_kind_has_rules_for_every_runtime():
+    rules = measure_tiles.rules()
+    for runtime in ("onnxruntime", "pytorch", "executorch"):
+        assert {rule[1] for rule in rules if rule[0] == runtime} == set(measure_tiles.KINDS)
+    assert {rule[2] for rule in rules} <= set(measure_tiles.CONDITIONS)
+    assert {rule[4] for rule in rules} <= set(measure_tiles.UNITS)
+
+
+@pytest.mark.parametrize(("threads", "least"), [(1, 65), (2, 145), (4, 401), (16, 4625)])
+def test_a_share_is_what_mlas_gives_each_thread(threads, least):
+    """Fewer places than the rule asks for leave one thread, of as many as there may be, with 64 or fewer."""
+    def shares(places, count):
+        stride = -(-places // count)
+        stride = stride if count == 1 else -(-stride // 16) * 16
+        return [min(stride, places - first) for first in range(0, places, stride)]
+
+    smallest = [min(min(shares(places, count)) for count in range(1, threads + 1)) for places in range(1, 2 * least)]
+    assert max(places for places, share in enumerate(smallest, 1) if share <= 64) + 1 == least
+    call = measure_tiles.Call("CONV", "spatial", 16, 2 * least, 1, filters=16, kernel=3, pad=1)
+    call = measure_tiles.replace(call, width=1, pad=1)
+    within = [measure_tiles.UNITS["SHARE"](64, call, (0, rows), threads) for rows in (least - 1, least)]
+    assert within == [False, True]
+
+
+def one_op(call, path):
+    """A model of this call alone."""
+    values, file = measure_tiles.Values(call, 1), measure_tiles.onnx_file
+    constants = [file.constant("w", values.weights), file.constant("b", values.bias)] if call.filters else []
+    graph = file.graph(measure_tiles.onnx_nodes(call, call.pad, call.pad), [file.typed("x", *values.image.shape)],
+                       [file.typed("y", 1, call.made, call.rows, call.columns)], constants)
+    path.write_bytes(file.model(graph))
+
+
+@pytest.mark.parametrize("call", [
+    pytest.param(measure_tiles.Call("CONV", "spatial", 16, 256, 64, filters=16, kernel=3, pad=1), id="144-products"),
+    pytest.param(measure_tiles.Call("CONV", "spatial", 8, 256, 32, filters=16, kernel=3, pad=1), id="72-products"),
+    pytest.param(measure_tiles.Call("CONV", "grouped", 32, 256, 64, filters=16, kernel=3, pad=1, groups=2), id="grouped"),
+    pytest.param(measure_tiles.Call("AVERAGE_POOL", "AveragePool", 8, 32, 8, kernel=2, stride=2), id="pool")])
+def test_the_planner_makes_no_tile_that_the_rule_refuses(call, tmp_path):
+    """Of the heights of two tiles and more, up to eight threads."""
+    one_op(call, tmp_path / "one.onnx")
+    answers = []
+    for pieces in range(2, call.rows):
+        done = subprocess.run([COMMAND, "plan", tmp_path / "one.onnx", "--split", f"0-0/{pieces}:rows", "-q", "-f", "-o",
+                               tmp_path / "tiled.onnx"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or "so low that its kernel makes other bits" in done.stderr
+        rule = measure_tiles.same_by_rule("onnxruntime", call, 0, call.rows // pieces, threads=8)
+        answers.append((done.returncode == 0, rule))
+        if not rule:
+            break
+    assert answers[0] == (True, True) and answers[-1] == (False, False)
+    assert all(taken == rule for taken, rule in answers)
+
+
+@pytest.mark.parametrize(("name", "size"), [("srvgg", 16), ("unet_bilinear", 32), ("vae_decoder", 8)])
+def test_models_compute_in_onnx_what_they_do_in_pytorch(name, size, tmp_path):
+    onnx, pt2 = tiling_models.write(tmp_path, name, size)
+    value = tiling_models.image(name, size)
+    session = tiling_table.session(str(onnx), "off", True)
+    [made] = session.run(None, {session.get_inputs()[0].name: value.numpy()})
+    [*wanted] = torch.export.load(pt2).module()(value)
+    np.testing.assert_allclose(made[0], wanted[0], atol=1e-3 * float(wanted[0].std()))
+    assert 0.1 < float(wanted[0].std()) < 100  # neither vanished nor grown
+
+
+def test_windows_cover_an_image_once_and_have_one_size():
+    for side, tile, overlap in ((64, 16, 0), (64, 16, 16), (60, 16, 4), (20, 32, 8)):
+        covered = []
+        for low, first, end in tiling_table.windows(side, tile, overlap):
+            assert 0 <= low <= first < end <= low + min(side, tile + 2 * overlap) <= side
+            covered += range(first, end)
+        assert covered == list(range(side))
+
+
+def test_differences_are_counted(tmp_path):
+    one = np.linspace(1, 2, 5, dtype=np.float32)
+    other = one.copy()
+    other[4] = np.nextafter(other[4], np.float32(3))
+    for name, array in (("one", one), ("same", one), ("other", other)):
+        np.savez(tmp_path / f"{name}.npz", array)
+    assert tiling_table.difference(tmp_path / "one.npz", tmp_path / "same.npz") == "the same bits"
+    assert tiling_table.difference(tmp_path / "one.npz", tmp_path / "other.npz").startswith(
+        "20 % differ, median 1 ulp, ≤ 1 ulp of the largest")
+
+
+def test_the_table_of_whole_and_tiled_models_is_made(tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench" / "tiling_table.py", "srvgg:48", "--levels", "off", "--manual"],
+        env=os.environ | {"ARENAUT": str(COMMAND)}, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:] if line.startswith("| ")]
+    assert [row[2] for row in rows] == ["whole", "tiled", "tiled, without reuse", "by a script, overlap 0", "by a script, overlap 16"]
+    assert all(float(cell.replace(",", "")) > 0 for row in rows for cell in row[3:5])
+    assert rows[1][7] == "the same bits"
+    seams = [float(re.search(r"wrong by (\S+) % of the range", row[7])[1]) for row in rows[3:]]
+    assert seams[0] > 1 > seams[1]  # in percent: seams where nothing overlaps
