@@ -58,12 +58,12 @@ typedef enum arn_op_cost { ARN_COST_CHEAP, ARN_COST_DEAR } arn_op_cost;
 
 /* Where the sides of an operator's window stand. Strides, dilations and padding are the attributes
  * "strides", "dilations" and "padding" ("SAME", "VALID") in tflite; "strides", "dilations", "pads",
- * "auto_pad" and "group" in ONNX; arguments of the schema in aten, which readers do not keep. */
+ * "auto_pad" and "group" in ONNX, and in aten the same but for "auto_pad". */
 typedef enum arn_op_window {
     ARN_WINDOW_NONE,
     ARN_WINDOW_WEIGHTS,  /* the shape of operand 1 */
     ARN_WINDOW_CHANNELS, /* likewise, each channel of the image by itself */
-    ARN_WINDOW_FILTER,   /* "filter" in tflite, "kernel_shape" in ONNX */
+    ARN_WINDOW_FILTER,   /* "filter" in tflite, "kernel_shape" in ONNX and aten */
     ARN_WINDOW_WHOLE     /* all of the image */
 } arn_op_window;
 

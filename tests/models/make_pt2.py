@@ -197,6 +197,27 @@ class Waiting(nn.Module):
         return c + a + view.view(4, 4), c * norm + mean
 
 
+class Windows(nn.Module):
+    """Windows of an image, in all forms that their arguments have."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, (3, 5), stride=(2, 1), padding=(1, 2), bias=False)
+        self.groups = nn.Conv2d(4, 4, 3, padding=2, dilation=2, groups=2)
+        self.grow = nn.ConvTranspose2d(4, 4, 2, 2)
+        self.norm = nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        x = self.groups(self.conv(x))
+        x = nn.functional.conv2d(x, self.groups.weight, None, 1, "same", 1, 2)
+        x = nn.functional.hardtanh(self.norm(x), -0.5, 6.0)
+        a = nn.functional.max_pool2d(x, 3, 2, 1)
+        b = nn.functional.avg_pool2d(x, 2)
+        x = self.grow(torch.cat([a, b], 1)[:, 2:6])
+        x = nn.functional.interpolate(x, scale_factor=2, mode="bilinear")
+        return nn.functional.pad(nn.functional.pixel_shuffle(x, 2), (1, 2, 0, 3), value=1.5) * 3
+
+
 def joint(model, args):
     from torch.export.experimental import _export_forward_backward
 
@@ -228,6 +249,9 @@ def programs():
     yield "count", export(Count(), (torch.randn(8, 4),))
     yield "gradients", joint(Trained(), (torch.randn(4, 8), torch.randn(4, 4)))
     yield "waiting", export(Waiting(), (torch.randn(4, 4),))
+    windows = export(Windows().eval(), (torch.randn(1, 3, 16, 8),))
+    yield "windows", windows
+    yield "windows_core", windows.run_decompositions()
     yield "custom_functional", export(Custom(), (x,)).run_decompositions({})
     yield "custom_returns", export(Returning(), (torch.randn(4, 4),)).run_decompositions({})
 

@@ -114,6 +114,64 @@ TEST(mutations_gradients_and_losses_are_bound) {
     arenaut_document_free(&document);
 }
 
+/* ---- windows ---- */
+
+static void assert_numbers(const arenaut_op *op, const char *name, const int64_t *numbers,
+                           uint32_t n) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const arenaut_attribute *a = &op->attributes[i];
+        if (strcmp(a->name, name) != 0) continue;
+        assert_null(a->text);
+        assert_int_equal(a->n_numbers, n);
+        assert_memory_equal(a->numbers, numbers, n * sizeof *numbers);
+        return;
+    }
+    fail_msg("'%s' has no '%s'", op->name, name);
+}
+#define ASSERT_NUMBERS(op, name, ...)                        \
+    assert_numbers(op, name, (const int64_t[]){__VA_ARGS__}, \
+                   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static const char *text_of(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return op->attributes[i].text;
+    }
+    return NULL;
+}
+
+TEST(windows_are_attributes_in_the_forms_of_onnx) {
+    arenaut_document document = read_own("windows");
+    const arenaut_program *p = document.program;
+    const arenaut_op *conv = op_named(p, "aten::conv2d");
+    ASSERT_NUMBERS(conv, "strides", 2, 1);
+    ASSERT_NUMBERS(conv, "pads", 1, 2, 1, 2);
+    ASSERT_NUMBERS(conv + 1, "dilations", 2, 2);
+    ASSERT_NUMBERS(conv + 1, "group", 2);
+    assert_string_equal(text_of(op_named(p, "aten::conv2d.padding"), "pads"), "same");
+    const arenaut_op *pool = op_named(p, "aten::max_pool2d");
+    ASSERT_NUMBERS(pool, "kernel_shape", 3, 3);
+    ASSERT_NUMBERS(pool, "strides", 2, 2);
+    ASSERT_NUMBERS(pool, "pads", 1, 1, 1, 1);
+    pool = op_named(p, "aten::avg_pool2d"); /* whose strides are left out */
+    ASSERT_NUMBERS(pool, "strides", 2, 2);
+    ASSERT_NUMBERS(pool, "count_include_pad", 1);
+    ASSERT_NUMBERS(op_named(p, "aten::cat"), "axis", 1);
+    ASSERT_NUMBERS(op_named(p, "aten::slice.Tensor"), "start", 2);
+    ASSERT_NUMBERS(op_named(p, "aten::upsample_bilinear2d.vec"), "scales", 2, 2);
+    ASSERT_NUMBERS(op_named(p, "aten::pad"), "pads", 0, 0, 0, 1, 0, 0, 3, 2);
+    assert_string_equal(text_of(op_named(p, "aten::pad"), "value"), "1.5");
+    assert_string_equal(text_of(op_named(p, "aten::hardtanh"), "min_val"), "-0.5");
+    ASSERT_NUMBERS(op_named(p, "aten::batch_norm"), "training", 0);
+    arenaut_document_free(&document);
+    document = read_own("windows_core");
+    conv = op_named(document.program, "aten::convolution");
+    ASSERT_NUMBERS(conv, "transposed", 0);
+    ASSERT_NUMBERS(conv + 1, "pads", 2, 2, 2, 2);
+    ASSERT_NUMBERS(op_named(document.program, "aten::constant_pad_nd"), "pads", 0, 0, 0, 1, 0, 0, 3,
+                   2);
+    arenaut_document_free(&document);
+}
+
 TEST(sizes_that_vary_are_expressions_with_ranges) {
     arenaut_document document = read_own("sizes");
     arenaut_program *p = document.program;
@@ -472,6 +530,7 @@ TEST(devices_are_numbered_as_everywhere) {
     free_bytes(&b);
 }
 
+#define SIZES "{\"as_int\": 1}, {\"as_int\": 1}, {\"as_int\": 1}, {\"as_int\": 1}"
 #define NAMED(name) "{\"name\": \"" name "\"}"
 #define TENSOR(name) "{\"as_tensor\": " NAMED(name) "}"
 
@@ -500,6 +559,45 @@ TEST(tensors_are_found_wherever_arguments_hold_them) {
         const arenaut_op *op = &document.program->ops[0];
         assert_int_equal(op->n_inputs, 3);
         for (uint32_t k = 0; k < 3; k++) assert_int_equal(op->inputs[k], k);
+        arenaut_document_free(&document);
+        free_bytes(&b);
+    }
+}
+
+/* Whether a stride is left out, spelled out for both axes, or no number to anybody. */
+TEST(windows_of_unknown_forms_are_no_numbers) {
+    static const struct {
+        const char *argument, *text;
+        uint32_t n;
+    } cases[] = {
+        {"\"as_none\": true", NULL, 0},
+        {"\"as_ints\": [3]", NULL, 2},
+        {"\"as_ints\": [3, 3]", NULL, 2},
+        {"\"as_ints\": [2.5]", "?", 0},
+        {"\"as_ints\": \"ab\"", "?", 0},
+        {"\"as_ints\": [[3]]", "?", 0},
+        {"\"as_sym_ints\": [3]", "?", 0},
+        {"\"as_int\": 1e99", "?", 0},
+        {"\"as_float\": \"Infinity\"", "Infinity", 0},
+        {"\"as_float\": 3e0", "3e0", 0},
+        {"\"as_ints\": [1, 1, 1, 1, 1, 1, 1, 1, 1]", "?", 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char json[2000];
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        snprintf(json, sizeof json,
+                 GRAPH("{\"target\": \"torch.ops.aten.conv2d.default\", \"inputs\": [{\"name\": "
+                       "\"input\", \"arg\": " TENSOR("a") "}, {\"name\": \"stride\", \"arg\": "
+                                                          "{%s}}], \"outputs\": [" TENSOR("b") "]}",
+                       VALUE("a", SIZES, SIZES) ", " VALUE("b", "", ""), ""),
+                 cases[i].argument);
+        bytes b = pt2_of(json, strlen(json));
+        assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+        const arenaut_op *op = &document.program->ops[0];
+        assert_int_equal(op->n_attributes, cases[i].n > 0 || cases[i].text);
+        if (cases[i].text) assert_string_equal(text_of(op, "strides"), cases[i].text);
+        else if (cases[i].n > 0) ASSERT_NUMBERS(op, "strides", 3, 3);
         arenaut_document_free(&document);
         free_bytes(&b);
     }

@@ -32,7 +32,9 @@ typedef struct arn_pt2 {
     arenaut_program *program;
     arn_region names; /* of values */
     arn_id_list inputs, outputs;
-    arn_id_list named;       /* objects that name the tensors of an argument */
+    arn_id_list named;             /* objects that name the tensors of an argument */
+    arenaut_attribute *attributes; /* of the node at work */
+    uint32_t n_attributes, attribute_capacity;
     uint32_t last_scalar;    /* the last op of the method at work that names a scalar; NONE: none */
     int64_t *dims, *strides; /* of the tensor at work */
     uint32_t *exprs;
@@ -91,6 +93,13 @@ bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allo
 void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list);
 /* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
 void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q);
+
+/* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. It lives until the
+ * reader ends; NULL on failure. */
+const char *arn_pt2_operator_name(arn_pt2 *r, const char *target);
+/* Gives the op, whose name and inputs are known, the arguments in `array` that are no tensors, as
+ * far as anything depends on them. They last until the next node. */
+void arn_pt2_read_attributes(arn_pt2 *r, uint32_t array, arenaut_op *op);
 
 /* Whether a node reads or makes a scalar, as a size is, by its name. Such nodes keep their order
  * among themselves: the scalars, which are no tensors, are not followed. */

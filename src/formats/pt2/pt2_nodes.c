@@ -19,8 +19,6 @@ typedef struct node {
     uint32_t condition;          /* a tensor in front of the graphs */
     uint32_t statistics[2];      /* of a normalisation: mean and variance */
     bool trains;
-    arenaut_attribute attributes[3];
-    int64_t train, bases;
     uint32_t after; /* an op of the method */
 } node;
 
@@ -147,9 +145,8 @@ static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array)
 
 /* ---- kinds of nodes ---- */
 
-/* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. Operators
- * without overloads end in ".default", which says nothing. */
-static const char *operator_name(arn_pt2 *r, const char *target) {
+/* Operators without overloads end in ".default", which says nothing. */
+const char *arn_pt2_operator_name(arn_pt2 *r, const char *target) {
     const char *name = begins_with(target, "torch.ops.") ? target + 10 : target;
     const char *dot = name == target ? NULL : strchr(name, '.');
     const size_t length = strlen(name);
@@ -304,34 +301,6 @@ static void add_update(arn_pt2 *r, node *n) {
     r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
-/* Attributes for passes: whether dropout drops anything; which operator an auto-functionalized call
- * stands for, and how many tensors that one updates. */
-static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
-    ARN_JSON_EACH(&r->json, v, array) {
-        const uint32_t name = arn_pt2_get(r, v, "name"), arg = arn_pt2_get(r, v, "arg");
-        const uint32_t flag = arn_pt2_get(r, arg, "as_bool");
-        const uint32_t called = arn_pt2_get(r, arg, "as_operator");
-        const uint32_t list = arn_pt2_get(r, arg, "as_tensors");
-        arenaut_attribute *found = &n->attributes[n->op.n_attributes];
-        if (name == ARN_JSON_NONE || n->op.n_attributes == 3) continue;
-        if (flag != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "train")) {
-            n->train = is_true(r, flag);
-            *found = (arenaut_attribute){"train", 1, &n->train, NULL};
-        } else if (called != ARN_JSON_NONE) {
-            const char *target = arn_pt2_text(r, called);
-            const char *text = target ? operator_name(r, target) : NULL;
-            *found = (arenaut_attribute){"operator", 0, NULL, text};
-        } else if (list != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "_all_bases")) {
-            n->bases = arn_json_count(&r->json.json, list);
-            *found = (arenaut_attribute){"bases", 1, &n->bases, NULL};
-        } else {
-            continue;
-        }
-        n->op.n_attributes++;
-    }
-    n->op.attributes = n->attributes;
-}
-
 bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {
     for (uint32_t v = at + 1; v < json->nodes[at].next; v++) {
         if (arn_json_type_of(json, v) == ARN_JSON_STRING && arn_json_key_is(json, v, "as_name")) {
@@ -353,14 +322,17 @@ static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_sc
                       arn_pt2_queue *q) {
     node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
     n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
-    n.op.name = n.target ? operator_name(r, n.target) : NULL;
+    n.op.name = n.target ? arn_pt2_operator_name(r, n.target) : NULL;
     n.op.method = scope->method;
     n.op.file_index = arenaut_id(number);
     const uint32_t inputs = arn_pt2_need(r, at, "inputs");
     if (!arn_pt2_fine(r)) return;
     read_inputs(r, scope, inputs, &n);
     read_outputs(r, scope, arn_pt2_need(r, at, "outputs"));
-    read_attributes(r, inputs, &n);
+    if (!arn_pt2_fine(r)) return;
+    n.op.inputs = r->inputs.ids;
+    n.op.n_inputs = r->inputs.n;
+    arn_pt2_read_attributes(r, inputs, &n.op);
     if (!arn_pt2_fine(r)) return;
     n.op.kind = kind_of(r, &n);
     n.op.source = source_of(r, arn_pt2_get(r, at, "metadata"));

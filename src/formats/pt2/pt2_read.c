@@ -125,6 +125,7 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
     arn_release(allocator, r.inputs.ids);
     arn_release(allocator, r.outputs.ids);
     arn_release(allocator, r.named.ids);
+    arn_release(allocator, r.attributes);
     arn_release(allocator, r.dims);
     arn_release(allocator, r.strides);
     arn_release(allocator, r.exprs);
