@@ -88,6 +88,13 @@ void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text
     add(patch, &patch->changes, change);
 }
 
+void arn_json_patch_raw(arn_json_patch *patch, uint32_t value, const char *json) {
+    arn_json_change change = instead_of(patch, value);
+    change.text = json;
+    change.raw = true;
+    add(patch, &patch->changes, change);
+}
+
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source) {
     arn_json_change change = instead_of(patch, value);
     change.source = source;
@@ -168,7 +175,8 @@ static void put_range(const arn_json_patch *p, size_t at, size_t end, const arn_
  * NOLINTNEXTLINE(misc-no-recursion) */
 static void put_change(const arn_json_patch *p, const arn_json_change *c, arn_writer *out) {
     if (is_added(c)) arn_puts(out, ", ");
-    if (c->text) arn_put_json_string(out, c->text);
+    if (c->raw) arn_puts(out, c->text);
+    else if (c->text) arn_put_json_string(out, c->text);
     if (is_added(c) && c->text) arn_puts(out, ": ");
     if (c->source != ARN_JSON_NONE) {
         put_range(p, p->json->nodes[c->source].at, end_of(p->json, c->source), c, out);
@@ -209,4 +217,15 @@ arenaut_status arn_json_patch_write(arn_json_patch *patch, arenaut_sink sink, ar
     if (patch->no_memory || !sort_all(patch)) return arn_no_memory(err);
     put_range(patch, 0, patch->json->size, NULL, &out);
     return arn_writer_finish(&out, err);
+}
+
+bool arn_json_patch_write_value(arn_json_patch *patch, uint32_t value, arn_writer *out) {
+    if (patch->no_memory || !sort_all(patch)) return false;
+    put_range(patch, patch->json->nodes[value].at, end_of(patch->json, value), NULL, out);
+    return !out->failed;
+}
+
+void arn_json_put_value(const arn_json *json, uint32_t value, arn_writer *out) {
+    const size_t at = json->nodes[value].at;
+    arn_put(out, json->text + at, end_of(json, value) - at);
 }

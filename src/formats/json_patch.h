@@ -12,6 +12,7 @@ typedef struct arn_json_change {
     uint32_t source; /* a value; ARN_JSON_NONE: it becomes `text`, or else `number` */
     uint64_t number;
     const char *text;      /* of an addition to an object: its name */
+    bool raw;              /* the text is JSON, else it becomes a string */
     uint32_t n_here, here; /* strings that differ in this use of the source alone */
 } arn_json_change;
 
@@ -40,6 +41,9 @@ void arn_json_patch_number(arn_json_patch *patch, uint32_t value, uint64_t numbe
 void arn_json_patch_text(arn_json_patch *patch, uint32_t value, const char *text);
 void arn_json_patch_move(arn_json_patch *patch, uint32_t value, uint32_t source);
 
+/* A value becomes this JSON text, instead of a number or a string. */
+void arn_json_patch_raw(arn_json_patch *patch, uint32_t value, const char *json);
+
 /* Adds the text of `source` to an array or an object, which has something already; `name`: in an
  * object. Additions keep their order. */
 void arn_json_patch_add(arn_json_patch *patch, uint32_t parent, const char *name, uint32_t source);
@@ -50,5 +54,11 @@ void arn_json_patch_text_here(arn_json_patch *patch, uint32_t value, const char 
 
 /* Writes the text. IO if the sink refuses, NO_MEMORY if a change found no room. */
 arenaut_status arn_json_patch_write(arn_json_patch *patch, arenaut_sink sink, arenaut_error *err);
+
+/* Writes the text of one value, with the changes in it. False if a change found no room, or the
+ * sink refused. */
+bool arn_json_patch_write_value(arn_json_patch *patch, uint32_t value, arn_writer *out);
+/* Writes the text of a value as it stands. */
+void arn_json_put_value(const arn_json *json, uint32_t value, arn_writer *out);
 
 #endif

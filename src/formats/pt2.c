@@ -1,6 +1,6 @@
 /* torch.export archives: a zip with weights, of which only models/model.json is looked at. It can
- * hold no plan, but a schedule of the nodes of its graphs, and rematerialized nodes. The parts lie
- * in pt2/. */
+ * hold no plan, but a schedule of the nodes of its graphs, rematerialized nodes, and tiles. The
+ * parts lie in pt2/. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -83,10 +83,10 @@ static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sin
     arn_zip_entry entry;
     size_t listed = 0;
     bool any = false;
-    if (!result->rewrite || result->rewrite->n_stages > 0) {
+    if (!result->rewrite) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "an exported graph holds an order of its nodes, and rematerialized ones, "
-                        "but no plan: it stays as it is");
+                        "an exported graph holds an order of its nodes, rematerialized ones, and "
+                        "tiles, but no plan: it stays as it is");
     }
     arenaut_status st = arn_zip_open(result->file, result->file_size, &zip, err);
     if (st == ARENAUT_OK) st = find_model(&zip, &entry, &listed, &any, err);

@@ -93,18 +93,29 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
     return ARENAUT_OK;
 }
 
+/* Writers need a tiled program as it was made, so that passes get a copy of it. */
+static arenaut_status hand_over(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                arenaut_program **program, arenaut_error *err) {
+    *program = rewrite->program;
+    if (rewrite->n_stages == 0) return ARENAUT_OK;
+    return arenaut_program_copy(rewrite->program, arn_pipeline_allocator(p), program, err);
+}
+
 arenaut_status arn_adopt_rewrite(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                  arenaut_error *err) {
+    arenaut_program *program = NULL;
     arenaut_status st = arn_check_rewrite(p, p->document.program, rewrite, err);
     if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
     if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
     if (st == ARENAUT_OK && p->rewrite) st = compose(p->rewrite, rewrite, err);
+    if (st == ARENAUT_OK) st = hand_over(p, rewrite, &program, err);
     if (st != ARENAUT_OK) {
         arenaut_rewrite_free(rewrite);
         return st;
     }
     arenaut_program_free(p->document.program);
-    p->result.program = p->document.program = rewrite->program;
+    if (program != rewrite->program) p->store->split = rewrite;
+    p->result.program = p->document.program = program;
     p->result.rewrite = p->rewrite = rewrite;
     return ARENAUT_OK;
 }

@@ -81,6 +81,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_lowering_free(store->baseline_lowering);
     arenaut_document_free(&store->baseline_document);
     arenaut_program_free(store->as_read);
+    arenaut_rewrite_free(store->split);
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);

@@ -1,9 +1,10 @@
 /* Common parts of the reader and the writer of torch.export archives. pt2_read.c walks the graphs,
- * pt2_nodes.c their nodes, pt2_tensor.c reads types of values, pt2_signature.c their roles,
- * pt2_srepr.c sizes that vary; pt2_reader.c has their common functions.
+ * pt2_nodes.c their nodes, pt2_attributes.c their arguments that are no tensors, pt2_tensor.c reads
+ * types of values, pt2_signature.c their roles, pt2_srepr.c sizes that vary; pt2_reader.c has their
+ * common functions.
  *
- * The writer: pt2_write.c puts the nodes of a rewritten program into the model, pt2_fresh.c names
- * new values, pt2_archive.c puts the model into the archive. */
+ * The writer: pt2_write.c puts the nodes of a rewritten program into the model, pt2_tiled.c its
+ * tiles, pt2_fresh.c names new values, pt2_archive.c puts the model into the archive. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 
@@ -129,8 +130,17 @@ arenaut_status arn_pt2_put_copies(const arn_json *json, uint32_t graph,
 arenaut_status arn_pt2_write_model(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
                                    arenaut_text *text, arenaut_sink sink, arenaut_error *err);
 
-/* Looks at all texts of the model. False if there is no memory; so below. */
-bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocator,
+/* Puts the tiles of a rewritten program into `graph`, the only one, whose nodes are the ops of
+ * `program`. `texts` must last as long as the patch. REFUSED, with the op, if the file cannot state
+ * it. */
+arenaut_status arn_pt2_put_tiles(const arn_json *json, uint32_t graph,
+                                 const arenaut_program *program, const arenaut_rewrite *rewrite,
+                                 arn_json_patch *patch, arenaut_text texts[2],
+                                 const arenaut_allocator *allocator, arenaut_error *err);
+
+/* Looks at all texts of the model. `mark`: as in fresh_names.h. False if there is no memory; so
+ * below. */
+bool arn_pt2_fresh_begin(const arn_json *json, const char *mark, const arenaut_allocator *allocator,
                          arn_region *region, arn_fresh_names *fresh);
 /* As arn_fresh_names_make. */
 bool arn_pt2_fresh_name(arn_fresh_names *fresh, const char *base, uint32_t *number,

@@ -1,4 +1,4 @@
-/* Fresh names for rematerialized nodes: no text of the model may be one of them. */
+/* Fresh names for added nodes: no text of the model may be one of them. */
 #include <string.h>
 
 #include "formats/pt2/pt2.h"
@@ -17,10 +17,10 @@ static bool take_text(const arn_json *json, uint32_t at, const arenaut_allocator
     return room;
 }
 
-bool arn_pt2_fresh_begin(const arn_json *json, const arenaut_allocator *allocator,
+bool arn_pt2_fresh_begin(const arn_json *json, const char *mark, const arenaut_allocator *allocator,
                          arn_region *region, arn_fresh_names *fresh) {
     bool room = true;
-    *fresh = (arn_fresh_names){.region = region, .mark = "__again_"};
+    *fresh = (arn_fresh_names){.region = region, .mark = mark};
     for (uint32_t v = 0; v < json->n_nodes && room; v++) {
         const arn_json_node *node = &json->nodes[v];
         if (node->key) room = take_text(json, node->key, allocator, fresh);

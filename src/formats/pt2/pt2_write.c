@@ -236,7 +236,8 @@ static bool name_copies(writing *w) {
     if (!next || !w->name || !w->number) return false;
     if (n == 0) return true;
     for (uint32_t t = 0; t < n_before; t++) next[t] = 2;
-    if (!arn_pt2_fresh_begin(&w->json, w->allocator, &w->region, &w->fresh)) return false;
+    if (!arn_pt2_fresh_begin(&w->json, "__again_", w->allocator, &w->region, &w->fresh))
+        return false;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t of = w->rewrite->tensors[n_before + i].tensor;
         if (!arn_pt2_fresh_name(&w->fresh, name_of(w, of), &next[of], &w->name[i])) return false;
@@ -387,13 +388,32 @@ static arenaut_status put_model(writing *w, arenaut_text *text) {
     return st == ARENAUT_IO ? arn_no_memory(w->err) : st;
 }
 
+/* ---- tiles ---- */
+
+static arenaut_status put_tiles(writing *w, arenaut_text *text) {
+    const uint32_t module = arn_json_get(&w->json, 0, "graph_module");
+    arenaut_text texts[2] = {{.allocator = w->allocator}, {.allocator = w->allocator}};
+    arenaut_status st =
+        arn_pt2_put_tiles(&w->json, arn_json_get(&w->json, module, "graph"), w->program, w->rewrite,
+                          &w->patch, texts, w->allocator, w->err);
+    if (st == ARENAUT_OK) st = arn_json_patch_write(&w->patch, arenaut_text_sink(text), w->err);
+    for (int i = 0; i < 2; i++) arenaut_text_free(&texts[i]);
+    return st == ARENAUT_IO ? arn_no_memory(w->err) : st;
+}
+
 /* ---- all of it ---- */
+
+static arenaut_status put_rewritten(writing *w, arenaut_text *text) {
+    if (w->rewrite->n_stages > 0) return put_tiles(w, text);
+    return list_graphs(w) && find_arguments(w) && name_copies(w) ? put_model(w, text)
+                                                                 : arn_no_memory(w->err);
+}
 
 static arenaut_status rewrite_model(writing *w, const uint8_t *model, size_t size,
                                     arenaut_text *text) {
     arenaut_status st = arn_pt2_read(model, size, w->allocator, &w->program, w->err);
     if (st != ARENAUT_OK) return st;
-    if (!is_of_program(w)) {
+    if (w->rewrite->n_stages == 0 && !is_of_program(w)) {
         return arn_fail(w->err, ARENAUT_REFUSED, 0,
                         "the order is of %" PRIu32 " ops; the graph has %" PRIu32,
                         w->rewrite->n_ops_before, w->program->n_ops);
@@ -401,8 +421,7 @@ static arenaut_status rewrite_model(writing *w, const uint8_t *model, size_t siz
     st = arn_json_parse(model, size, w->allocator, &w->json, w->err);
     if (st != ARENAUT_OK) return st;
     w->patch = arn_json_patch_begin(&w->json, w->allocator);
-    st = list_graphs(w) && find_arguments(w) && name_copies(w) ? put_model(w, text)
-                                                               : arn_no_memory(w->err);
+    st = put_rewritten(w, text);
     arn_json_patch_free(&w->patch);
     arn_json_free(&w->json);
     return st;
