@@ -100,7 +100,7 @@ static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sin
 extern const arenaut_format arn_format_pt2;
 const arenaut_format arn_format_pt2 = {
     .name = "pt2",
-    .summary = "torch.export archive; an order of its nodes goes inside, and rematerialized ones",
+    .summary = "torch.export archive; tiles, an order of its nodes, and rematerialized ones go inside",
     .extensions = ".pt2",
     .recognise = recognise,
     .read = read_document,
@@ -109,4 +109,5 @@ const arenaut_format arn_format_pt2 = {
     .holds_order = true,
     .holds_orders = true,
     .holds_repeats = true,
+    .holds_tiles = true,
 };

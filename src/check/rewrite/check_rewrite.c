@@ -283,12 +283,25 @@ static bool holds_state(const arenaut_program *p, const uint32_t *ids, uint32_t 
     return false;
 }
 
+/* Whether no op of either program writes state: all are such as never write their operands. */
+static bool keeps_state(const arn_rewrite_check *c) {
+    bool keeps = c->rules->kind == ARENAUT_OP_FUNCTIONAL;
+    for (uint32_t i = 0; i < c->before->n_ops && keeps; i++) {
+        keeps = c->before->ops[i].kind == ARENAUT_OP_FUNCTIONAL;
+    }
+    for (uint32_t i = 0; i < c->after->n_ops && keeps; i++) {
+        keeps = c->after->ops[i].kind == ARENAUT_OP_FUNCTIONAL;
+    }
+    return keeps;
+}
+
 /* Whether an op may have side effects, beyond computing results from earlier ones: then the
  * sequence and the number of its runs count. */
 static bool may_have_effects(const arn_rewrite_check *c, const arenaut_program *p,
                              const arenaut_op *op) {
-    return !c->rules->knows(op->name) || op->kind != ARENAUT_OP_OUT ||
-           holds_state(p, op->inputs, op->n_inputs) || holds_state(p, op->outputs, op->n_outputs);
+    return !c->rules->knows(op->name) || op->kind != c->rules->kind ||
+           (!c->keeps_state && holds_state(p, op->inputs, op->n_inputs)) ||
+           holds_state(p, op->outputs, op->n_outputs);
 }
 
 /* Ops that may have side effects run once each, in the old sequence. */
@@ -376,6 +389,7 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
         c.op = ARENAUT_NONE;
         return arn_rewrite_reject(&c, "its dialect is none whose ops are followed");
     }
+    c.keeps_state = keeps_state(&c);
     arn_region_init(&c.region, allocator);
     c.labels = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.labels);
     for (uint32_t t = 0; c.labels && t < c.after->n_tensors; t++) {

@@ -520,7 +520,7 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
 }
 
 arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op) {
-    if (op->kind != ARENAUT_OP_OUT || op->n_inputs == 0 || op->n_outputs != 1 ||
+    if (op->kind != c->rules->kind || op->n_inputs == 0 || op->n_outputs != 1 ||
         op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) {
         return arn_rewrite_reject(c, "it moves no data");
     }
@@ -529,9 +529,10 @@ arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *o
 
 /* ---- dialects ---- */
 
-static const arn_rewrite_rules tflite = {NULL, true, knows, follow_part, follow_move};
-extern const arn_rewrite_rules arn_rewrite_onnx;
-static const arn_rewrite_rules *const dialects[] = {&tflite, &arn_rewrite_onnx};
+static const arn_rewrite_rules tflite = {NULL,  true,        ARENAUT_OP_OUT,
+                                         knows, follow_part, follow_move};
+extern const arn_rewrite_rules arn_rewrite_onnx, arn_rewrite_aten;
+static const arn_rewrite_rules *const dialects[] = {&tflite, &arn_rewrite_onnx, &arn_rewrite_aten};
 
 const arn_rewrite_rules *arn_rewrite_rules_find(const char *dialect) {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {

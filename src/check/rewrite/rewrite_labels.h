@@ -32,6 +32,7 @@ typedef struct arn_rewrite_check {
     const arenaut_program *before, *after;
     const arenaut_rewrite *rewrite;
     const struct arn_rewrite_rules *rules;
+    bool keeps_state; /* nothing writes state in either program */
     const arenaut_allocator *allocator;
     arn_region region;
     arn_label *labels; /* per tensor of `after` */
@@ -69,6 +70,8 @@ arenaut_status arn_label_begin(arn_rewrite_check *c, uint32_t t, uint32_t before
 typedef struct arn_rewrite_rules {
     const char *dialect; /* of programs; NULL: those without one */
     bool by_number;      /* other parts of its files name tensors by number: old ones keep theirs */
+    arenaut_op_kind kind; /* of ops without side effects, and of those that move data. FUNCTIONAL:
+                           * such an op never writes its operands */
     /* Whether an op of that name computes each element from its own window, without side effects.
      */
     bool (*knows)(const char *name);

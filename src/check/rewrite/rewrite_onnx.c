@@ -655,4 +655,5 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
 }
 
 extern const arn_rewrite_rules arn_rewrite_onnx;
-const arn_rewrite_rules arn_rewrite_onnx = {"onnx", false, knows, follow_part, follow_move};
+const arn_rewrite_rules arn_rewrite_onnx = {"onnx", false,       ARENAUT_OP_OUT,
+                                            knows,  follow_part, follow_move};

@@ -99,6 +99,17 @@ static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs)
     }
 }
 
+/* Rows of padding in front of a part that states those of each side, and behind it. */
+static arn_rows padded_edges(const arn_tile_op *facts, arn_rows in, arn_rows made) {
+    const arn_tile_window *h = &facts->window[ARN_AXIS_H];
+    const arn_rows all = arn_rows_with_halo(h, made);
+    if (h->up > 1) return arn_rows_cut(h, in, made);
+    if (facts->mirrors && (all.begin < in.begin || in.end < all.end)) {
+        return (arn_rows){h->before, h->before};
+    }
+    return (arn_rows){in.begin - all.begin, all.end - in.end};
+}
+
 /* Puts op `k` for the rows `made`. */
 static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, uint32_t *inputs,
                        uint32_t output) {
@@ -120,10 +131,8 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
         inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
         arn_draft_part(b->draft, at, inputs, output, NULL);
     } else if (facts->pads_sides) {
-        const arn_rows cut = arn_rows_cut(h, in, made);
-        const bool up = h->up > 1;
-        const int64_t sides[4] = {up ? cut.begin : pads[0], pads[2], up ? cut.end : pads[1],
-                                  pads[3]};
+        const arn_rows edges = padded_edges(facts, in, made);
+        const int64_t sides[4] = {edges.begin, pads[2], edges.end, pads[3]};
         arn_draft_part(b->draft, at, inputs, output, sides);
     } else if (!some || facts->in_blocks) {
         arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);

@@ -125,6 +125,20 @@ static bool crop(const arn_tile_window *w, int64_t height, arn_rows made, arn_ro
     return false;
 }
 
+/* The same for an op that pads both edges of its rows alike, or none: at an edge of the image its
+ * other edge is padded, too, but where that is another edge of the image. Windows begin where those
+ * of the whole do for one row in a stride. */
+static void mirror(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
+                   arn_rows *run) {
+    const arn_rows all = arn_rows_with_halo(w, made);
+    const bool above = all.begin < 0, below = height < all.end;
+    if (!above && !below) return;
+    in->begin = above ? 0 : all.begin / w->stride * w->stride;
+    in->end = below ? height : all.end;
+    const int64_t rows = (in->end - in->begin + 2 * w->before - extent(w)) / w->stride + 1;
+    *run = (arn_rows){in->begin / w->stride, in->begin / w->stride + rows};
+}
+
 /* ---- counting ---- */
 
 /* Input rows (with halo) needed to produce the rows `op->make`. False if no op can. */
@@ -136,16 +150,24 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     op->run = op->make;
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
     if (facts->in_blocks) op->run = (arn_rows){op->input.begin * h->up, op->input.end * h->up};
+    if (facts->mirrors) mirror(h, height, op->make, &op->input, &op->run);
     if (!arn_row_tiles_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
     const bool padded =
         all.begin < op->input.begin || all.end > op->input.end || w->before + w->after > 0;
     return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
+/* The fewest rows that the kernel makes the same bits of, where so many are to be made. */
+static int64_t rows_for(const arn_tile_op *facts, int64_t rows) {
+    if (rows < facts->least) rows = facts->least;
+    return facts->multiple > 1 ? (rows + facts->multiple - 1) / facts->multiple * facts->multiple
+                               : rows;
+}
+
 /* The tile is so low that its kernel makes other bits. */
 static bool is_low(const arn_row_tiles *b, uint32_t k, const arn_row_tile_op *op) {
     const int64_t rows = arn_rows_count(op->run);
-    return rows < facts_of(b, k)->least && rows < b->results[k].height;
+    return rows < rows_for(facts_of(b, k), rows) && rows < b->results[k].height;
 }
 
 /* Adds the input rows of op `k` to the rows that the tile needs of its producers. */
@@ -170,6 +192,17 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
     return true;
 }
 
+/* Rows that are to be made become as many as the kernel needs, below them, or above at the end of
+ * the image: line buffers keep those below for later tiles, which then make none. */
+static void heighten(const arn_row_tiles *b, uint32_t k, arn_row_tile_op *op) {
+    const int64_t height = b->results[k].height;
+    const int64_t least = rows_for(facts_of(b, k), arn_rows_count(op->make));
+    if (arn_rows_count(op->make) == least) return;
+    op->make.end = op->make.begin + least < height ? op->make.begin + least : height;
+    if (arn_rows_count(op->make) < least) op->make.begin = height > least ? height - least : 0;
+    op->want = hull(op->want, op->make);
+}
+
 static bool count_tile(arn_row_tiles *b, uint32_t number) {
     const uint32_t n = b->group->n_ops;
     arn_row_tile_op *tile = b->ops + (size_t)number * n;
@@ -183,8 +216,9 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
         if (arn_rows_none(tile[k].want)) continue;
         tile[k].make = tile[k].want;
         if (arn_row_tiles_keep(b->group) && tile[k].make.begin < *done) tile[k].make.begin = *done;
-        if (*done < tile[k].want.end) *done = tile[k].want.end;
         if (arn_rows_none(tile[k].make)) continue;
+        heighten(b, k, &tile[k]);
+        if (*done < tile[k].make.end) *done = tile[k].make.end;
         b->results[k].last = number;
         if (!require_inputs(b, tile, k)) return false;
         if (!is_low(b, k, &tile[k])) continue;

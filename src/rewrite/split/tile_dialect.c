@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-extern const arn_tile_dialect arn_tile_tflite, arn_tile_onnx;
+extern const arn_tile_dialect arn_tile_tflite, arn_tile_onnx, arn_tile_aten;
 
-static const arn_tile_dialect *const dialects[] = {&arn_tile_tflite, &arn_tile_onnx};
+static const arn_tile_dialect *const dialects[] = {&arn_tile_tflite, &arn_tile_onnx,
+                                                   &arn_tile_aten};
 
 static bool same_names(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -12,6 +12,7 @@ typedef struct arn_tile_dialect {
     const char *name;                  /* of programs; NULL: those without a dialect */
     uint32_t dim[ARN_IMAGE_AXES];      /* per axis of an image: the dimension of its tensor */
     const char *mover[ARN_MOVE_COUNT]; /* operators that move data; NULL: it has none */
+    arenaut_op_kind kind;              /* of ops that tiles are made of, and of those movers */
     arenaut_dtype numbers;             /* of constants that say where data moves */
     uint32_t most_joined;              /* operands of a concatenation */
     bool broadcasts; /* elementwise ops repeat computed images of one row, column or channel, too */
@@ -19,6 +20,7 @@ typedef struct arn_tile_dialect {
     bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
     bool channels;     /* tiles may be channels */
     bool calls;        /* tiles may be outlined */
+    bool keeps_state;  /* nothing writes state in programs that are not refused */
 
     /* The reason why no tiles are made in a program; NULL: they are. */
     const char *(*refuse)(const arenaut_program *program);

@@ -122,10 +122,13 @@ static bool all_fixed(const arn_tile_graph *graph, const arenaut_op *op) {
 
 static void take_ops(arn_tile_graph *graph) {
     const arenaut_program *p = graph->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) graph->fixed[t] = arn_tile_is_constant(graph, t);
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        graph->fixed[t] = arn_tile_is_constant(graph, t) ||
+                          (graph->dialect->keeps_state && p->tensors[t].cls == ARENAUT_STATE);
+    }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        graph->ops[i].of_constants = op->kind == ARENAUT_OP_OUT && all_fixed(graph, op);
+        graph->ops[i].of_constants = op->kind == graph->dialect->kind && all_fixed(graph, op);
         for (uint32_t k = 0; k < op->n_outputs && graph->ops[i].of_constants; k++) {
             if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
         }

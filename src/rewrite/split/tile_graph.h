@@ -44,8 +44,10 @@ typedef struct arn_tile_op {
     arn_tile_window window[ARN_IMAGE_AXES]; /* H and W; of a PAD also channels */
     bool same;          /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;    /* states the padding of each side: its parts have their own */
+    bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
     int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
                          * fewer, the runtime's kernel makes other bits */
+    int64_t multiple;   /* likewise, of which the number of these rows is a multiple; 0: of one */
     bool in_blocks;     /* makes just `up` rows of each row that it is given */
     uint32_t sizes;     /* the operand that lists the sizes of its result; 0: none does */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */

@@ -40,7 +40,7 @@ bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor) {
 }
 
 bool arn_tile_makes_image(const arn_tile_graph *graph, const arenaut_op *op) {
-    if (op->kind != ARENAUT_OP_OUT) return false;
+    if (op->kind != graph->dialect->kind) return false;
     if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
     return !arenaut_op_reads_compressed(graph->program, op) &&

@@ -282,7 +282,7 @@ void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
                            arenaut_attribute *attributes, arenaut_op *op) {
     const arn_tile_dialect *dialect = draft->graph->dialect;
     if (from->before == ARENAUT_NONE) {
-        *op = (arenaut_op){.name = dialect->mover[from->move], .kind = ARENAUT_OP_OUT};
+        *op = (arenaut_op){.name = dialect->mover[from->move], .kind = dialect->kind};
         op->n_attributes = dialect->describe_move(from, attributes);
         op->attributes = attributes;
         return;

@@ -1,0 +1,204 @@
+/* Transfer functions on labels of PyTorch's operators, on images NCHW: parts of convolutions and
+ * pools, transposed convolutions and resizing, ops element by element, and slice_copy and cat. */
+#include <string.h>
+
+#include "check/finding.h"
+#include "check/rewrite/rewrite_nchw.h"
+
+enum { MOST_EXACT = 1 << 20 }; /* places in single precision, halves included */
+
+typedef enum rule {
+    CONVOLUTION,
+    TRANSPOSED,
+    POOL,
+    NEAREST,
+    LINEAR,
+    SHUFFLE,
+    NORMALIZATION,
+    JOINER,
+    BY_ELEMENT
+} rule;
+
+typedef struct rule_row {
+    const char *name;
+    rule rule;
+} rule_row;
+
+static const rule_row rules[] = {
+    {"aten::conv2d", CONVOLUTION},
+    {"aten::convolution", CONVOLUTION},
+    {"aten::conv_transpose2d.input", TRANSPOSED},
+    {"aten::max_pool2d", POOL},
+    {"aten::avg_pool2d", POOL},
+    {"aten::upsample_nearest2d.vec", NEAREST},
+    {"aten::upsample_bilinear2d.vec", LINEAR},
+    {"aten::pixel_shuffle", SHUFFLE},
+    {"aten::batch_norm", NORMALIZATION},
+    {"aten::cat", JOINER},
+    {"aten::add.Tensor", BY_ELEMENT},
+    {"aten::sub.Tensor", BY_ELEMENT},
+    {"aten::mul.Tensor", BY_ELEMENT},
+    {"aten::div.Tensor", BY_ELEMENT},
+    {"aten::relu", BY_ELEMENT},
+    {"aten::relu6", BY_ELEMENT},
+    {"aten::hardtanh", BY_ELEMENT},
+    {"aten::leaky_relu", BY_ELEMENT},
+    {"aten::sigmoid", BY_ELEMENT},
+    {"aten::silu", BY_ELEMENT},
+    {"aten::hardswish", BY_ELEMENT},
+    {"aten::hardsigmoid", BY_ELEMENT},
+    {"aten::tanh", BY_ELEMENT},
+    {"aten::gelu", BY_ELEMENT},
+    {"aten::clamp", BY_ELEMENT},
+};
+
+static const rule_row *find_rule(const char *name) {
+    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i].name, name) == 0) return &rules[i];
+    }
+    return NULL;
+}
+
+static bool knows(const char *name) { return find_rule(name) != NULL; }
+
+static bool has(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether the argument, or its default, is this number. */
+static bool is(const arenaut_op *op, const char *name, int64_t otherwise, int64_t expected) {
+    int64_t number;
+    return arn_nchw_number(op, name, 1, 0, otherwise, &number) && number == expected;
+}
+
+/* ---- several rows of one ---- */
+
+static arenaut_status follow_transposed(arn_rewrite_check *c, const arenaut_op *op,
+                                        const arenaut_op *old) {
+    arn_stretch both[2] = {{0}};
+    const arenaut_tensor *weights = op->n_inputs > 1 && old->inputs[1] != ARENAUT_NONE
+                                        ? &c->before->tensors[old->inputs[1]]
+                                        : NULL;
+    if (!weights || weights->rank != ARN_LABEL_RANK) {
+        return arn_rewrite_reject(c, "its weights are not known");
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        int64_t dilation, more, behind;
+        both[k].taps = weights->dims[2 + k];
+        if (!arn_nchw_number(op, "strides", 2, k, 1, &both[k].up) ||
+            !arn_nchw_number(op, "pads", 4, k, 0, &both[k].front) ||
+            !arn_nchw_number(op, "pads", 4, 2 + k, 0, &behind) || behind != both[k].front ||
+            !arn_nchw_number(op, "dilations", 2, k, 1, &dilation) || dilation != 1 ||
+            !arn_nchw_number(op, "output_padding", 2, k, 0, &more) || more != 0) {
+            return arn_rewrite_reject(c, "the windows of its kernel are not known");
+        }
+    }
+    return arn_rewrite_follow_stretch(c, op, old, both);
+}
+
+/* By whole factors. The kernel computes places in single precision: they are exact for powers of
+ * two, so that they do not depend on where the part lies. */
+static arenaut_status follow_resize(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, bool linear) {
+    arn_stretch both[2] = {{0}};
+    for (uint32_t k = 0; k < 2; k++) {
+        if (op->n_inputs != 1 || has(op, "output_size") || !has(op, "scales") ||
+            !is(op, "align_corners", 0, 0) ||
+            !arn_nchw_number(op, "scales", 2, k, 0, &both[k].up) || both[k].up < 1 ||
+            (both[k].up & (both[k].up - 1)) != 0 ||
+            c->before->tensors[old->outputs[0]].dims[2 + k] > MOST_EXACT) {
+            return arn_rewrite_reject(c, "the places that it reads are not known");
+        }
+        both[k].linear = linear;
+        both[k].taps = linear ? 2 : both[k].up;
+    }
+    return arn_rewrite_follow_stretch(c, op, old, both);
+}
+
+static arenaut_status follow_shuffle(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old) {
+    int64_t up;
+    if (op->n_inputs != 1 || !arn_nchw_number(op, "upscale_factor", 1, 0, 0, &up)) {
+        return arn_rewrite_reject(c, "the size of its blocks is not known");
+    }
+    const arn_stretch both[2] = {{up, up, 0, false}, {up, up, 0, false}};
+    return arn_rewrite_follow_stretch(c, op, old, both);
+}
+
+/* ---- parts ---- */
+
+static arenaut_status follow_convolution(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old) {
+    return is(op, "transposed", 0, 0) ? arn_rewrite_follow_nchw(c, op, old, false)
+                                      : follow_transposed(c, op, old);
+}
+
+static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old) {
+    if (!is(op, "training", 1, 0)) {
+        return arn_rewrite_reject(c, "it normalizes by all elements of its image");
+    }
+    return arn_rewrite_follow_channels(c, op, old);
+}
+
+static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+                                  const arenaut_op *old) {
+    switch (find_rule(op->name)->rule) {
+        case CONVOLUTION: return follow_convolution(c, op, old);
+        case TRANSPOSED: return follow_transposed(c, op, old);
+        case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
+        case NEAREST: return follow_resize(c, op, old, false);
+        case LINEAR: return follow_resize(c, op, old, true);
+        case SHUFFLE: return follow_shuffle(c, op, old);
+        case NORMALIZATION: return follow_normalization(c, op, old);
+        case JOINER: return arn_rewrite_follow_joiner(c, op, old);
+        case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
+    }
+    return arn_rewrite_reject(c, "the result of a part of it is not known");
+}
+
+/* ---- ops that move data ---- */
+
+static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
+    const uint32_t from = op->inputs[0], to = op->outputs[0];
+    const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, to);
+    int64_t begin, end, axis;
+    if (op->n_inputs != 1 || op->n_attributes != 3 || !has(op, "start") || !has(op, "end") ||
+        !arn_nchw_number(op, "start", 1, 0, 0, &begin) ||
+        !arn_nchw_number(op, "end", 1, 0, 0, &end) || !has(op, "axis") ||
+        !arn_nchw_number(op, "axis", 1, 0, 0, &axis)) {
+        return arn_rewrite_reject(c, "where it begins and ends is not known");
+    }
+    if (axis >= in->rank || end <= begin || end > in->dims[axis] ||
+        out->dims[axis] != end - begin) {
+        return arn_rewrite_reject(c, "it takes elements outside of its operand");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < in->rank && st == ARENAUT_OK; i++) {
+        if ((int64_t)i != axis) st = arn_label_copy(c, from, to, i);
+    }
+    int64_t *place = arn_label_axis(c, end - begin);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = begin; i < end; i++) {
+        place[i - begin] = arn_label_place(c, from, (uint32_t)axis, i);
+    }
+    c->labels[to].place[axis] = place;
+    return st;
+}
+
+static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
+    const bool slices = op->name && strcmp(op->name, "aten::slice_copy.Tensor") == 0;
+    if (!slices && (!op->name || strcmp(op->name, "aten::cat") != 0 || op->n_attributes != 1)) {
+        return arn_rewrite_reject(c, "it is no op that moves data");
+    }
+    const arenaut_status st = arn_rewrite_begin_move(c, op);
+    if (st != ARENAUT_OK) return st;
+    return slices ? follow_slice(c, op) : arn_rewrite_follow_join(c, op);
+}
+
+extern const arn_rewrite_rules arn_rewrite_aten;
+const arn_rewrite_rules arn_rewrite_aten = {"aten", true,        ARENAUT_OP_FUNCTIONAL,
+                                            knows,  follow_part, follow_move};
