@@ -340,12 +340,20 @@ static arenaut_status put_move(tiling *t, const arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-static bool is_as_before(const arenaut_op *a, const arenaut_op *b) {
-    return a->n_inputs == b->n_inputs && a->n_outputs == b->n_outputs &&
-           (a->n_inputs == 0 ||
-            memcmp(a->inputs, b->inputs, a->n_inputs * sizeof *a->inputs) == 0) &&
-           (a->n_outputs == 0 ||
-            memcmp(a->outputs, b->outputs, a->n_outputs * sizeof *a->outputs) == 0);
+/* Numbers alone do not tell: those that became free were given away. */
+static bool are_as_before(const tiling *t, const uint32_t *now, const uint32_t *before,
+                          uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (now[i] != before[i]) return false;
+        if (now[i] != ARENAUT_NONE && !t->rewrite->tensors[now[i]].same) return false;
+    }
+    return true;
+}
+
+static bool is_as_before(const tiling *t, const arenaut_op *op, const arenaut_op *old) {
+    return op->n_inputs == old->n_inputs && op->n_outputs == old->n_outputs &&
+           are_as_before(t, op->inputs, old->inputs, op->n_inputs) &&
+           are_as_before(t, op->outputs, old->outputs, op->n_outputs);
 }
 
 /* An op without a result has nothing that a tile could be. */
@@ -359,7 +367,7 @@ static arenaut_status put_op(tiling *t, uint32_t index) {
     const arenaut_op *old = &t->before->ops[before];
     put_scalars_before(t, old->file_index.id);
     begin_node(t);
-    if (!is_as_before(op, old)) return put_part(t, op, old);
+    if (!is_as_before(t, op, old)) return put_part(t, op, old);
     arn_json_put_value(t->json, t->nodes[old->file_index.id], &t->out);
     t->of_op[old->file_index.id] = 2;
     return ARENAUT_OK;

@@ -155,15 +155,6 @@ static row_slice put_op(row_tiling *b, const arn_row_tile_op *tile, uint32_t k) 
     return (row_slice){take(b, &all, tile->make), tile->make};
 }
 
-/* The first row that a later tile needs of op `k`'s result; past the end: none. */
-static int64_t next_wanted(const row_tiling *b, uint32_t tile, uint32_t k) {
-    for (uint32_t later = tile + 1; later < b->group->pieces; later++) {
-        const arn_rows want = arn_row_tile(b->counted, later, k)->want;
-        if (!arn_rows_none(want)) return want.begin;
-    }
-    return INT64_MAX;
-}
-
 /* Joins the line buffer with the new rows, and keeps the next tile's halo in it. */
 static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
     const uint32_t of = op_of(b, k)->outputs[0];
@@ -180,7 +171,7 @@ static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
     } else {
         *now = made;
     }
-    const arn_rows wanted = {next_wanted(b, tile, k), now->rows.end};
+    const arn_rows wanted = {arn_row_tile(b->counted, tile, k)->next, now->rows.end};
     if (!arn_row_tiles_keep(b->group) || arn_rows_none(wanted)) return;
     *line_buffer = (row_slice){take(b, now, wanted), wanted};
 }

@@ -199,6 +199,7 @@ static void heighten(const arn_row_tiles *b, uint32_t k, arn_row_tile_op *op) {
     const int64_t least = rows_for(facts_of(b, k), arn_rows_count(op->make));
     if (arn_rows_count(op->make) == least) return;
     op->make.end = op->make.begin + least < height ? op->make.begin + least : height;
+    if (height - op->make.end < facts_of(b, k)->least) op->make.end = height; /* too few are left */
     if (arn_rows_count(op->make) < least) op->make.begin = height > least ? height - least : 0;
     op->want = hull(op->want, op->make);
 }
@@ -207,7 +208,7 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
     const uint32_t n = b->group->n_ops;
     arn_row_tile_op *tile = b->ops + (size_t)number * n;
     for (uint32_t k = 0; k < n; k++) {
-        tile[k] = (arn_row_tile_op){{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+        tile[k] = (arn_row_tile_op){{0, 0}, {0, 0}, {0, 0}, {0, 0}, INT64_MAX};
         if (!b->results[k].is_result) continue;
         tile[k].want = arn_row_tile_own(b->group, number, b->results[k].height);
     }
@@ -226,6 +227,15 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
         return false;
     }
     return true;
+}
+
+/* Lets the tile before know what this one and later ones need. */
+static void look_ahead(arn_row_tiles *b, uint32_t tile) {
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        const arn_row_tile_op *it = arn_row_tile(b, tile, k);
+        const bool first = !arn_rows_none(it->want) && it->want.begin < it->next;
+        b->ops[(size_t)(tile - 1) * b->group->n_ops + k].next = first ? it->want.begin : it->next;
+    }
 }
 
 /* Bytes of live-in images that the op is the last to read. */
@@ -285,6 +295,7 @@ bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
     take_results(b);
     bool counted = true;
     for (uint32_t tile = 0; tile < group->pieces && counted; tile++) counted = count_tile(b, tile);
+    for (uint32_t tile = group->pieces; tile-- > 1 && counted;) look_ahead(b, tile);
     return counted;
 }
 

@@ -20,6 +20,7 @@ typedef struct arn_row_tile_op {
     arn_rows make;  /* those of them that are in no line buffer */
     arn_rows run;   /* rows that the op computes for that, some of them wrong if it is cropped */
     arn_rows input; /* rows of its operands with halo; none if it computes nothing */
+    int64_t next;   /* the first row of its result that a later tile needs; INT64_MAX: none */
 } arn_row_tile_op;
 
 /* One op of the group, the same in all tiles. */

@@ -68,6 +68,12 @@ static void number_main(making *m, const uint8_t *was_used, const uint8_t *used)
     }
 }
 
+/* Graphs of a dialect list what they are given, even if no op reads it. */
+static bool is_named_outside(const making *m, uint32_t t) {
+    const arenaut_class cls = m->before->tensors[t].cls;
+    return m->before->dialect && (cls == ARENAUT_CONSTANT || cls == ARENAUT_STATE);
+}
+
 static arenaut_status number_tensors(making *m) {
     const arenaut_allocator *allocator = m->draft->graph->allocator;
     const uint32_t n_before = m->before->n_tensors, n = n_before + m->draft->n_tensors;
@@ -79,6 +85,9 @@ static arenaut_status number_tensors(making *m) {
         const arenaut_op *op = &m->before->ops[i];
         mark(was_used, op->inputs, op->n_inputs);
         mark(was_used, op->outputs, op->n_outputs);
+    }
+    for (uint32_t t = 0; t < n_before; t++) {
+        if (is_named_outside(m, t)) was_used[t] = 0;
     }
     mark_main(used, m->draft);
     mark(used, method->inputs, method->n_inputs);

@@ -1,0 +1,290 @@
+"""torch.export archives in tiles: unmodified PyTorch computes the same bits node by node, in less memory, counted
+by the storages that are alive; a spoiled file is not the model any more."""
+
+import io
+import json
+import os
+import random
+import subprocess
+import zipfile
+from collections import Counter
+
+import pytest
+from conftest import COMMAND
+
+torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
+
+from exported_graphs import run, save  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
+NETS = 12
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """How many there are is part of the tile rule."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def save_module(module, args, path):
+    save(torch.export.export(module.eval(), args), path)
+
+
+def plan(path, output, stage="on", *flags):
+    return subprocess.run([COMMAND, "plan", path, "--split", stage, *flags, "-f", "-o", output], capture_output=True,
+                          text=True, check=False)
+
+
+def bits(results):
+    return [each.numpy().tobytes() for each in results]
+
+
+# ---- known nets ----
+
+
+class Block(nn.Module):
+    def __init__(self, before, after):
+        super().__init__()
+        self.parts = nn.Sequential(nn.Conv2d(before, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU(),
+                                   nn.Conv2d(after, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU())
+
+    def forward(self, x):
+        return self.parts(x)
+
+
+class UNet(nn.Module):
+    """Ronneberger et al. 2015, padded."""
+
+    def __init__(self, width, depth):
+        super().__init__()
+        widths = [width << level for level in range(depth + 1)]
+        self.down = nn.ModuleList(Block(a, b) for a, b in zip([3, *widths], widths))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.join = nn.ModuleList(Block(2 * a, a) for a in widths[:-1])
+        self.last = nn.Conv2d(width, 2, 1)
+
+    def forward(self, x):
+        kept = [self.down[0](x)]
+        for down in self.down[1:]:
+            kept.append(down(functional.max_pool2d(kept[-1], 2)))
+        x = kept.pop()
+        for up, join in zip(reversed(self.up), reversed(self.join)):
+            x = join(torch.cat([kept.pop(), up(x)], 1))
+        return self.last(x)
+
+
+class Dense(nn.Module):
+    """Five convolutions, each of all before it, and a scaled residual sum."""
+
+    def __init__(self, width, growth):
+        super().__init__()
+        self.convs = nn.ModuleList(nn.Conv2d(width + k * growth, growth if k < 4 else width, 3, 1, 1) for k in range(5))
+
+    def forward(self, x):
+        kept = [x]
+        for conv in self.convs[:4]:
+            kept.append(functional.leaky_relu(conv(torch.cat(kept, 1)), 0.2))
+        return x + 0.2 * self.convs[4](torch.cat(kept, 1))
+
+
+class Rrdb(nn.Module):
+    """Wang et al. 2018 (ESRGAN): four times as large, by nearest neighbours."""
+
+    def __init__(self, width, growth, blocks):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, width, 3, 1, 1), nn.Conv2d(width, 3, 3, 1, 1)
+        self.body = nn.Sequential(*(Dense(width, growth) for _ in range(blocks)), nn.Conv2d(width, width, 3, 1, 1))
+        self.up = nn.ModuleList(nn.Conv2d(width, width, 3, 1, 1) for _ in range(3))
+
+    def forward(self, x):
+        x = self.first(x)
+        x = x + self.body(x)
+        for up in self.up[:2]:
+            x = functional.leaky_relu(up(functional.interpolate(x, scale_factor=2)), 0.2)
+        return self.last(functional.leaky_relu(self.up[2](x), 0.2))
+
+
+def settle(module):
+    """Statistics of batch norms that are not trivial."""
+    for part in module.modules():
+        if isinstance(part, nn.BatchNorm2d):
+            nn.init.normal_(part.running_mean)
+            nn.init.uniform_(part.running_var, 0.5, 2)
+    return module
+
+
+KNOWN = {
+    # Bytes alive at most, at most so many in tiles.
+    "unet": (lambda: UNet(16, 3), (1, 3, 256, 256), 16 << 20, 0.45),
+    "rrdb": (lambda: Rrdb(32, 16, 2), (1, 3, 48, 48), 9 << 20, 0.45),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_nets_need_less(tmp_path, name):
+    make, shape, whole, part = KNOWN[name]
+    torch.manual_seed(5)
+    path, output, args = tmp_path / f"{name}.pt2", tmp_path / f"{name}.split.pt2", (torch.randn(shape),)
+    save_module(settle(make()), args, path)
+    done = plan(path, output)
+    assert done.returncode == 0, done.stderr
+    wanted, before = run(path, args)
+    found, after = run(output, args)
+    print(f"{name}: {before:,} -> {after:,}")
+    assert bits(found) == bits(wanted)
+    assert before >= whole
+    assert after <= part * before
+
+
+def test_what_was_planned_is_what_is_alive(tmp_path):
+    """PyTorch keeps what the plan keeps; the caller owns the input."""
+    path, output, args = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2", (torch.randn(1, 3, 256, 256),)
+    save_module(UNet(16, 3), args, path)
+    done = plan(path, output, "on", "--json")
+    assert done.returncode == 0, done.stderr
+    planned, inputs = json.loads(done.stdout)["result"]["arena"], args[0].nbytes
+    assert planned - inputs <= run(output, args)[1] <= planned
+
+
+# ---- random nets ----
+
+
+class Net(nn.Module):
+    """What tiles have to get right: windows with strides, dilation and padding, depthwise ones, pools, constants by
+    channel, joins of channels, images that are resized, values that several nodes read or that are results."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.random = random.Random(seed)
+        torch.manual_seed(seed)
+        self.parts = nn.ModuleList()
+        width, channels = self.random.choice([32, 48, 64]), self.random.choice([16, 24, 32])
+        self.input = torch.randn(1, channels, self.random.randint(50, 80), width)
+        self.steps, shapes = [], [self.input.shape]
+        while len(self.steps) < 9:
+            of = len(shapes) - 1 - min(int(self.random.expovariate(1.2)), len(shapes) - 1)
+            step = self.draw(of, shapes)
+            if step is None:
+                continue
+            with torch.no_grad():
+                shape = step([torch.zeros(each) for each in shapes]).shape
+            if min(shape[2:]) >= 4 and shape.numel() < 400_000:
+                self.steps.append(step)
+                shapes.append(shape)
+        self.results = sorted({len(shapes) - 1, self.random.randrange(1, len(shapes))})
+
+    def add(self, part):
+        self.parts.append(part.eval())
+        return part
+
+    def draw(self, of, shapes):
+        channels, pick = shapes[of][1], self.random.choice
+        kind = pick(["conv", "conv", "conv", "depthwise", "pool", "norm", "curve", "constant", "sum", "join", "up", "grow",
+                     "shuffle"])
+        if kind == "conv":
+            size, stride, dilation = pick([2, 3, 3, 5]), pick([1, 1, 1, 2]), pick([1, 1, 2])
+            part = self.add(nn.Conv2d(channels, pick([16, 24, 32]), (size, pick([1, 3])), (stride, pick([1, 2])),
+                                      (pick([0, (size - 1) * dilation // 2]), pick([0, 1])), (dilation, 1), bias=pick([True, False])))
+            return lambda values: part(values[of])
+        if kind == "depthwise":
+            part = self.add(nn.Conv2d(channels, channels, 3, pick([1, 2]), 1, groups=channels))
+            return lambda values: part(values[of])
+        if kind == "pool":
+            make, size = pick([nn.MaxPool2d, nn.AvgPool2d]), pick([2, 3])
+            part = make(size, pick([1, 2, size]), pick([0, 1]))
+            return lambda values: part(values[of])
+        if kind == "norm":
+            part = self.add(settle(nn.BatchNorm2d(channels)))
+            return lambda values: part(values[of])
+        if kind == "curve":
+            part = pick([nn.ReLU(), nn.LeakyReLU(0.1), nn.ReLU6(), nn.Hardswish(), nn.SiLU(), nn.Sigmoid(), nn.Tanh(),
+                         nn.Hardtanh(-0.5, 0.7), nn.Hardsigmoid(), nn.GELU()])
+            return lambda values: part(values[of])
+        if kind == "constant":
+            part = nn.Parameter(torch.randn(pick([(1, channels, 1, 1), (channels, 1, 1), (1,), (shapes[of][3],)])))
+            self.register_parameter(f"constant{len(self.steps)}_{len(self.parts)}_{self.random.random()}".replace(".", "_"), part)
+            return pick([lambda values: values[of] * part, lambda values: part - values[of], lambda values: values[of] + 1.5])
+        others = [k for k, shape in enumerate(shapes) if shape[2:] == shapes[of][2:]]
+        other = pick(others)
+        if kind == "join":
+            return lambda values: torch.cat([values[of], values[other]], 1)
+        if kind == "sum" and shapes[other] == shapes[of]:
+            return pick([lambda values: values[of] + values[other], lambda values: values[of] * values[other]])
+        if kind == "up":
+            mode, factor = pick(["nearest", "bilinear"]), pick([2, 4])
+            return lambda values: functional.interpolate(values[of], scale_factor=factor, mode=mode)
+        if kind == "grow":
+            part = self.add(nn.ConvTranspose2d(channels, 16, 2, 2))
+            return lambda values: part(values[of])
+        if kind == "shuffle" and channels % 4 == 0:
+            return lambda values: functional.pixel_shuffle(values[of], 2)
+        return None
+
+    def forward(self, x):
+        values = [x]
+        for step in self.steps:
+            values.append(step(values))
+        return tuple(values[k] for k in self.results)
+
+
+def test_random_nets_compute_the_same(tmp_path):
+    compared, reasons = Counter(), Counter()
+    for seed in range(NETS * THOROUGH):
+        net = Net(seed)
+        path, output, args = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2", (net.input,)
+        save_module(net, args, path)
+        wanted = bits(run(path, args)[0])
+        for mode in ("rows", "kept") * 4:
+            first = net.random.randrange(len(net.steps))
+            last = min(len(net.steps) - 1, first + net.random.randrange(6))
+            stage = f"{first}-{last}/{net.random.randint(2, 5)}:{mode}"
+            done = plan(path, output, stage)
+            if done.returncode:
+                assert "cannot be split so" in done.stderr, (seed, stage, done.stderr)
+                reasons[done.stderr.split("so: ")[1].strip()] += 1
+                continue
+            assert bits(run(output, args)[0]) == wanted, (seed, stage)
+            compared[mode] += 1
+    print(dict(compared), dict(reasons))
+    assert compared["rows"] > NETS * THOROUGH // 2 < compared["kept"]
+
+
+# ---- what is refused ----
+
+
+class InPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(8, 16, 3)
+
+    def forward(self, x):
+        return functional.max_pool2d(functional.relu_(self.conv(x)), 2)
+
+
+def test_what_updates_in_place_is_not_split(tmp_path):
+    path, output = tmp_path / "x.pt2", tmp_path / "y.pt2"
+    save_module(InPlace(), (torch.randn(1, 8, 64, 64),), path)
+    done = plan(path, output, "0-1/2:rows")
+    assert done.returncode != 0
+    assert "updates its operands in place" in done.stderr
+    assert "run_decompositions()" in done.stderr
+    assert not output.exists()
+
+
+def respell(path, spoil):
+    """The archive with another text of its model."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w") as new:
+        for entry in old.namelist():
+            content = old.read(entry)
+            if entry.endswith("/models/model.json"):
+                model = json.loads(content)
+                spoil(model["graph_module"]["graph"])
+                content = json.dumps(model).encode()
+            new.writestr(zipfile.ZipInfo(entry), content)
+    path.write_bytes(out.getvalue())
