@@ -24,12 +24,15 @@ typedef struct row_tiling {
     const arn_row_tiles *counted;
     const arn_tile_graph *graph;
     const arenaut_split_stage *group;
-    row_slice *now;         /* per op: its result in this tile */
+    row_slice *now;         /* per op: its result in this tile, or the rows of it gathered last */
     row_slice *line_buffer; /* per op: the rows kept for the next tile */
+    row_slice *segments;    /* per op, then most_segments of them: a long line buffer, in pieces */
+    uint32_t *n_segments;   /* per op; 0: the line buffer is in one piece */
     uint32_t *tiles;        /* per op, then tile: tiles of a result of the group */
     uint32_t *start;        /* per tile, and where the last ends: the op of the draft */
     uint32_t *handed;       /* tensors of a tile that are read after it */
     uint32_t *inputs;       /* of the op at work */
+    uint32_t *parts;        /* of the rows at work */
 } row_tiling;
 
 static const arenaut_op *op_of(const row_tiling *b, uint32_t k) {
@@ -81,6 +84,43 @@ static uint32_t take(row_tiling *b, const row_slice *from, arn_rows wanted) {
                            wanted.end - wanted.begin);
 }
 
+static bool lie_in(arn_rows some, arn_rows all) {
+    return some.begin >= all.begin && some.end <= all.end;
+}
+
+/* Of one op: each tile adds one, which is cut into some of two steps of the tiles. */
+static size_t most_segments(const arenaut_split_stage *group) {
+    return 2 * (size_t)group->pieces + 2;
+}
+
+static row_slice *segments_of(const row_tiling *b, uint32_t k) {
+    return &b->segments[k * most_segments(b->group)];
+}
+
+/* Rows of op `k`'s result that its segments have. The one in front may have some of the next, too.
+ */
+static void gather_segments(row_tiling *b, uint32_t k, arn_rows wanted) {
+    const row_slice *segments = segments_of(b, k);
+    const uint32_t of = op_of(b, k)->outputs[0];
+    uint32_t n = 0;
+    arn_rows rest = wanted;
+    for (uint32_t i = 0; i < b->n_segments[k]; i++) {
+        const int64_t end = segments[i].rows.end < rest.end ? segments[i].rows.end : rest.end;
+        if (end <= rest.begin || segments[i].rows.begin > rest.begin) continue;
+        b->parts[n++] = take(b, &segments[i], (arn_rows){rest.begin, end});
+        rest.begin = end;
+    }
+    b->now[k] = (row_slice){
+        arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), b->parts, n, ARENAUT_NONE, of),
+        wanted};
+}
+
+/* Rows of op `k`'s result that this tile needs. */
+static uint32_t take_rows(row_tiling *b, uint32_t k, arn_rows wanted) {
+    if (b->n_segments[k] > 0 && !lie_in(wanted, b->now[k].rows)) gather_segments(b, k, wanted);
+    return take(b, &b->now[k], wanted);
+}
+
 /* The operands of op `k` in a tile: rows of images, and constants as they are. */
 static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs) {
     const arenaut_op *op = op_of(b, k);
@@ -94,8 +134,8 @@ static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs)
         }
         const row_slice whole = {id, {0, height(b, id)}};
         const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
-        inputs[i] = take(b, from == ARENAUT_NONE ? &whole : &b->now[from],
-                         repeats ? (arn_rows){0, 1} : wanted);
+        const arn_rows rows = repeats ? (arn_rows){0, 1} : wanted;
+        inputs[i] = from == ARENAUT_NONE ? take(b, &whole, rows) : take_rows(b, from, rows);
     }
 }
 
@@ -155,8 +195,43 @@ static row_slice put_op(row_tiling *b, const arn_row_tile_op *tile, uint32_t k) 
     return (row_slice){take(b, &all, tile->make), tile->make};
 }
 
+/* Of a segment: two steps of the tiles. */
+static int64_t most_rows(const row_tiling *b, uint32_t k) {
+    return 2 * (b->counted->results[k].height / b->group->pieces + 1);
+}
+
+/* Adds rows to the segments of op `k`'s result, without those that no later tile needs after this
+ * one has run; `first`: that this one does. */
+static void add_segment(row_tiling *b, uint32_t k, row_slice made, int64_t first) {
+    row_slice *segments = segments_of(b, k);
+    uint32_t n = 0;
+    if (b->n_segments[k] == 0 && b->line_buffer[k].rows.end > first) {
+        segments[0] = b->line_buffer[k];
+        b->n_segments[k] = 1;
+    }
+    for (uint32_t i = 0; i < b->n_segments[k]; i++) {
+        if (segments[i].rows.end > first) segments[n++] = segments[i];
+    }
+    if (!arn_rows_none(made.rows)) segments[n++] = made;
+    b->n_segments[k] = n;
+    b->now[k] = made;
+}
+
+/* A line buffer of many more rows than a tile makes would be copied in each of them: it stays in
+ * segments, of which readers take what they need. */
+static bool is_long(const row_tiling *b, uint32_t tile, uint32_t k, arn_rows made) {
+    const int64_t next = arn_row_tile(b->counted, tile, k)->next;
+    const int64_t end = arn_rows_none(made) ? b->line_buffer[k].rows.end : made.end;
+    if (!b->segments || !arn_row_tiles_keep(b->group)) return false;
+    return b->n_segments[k] > 0 || (next < end && end - next > most_rows(b, k));
+}
+
 /* Joins the line buffer with the new rows, and keeps the next tile's halo in it. */
 static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
+    if (is_long(b, tile, k, made.rows)) {
+        add_segment(b, k, made, arn_row_tile(b->counted, tile, k)->want.begin);
+        return;
+    }
     const uint32_t of = op_of(b, k)->outputs[0];
     const arn_rows want = arn_row_tile(b->counted, tile, k)->want;
     const uint32_t rows = arn_tile_dim(b->graph, ARN_AXIS_H);
@@ -176,6 +251,20 @@ static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
     *line_buffer = (row_slice){take(b, now, wanted), wanted};
 }
 
+/* Cuts the segment that op `k` has added into such as can end one after the other. */
+static void cut_segment(row_tiling *b, uint32_t k) {
+    const int64_t most = most_rows(b, k);
+    const uint32_t last = b->n_segments[k] - 1;
+    const row_slice whole = segments_of(b, k)[last];
+    if (arn_rows_count(whole.rows) <= most) return;
+    b->n_segments[k] = last;
+    for (int64_t at = whole.rows.begin; at < whole.rows.end; at += most) {
+        const int64_t end = at + most < whole.rows.end ? at + most : whole.rows.end;
+        const arn_rows rows = {at, end};
+        segments_of(b, k)[b->n_segments[k]++] = (row_slice){take(b, &whole, rows), rows};
+    }
+}
+
 static void put_tile(row_tiling *b, uint32_t tile) {
     const uint32_t n = b->group->n_ops, n_tiles = b->group->pieces;
     for (uint32_t k = 0; k < n; k++) {
@@ -186,8 +275,17 @@ static void put_tile(row_tiling *b, uint32_t tile) {
         keep(b, tile, k, made);
         if (!b->counted->results[k].is_result) continue;
         const arn_rows own = arn_row_tile_own(b->group, tile, b->counted->results[k].height);
-        b->tiles[(size_t)k * n_tiles + tile] = take(b, &b->now[k], own);
+        b->tiles[(size_t)k * n_tiles + tile] = take_rows(b, k, own);
     }
+    for (uint32_t k = 0; k < n; k++) {
+        if (b->n_segments[k] > 0) cut_segment(b, k);
+    }
+}
+
+/* What a tile has added to the rows of op `k`'s result that are kept. */
+static uint32_t kept_of(const row_tiling *b, uint32_t k) {
+    const uint32_t n = b->n_segments[k];
+    return n > 0 ? segments_of(b, k)[n - 1].tensor : b->line_buffer[k].tensor;
 }
 
 /* Lets the next tile run after this one in any sequence of the runtime: after its results
@@ -198,7 +296,7 @@ static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
     const uint32_t n_tiles = b->group->pieces;
     uint32_t n = 0;
     for (uint32_t k = b->group->n_ops; k-- > 0 && tile + 1 < n_tiles;) {
-        const uint32_t made = b->tiles[(size_t)k * n_tiles + tile], kept = b->line_buffer[k].tensor;
+        const uint32_t made = b->tiles[(size_t)k * n_tiles + tile], kept = kept_of(b, k);
         const bool hands = b->counted->results[k].is_result && made >= there;
         if (hands) b->handed[n++] = made;
         if (kept >= there && kept != ARENAUT_NONE && !(hands && kept == made))
@@ -262,13 +360,18 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .graph = counted->graph,
         .group = counted->group,
         .now = arn_allocate_zeroed(allocator, 2 * n, sizeof(row_slice)),
-        .tiles = arn_allocate_zeroed(allocator, (n + 1) * n_tiles + 1 + 2 * n, sizeof(uint32_t)),
+        .tiles = arn_allocate_zeroed(allocator, (n + 3) * n_tiles + 3 + 3 * n, sizeof(uint32_t)),
     };
+    const bool in_segments = draft->graph->dialect->segments;
     b.inputs = arn_allocate(allocator, most_inputs(&b), sizeof *b.inputs);
-    if (b.now && b.tiles && b.inputs) {
+    if (in_segments)
+        b.segments = arn_allocate(allocator, n * most_segments(b.group), sizeof *b.segments);
+    if (b.now && b.tiles && b.inputs && (b.segments || !in_segments)) {
         b.line_buffer = b.now + n;
         b.start = b.tiles + n * n_tiles;
         b.handed = b.start + n_tiles + 1;
+        b.n_segments = b.handed + 2 * n;
+        b.parts = b.n_segments + n;
         put_all(&b);
     } else {
         draft->failed = true;
@@ -276,6 +379,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
     arn_release(allocator, b.now);
     arn_release(allocator, b.tiles);
     arn_release(allocator, b.inputs);
+    arn_release(allocator, b.segments);
 }
 
 bool arn_row_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {

@@ -20,6 +20,7 @@ typedef struct arn_tile_dialect {
     bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
     bool channels;     /* tiles may be channels */
     bool calls;        /* tiles may be outlined */
+    bool segments;     /* line buffers may be several tensors */
     bool keeps_state;  /* nothing writes state in programs that are not refused */
 
     /* The reason why no tiles are made in a program; NULL: they are. */
