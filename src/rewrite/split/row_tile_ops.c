@@ -362,7 +362,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .now = arn_allocate_zeroed(allocator, 2 * n, sizeof(row_slice)),
         .tiles = arn_allocate_zeroed(allocator, (n + 3) * n_tiles + 3 + 3 * n, sizeof(uint32_t)),
     };
-    const bool in_segments = draft->graph->dialect->segments;
+    const bool in_segments = draft->graph->dialect->many_tiles;
     b.inputs = arn_allocate(allocator, most_inputs(&b), sizeof *b.inputs);
     if (in_segments)
         b.segments = arn_allocate(allocator, n * most_segments(b.group), sizeof *b.segments);

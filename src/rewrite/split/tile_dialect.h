@@ -20,7 +20,8 @@ typedef struct arn_tile_dialect {
     bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
     bool channels;     /* tiles may be channels */
     bool calls;        /* tiles may be outlined */
-    bool segments;     /* line buffers may be several tensors */
+    bool many_tiles;   /* an op costs next to nothing, so that tiles may be many: long line buffers
+                        * are several tensors, and numbers of tiles are tried by leaps */
     bool keeps_state;  /* nothing writes state in programs that are not refused */
 
     /* The reason why no tiles are made in a program; NULL: they are. */

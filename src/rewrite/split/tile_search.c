@@ -19,12 +19,14 @@
 #include "rewrite/find_within.h"
 #include "rewrite/split/pareto_front.h"
 #include "rewrite/split/row_tiles.h"
+#include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 
 enum {
     LONGEST = 96,      /* ops of a candidate group */
     FEW = 12,          /* tiles, up to which each number is tried */
-    PATIENCE = 2,      /* times in a row that more tiles need no less */
+    PATIENCE = 2,      /* times in a row that more tiles need no less, */
+    LEAPS = 5,         /* where they are tried by leaps */
     EFFORT = 20000000, /* ops of drafts, in all, unless the caller says how many */
     COUNTED_PER_OP =
         8, /* ops of row tiles that are counted in the time that one is put into a draft */
@@ -419,6 +421,10 @@ static int64_t length(const search *s, const group_range *w, arenaut_split_mode 
  * another case, since they are not all of one size; but for row tiles of equal height. */
 static uint32_t more_tiles(const search *s, const group_range *w, const attempt *it) {
     const int64_t all = length(s, w, it->mode), size = (all + it->pieces - 1) / it->pieces;
+    if (graph_of(s)->dialect->many_tiles) {
+        const uint32_t next = it->pieces + (it->pieces + 2) / 3;
+        return next <= all ? next : 0;
+    }
     if (it->mode != ARENAUT_SPLIT_KEPT_CALLED && it->pieces < FEW) return it->pieces + 1;
     return size <= 1 ? 0 : (uint32_t)((all + size - 2) / (size - 1));
 }
@@ -465,7 +471,7 @@ static bool try_next(search *s, attempt *it) {
     if (!hopeless && find_price(s, w, &c) && !is_dominated(s, c.peak, c.price.kept, repeats)) {
         add_candidate(s, &c);
     }
-    return it->idle < PATIENCE;
+    return it->idle < (graph_of(s)->dialect->many_tiles ? LEAPS : PATIENCE);
 }
 
 static bool asks_for_scratch(const search *s, const group_range *w) {
