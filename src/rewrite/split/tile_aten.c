@@ -7,7 +7,13 @@
 
 #include "rewrite/split/tile_nchw.h"
 
-enum { UNKNOWN = -1 };
+enum {
+    UNKNOWN = -1,
+    /* Of the process, once a node is loaded: some hundred bytes in ExecuTorch, and 12 KiB in
+     * PyTorch 2.13, whose graphs are not meant to be small. */
+    KEPT_PER_NODE = 2048,
+    MOST_MACS = 5, /* percent */
+};
 
 /* ---- the tile rule ----
  *
@@ -343,6 +349,8 @@ const arn_tile_dialect arn_tile_aten = {
     .batches = true,
     .inputs_apart = true,
     .many_tiles = true,
+    .most_macs = {true, MOST_MACS},
+    .kept = KEPT_PER_NODE,
     .keeps_state = true,
     .refuse = refuse,
     .take_operator = take_operator,

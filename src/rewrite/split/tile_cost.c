@@ -16,6 +16,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "kernels/distance.h"
+#include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tiled_draft.h"
 
 enum {
@@ -188,6 +189,7 @@ static uint64_t guess_kept(const arn_draft *draft, const arn_draft_op *op) {
     const arn_tile_kind kind =
         op->before == ARENAUT_NONE ? ARN_TILE_OPAQUE : draft->graph->ops[op->before].kind;
     const bool convolution = kind == ARN_TILE_CONV || kind == ARN_TILE_DEPTHWISE;
+    if (draft->graph->dialect->kept > 0) return draft->graph->dialect->kept;
     return KEPT_PER_OP + (convolution ? KEPT_PER_CHANNEL * (uint64_t)channels_of(draft, op) : 0);
 }
 

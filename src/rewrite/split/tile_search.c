@@ -305,7 +305,9 @@ static void count_notes(search *s) {
 }
 
 static void price_program(search *s) {
-    const arenaut_optional_id *limit = &s->space.options->max_macs;
+    const arenaut_optional_id usual = graph_of(s)->dialect->most_macs,
+                              *asked = &s->space.options->max_macs;
+    const arenaut_optional_id *limit = asked->given ? asked : &usual;
     double macs = 0;
     for (uint32_t op = 0; op < graph_of(s)->program->n_ops && !s->failed; op++) {
         if (arn_budget_ended(s->budget)) return;
