@@ -212,10 +212,16 @@ static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, 
     if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
 }
 
-TEST(tiles_that_would_have_other_bits_are_refused) {
+TEST(low_tiles_become_as_high_as_their_kernels_need) {
     arenaut_program *p = chain();
-    expect_refused(p, (arenaut_split_stage){0, 2, 40, ARENAUT_SPLIT_ROWS}, "makes other bits");
-    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 2, 30, ARENAUT_SPLIT_ROWS}));
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 2, 40, ARENAUT_SPLIT_ROWS});
+    assert_true(rewrite->macs > rewrite->macs_before);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(modes_and_versions_that_have_no_tiles_are_refused) {
+    arenaut_program *p = chain();
     expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "not channels");
     expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_KEPT_CALLED}, "no calls");
     p->dialect_version = 12;

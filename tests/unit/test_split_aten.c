@@ -1,0 +1,175 @@
+/* Tiles of PyTorch's operators: the checker on tiled programs of which one number or one argument
+ * is wrong, and the tile rule. That tiles compute the same is for PyTorch to say
+ * (tests/pytest/test_split_pt2.py). */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/programs.h"
+
+enum { C = 1, H = 2, W = 3 };
+
+static uint32_t add(arenaut_program *p, arenaut_class cls, int64_t n, int64_t channels,
+                    int64_t height, int64_t width) {
+    const int64_t dims[] = {n, channels, height, width};
+    arenaut_tensor tensor = arenaut_tensor_default();
+    uint32_t id;
+    char name[16];
+    snprintf(name, sizeof name, "t%u", (unsigned)p->n_tensors);
+    tensor.name = name;
+    tensor.method = 0;
+    tensor.cls = cls;
+    tensor.dtype = ARENAUT_DTYPE_FLOAT32;
+    tensor.rank = 4;
+    tensor.dims = dims;
+    assert_int_equal(arenaut_dense_bytes(tensor.dtype, dims, 4, &tensor.bytes, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_program_add_tensor(p, &tensor, &id, NULL), ARENAUT_OK);
+    return id;
+}
+
+static uint32_t add_image(arenaut_program *p, int64_t channels, int64_t height, int64_t width) {
+    return add(p, ARENAUT_INTERMEDIATE, 1, channels, height, width);
+}
+
+#define ATTRIBUTES(...)                               \
+    .attributes = (arenaut_attribute[]){__VA_ARGS__}, \
+    .n_attributes = sizeof((arenaut_attribute[]){__VA_ARGS__}) / sizeof(arenaut_attribute)
+#define INTS(name, ...) \
+    {name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__}, NULL}
+#define FUNCTIONAL .kind = ARENAUT_OP_FUNCTIONAL
+
+static uint32_t add_conv(arenaut_program *p, uint32_t x, int64_t channels, int64_t stride) {
+    const int64_t *in = p->tensors[x].dims;
+    const int64_t height = (in[H] - 1) / stride + 1, width = (in[W] - 1) / stride + 1;
+    const uint32_t weights = add(p, ARENAUT_CONSTANT, channels, in[C], 3, 3);
+    const uint32_t y = add_image(p, channels, height, width);
+    ADD_OP(p, .name = "aten::conv2d", FUNCTIONAL, IN(x, weights), OUT(y),
+           ATTRIBUTES(INTS("strides", stride, stride), INTS("pads", 1, 1, 1, 1)));
+    return y;
+}
+
+/* A net with a window of each kind. */
+static arenaut_program *chain(int64_t width) {
+    arenaut_program *p = new_program();
+    begin_method(p, "forward");
+    assert_int_equal(arenaut_program_set_dialect(p, "aten", NULL), ARENAUT_OK);
+    const uint32_t x = add(p, ARENAUT_INPUT, 1, 8, 64, width);
+    const uint32_t wide = add_conv(p, x, 16, 1), relu = add_image(p, 16, 64, width);
+    ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(wide), OUT(relu));
+    const uint32_t half = add_conv(p, relu, 8, 2), up = add_image(p, 8, 64, width);
+    ADD_OP(p, .name = "aten::upsample_bilinear2d.vec", FUNCTIONAL, IN(half), OUT(up),
+           ATTRIBUTES(INTS("align_corners", 0), INTS("scales", 2, 2)));
+    const uint32_t both = add_image(p, 24, 64, width), pool = add_image(p, 24, 32, width / 2);
+    ADD_OP(p, .name = "aten::cat", FUNCTIONAL, IN(up, relu), OUT(both),
+           ATTRIBUTES(INTS("axis", 1)));
+    ADD_OP(p, .name = "aten::max_pool2d", FUNCTIONAL, IN(both), OUT(pool),
+           ATTRIBUTES(INTS("kernel_shape", 3, 3), INTS("strides", 2, 2), INTS("pads", 1, 1, 1, 1)));
+    p->tensors[pool].cls = ARENAUT_OUTPUT;
+    assert_int_equal(arenaut_program_set_method_io(p, 0, &x, 1, &pool, 1, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_program_validate(p, NULL), ARENAUT_OK);
+    return p;
+}
+
+static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_mode mode) {
+    const arenaut_split_stage stage = {0, 6, 3, mode};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    if (arenaut_check_rewrite(p, rewrite, NULL, &finding, &err) != ARENAUT_OK) {
+        fail_msg("%s%s", err.msg, finding.msg);
+    }
+    return rewrite;
+}
+
+static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {
+    arenaut_finding finding;
+    return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
+}
+
+/* ---- what is refused ---- */
+
+TEST(small_images_stay_whole) {
+    arenaut_program *p = chain(32); /* the first convolution reads 16,384 elements */
+    const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
+    arenaut_program_free(p);
+}
+
+TEST(programs_that_write_their_operands_stay_whole) {
+    arenaut_program *p = chain(128);
+    const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    p->ops[1].kind = ARENAUT_OP_IN_PLACE;
+    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "in place"));
+    arenaut_program_free(p);
+}
+
+/* ---- findings of the checker ---- */
+
+/* Whether a number that is wrong by so much makes another program: a row of padding more behind is
+ * not, where no window of a stride of two reaches it. */
+static bool matters(const arenaut_op *op, const arenaut_attribute *a, uint32_t k) {
+    return strcmp(a->name, "pads") != 0 || k < 2 || op->attributes[0].numbers[0] == 1;
+}
+
+TEST(any_wrong_number_is_found) {
+    arenaut_program *p = chain(128);
+    uint32_t n = 0;
+    for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+        arenaut_rewrite *rewrite = split(p, (arenaut_split_mode)mode);
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            const arenaut_op *op = &rewrite->program->ops[i];
+            for (uint32_t a = 0; a < op->n_attributes; a++) {
+                for (uint32_t k = 0; k < op->attributes[a].n_numbers; k++) {
+                    int64_t *number = (int64_t *)(uintptr_t)&op->attributes[a].numbers[k];
+                    if (!matters(op, &op->attributes[a], k)) continue;
+                    for (int64_t by = -1; by <= 1; by += 2, n++) {
+                        *number += by;
+                        if (is_accepted(p, rewrite)) {
+                            fail_msg("op %u, %s: %s may be %d", i, op->name, op->attributes[a].name,
+                                     (int)*number);
+                        }
+                        *number -= by;
+                    }
+                }
+            }
+        }
+        arenaut_rewrite_free(rewrite);
+    }
+    assert_true(n > 200);
+    arenaut_program_free(p);
+}
+
+static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/* Line buffers may hold the same rows as the tensor that they were taken from. */
+TEST(any_wrong_tile_is_found) {
+    arenaut_program *p = chain(128);
+    uint32_t n = 0;
+    arenaut_rewrite *rewrite = split(p, ARENAUT_SPLIT_ROWS);
+    arenaut_program *made = rewrite->program;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        for (uint32_t k = 0; k < made->ops[i].n_inputs; k++) {
+            uint32_t *input = (uint32_t *)(uintptr_t)&made->ops[i].inputs[k];
+            const uint32_t right = *input;
+            for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+                if (t == right || !same_sizes(&made->tensors[t], &made->tensors[right])) continue;
+                *input = t;
+                if (is_accepted(p, rewrite)) fail_msg("op %u reads tensor %u", i, t);
+                n++;
+            }
+            *input = right;
+        }
+    }
+    assert_true(n > 10);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
