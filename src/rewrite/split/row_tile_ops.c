@@ -252,10 +252,11 @@ static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
 }
 
 /* Cuts the segment that op `k` has added into such as can end one after the other. */
-static void cut_segment(row_tiling *b, uint32_t k) {
+static void cut_segment(row_tiling *b, uint32_t tile, uint32_t k) {
     const int64_t most = most_rows(b, k);
     const uint32_t last = b->n_segments[k] - 1;
     const row_slice whole = segments_of(b, k)[last];
+    if (arn_row_tile(b->counted, tile, k)->next >= whole.rows.end) return; /* nothing reads it */
     if (arn_rows_count(whole.rows) <= most) return;
     b->n_segments[k] = last;
     for (int64_t at = whole.rows.begin; at < whole.rows.end; at += most) {
@@ -278,7 +279,7 @@ static void put_tile(row_tiling *b, uint32_t tile) {
         b->tiles[(size_t)k * n_tiles + tile] = take_rows(b, k, own);
     }
     for (uint32_t k = 0; k < n; k++) {
-        if (b->n_segments[k] > 0) cut_segment(b, k);
+        if (b->n_segments[k] > 0) cut_segment(b, tile, k);
     }
 }
 
