@@ -100,7 +100,8 @@ static arenaut_status write_nodes(const arenaut_result *result, arenaut_sink sin
 extern const arenaut_format arn_format_pt2;
 const arenaut_format arn_format_pt2 = {
     .name = "pt2",
-    .summary = "torch.export archive; tiles, an order of its nodes, and rematerialized ones go inside",
+    .summary =
+        "torch.export archive; tiles, an order of its nodes, and rematerialized ones go inside",
     .extensions = ".pt2",
     .recognise = recognise,
     .read = read_document,
