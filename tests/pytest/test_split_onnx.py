@@ -230,7 +230,6 @@ def test_old_models_are_refused_with_the_reason(arenaut, tmp_path):
 
 
 @pytest.mark.parametrize(("stage", "why"), [
-    ("0-4/13:rows", "so low that its kernel makes other bits"),
     ("0-4/4:channels", "rows, not channels"),
     ("0-4/4:kept+calls", "no calls"),
     ("0-9/2:rows", "5 ops, numbered from 0"),
