@@ -1,6 +1,6 @@
 /* ONNX models. The format can hold no plan: ONNX Runtime plans when it loads a model. Plans are
- * written as JSON, CSV or a C header; the schedule of the nodes goes into the model, and tiles. The parts lie
- * in onnx/. */
+ * written as JSON, CSV or a C header; the schedule of the nodes goes into the model, and tiles. The
+ * parts lie in onnx/. */
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"

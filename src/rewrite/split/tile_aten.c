@@ -311,16 +311,6 @@ static const char *refuse(const arenaut_program *program) {
 
 /* ---- moves ---- */
 
-/* What is taken stands in its arguments. */
-static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
-                           uint32_t *operands) {
-    (void)draft;
-    (void)slice;
-    (void)dims;
-    (void)operands;
-    return 1;
-}
-
 static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
     attributes[0] = (arenaut_attribute){"axis", 1, &op->axis, NULL};
     attributes[1] = (arenaut_attribute){"start", 1, &op->begin, NULL};
@@ -354,7 +344,6 @@ const arn_tile_dialect arn_tile_aten = {
     .keeps_state = true,
     .refuse = refuse,
     .take_operator = take_operator,
-    .list_slice = list_slice,
     .describe_move = describe_move,
     .describe_part = describe_part,
 };

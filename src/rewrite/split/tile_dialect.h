@@ -36,7 +36,7 @@ typedef struct arn_tile_dialect {
 
     /* Adds the operands of a slice behind its image, operands[0], and gives the number of its
      * operands. It has elements [begin, end) along dimension `axis` of the image, and then these
-     * dims. */
+     * dims. NULL: the image is all that it reads, and its attributes say the rest. */
     uint32_t (*list_slice)(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands);
     /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. */

@@ -165,7 +165,8 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
                           .begin = begin,
                           .end = begin + count};
     uint32_t inputs[ARN_MOVE_OPERANDS] = {image};
-    slice.n_inputs = draft->graph->dialect->list_slice(draft, &slice, dims, inputs);
+    const arn_tile_dialect *dialect = draft->graph->dialect;
+    slice.n_inputs = dialect->list_slice ? dialect->list_slice(draft, &slice, dims, inputs) : 1;
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
     add_op(draft, &slice, inputs, &made);
