@@ -26,7 +26,7 @@ arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *e
     }
     if (st != ARENAUT_OK || !are_fixed(program)) return st;
     for (uint32_t t = 0; t < program->n_tensors; t++) program->tensors[t].dim_exprs = NULL;
-    program->n_symbols = 0;
+    program->n_symbols = program->n_exprs = 0;
     return ARENAUT_OK;
 }
 

@@ -209,6 +209,10 @@ def test_sizes_that_inputs_leave_open_are_stated_in_the_tiled_file(arenaut, aren
     assert "the sizes 'height', 'width' are open" in done.stderr and not output.exists()
     arenaut_json("plan", path, "--split", "0-4/6:rows", "--dim", "height=96", "--dim", "width=96", "-o", output)
     assert same_bits(run(output, feed), run(path, feed))
+    searched = tmp_path / "searched.onnx"
+    found = arenaut_json("plan", path, "--split", "on", "--dim", "height=96", "--dim", "width=96", "-o", searched)
+    assert found["split"]["stages"]
+    assert same_bits(run(searched, feed), run(path, feed))
     with pytest.raises(Exception, match="Got invalid dimensions for input"):
         run(output, {"x": np.zeros((1, 3, 80, 96), "f4")})
     done = arenaut("plan", path, "--split", "0-4/6:rows", "--dim", "height=64..96", "--dim", "width=96", "-o",
