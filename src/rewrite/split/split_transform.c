@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "rewrite/split/tile_dialect.h"
+
 enum {
     MOST_PLANS = 3, /* of the best choices */
     MISSED = 100,   /* part of the bytes by which a plan is above its bound before more is tried */
@@ -243,6 +245,11 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
     return ARN_CHOICE_GIVEN;
 }
 
+static void note_bits(const arenaut_pipeline *p) {
+    const arn_tile_dialect *dialect = arn_tile_dialect_find(p->document.program->dialect);
+    if (dialect && dialect->same_bits) arn_pipeline_note(p, "%s", dialect->same_bits);
+}
+
 /* The plan in the file stays with the file's program, where the baseline reads it. */
 static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
     arenaut_rewrite *rewrite = NULL;
@@ -253,7 +260,10 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
         st = arenaut_split(p->document.program, c->groups, c->n_groups, arn_pipeline_allocator(p),
                            &rewrite, &why);
     }
-    if (st == ARENAUT_OK) return arn_adopt_rewrite(p, rewrite, err);
+    if (st == ARENAUT_OK) {
+        note_bits(p);
+        return arn_adopt_rewrite(p, rewrite, err);
+    }
     if (st == ARENAUT_BAD_ARGUMENT || st == ARENAUT_REFUSED) {
         return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
     }

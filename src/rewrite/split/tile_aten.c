@@ -342,6 +342,9 @@ const arn_tile_dialect arn_tile_aten = {
     .most_macs = {true, MOST_MACS},
     .kept = KEPT_PER_NODE,
     .keeps_state = true,
+    .same_bits =
+        "the tiles compute the same bits in PyTorch with one thread; with more, functions such "
+        "as sigmoid may be rounded otherwise",
     .refuse = refuse,
     .take_operator = take_operator,
     .describe_move = describe_move,

@@ -23,9 +23,10 @@ typedef struct arn_tile_dialect {
     bool many_tiles;   /* tiles may be many: long line buffers are several tensors, and numbers of
                         * tiles are tried by leaps */
     arenaut_optional_id most_macs; /* percent that may be added, unless the caller says how many */
-    uint64_t kept;    /* bytes that the runtime keeps of each op, if no target says it; 0: as a
-                       * micro runtime does */
-    bool keeps_state; /* nothing writes state in programs that are not refused */
+    uint64_t kept;         /* bytes that the runtime keeps of each op, if no target says it; 0: as a
+                            * micro runtime does */
+    bool keeps_state;      /* nothing writes state in programs that are not refused */
+    const char *same_bits; /* on which condition its runtime computes the same bits; NULL: always */
 
     /* The reason why no tiles are made in a program; NULL: they are. */
     const char *(*refuse)(const arenaut_program *program);

@@ -438,6 +438,9 @@ const arn_tile_dialect arn_tile_onnx = {
     .broadcasts = true,
     .batches = true,
     .inputs_apart = true,
+    .same_bits =
+        "the tiles compute the same bits in ONNX Runtime with graph optimization off and up "
+        "to eight threads; else results may be rounded otherwise",
     .refuse = refuse,
     .take_operator = take_operator,
     .list_slice = list_slice,
