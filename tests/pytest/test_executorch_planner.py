@@ -293,7 +293,8 @@ def test_the_table_of_networks(ours, monkeypatch, capsys):
     assert bench.main() == 0
     [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| small |")]
     assert row.endswith("| the same |")
-    assert not bench.Row("wrong", 10, 9, 10, {}, True).fine and not bench.Row("wrong", 10, 9, 9, {}, False).fine
+    assert bench.Row("right", 10, 9, 9, 9, {}, True).fine
+    assert not bench.Row("wrong", 10, 9, 10, 9, {}, True).fine and not bench.Row("wrong", 10, 9, 9, 9, {}, False).fine
 
 
 def test_the_export_costs_at_most_twice_as_much(ours):
