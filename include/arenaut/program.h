@@ -339,6 +339,9 @@ arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_
  * version. */
 uint64_t arenaut_program_fingerprint(const arenaut_program *program);
 
+/* The attribute of that name; NULL: there is none. O(attributes). */
+const arenaut_attribute *arenaut_op_attribute(const arenaut_op *op, const char *name);
+
 /* Whether some operand of the op is compressed. O(inputs). */
 bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op);
 

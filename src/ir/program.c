@@ -381,6 +381,13 @@ arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uin
     return arn_tensor_dense_bytes(dtype, 0, dims, rank, bytes, err);
 }
 
+const arenaut_attribute *arenaut_op_attribute(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
+    }
+    return NULL;
+}
+
 bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] == ARENAUT_NONE) continue;

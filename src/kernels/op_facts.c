@@ -6,15 +6,8 @@
 #include "core/checked.h"
 #include "ops/ops.h"
 
-static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 const int64_t *arn_op_numbers(const arenaut_op *op, const char *name, uint32_t n) {
-    const arenaut_attribute *attribute = find(op, name);
+    const arenaut_attribute *attribute = arenaut_op_attribute(op, name);
     if (!attribute || attribute->text || attribute->n_numbers != n) return NULL;
     for (uint32_t i = 0; i < n; i++) {
         const int64_t number = attribute->numbers[i];
@@ -35,7 +28,7 @@ bool arn_op_flag(const arenaut_op *op, const char *name) {
 }
 
 bool arn_op_text_is(const arenaut_op *op, const char *name, const char *text) {
-    const arenaut_attribute *attribute = find(op, name);
+    const arenaut_attribute *attribute = arenaut_op_attribute(op, name);
     return attribute && attribute->text && strcmp(attribute->text, text) == 0;
 }
 

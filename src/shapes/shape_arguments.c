@@ -126,10 +126,8 @@ void arn_shape_copy_values(arn_shapes *s, uint32_t output, const arn_shape *from
 
 const arenaut_attribute *arn_shape_attribute(const arn_shapes *s, const char *name) {
     static const arenaut_attribute absent = {.name = NULL};
-    for (uint32_t i = 0; i < s->op->n_attributes; i++) {
-        if (strcmp(s->op->attributes[i].name, name) == 0) return &s->op->attributes[i];
-    }
-    return &absent;
+    const arenaut_attribute *found = arenaut_op_attribute(s->op, name);
+    return found ? found : &absent;
 }
 
 int64_t arn_shape_number(const arn_shapes *s, const char *name, int64_t otherwise) {

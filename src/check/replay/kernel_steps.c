@@ -64,15 +64,8 @@ const int64_t *arn_walk_values(const arn_walk *walk, uint32_t input, uint32_t n)
     return t->values;
 }
 
-static const arenaut_attribute *find_attribute(const arn_walk *walk, const char *name) {
-    for (uint32_t i = 0; i < walk->op->n_attributes; i++) {
-        if (strcmp(walk->op->attributes[i].name, name) == 0) return &walk->op->attributes[i];
-    }
-    return NULL;
-}
-
 bool arn_walk_attribute(const arn_walk *walk, const char *name, uint32_t n, int64_t *numbers) {
-    const arenaut_attribute *a = find_attribute(walk, name);
+    const arenaut_attribute *a = arenaut_op_attribute(walk->op, name);
     if (!a || a->n_numbers != n) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (a->numbers[i] < -MOST || a->numbers[i] > MOST) return false;
@@ -87,7 +80,7 @@ int64_t arn_walk_number(const arn_walk *walk, const char *name, int64_t usual) {
 }
 
 bool arn_walk_says(const arn_walk *walk, const char *name, const char *text) {
-    const arenaut_attribute *a = find_attribute(walk, name);
+    const arenaut_attribute *a = arenaut_op_attribute(walk->op, name);
     return a && a->text && strcmp(a->text, text) == 0;
 }
 

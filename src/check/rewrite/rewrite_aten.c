@@ -62,10 +62,7 @@ static const rule_row *find_rule(const char *name) {
 static bool knows(const char *name) { return find_rule(name) != NULL; }
 
 static bool has(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return true;
-    }
-    return false;
+    return arenaut_op_attribute(op, name) != NULL;
 }
 
 /* Whether the argument, or its default, is this number. */
@@ -74,58 +71,31 @@ static bool is(const arenaut_op *op, const char *name, int64_t otherwise, int64_
     return arn_nchw_number(op, name, 1, 0, otherwise, &number) && number == expected;
 }
 
-/* ---- several rows of one ---- */
-
-static arenaut_status follow_transposed(arn_rewrite_check *c, const arenaut_op *op,
-                                        const arenaut_op *old) {
-    arn_stretch both[2] = {{0}};
-    const arenaut_tensor *weights = op->n_inputs > 1 && old->inputs[1] != ARENAUT_NONE
-                                        ? &c->before->tensors[old->inputs[1]]
-                                        : NULL;
-    if (!weights || weights->rank != ARN_LABEL_RANK) {
-        return arn_rewrite_reject(c, "its weights are not known");
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        int64_t dilation, more, behind;
-        both[k].taps = weights->dims[2 + k];
-        if (!arn_nchw_number(op, "strides", 2, k, 1, &both[k].up) ||
-            !arn_nchw_number(op, "pads", 4, k, 0, &both[k].front) ||
-            !arn_nchw_number(op, "pads", 4, 2 + k, 0, &behind) || behind != both[k].front ||
-            !arn_nchw_number(op, "dilations", 2, k, 1, &dilation) || dilation != 1 ||
-            !arn_nchw_number(op, "output_padding", 2, k, 0, &more) || more != 0) {
-            return arn_rewrite_reject(c, "the windows of its kernel are not known");
-        }
-    }
-    return arn_rewrite_follow_stretch(c, op, old, both);
-}
+/* ---- blocks of rows ---- */
 
 /* By whole factors. The kernel computes places in single precision: they are exact for powers of
  * two, so that they do not depend on where the part lies. */
 static arenaut_status follow_resize(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old, bool linear) {
-    arn_stretch both[2] = {{0}};
+    int64_t up[2];
     for (uint32_t k = 0; k < 2; k++) {
         if (op->n_inputs != 1 || has(op, "output_size") || !has(op, "scales") ||
-            !is(op, "align_corners", 0, 0) ||
-            !arn_nchw_number(op, "scales", 2, k, 0, &both[k].up) || both[k].up < 1 ||
-            (both[k].up & (both[k].up - 1)) != 0 ||
+            !is(op, "align_corners", 0, 0) || !arn_nchw_number(op, "scales", 2, k, 0, &up[k]) ||
+            up[k] < 1 || (up[k] & (up[k] - 1)) != 0 ||
             c->before->tensors[old->outputs[0]].dims[2 + k] > MOST_EXACT) {
             return arn_rewrite_reject(c, "the places that it reads are not known");
         }
-        both[k].linear = linear;
-        both[k].taps = linear ? 2 : both[k].up;
     }
-    return arn_rewrite_follow_stretch(c, op, old, both);
+    return arn_rewrite_follow_blocks(c, op, old, &(arn_blocks){up[0], linear, linear});
 }
 
 static arenaut_status follow_shuffle(arn_rewrite_check *c, const arenaut_op *op,
                                      const arenaut_op *old) {
-    int64_t up;
-    if (op->n_inputs != 1 || !arn_nchw_number(op, "upscale_factor", 1, 0, 0, &up)) {
+    arn_blocks b = {.up = 0};
+    if (op->n_inputs != 1 || !arn_nchw_number(op, "upscale_factor", 1, 0, 0, &b.up)) {
         return arn_rewrite_reject(c, "the size of its blocks is not known");
     }
-    const arn_stretch both[2] = {{up, up, 0, false}, {up, up, 0, false}};
-    return arn_rewrite_follow_stretch(c, op, old, both);
+    return arn_rewrite_follow_blocks(c, op, old, &b);
 }
 
 /* ---- parts ---- */
@@ -133,7 +103,7 @@ static arenaut_status follow_shuffle(arn_rewrite_check *c, const arenaut_op *op,
 static arenaut_status follow_convolution(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old) {
     return is(op, "transposed", 0, 0) ? arn_rewrite_follow_nchw(c, op, old, false)
-                                      : follow_transposed(c, op, old);
+                                      : arn_rewrite_follow_transposed(c, op, old);
 }
 
 static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_op *op,
@@ -148,7 +118,7 @@ static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                   const arenaut_op *old) {
     switch (find_rule(op->name)->rule) {
         case CONVOLUTION: return follow_convolution(c, op, old);
-        case TRANSPOSED: return follow_transposed(c, op, old);
+        case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);
         case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
         case NEAREST: return follow_resize(c, op, old, false);
         case LINEAR: return follow_resize(c, op, old, true);

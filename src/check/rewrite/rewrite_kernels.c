@@ -54,17 +54,10 @@ static const rule_row *find_rule(const char *name) {
 
 static bool knows(const char *name) { return find_rule(name) != NULL; }
 
-static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 /* ---- windows ---- */
 
 static bool take_number(const arenaut_op *op, const char *name, uint32_t index, int64_t *number) {
-    const arenaut_attribute *a = find(op, name);
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
     if (!a || a->text || a->n_numbers != 2 || a->numbers[index] <= 0) return false;
     *number = a->numbers[index];
     return *number < INT32_MAX;
@@ -73,7 +66,8 @@ static bool take_number(const arenaut_op *op, const char *name, uint32_t index, 
 static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
                          uint32_t axis, arn_stencil *s) {
     s->spread = 1;
-    if (find(old, "dilations") && !take_number(old, "dilations", axis - H, &s->spread))
+    if (arenaut_op_attribute(old, "dilations") &&
+        !take_number(old, "dilations", axis - H, &s->spread))
         return false;
     if (!take_number(old, "strides", axis - H, &s->stride)) return false;
     if (pool) return take_number(old, "filter", axis - H, &s->taps);
@@ -85,7 +79,7 @@ static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool
  * front. False if there are none. */
 static bool apply_padding(const arenaut_op *op, const arn_stencil *s, int64_t in, int64_t *out,
                           int64_t *front) {
-    const arenaut_attribute *padding = find(op, "padding");
+    const arenaut_attribute *padding = arenaut_op_attribute(op, "padding");
     const int64_t span = (s->taps - 1) * s->spread + 1;
     if (!padding || !padding->text) return false;
     if (strcmp(padding->text, "VALID") == 0) {
@@ -334,7 +328,7 @@ arenaut_status arn_rewrite_follow_elements(arn_rewrite_check *c, const arenaut_o
 
 arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old) {
-    const arenaut_attribute *a = find(op, "axis");
+    const arenaut_attribute *a = arenaut_op_attribute(op, "axis");
     const uint32_t first = op->inputs[0], to = op->outputs[0];
     const uint32_t rank = c->before->tensors[old->outputs[0]].rank;
     if (!a || a->n_numbers != 1 || a->text) return arn_rewrite_reject(c, "its axis is not known");

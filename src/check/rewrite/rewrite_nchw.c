@@ -9,16 +9,9 @@
 
 enum { C = 1, H = 2, W = 3 };
 
-static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
                      int64_t otherwise, int64_t *number) {
-    const arenaut_attribute *a = find(op, name);
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
     *number = otherwise;
     if (!a) return true;
     if (a->text || a->n_numbers != n) return false;
@@ -26,14 +19,14 @@ bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_
     return *number >= 0 && *number < INT32_MAX;
 }
 
-static bool has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank) {
+bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank) {
     return tensor != ARENAUT_NONE && program->tensors[tensor].rank == rank;
 }
 
 /* ---- windows ---- */
 
-static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
-                         uint32_t axis, arn_stencil *s) {
+bool arn_nchw_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
+                      arn_stencil *s) {
     const uint32_t k = axis - H;
     const int64_t taps = pool ? 0 : c->before->tensors[old->inputs[1]].dims[axis];
     return arn_nchw_number(old, "kernel_shape", 2, k, taps, &s->taps) &&
@@ -42,10 +35,9 @@ static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool
            s->spread > 0 && (pool || s->taps == taps);
 }
 
-/* Padding in front and behind, of an image of `in` rows. */
-static bool take_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                         int64_t *front, int64_t *behind) {
-    const arenaut_attribute *named = find(op, "auto_pad");
+bool arn_nchw_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                      int64_t *front, int64_t *behind) {
+    const arenaut_attribute *named = arenaut_op_attribute(op, "auto_pad");
     *front = *behind = 0;
     if (!named || (named->text && strcmp(named->text, "NOTSET") == 0)) {
         return arn_nchw_number(op, "pads", 4, axis - H, 0, front) &&
@@ -67,7 +59,7 @@ static bool take_padding(const arenaut_op *op, const arn_stencil *s, uint32_t ax
 static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
                           int64_t *front) {
     int64_t behind, rounds_up, counts_padding;
-    if (!take_padding(op, s, axis, in, front, &behind) ||
+    if (!arn_nchw_padding(op, s, axis, in, front, &behind) ||
         !arn_nchw_number(op, "ceil_mode", 1, 0, 0, &rounds_up) ||
         !arn_nchw_number(op, "count_include_pad", 1, 0, 0, &counts_padding)) {
         return 0;
@@ -87,7 +79,7 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
     arn_window v = {.check = c, .input = input, .axis = axis, .s = &s, .zeroes_count = true};
     v.in = arn_new_tensor(c, input)->dims[axis];
     v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    if (!take_stencil(c, old, pool, axis, &s)) {
+    if (!arn_nchw_stencil(c, old, pool, axis, &s)) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
     const int64_t out = count_rows(op, &s, axis, v.in, &v.front);
@@ -112,18 +104,20 @@ bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, con
 bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
                              const arenaut_op *old) {
     const uint32_t image = op->inputs[0];
-    return c->labels[image].tensor == old->inputs[0] && has_rank(c->after, image, ARN_LABEL_RANK) &&
-           has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) && arn_axis_is_whole(c, image, C);
+    return c->labels[image].tensor == old->inputs[0] &&
+           arn_nchw_has_rank(c->after, image, ARN_LABEL_RANK) &&
+           arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) &&
+           arn_axis_is_whole(c, image, C);
 }
 
-arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *op,
-                                       const arenaut_op *old, bool pool) {
+arenaut_status arn_nchw_reads_parts(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, bool pool) {
     if (!arn_rewrite_reads_image(c, op, old)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
     if (pool ? op->n_inputs != 1
              : op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
-                   !has_rank(c->before, old->inputs[1], ARN_LABEL_RANK) ||
+                   !arn_nchw_has_rank(c->before, old->inputs[1], ARN_LABEL_RANK) ||
                    !arn_rewrite_are_whole(c, op, old, 1)) {
         return arn_rewrite_reject(c, "it has other weights than the old op");
     }
@@ -131,7 +125,13 @@ arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *o
     if (arn_new_tensor(c, op->outputs[0])->dims[C] != channels) {
         return arn_rewrite_reject(c, "its result has other channels than its weights");
     }
-    arenaut_status st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *op,
+                                       const arenaut_op *old, bool pool) {
+    arenaut_status st = arn_nchw_reads_parts(c, op, old, pool);
+    if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
     if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
     if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
     return st;
@@ -149,97 +149,155 @@ arenaut_status arn_rewrite_follow_channels(arn_rewrite_check *c, const arenaut_o
     return st;
 }
 
-/* ---- several rows of one ---- */
+/* ---- transposed convolutions ---- */
 
-/* Along one axis, of the new op; the old one differs in its length alone. */
-typedef struct stretching {
+/* A row of the result, counted from the first row that any input is seen by, and the inputs that
+ * see it: input i by tap row - i * stride. */
+typedef struct up_view {
     const arn_rewrite_check *check;
-    const arn_stretch *s;
     uint32_t input, axis;
-    int64_t in, old_in, old_out;
-} stretching;
+    const arn_stencil *s;
+    int64_t in, front, out;             /* of the new op; `front` rows are cut off */
+    int64_t old_in, old_front, old_out; /* of the old one */
+} up_view;
 
-/* The element that tap `tap` of a row of the result sees of `in` in all: its place times the taps
- * between places, and what is left over, is the tap's weight. ARN_PLACE_OUTSIDE: it sees none. */
-static int64_t tap_of(const arn_stretch *s, int64_t row, int64_t tap, int64_t in) {
-    if (s->linear) { /* between the elements around place (row + 1/2) / up - 1/2, both there */
-        const int64_t twice = 2 * row + 1 - s->up, place = twice < 0 ? 0 : twice / (2 * s->up);
-        return tap == 0 || place + 1 == in ? place : place + 1;
-    }
-    const int64_t at = row + s->front - tap;
-    if (at < 0 || at % s->up != 0 || at / s->up >= in) return ARN_PLACE_OUTSIDE;
-    return at / s->up;
+/* The input of a tap; OUTSIDE: it sees none. */
+static int64_t input_of(const arn_stencil *s, int64_t in, int64_t row, int64_t tap) {
+    const int64_t at = row - tap;
+    if (at < 0 || at % s->stride != 0 || at / s->stride >= in) return ARN_PLACE_OUTSIDE;
+    return at / s->stride;
 }
 
-/* What a row's weights depend on, besides its taps. */
-static int64_t phase_of(const arn_stretch *s, int64_t row) {
-    const int64_t twice = 2 * row + 1 - s->up;
-    if (s->linear) return twice < 0 ? 0 : twice % (2 * s->up);
-    return row % s->up;
+static int64_t place_of_tap(const up_view *v, int64_t row, int64_t tap) {
+    const int64_t at = input_of(v->s, v->in, row + v->front, tap);
+    return at < 0 ? at : arn_label_place(v->check, v->input, v->axis, at);
 }
 
-static bool stretches_same(const stretching *v, int64_t row, int64_t old_row) {
-    if (old_row < 0 || old_row >= v->old_out || phase_of(v->s, row) != phase_of(v->s, old_row)) {
-        return false;
+static int64_t old_row_up(const up_view *v, int64_t row) {
+    int64_t old = ARN_PLACE_UNKNOWN;
+    for (int64_t tap = 0; tap < v->s->taps && old < 0; tap++) {
+        const int64_t place = place_of_tap(v, row, tap);
+        if (place >= 0) old = place * v->s->stride + tap - v->old_front;
     }
+    if (old < 0 || old >= v->old_out) return ARN_PLACE_UNKNOWN;
     for (int64_t tap = 0; tap < v->s->taps; tap++) {
-        const int64_t at = tap_of(v->s, row, tap, v->in);
-        const int64_t place =
-            at < 0 ? ARN_PLACE_OUTSIDE : arn_label_place(v->check, v->input, v->axis, at);
-        if (place != tap_of(v->s, old_row, tap, v->old_in)) return false;
+        const int64_t expected = input_of(v->s, v->old_in, old + v->old_front, tap);
+        if (place_of_tap(v, row, tap) != expected) return ARN_PLACE_UNKNOWN;
     }
-    return true;
+    return old;
 }
 
-/* The first tap that sees an element tells how far the rows are apart. */
-static int64_t stretched_row(const stretching *v, int64_t row) {
-    for (int64_t tap = 0; tap < v->s->taps; tap++) {
-        const int64_t at = tap_of(v->s, row, tap, v->in);
-        if (at < 0) continue;
-        const int64_t place = arn_label_place(v->check, v->input, v->axis, at);
-        const int64_t old_row = row + (place - at) * v->s->up;
-        return place >= 0 && stretches_same(v, row, old_row) ? old_row : ARN_PLACE_UNKNOWN;
+/* The rows of the result; 0 if they are not known. */
+static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                             int64_t *front) {
+    int64_t behind, extra;
+    const arenaut_attribute *named = arenaut_op_attribute(op, "auto_pad");
+    if (arenaut_op_attribute(op, "output_shape") ||
+        (named && (!named->text || strcmp(named->text, "NOTSET") != 0)))
+        return 0;
+    if (!arn_nchw_padding(op, s, axis, in, front, &behind) ||
+        !arn_nchw_number(op, "output_padding", 2, axis - H, 0, &extra) || s->spread != 1 ||
+        in > INT32_MAX) {
+        return 0;
+    }
+    return (in - 1) * s->stride + s->taps + extra - *front - behind;
+}
+
+static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old, uint32_t axis) {
+    arn_stencil s;
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    up_view v = {.check = c, .input = input, .axis = axis, .s = &s};
+    v.in = arn_new_tensor(c, input)->dims[axis];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    if (!arn_nchw_stencil(c, old, false, axis, &s)) {
+        return arn_rewrite_reject(c, "the windows of its kernel are not known");
+    }
+    v.out = count_rows_up(op, &s, axis, v.in, &v.front);
+    v.old_out = count_rows_up(old, &s, axis, v.old_in, &v.old_front);
+    if (v.out <= 0 || v.out != arn_new_tensor(c, output)->dims[axis] ||
+        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    int64_t *place = arn_label_axis(c, v.out);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t row = 0; row < v.out; row++) place[row] = old_row_up(&v, row);
+    c->labels[output].place[axis] = place;
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_rewrite_follow_transposed(arn_rewrite_check *c, const arenaut_op *op,
+                                             const arenaut_op *old) {
+    arenaut_status st = arn_nchw_reads_parts(c, op, old, false);
+    if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
+    if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, H);
+    if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, W);
+    return st;
+}
+
+/* ---- blocks of rows ---- */
+
+/* Two places and how far the element is from the first one, in parts of 2 * up. */
+typedef struct between {
+    int64_t first, second, part;
+} between;
+
+static between look(const arn_blocks *b, int64_t in, int64_t i) {
+    if (!b->linear) return (between){i / b->up, i / b->up, i % b->up};
+    const int64_t unit = 2 * b->up, last = (in - 1) * unit;
+    int64_t at = b->halves ? 2 * i + 1 - b->up : 2 * i;
+    at = at < 0 ? 0 : at > last ? last : at;
+    const int64_t first = at / unit;
+    return (between){first, first + 1 < in ? first + 1 : first, at % unit};
+}
+
+/* The old element that is between the same places, in the same way. */
+static int64_t old_of(const arn_rewrite_check *c, const arn_blocks *b, uint32_t input,
+                      uint32_t axis, int64_t old_in, int64_t i) {
+    const between now = look(b, arn_new_tensor(c, input)->dims[axis], i);
+    const int64_t first = arn_label_place(c, input, axis, now.first);
+    const int64_t second = arn_label_place(c, input, axis, now.second);
+    if (first < 0 || second < 0) return ARN_PLACE_UNKNOWN;
+    for (int64_t old = (first - 1) * b->up; old < (first + 2) * b->up; old++) {
+        if (old < 0 || old >= old_in * b->up || (old - i) % b->up != 0) continue;
+        const between then = look(b, old_in, old);
+        if (then.first == first && then.second == second && then.part == now.part) return old;
     }
     return ARN_PLACE_UNKNOWN;
 }
 
-static int64_t count_stretched(const arn_stretch *s, int64_t in) {
-    return s->linear ? in * s->up : (in - 1) * s->up + s->taps - 2 * s->front;
-}
-
-static arenaut_status follow_stretch_axis(arn_rewrite_check *c, const arenaut_op *op,
-                                          const arenaut_op *old, const arn_stretch *s,
-                                          uint32_t axis) {
-    const stretching v = {.check = c,
-                          .s = s,
-                          .input = op->inputs[0],
-                          .axis = axis,
-                          .in = arn_new_tensor(c, op->inputs[0])->dims[axis],
-                          .old_in = c->before->tensors[old->inputs[0]].dims[axis],
-                          .old_out = c->before->tensors[old->outputs[0]].dims[axis]};
-    const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
-    if (s->up <= 0 || s->up > INT16_MAX || s->taps <= 0 || s->taps > INT16_MAX || s->front < 0 ||
-        v.in > INT32_MAX || v.old_in > INT32_MAX || out <= 0 || out != count_stretched(s, v.in) ||
-        v.old_out != count_stretched(s, v.old_in)) {
+static arenaut_status follow_block_rows(arn_rewrite_check *c, const arenaut_op *op,
+                                        const arenaut_op *old, const arn_blocks *b, uint32_t axis) {
+    const uint32_t input = op->inputs[0], output = op->outputs[0];
+    const int64_t in = arn_new_tensor(c, input)->dims[axis];
+    const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
+    const int64_t out = arn_new_tensor(c, output)->dims[axis];
+    if (b->up <= 0 || b->up > INT16_MAX || in > INT32_MAX || old_in > INT32_MAX ||
+        out != in * b->up || c->before->tensors[old->outputs[0]].dims[axis] != old_in * b->up) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     int64_t *place = arn_label_axis(c, out);
     if (!place) return arn_no_memory(c->err);
-    for (int64_t row = 0; row < out; row++) place[row] = stretched_row(&v, row);
-    c->labels[op->outputs[0]].place[axis] = place;
+    for (int64_t i = 0; i < out; i++) place[i] = old_of(c, b, input, axis, old_in, i);
+    c->labels[output].place[axis] = place;
     return ARENAUT_OK;
 }
 
-arenaut_status arn_rewrite_follow_stretch(arn_rewrite_check *c, const arenaut_op *op,
-                                          const arenaut_op *old, const arn_stretch stretch[2]) {
-    if (!arn_rewrite_reads_image(c, op, old) || !arn_rewrite_are_whole(c, op, old, 1)) {
+bool arn_nchw_is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                         uint32_t axis) {
+    return arn_axis_is_whole(c, op->inputs[0], axis) &&
+           arn_new_tensor(c, op->outputs[0])->dims[axis] ==
+               c->before->tensors[old->outputs[0]].dims[axis];
+}
+
+arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, const arn_blocks *b) {
+    if (!arn_rewrite_reads_image(c, op, old)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
-    if (arn_new_tensor(c, op->outputs[0])->dims[C] != c->before->tensors[old->outputs[0]].dims[C]) {
-        return arn_rewrite_reject(c, "its result has other channels than the old one");
+    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
+        c->before->tensors[old->outputs[0]].dims[C] != arn_new_tensor(c, op->outputs[0])->dims[C]) {
+        return arn_rewrite_reject(c, "it makes blocks of a part of its rows");
     }
-    arenaut_status st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
-    if (st == ARENAUT_OK) st = follow_stretch_axis(c, op, old, &stretch[0], H);
-    if (st == ARENAUT_OK) st = follow_stretch_axis(c, op, old, &stretch[1], W);
-    return st;
+    return follow_block_rows(c, op, old, b, H);
 }

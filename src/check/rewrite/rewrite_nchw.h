@@ -8,12 +8,27 @@
 bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
                      int64_t otherwise, int64_t *number);
 
+bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank);
+
+/* The window of a convolution or a pool along an axis, by "kernel_shape", "strides", "dilations"
+ * and the weights. False if they do not agree. */
+bool arn_nchw_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
+                      arn_stencil *s);
+/* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". */
+bool arn_nchw_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                      int64_t *front, int64_t *behind);
+
 /* Operands that each element of a result may need, from `first` on: there as a whole. */
 bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
                            uint32_t first);
 /* The first operand is a part of the old one's image, with all of its channels. */
 bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
                              const arenaut_op *old);
+
+/* REJECTED unless the op reads a part of the old op's image, and its weights as a whole, and makes
+ * all of its channels. */
+arenaut_status arn_nchw_reads_parts(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old, bool pool);
 
 /* A convolution or a pool: "strides", "dilations", "kernel_shape", "pads", "auto_pad", "ceil_mode",
  * "count_include_pad". */
@@ -24,16 +39,23 @@ arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *o
 arenaut_status arn_rewrite_follow_channels(arn_rewrite_check *c, const arenaut_op *op,
                                            const arenaut_op *old);
 
-/* Several rows of the result of one row of the image, along one axis. Row i of the image is spread
- * over rows i * up - front + tap of the result; or, if `linear`, row j of that lies between the two
- * rows around (j + 1/2) / up - 1/2. */
-typedef struct arn_stretch {
-    int64_t up, taps, front;
-    bool linear; /* of two taps */
-} arn_stretch;
+/* A transposed convolution: as above, with "output_padding". */
+arenaut_status arn_rewrite_follow_transposed(arn_rewrite_check *c, const arenaut_op *op,
+                                             const arenaut_op *old);
 
-/* `stretch`: of rows and columns. */
-arenaut_status arn_rewrite_follow_stretch(arn_rewrite_check *c, const arenaut_op *op,
-                                          const arenaut_op *old, const arn_stretch stretch[2]);
+/* Rows of the result of which each `up` come from one row of the image, or from it and its
+ * neighbours. */
+typedef struct arn_blocks {
+    int64_t up;
+    bool linear, halves; /* between two rows: those around i / up, or half a row before */
+} arn_blocks;
+
+/* Whole columns of the image, in blocks of rows: resizing, and channels that become rows. */
+arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
+                                         const arenaut_op *old, const arn_blocks *blocks);
+
+/* Whether the op has an axis of its result, and its image, as long as the old op has them. */
+bool arn_nchw_is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                         uint32_t axis);
 
 #endif

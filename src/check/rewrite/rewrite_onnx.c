@@ -8,7 +8,7 @@
 #include <arenaut/dialect.h>
 
 #include "check/finding.h"
-#include "check/rewrite/rewrite_windows.h"
+#include "check/rewrite/rewrite_nchw.h"
 #include "core/checked.h"
 
 enum { C = 1, H = 2, W = 3 };
@@ -80,277 +80,16 @@ static const rule_row *find_rule(const char *name) {
 
 static bool knows(const char *name) { return find_rule(name) != NULL; }
 
-static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
-/* Number `index` of an attribute of `n`, or `otherwise` if there is none. */
-static bool take_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
-                        int64_t otherwise, int64_t *number) {
-    const arenaut_attribute *a = find(op, name);
-    *number = otherwise;
-    if (!a) return true;
-    if (a->text || a->n_numbers != n) return false;
-    *number = a->numbers[index];
-    return *number >= 0 && *number < INT32_MAX;
-}
-
-static bool has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank) {
-    return tensor != ARENAUT_NONE && program->tensors[tensor].rank == rank;
-}
-
-/* ---- windows ---- */
-
-static bool take_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool,
-                         uint32_t axis, arn_stencil *s) {
-    const uint32_t k = axis - H;
-    const int64_t taps = pool ? 0 : c->before->tensors[old->inputs[1]].dims[axis];
-    return take_number(old, "kernel_shape", 2, k, taps, &s->taps) &&
-           take_number(old, "strides", 2, k, 1, &s->stride) &&
-           take_number(old, "dilations", 2, k, 1, &s->spread) && s->taps > 0 && s->stride > 0 &&
-           s->spread > 0 && (pool || s->taps == taps);
-}
-
-/* Padding in front and behind, of an image of `in` rows. */
-static bool take_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                         int64_t *front, int64_t *behind) {
-    const arenaut_attribute *named = find(op, "auto_pad");
-    *front = *behind = 0;
-    if (!named || (named->text && strcmp(named->text, "NOTSET") == 0)) {
-        return take_number(op, "pads", 4, axis - H, 0, front) &&
-               take_number(op, "pads", 4, axis - H + 2, 0, behind);
-    }
-    if (!named->text) return false;
-    if (strcmp(named->text, "VALID") == 0) return true;
-    const bool upper = strcmp(named->text, "SAME_UPPER") == 0;
-    const int64_t out = (in + s->stride - 1) / s->stride;
-    const int64_t missing = (out - 1) * s->stride + (s->taps - 1) * s->spread + 1 - in;
-    const int64_t total = missing > 0 ? missing : 0;
-    *front = upper ? total / 2 : total - total / 2;
-    *behind = total - *front;
-    return upper || strcmp(named->text, "SAME_LOWER") == 0;
-}
-
-/* The output rows of an image of `in` rows; 0 if they are not known. Where a window may end behind
- * the padding, it must see nothing there, as in the padding. */
-static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                          int64_t *front) {
-    int64_t behind, rounds_up, counts_padding;
-    if (!take_padding(op, s, axis, in, front, &behind) ||
-        !take_number(op, "ceil_mode", 1, 0, 0, &rounds_up) ||
-        !take_number(op, "count_include_pad", 1, 0, 0, &counts_padding)) {
-        return 0;
-    }
-    const int64_t left = in + *front + behind - (s->taps - 1) * s->spread - 1;
-    if (left < 0) return 0;
-    int64_t out = left / s->stride + 1;
-    if (!rounds_up || left % s->stride == 0) return out;
-    if (counts_padding) return 0;
-    return out * s->stride >= in + *front ? out : out + 1;
-}
-
-static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
-                                         const arenaut_op *old, bool pool, uint32_t axis) {
-    arn_stencil s;
-    const uint32_t input = op->inputs[0], output = op->outputs[0];
-    arn_window v = {.check = c, .input = input, .axis = axis, .s = &s, .zeroes_count = true};
-    v.in = arn_new_tensor(c, input)->dims[axis];
-    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    if (!take_stencil(c, old, pool, axis, &s)) {
-        return arn_rewrite_reject(c, "the windows of its kernel are not known");
-    }
-    const int64_t out = count_rows(op, &s, axis, v.in, &v.front);
-    v.old_out = count_rows(old, &s, axis, v.old_in, &v.old_front);
-    if (out <= 0 || out != arn_new_tensor(c, output)->dims[axis] ||
-        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
-        return arn_rewrite_reject(c, "its result has other sizes than it makes");
-    }
-    return arn_label_windows(c, &v, output, out);
-}
-
-/* Operands that each element of a result may need: there as a whole. */
-static bool are_whole(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
-                      uint32_t first) {
-    for (uint32_t i = first; i < op->n_inputs; i++) {
-        if ((op->inputs[i] == ARENAUT_NONE) != (old->inputs[i] == ARENAUT_NONE)) return false;
-        if (op->inputs[i] == ARENAUT_NONE) continue;
-        if (!arn_label_is_whole(c, op->inputs[i], old->inputs[i])) return false;
-    }
-    return true;
-}
-
-/* The first operand is a part of the old one's image, with all of its channels. */
-static bool reads_image(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old) {
-    const uint32_t image = op->inputs[0];
-    return c->labels[image].tensor == old->inputs[0] && has_rank(c->after, image, ARN_LABEL_RANK) &&
-           has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) && arn_axis_is_whole(c, image, C);
-}
-
-/* ---- transposed convolutions ---- */
-
-/* A row of the result, counted from the first row that any input is seen by, and the inputs that
- * see it: input i by tap row - i * stride. */
-typedef struct up_view {
-    const arn_rewrite_check *check;
-    uint32_t input, axis;
-    const arn_stencil *s;
-    int64_t in, front, out;             /* of the new op; `front` rows are cut off */
-    int64_t old_in, old_front, old_out; /* of the old one */
-} up_view;
-
-/* The input of a tap; OUTSIDE: it sees none. */
-static int64_t input_of(const arn_stencil *s, int64_t in, int64_t row, int64_t tap) {
-    const int64_t at = row - tap;
-    if (at < 0 || at % s->stride != 0 || at / s->stride >= in) return ARN_PLACE_OUTSIDE;
-    return at / s->stride;
-}
-
-static int64_t place_of_tap(const up_view *v, int64_t row, int64_t tap) {
-    const int64_t at = input_of(v->s, v->in, row + v->front, tap);
-    return at < 0 ? at : arn_label_place(v->check, v->input, v->axis, at);
-}
-
-static int64_t old_row_up(const up_view *v, int64_t row) {
-    int64_t old = ARN_PLACE_UNKNOWN;
-    for (int64_t tap = 0; tap < v->s->taps && old < 0; tap++) {
-        const int64_t place = place_of_tap(v, row, tap);
-        if (place >= 0) old = place * v->s->stride + tap - v->old_front;
-    }
-    if (old < 0 || old >= v->old_out) return ARN_PLACE_UNKNOWN;
-    for (int64_t tap = 0; tap < v->s->taps; tap++) {
-        const int64_t expected = input_of(v->s, v->old_in, old + v->old_front, tap);
-        if (place_of_tap(v, row, tap) != expected) return ARN_PLACE_UNKNOWN;
-    }
-    return old;
-}
-
-/* The rows of the result; 0 if they are not known. */
-static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                             int64_t *front) {
-    int64_t behind, extra;
-    const arenaut_attribute *named = find(op, "auto_pad");
-    if (find(op, "output_shape") || (named && (!named->text || strcmp(named->text, "NOTSET") != 0)))
-        return 0;
-    if (!take_padding(op, s, axis, in, front, &behind) ||
-        !take_number(op, "output_padding", 2, axis - H, 0, &extra) || s->spread != 1) {
-        return 0;
-    }
-    return (in - 1) * s->stride + s->taps + extra - *front - behind;
-}
-
-static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
-                                     const arenaut_op *old, uint32_t axis) {
-    arn_stencil s;
-    const uint32_t input = op->inputs[0], output = op->outputs[0];
-    up_view v = {.check = c, .input = input, .axis = axis, .s = &s};
-    v.in = arn_new_tensor(c, input)->dims[axis];
-    v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    if (!take_stencil(c, old, false, axis, &s)) {
-        return arn_rewrite_reject(c, "the windows of its kernel are not known");
-    }
-    v.out = count_rows_up(op, &s, axis, v.in, &v.front);
-    v.old_out = count_rows_up(old, &s, axis, v.old_in, &v.old_front);
-    if (v.out <= 0 || v.out != arn_new_tensor(c, output)->dims[axis] ||
-        v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
-        return arn_rewrite_reject(c, "its result has other sizes than it makes");
-    }
-    int64_t *place = arn_label_axis(c, v.out);
-    if (!place) return arn_no_memory(c->err);
-    for (int64_t row = 0; row < v.out; row++) place[row] = old_row_up(&v, row);
-    c->labels[output].place[axis] = place;
-    return ARENAUT_OK;
-}
-
-static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old, rule kind) {
-    const bool pool = kind == POOL;
-    if (!reads_image(c, op, old)) {
-        return arn_rewrite_reject(c, "it does not read the image that the old op read");
-    }
-    if (pool ? op->n_inputs != 1
-             : op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
-                   !has_rank(c->before, old->inputs[1], ARN_LABEL_RANK) ||
-                   !are_whole(c, op, old, 1)) {
-        return arn_rewrite_reject(c, "it has other weights than the old op");
-    }
-    const int64_t channels = c->before->tensors[old->outputs[0]].dims[C];
-    if (arn_new_tensor(c, op->outputs[0])->dims[C] != channels) {
-        return arn_rewrite_reject(c, "its result has other channels than its weights");
-    }
-    arenaut_status st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
-    for (uint32_t axis = H; axis <= W && st == ARENAUT_OK; axis++) {
-        st = kind == TRANSPOSED ? follow_up_axis(c, op, old, axis)
-                                : follow_window_axis(c, op, old, pool, axis);
-    }
-    return st;
-}
-
-/* ---- blocks of rows ---- */
-
-/* Elements of the result along an axis of which each `up` come from one place of the image, or from
- * it and its neighbours. */
-typedef struct blocks {
-    int64_t up;
-    bool linear, halves; /* between two places: those around i / up, or half an element before */
-} blocks;
-
-/* Two places and how far the element is from the first one, in parts of 2 * up. */
-typedef struct between {
-    int64_t first, second, part;
-} between;
-
-static between look(const blocks *b, int64_t in, int64_t i) {
-    if (!b->linear) return (between){i / b->up, i / b->up, i % b->up};
-    const int64_t unit = 2 * b->up, last = (in - 1) * unit;
-    int64_t at = b->halves ? 2 * i + 1 - b->up : 2 * i;
-    at = at < 0 ? 0 : at > last ? last : at;
-    const int64_t first = at / unit;
-    return (between){first, first + 1 < in ? first + 1 : first, at % unit};
-}
-
-/* The old element that is between the same places, in the same way. */
-static int64_t old_of(const arn_rewrite_check *c, const blocks *b, uint32_t input, uint32_t axis,
-                      int64_t old_in, int64_t i) {
-    const between now = look(b, arn_new_tensor(c, input)->dims[axis], i);
-    const int64_t first = arn_label_place(c, input, axis, now.first);
-    const int64_t second = arn_label_place(c, input, axis, now.second);
-    if (first < 0 || second < 0) return ARN_PLACE_UNKNOWN;
-    for (int64_t old = (first - 1) * b->up; old < (first + 2) * b->up; old++) {
-        if (old < 0 || old >= old_in * b->up || (old - i) % b->up != 0) continue;
-        const between then = look(b, old_in, old);
-        if (then.first == first && then.second == second && then.part == now.part) return old;
-    }
-    return ARN_PLACE_UNKNOWN;
-}
-
-static arenaut_status follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old, const blocks *b, uint32_t axis) {
-    const uint32_t input = op->inputs[0], output = op->outputs[0];
-    const int64_t in = arn_new_tensor(c, input)->dims[axis];
-    const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    const int64_t out = arn_new_tensor(c, output)->dims[axis];
-    if (b->up <= 0 || out != in * b->up ||
-        c->before->tensors[old->outputs[0]].dims[axis] != old_in * b->up) {
-        return arn_rewrite_reject(c, "its result has other sizes than it makes");
-    }
-    int64_t *place = arn_label_axis(c, out);
-    if (!place) return arn_no_memory(c->err);
-    for (int64_t i = 0; i < out; i++) place[i] = old_of(c, b, input, axis, old_in, i);
-    c->labels[output].place[axis] = place;
-    return ARENAUT_OK;
-}
+/* ---- resizing ---- */
 
 static bool says(const arenaut_op *op, const char *name, const char *otherwise, const char *word) {
-    const arenaut_attribute *a = find(op, name);
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
     return strcmp(a && a->text ? a->text : otherwise, word) == 0;
 }
 
 /* Modes in which an element's place has no rounding errors: rows shown several times, and rows
  * between two others where each becomes a power of two. */
-static bool take_mode(const arenaut_op *op, blocks *b) {
+static bool take_mode(const arenaut_op *op, arn_blocks *b) {
     static const char coordinate[] = "coordinate_transformation_mode", half[] = "half_pixel";
     static const char floor[] = "round_prefer_floor";
     const bool asymmetric = says(op, coordinate, half, "asymmetric");
@@ -383,8 +122,8 @@ static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const
                          int64_t up) {
     const int64_t *dims = arn_new_tensor(c, op->outputs[0])->dims;
     int64_t antialias;
-    if (!is_missing(c, op, 1) || find(op, "axes") ||
-        !take_number(op, "antialias", 1, 0, 0, &antialias) || antialias != 0 ||
+    if (!is_missing(c, op, 1) || arenaut_op_attribute(op, "axes") ||
+        !arn_nchw_number(op, "antialias", 1, 0, 0, &antialias) || antialias != 0 ||
         !says(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
         return false;
     }
@@ -401,38 +140,24 @@ static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const
            memcmp(sizes->values, dims, ARN_LABEL_RANK * sizeof *dims) == 0;
 }
 
-/* Whether the op has an axis of its result, and its image, as long as the old op has them. */
-static bool is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
-                       uint32_t axis) {
-    return arn_axis_is_whole(c, op->inputs[0], axis) &&
-           arn_new_tensor(c, op->outputs[0])->dims[axis] ==
-               c->before->tensors[old->outputs[0]].dims[axis];
-}
-
 static arenaut_status follow_resizer(arn_rewrite_check *c, const arenaut_op *op,
                                      const arenaut_op *old) {
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[H];
-    blocks b = {.up = c->before->tensors[old->outputs[0]].dims[H] / old_in};
-    if (!reads_image(c, op, old) || !take_mode(op, &b) || !scales_alike(c, op, old, b.up)) {
+    arn_blocks b = {.up = c->before->tensors[old->outputs[0]].dims[H] / old_in};
+    if (!arn_rewrite_reads_image(c, op, old) || !take_mode(op, &b) ||
+        !scales_alike(c, op, old, b.up)) {
         return arn_rewrite_reject(c, "how it resizes its image is not known");
     }
-    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, C) || !is_as_long(c, op, old, 0)) {
-        return arn_rewrite_reject(c, "it resizes a part of its rows");
-    }
-    return follow_blocks(c, op, old, &b, H);
+    return arn_rewrite_follow_blocks(c, op, old, &b);
 }
 
 static arenaut_status follow_shuffler(arn_rewrite_check *c, const arenaut_op *op,
                                       const arenaut_op *old) {
-    blocks b = {.up = 0};
-    if (!reads_image(c, op, old) || op->n_inputs != 1 ||
-        !take_number(op, "blocksize", 1, 0, 0, &b.up)) {
+    arn_blocks b = {.up = 0};
+    if (op->n_inputs != 1 || !arn_nchw_number(op, "blocksize", 1, 0, 0, &b.up)) {
         return arn_rewrite_reject(c, "the blocks that it makes are not known");
     }
-    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, 0) || !is_as_long(c, op, old, C)) {
-        return arn_rewrite_reject(c, "it makes blocks of a part of its rows");
-    }
-    return follow_blocks(c, op, old, &b, H);
+    return arn_rewrite_follow_blocks(c, op, old, &b);
 }
 
 /* Rows of blocks: a window without gaps or padding. */
@@ -441,8 +166,8 @@ static arenaut_status follow_unshuffler(arn_rewrite_check *c, const arenaut_op *
     arn_stencil s = {0, 0, 1};
     const uint32_t input = op->inputs[0];
     arn_window v = {.check = c, .input = input, .axis = H, .s = &s, .zeroes_count = true};
-    if (!reads_image(c, op, old) || op->n_inputs != 1 ||
-        !take_number(op, "blocksize", 1, 0, 0, &s.taps) || s.taps <= 0) {
+    if (!arn_rewrite_reads_image(c, op, old) || op->n_inputs != 1 ||
+        !arn_nchw_number(op, "blocksize", 1, 0, 0, &s.taps) || s.taps <= 0) {
         return arn_rewrite_reject(c, "the blocks that it takes are not known");
     }
     s.stride = s.taps;
@@ -450,8 +175,9 @@ static arenaut_status follow_unshuffler(arn_rewrite_check *c, const arenaut_op *
     v.old_in = c->before->tensors[old->inputs[0]].dims[H];
     v.old_out = v.old_in / s.taps;
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[H];
-    if (!is_as_long(c, op, old, W) || !is_as_long(c, op, old, 0) || !is_as_long(c, op, old, C) ||
-        v.in != out * s.taps || v.old_out * s.taps != v.old_in ||
+    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
+        !arn_nchw_is_as_long(c, op, old, C) || v.in != out * s.taps ||
+        v.old_out * s.taps != v.old_in ||
         c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
@@ -474,8 +200,9 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     const int64_t *pads = pads_of(c->after, op), *old_pads = pads_of(c->before, old);
     arenaut_status st = ARENAUT_OK;
     if (!pads || !old_pads || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
-        !has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
-        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) || !are_whole(c, op, old, 2)) {
+        !arn_nchw_has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
+        !arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
+        !arn_rewrite_are_whole(c, op, old, 2)) {
         return arn_rewrite_reject(c, "how much it pads is not known");
     }
     for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
@@ -486,28 +213,23 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     return st;
 }
 
-/* ---- */
+/* ---- parts ---- */
 
 static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_op *op,
                                            const arenaut_op *old) {
     int64_t training;
-    if (!reads_image(c, op, old) || !are_whole(c, op, old, 1) ||
-        !take_number(op, "training_mode", 1, 0, 0, &training) || training != 0) {
+    if (!arn_nchw_number(op, "training_mode", 1, 0, 0, &training) || training != 0) {
         return arn_rewrite_reject(c, "it does not normalize the channels of the old op");
     }
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
-        st = arn_label_copy(c, op->inputs[0], op->outputs[0], axis);
-    }
-    return st;
+    return arn_rewrite_follow_channels(c, op, old);
 }
 
 static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                   const arenaut_op *old) {
     switch (find_rule(op->name)->rule) {
-        case CONVOLUTION:
-        case TRANSPOSED:
-        case POOL: return follow_window(c, op, old, find_rule(op->name)->rule);
+        case CONVOLUTION: return arn_rewrite_follow_nchw(c, op, old, false);
+        case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
+        case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);
         case PADDER: return follow_padder(c, op, old);
         case RESIZER: return follow_resizer(c, op, old);
         case SHUFFLER: return follow_shuffler(c, op, old);
@@ -590,7 +312,7 @@ static arenaut_status follow_zero(arn_rewrite_check *c, const arenaut_op *op) {
     int64_t axis;
     if (op->n_inputs != 1 || op->n_attributes > 1 ||
         c->labels[op->inputs[0]].known != ARN_KNOWN_LENGTH ||
-        !take_number(op, "axis", 1, 0, 0, &axis) || axis != 0) {
+        !arn_nchw_number(op, "axis", 1, 0, 0, &axis) || axis != 0) {
         return arn_rewrite_reject(c, "where it finds an element is not known");
     }
     return know(c, op, ARENAUT_DTYPE_INT64, ARN_KNOWN_NUMBER, 0);

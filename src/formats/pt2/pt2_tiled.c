@@ -265,13 +265,6 @@ static arenaut_status put_part(tiling *t, const arenaut_op *op, const arenaut_op
 
 /* ---- moves ---- */
 
-static const arenaut_attribute *find_attribute(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 /* Of the arguments of a node; `kind` is a field of newer files: by position. */
 static void end_argument(tiling *t, bool kind) {
     arn_puts(&t->out, kind ? "}, \"kind\": 1}" : "}}");
@@ -291,7 +284,7 @@ static void put_tensors(tiling *t, const arenaut_op *op, bool list, bool kind) {
 
 static bool put_number(tiling *t, const arenaut_op *op, const char *attribute, const char *argument,
                        bool kind) {
-    const arenaut_attribute *a = find_attribute(op, attribute);
+    const arenaut_attribute *a = arenaut_op_attribute(op, attribute);
     if (!a || a->text || a->n_numbers != 1) return false;
     arn_putf(&t->out, ", {\"name\": \"%s\", \"arg\": {\"as_int\": %" PRId64, argument,
              a->numbers[0]);

@@ -8,18 +8,11 @@
 #include "ir/store.h"
 #include "passes/export/may_update.h"
 
-static const arenaut_attribute *find_attribute(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 /* Operator and number of operands that it updates: the last of the inputs, in the order of
  * the last outputs. */
 static const char *wrapped(const arenaut_op *op, uint32_t *n_bases) {
-    const arenaut_attribute *called = find_attribute(op, "operator");
-    const arenaut_attribute *bases = find_attribute(op, "bases");
+    const arenaut_attribute *called = arenaut_op_attribute(op, "operator");
+    const arenaut_attribute *bases = arenaut_op_attribute(op, "bases");
     if (op->kind != ARENAUT_OP_FUNCTIONAL || !op->name || !called || !called->text) return NULL;
     if (!strstr(op->name, "auto_functionalized") || !bases || bases->n_numbers != 1) return NULL;
     const uint32_t most = op->n_inputs < op->n_outputs ? op->n_inputs : op->n_outputs;

@@ -8,7 +8,6 @@
 #include "rewrite/split/tile_nchw.h"
 
 enum {
-    UNKNOWN = -1,
     /* Of the process, once a node is loaded: some hundred bytes in ExecuTorch, and 12 KiB in
      * PyTorch 2.13, whose graphs are not meant to be small. */
     KEPT_PER_NODE = 2048,
@@ -74,20 +73,6 @@ static bool is_curve(const char *name) {
 
 /* ---- windows ---- */
 
-/* Up to n numbers; false if there are others. If the argument is left out, they stay. */
-static bool take_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
-    const arenaut_attribute *a = arn_tile_attribute(op, name);
-    if (!a) return true;
-    if (a->text || a->n_numbers != n) return false;
-    memcpy(numbers, a->numbers, n * sizeof *numbers);
-    return true;
-}
-
-/* The number of an argument, or what it is if it is left out. */
-static int64_t number_of(const arenaut_op *op, const char *name, int64_t otherwise) {
-    return take_numbers(op, name, 1, &otherwise) ? otherwise : UNKNOWN;
-}
-
 static bool is_positive(const int64_t numbers[2]) {
     return numbers[0] > 0 && numbers[0] <= ARN_TILE_LONGEST && numbers[1] > 0 &&
            numbers[1] <= ARN_TILE_LONGEST;
@@ -96,9 +81,10 @@ static bool is_positive(const int64_t numbers[2]) {
 /* The same padding on both sides. */
 static bool take_window(const arenaut_op *op, arn_nchw_window *w) {
     int64_t pads[4] = {0};
-    if (!take_numbers(op, "kernel_shape", 2, w->filter) ||
-        !take_numbers(op, "strides", 2, w->strides) ||
-        !take_numbers(op, "dilations", 2, w->dilations) || !take_numbers(op, "pads", 4, pads)) {
+    if (!arn_tile_numbers(op, "kernel_shape", 2, w->filter) ||
+        !arn_tile_numbers(op, "strides", 2, w->strides) ||
+        !arn_tile_numbers(op, "dilations", 2, w->dilations) ||
+        !arn_tile_numbers(op, "pads", 4, pads)) {
         return false;
     }
     for (int k = 0; k < 2; k++) w->before[k] = w->after[k] = pads[k];
@@ -110,12 +96,12 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    if (!weights || weights->rank != ARN_IMAGE_RANK || number_of(op, "transposed", 0) != 0) {
+    if (!weights || weights->rank != ARN_IMAGE_RANK || arn_tile_number(op, "transposed", 0) != 0) {
         return false;
     }
     w.filter[0] = weights->dims[ARN_NCHW_H];
     w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = number_of(op, "group", 1);
+    w.groups = arn_tile_number(op, "group", 1);
     if (w.groups > 1 && weights->dims[1] == 1) out->kind = ARN_TILE_DEPTHWISE;
     return take_window(op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out) &&
            rule_convolution(image, &w, out);
@@ -124,7 +110,8 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
 /* Windows that are rounded up may reach farther in a tile than in the whole. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    if (!arn_tile_attribute(op, "kernel_shape") || number_of(op, "ceil_mode", 0) != 0) return false;
+    if (!arenaut_op_attribute(op, "kernel_shape") || arn_tile_number(op, "ceil_mode", 0) != 0)
+        return false;
     return take_window(op, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
 }
 
@@ -152,7 +139,7 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, bool 
     int64_t scales[2] = {0};
     if (op->n_inputs != 1 || !take_blocks(graph, op, out) ||
         made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] ||
-        arn_tile_attribute(op, "output_size") || !take_numbers(op, "scales", 2, scales)) {
+        arenaut_op_attribute(op, "output_size") || !arn_tile_numbers(op, "scales", 2, scales)) {
         return false;
     }
     arn_tile_window *rows = &out->window[ARN_AXIS_H];
@@ -163,7 +150,7 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, bool 
     rows->filter = 2 * rows->up;
     rows->before = rows->up / 2;
     out->least = LEAST_SIDES - made->dims[ARN_NCHW_W];
-    return number_of(op, "align_corners", 0) == 0 && out->least <= made->dims[ARN_NCHW_H];
+    return arn_tile_number(op, "align_corners", 0) == 0 && out->least <= made->dims[ARN_NCHW_H];
 }
 
 /* Weights by input channel, then output channel; windows side by side. */
@@ -175,8 +162,8 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     int64_t more[2] = {0};
     if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
     for (int k = 0; k < 2; k++) w.filter[k] = weights->dims[ARN_NCHW_H + k];
-    w.groups = number_of(op, "group", 1);
-    if (!take_window(op, &w) || !take_numbers(op, "output_padding", 2, more) || more[0] != 0 ||
+    w.groups = arn_tile_number(op, "group", 1);
+    if (!take_window(op, &w) || !arn_tile_numbers(op, "output_padding", 2, more) || more[0] != 0 ||
         more[1] != 0 || w.before[0] != 0 || w.before[1] != 0 ||
         !arn_tile_take_nchw_transposed(graph, op, &w, nothing, out)) {
         return false;
@@ -190,7 +177,7 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
 /* Blocks of channels become blocks of rows and columns. */
 static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     return op->n_inputs == 1 && take_blocks(graph, op, out) &&
-           number_of(op, "upscale_factor", UNKNOWN) == out->window[ARN_AXIS_H].up;
+           arn_tile_number(op, "upscale_factor", ARN_TILE_UNKNOWN) == out->window[ARN_AXIS_H].up;
 }
 
 static bool take_up(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
@@ -211,7 +198,7 @@ static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op
                                arn_tile_op *out) {
     const arenaut_op image = {
         .inputs = op->inputs, .outputs = op->outputs, .n_inputs = 1, .n_outputs = 1};
-    if (number_of(op, "training", 1) != 0 || op->n_inputs < 3) return false;
+    if (arn_tile_number(op, "training", 1) != 0 || op->n_inputs < 3) return false;
     for (uint32_t i = 1; i < op->n_inputs; i++) {
         const arenaut_tensor *each = arn_tile_input(graph, op, i);
         if (!each || !arn_tile_is_fixed(graph, op->inputs[i]) || each->rank != 1) return false;
@@ -230,7 +217,7 @@ static bool are_float(const arn_tile_graph *graph, const arenaut_op *op) {
 
 /* If no axis is given, it is the first. */
 static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    return arn_tile_take_join(graph, op, number_of(op, "axis", 0), out);
+    return arn_tile_take_join(graph, op, arn_tile_number(op, "axis", 0), out);
 }
 
 /* Of which each kernel was seen to make the same bits of a tile. */
@@ -278,7 +265,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
     if (!arn_tile_is_image(graph, op->inputs[0])) return false;
     if (row->family == ARN_FAMILY_RESIZE || row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
-        row->family == ARN_FAMILY_LAYOUT || number_of(op, "transposed", 0) == 1) {
+        row->family == ARN_FAMILY_LAYOUT || arn_tile_number(op, "transposed", 0) == 1) {
         return take_up(graph, op, out);
     }
     out->mirrors = true;
@@ -292,7 +279,7 @@ static void take_operator(arn_tile_graph *graph, uint32_t op) {
     const bool multiplies = row && row->window == ARN_WINDOW_WEIGHTS;
     if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
     const bool transposed = row && (row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
-                                    number_of(it, "transposed", 0) == 1);
+                                    arn_tile_number(it, "transposed", 0) == 1);
     graph->macs[op] = multiplies ? arn_tile_nchw_macs(graph, it, transposed) : 0;
 }
 

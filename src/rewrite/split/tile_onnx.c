@@ -11,7 +11,7 @@
 
 #include "rewrite/split/tile_nchw.h"
 
-enum { FIRST_OPSET = 13, UNKNOWN = -1 };
+enum { FIRST_OPSET = 13 };
 
 /* ---- least heights ---- */
 
@@ -68,20 +68,6 @@ static int64_t least_of_product(int64_t sums, int64_t width) {
 
 /* ---- windows ---- */
 
-/* Up to n numbers; false if there are others. If the attribute is missing, they stay. */
-static bool take_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
-    const arenaut_attribute *a = arn_tile_attribute(op, name);
-    if (!a) return true;
-    if (a->text || a->n_numbers != n) return false;
-    memcpy(numbers, a->numbers, n * sizeof *numbers);
-    return true;
-}
-
-/* The number of an attribute, or `otherwise` if it is missing. */
-static int64_t number_of(const arenaut_op *op, const char *name, int64_t otherwise) {
-    return take_numbers(op, name, 1, &otherwise) ? otherwise : UNKNOWN;
-}
-
 /* Padding so that the result has an element for each stride; the odd one behind, or in front. */
 static void pad_same(arn_nchw_window *w, const int64_t *in, bool upper) {
     for (int k = 0; k < 2; k++) {
@@ -95,7 +81,7 @@ static void pad_same(arn_nchw_window *w, const int64_t *in, bool upper) {
 }
 
 static bool take_padding(const arenaut_op *op, const int64_t *in, arn_nchw_window *w) {
-    const arenaut_attribute *rule = arn_tile_attribute(op, "auto_pad");
+    const arenaut_attribute *rule = arenaut_op_attribute(op, "auto_pad");
     int64_t pads[4] = {0};
     if (rule && rule->text && strcmp(rule->text, "NOTSET") != 0) {
         const bool upper = strcmp(rule->text, "SAME_UPPER") == 0;
@@ -105,7 +91,7 @@ static bool take_padding(const arenaut_op *op, const int64_t *in, arn_nchw_windo
         pad_same(w, in, upper);
         return true;
     }
-    if (!take_numbers(op, "pads", 4, pads)) return false;
+    if (!arn_tile_numbers(op, "pads", 4, pads)) return false;
     for (int k = 0; k < 2; k++) {
         w->before[k] = pads[k];
         w->after[k] = pads[2 + k];
@@ -120,9 +106,9 @@ static bool is_positive(const int64_t numbers[2]) {
 
 static bool take_window(const arn_tile_graph *graph, const arenaut_op *op, arn_nchw_window *w) {
     const int64_t *in = graph->program->tensors[op->inputs[0]].dims + ARN_NCHW_H;
-    return take_numbers(op, "kernel_shape", 2, w->filter) &&
-           take_numbers(op, "strides", 2, w->strides) &&
-           take_numbers(op, "dilations", 2, w->dilations) && is_positive(w->filter) &&
+    return arn_tile_numbers(op, "kernel_shape", 2, w->filter) &&
+           arn_tile_numbers(op, "strides", 2, w->strides) &&
+           arn_tile_numbers(op, "dilations", 2, w->dilations) && is_positive(w->filter) &&
            is_positive(w->strides) && is_positive(w->dilations) && take_padding(op, in, w);
 }
 
@@ -132,7 +118,7 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
     w.filter[0] = weights->dims[ARN_NCHW_H];
     w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = number_of(op, "group", 1);
+    w.groups = arn_tile_number(op, "group", 1);
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
     const int64_t width = graph->program->tensors[op->outputs[0]].dims[ARN_NCHW_W];
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
@@ -143,32 +129,32 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
 
 static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
-    const arenaut_attribute *rule = arn_tile_attribute(op, "auto_pad");
+    const arenaut_attribute *rule = arenaut_op_attribute(op, "auto_pad");
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
     int64_t extra[2] = {0};
     if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
     w.filter[0] = weights->dims[ARN_NCHW_H];
     w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = number_of(op, "group", 1);
+    w.groups = arn_tile_number(op, "group", 1);
     out->kind = ARN_TILE_CONV;
     const int64_t sums = weights->dims[0] / (w.groups > 0 ? w.groups : 1);
     const int64_t width = arn_tile_input(graph, op, 0)->dims[ARN_NCHW_W];
     const int64_t up = weights->dims[ARN_NCHW_H]; /* no more rows for each of the operand */
     out->least = width == 1 ? NEVER : (least_of_product(sums, width) + 1) * up;
     if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
-        arn_tile_attribute(op, "output_shape")) {
+        arenaut_op_attribute(op, "output_shape")) {
         return false;
     }
-    return take_numbers(op, "output_padding", 2, extra) && take_window(graph, op, &w) &&
+    return arn_tile_numbers(op, "output_padding", 2, extra) && take_window(graph, op, &w) &&
            arn_tile_take_nchw_transposed(graph, op, &w, extra, out);
 }
 
 /* An average that counts padding depends on how its last windows are rounded. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    const bool counts_padding = number_of(op, "count_include_pad", 0) != 0;
-    const int64_t rounds_up = number_of(op, "ceil_mode", 0);
-    if (!arn_tile_attribute(op, "kernel_shape") || rounds_up < 0 || rounds_up > 1) return false;
+    const bool counts_padding = arn_tile_number(op, "count_include_pad", 0) != 0;
+    const int64_t rounds_up = arn_tile_number(op, "ceil_mode", 0);
+    if (!arenaut_op_attribute(op, "kernel_shape") || rounds_up < 0 || rounds_up > 1) return false;
     w.rounds_up = rounds_up == 1 && !counts_padding;
     return take_window(graph, op, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
 }
@@ -178,7 +164,7 @@ static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op
                                arn_tile_op *out) {
     const arenaut_op image = {
         .inputs = op->inputs, .outputs = op->outputs, .n_inputs = 1, .n_outputs = 1};
-    if (op->n_inputs != 5 || number_of(op, "training_mode", 0) != 0) return false;
+    if (op->n_inputs != 5 || arn_tile_number(op, "training_mode", 0) != 0) return false;
     for (uint32_t i = 1; i < op->n_inputs; i++) {
         const arenaut_tensor *each = arn_tile_input(graph, op, i);
         if (!each || !arn_tile_is_fixed(graph, op->inputs[i]) || each->rank != 1) return false;
@@ -191,7 +177,7 @@ static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op
 
 static bool is_text(const arenaut_op *op, const char *name, const char *otherwise,
                     const char *wanted) {
-    const arenaut_attribute *a = arn_tile_attribute(op, name);
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
     return strcmp(a && a->text ? a->text : otherwise, wanted) == 0;
 }
 
@@ -258,8 +244,8 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_t
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     arn_tile_window *w = &out->window[ARN_AXIS_H];
     if (!take_blocks(graph, op, out) || !take_scale(graph, op, out)) return false;
-    if (made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] || arn_tile_attribute(op, "axes") ||
-        number_of(op, "antialias", 0) != 0 ||
+    if (made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] || arenaut_op_attribute(op, "axes") ||
+        arn_tile_number(op, "antialias", 0) != 0 ||
         !is_text(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
         return false;
     }
@@ -270,13 +256,13 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_t
 
 static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     return op->n_inputs == 1 && take_blocks(graph, op, out) &&
-           number_of(op, "blocksize", UNKNOWN) == out->window[ARN_AXIS_H].up;
+           arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN) == out->window[ARN_AXIS_H].up;
 }
 
 static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    const int64_t down = number_of(op, "blocksize", UNKNOWN);
+    const int64_t down = arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN);
     out->kind = ARN_TILE_POOL;
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){down, down, 1, 0, 0, 1};
     return op->n_inputs == 1 && down > 0 && down <= ARN_TILE_LONGEST &&
@@ -336,7 +322,7 @@ static bool are_float(const arn_tile_graph *graph, const arenaut_op *op) {
 }
 
 static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arenaut_attribute *axis = arn_tile_attribute(op, "axis");
+    const arenaut_attribute *axis = arenaut_op_attribute(op, "axis");
     return axis && axis->n_numbers == 1 && arn_tile_take_join(graph, op, axis->numbers[0], out);
 }
 

@@ -6,11 +6,16 @@
 
 #include <string.h>
 
-const arenaut_attribute *arn_tile_attribute(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
+bool arn_tile_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
+    if (!a) return true;
+    if (a->text || a->n_numbers != n) return false;
+    memcpy(numbers, a->numbers, n * sizeof *numbers);
+    return true;
+}
+
+int64_t arn_tile_number(const arenaut_op *op, const char *name, int64_t otherwise) {
+    return arn_tile_numbers(op, name, 1, &otherwise) ? otherwise : ARN_TILE_UNKNOWN;
 }
 
 const arenaut_tensor *arn_tile_input(const arn_tile_graph *graph, const arenaut_op *op,

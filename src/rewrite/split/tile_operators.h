@@ -5,8 +5,14 @@
 #include "ops/ops.h"
 #include "rewrite/split/tile_dialect.h"
 
+/* The n numbers of an attribute; false if it has others. If it is missing, they stay. */
+bool arn_tile_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers);
+
+enum { ARN_TILE_UNKNOWN = -1 };
+/* The number of an attribute, or `otherwise` if it is missing; UNKNOWN: it has others. */
+int64_t arn_tile_number(const arenaut_op *op, const char *name, int64_t otherwise);
+
 /* NULL: there is none. */
-const arenaut_attribute *arn_tile_attribute(const arenaut_op *op, const char *name);
 const arenaut_tensor *arn_tile_input(const arn_tile_graph *graph, const arenaut_op *op, uint32_t i);
 
 static inline int64_t arn_tile_along(const arn_tile_graph *graph, const arenaut_tensor *image,

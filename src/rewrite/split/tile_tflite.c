@@ -16,7 +16,7 @@ static arn_tile_kind kind_named(const char *name) {
 
 /* Numbers for height and width; false if they are missing or out of range. */
 static bool take_pair(const arenaut_op *op, const char *name, int64_t pair[2]) {
-    const arenaut_attribute *a = arn_tile_attribute(op, name);
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
     if (!a || a->text || a->n_numbers != 2) return false;
     pair[0] = a->numbers[0];
     pair[1] = a->numbers[1];
@@ -41,9 +41,10 @@ static bool pad_window(arn_tile_window *w, bool same, int64_t in, int64_t out) {
 static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op, const int64_t filter[2],
                          arn_tile_op *out) {
     int64_t strides[2], dilations[2] = {1, 1};
-    const arenaut_attribute *padding = arn_tile_attribute(op, "padding");
+    const arenaut_attribute *padding = arenaut_op_attribute(op, "padding");
     if (!padding || !padding->text || !take_pair(op, "strides", strides)) return false;
-    if (arn_tile_attribute(op, "dilations") && !take_pair(op, "dilations", dilations)) return false;
+    if (arenaut_op_attribute(op, "dilations") && !take_pair(op, "dilations", dilations))
+        return false;
     out->same = strcmp(padding->text, "SAME") == 0;
     if (!out->same && strcmp(padding->text, "VALID") != 0) return false;
     const int64_t *in = graph->program->tensors[op->inputs[0]].dims;
@@ -124,7 +125,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 }
 
 static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arenaut_attribute *axis = arn_tile_attribute(op, "axis");
+    const arenaut_attribute *axis = arenaut_op_attribute(op, "axis");
     return axis && axis->n_numbers == 1 && arn_tile_take_join(graph, op, axis->numbers[0], out);
 }
 
