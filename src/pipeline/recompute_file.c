@@ -1,5 +1,7 @@
 /* Rematerialization of the program as its file has it: the check of a certificate in a plan file
  * against the model, and the curve of peak against time. */
+#include <inttypes.h>
+
 #include "rewrite/order/forms.h"
 #include "rewrite/transform.h"
 
@@ -110,8 +112,14 @@ arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *p, arenaut_re
         arn_budget budget = arn_pipeline_budget(
             p, arn_transform_effort(p, options.effort, arenaut_recompute_default_effort()));
         const arn_recompute_task task = task_of(&t);
+        arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
         st =
             arn_recompute_find_curve(&task, &budget, &options, arn_pipeline_allocator(p), out, err);
+        arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+        if (st == ARENAUT_OK && arn_budget_ended(&budget)) {
+            arn_pipeline_note(p, "the search for the curve was stopped behind %" PRIu32 " budgets",
+                              (*out)->n_points);
+        }
     }
     close_task(p, &t);
     return st;

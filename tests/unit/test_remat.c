@@ -94,6 +94,50 @@ TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization_free(r);
 }
 
+/* Polls that are answered by going on. */
+static arenaut_verdict stop_behind(void *context, const arenaut_progress *progress) {
+    uint32_t *left = context;
+    (void)progress;
+    return *left > 0 ? (*left)--, ARENAUT_GO_ON : ARENAUT_INTERRUPTED;
+}
+
+/* The same chain, of many ops. */
+TEST(a_search_that_is_stopped_has_a_schedule) {
+    enum { HALF = 300, MANY = 2 * HALF };
+    uint64_t costs[MANY], sizes[MANY];
+    uint32_t makers[MANY], n_reads = 0;
+    uint8_t outlives[MANY] = {[MANY - 1] = ARENAUT_LIVE_OUT};
+    arenaut_order_use uses[2 * MANY];
+    for (uint32_t i = 0; i < MANY; i++) {
+        costs[i] = 10;
+        sizes[i] = i < HALF ? 8 : 4;
+        makers[i] = i;
+        if (i > 0) uses[n_reads++] = (arenaut_order_use){i, i - 1};
+        if (i > HALF) uses[n_reads++] = (arenaut_order_use){i, MANY - 1 - i};
+    }
+    const arenaut_remat_problem p = {.n_ops = MANY,
+                                     .n_storages = MANY,
+                                     .n_reads = n_reads,
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    for (uint32_t questions = 0; questions < 40; questions++) {
+        uint32_t left = questions;
+        const arenaut_remat_options options = {
+            .budget = 600, .progress = stop_behind, .progress_context = &left};
+        arenaut_rematerialization *r = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        assert_ok(arenaut_remat_find(&p, &options, NULL, &r, &err), err);
+        assert_ok(arenaut_check_rematerialization(&p, r, NULL, &finding, &err), err);
+        assert_true(r->n_runs >= MANY);
+        assert_true(r->fits == (r->peak <= r->budget));
+        arenaut_rematerialization_free(r);
+    }
+}
+
 static arenaut_status refuse(const arenaut_remat_problem *p) {
     arenaut_rematerialization *r = NULL;
     const arenaut_status st = arenaut_remat_find(p, NULL, NULL, &r, NULL);

@@ -22,11 +22,15 @@ typedef struct plotter {
     arenaut_error *err;
 } plotter;
 
-static arenaut_status solve(plotter *x, uint64_t bytes, arenaut_rematerialization **found) {
+/* With the share `turn` of the time: the floor's comes first, then those of the points. */
+static arenaut_status solve(plotter *x, uint64_t bytes, uint32_t turn,
+                            arenaut_rematerialization **found) {
     arenaut_finding finding;
     arenaut_error why = {0};
     const arenaut_remat_problem *p = &x->program.problem;
-    arn_budget part = arn_budget_part(x->budget, x->budget->effort, 0, ARN_BUDGET_ALL);
+    enum { SHARE = ARN_BUDGET_ALL / (N_POINTS + 1) };
+    arn_budget part =
+        arn_budget_part(x->budget, x->budget->effort, turn * SHARE, (turn + 1) * SHARE);
     arenaut_status st = arn_remat_find(p, &part, bytes, x->allocator, found, x->err);
     if (st != ARENAUT_OK) return st;
     st = arenaut_check_rematerialization(p, *found, x->allocator, &finding, &why);
@@ -88,11 +92,12 @@ static arenaut_status take_whole(plotter *x, const arenaut_rematerialization *r)
 
 /* ---- points ---- */
 
-static arenaut_status find_point(plotter *x, uint32_t percent, arenaut_curve_point *point) {
+static arenaut_status find_point(plotter *x, uint32_t turn, uint32_t percent,
+                                 arenaut_curve_point *point) {
     const uint64_t before = x->curve->before;
     arenaut_rematerialization *r = NULL;
     const uint64_t bytes = before / 100 * percent + before % 100 * percent / 100;
-    const arenaut_status st = solve(x, arn_max_u64(bytes, 1), &r);
+    const arenaut_status st = solve(x, arn_max_u64(bytes, 1), turn, &r);
     if (st != ARENAUT_OK) return st;
     *point = (arenaut_curve_point){.percent = percent,
                                    .budget = bytes,
@@ -119,13 +124,14 @@ static arenaut_status plot(plotter *x, const arenaut_recompute_options *options)
     arenaut_rematerialization *whole = NULL;
     any.budget = UINT64_MAX; /* any op may be repeated */
     arenaut_status st = arn_remat_program_make(x->task, &any, &x->region, &x->program, x->err);
-    if (st == ARENAUT_OK) st = solve(x, ARENAUT_SIZE_MAX / 4, &whole);
+    if (st == ARENAUT_OK) st = solve(x, ARENAUT_SIZE_MAX / 4, 0, &whole);
     if (st == ARENAUT_OK) st = take_whole(x, whole);
     arenaut_rematerialization_free(whole);
     x->curve->points = arn_allocate_zeroed(x->allocator, N_POINTS, sizeof *x->curve->points);
     if (st == ARENAUT_OK && !x->curve->points) return arn_no_memory(x->err);
-    for (uint32_t i = 0; i < N_POINTS && st == ARENAUT_OK; i++) {
-        st = find_point(x, percent_at(x->curve, i), &x->curve->points[x->curve->n_points++]);
+    for (uint32_t i = 0; i < N_POINTS && st == ARENAUT_OK && arn_budget_goes_on(x->budget); i++) {
+        st = find_point(x, i + 1, percent_at(x->curve, i), &x->curve->points[i]);
+        x->curve->n_points++;
     }
     return st;
 }

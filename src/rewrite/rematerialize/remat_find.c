@@ -302,7 +302,10 @@ static bool keep_answer(finder *f, uint64_t within, arenaut_rematerialization *r
     uint32_t *const runs = r->runs;
     const arenaut_rematerialization was = *r;
     r->runs = NULL;
-    if (!list_runs(f, r)) return false;
+    if (!list_runs(f, r)) {
+        arn_release(&r->allocator, runs);
+        return false;
+    }
     r->fits = r->peak <= within;
     const bool better = !was.runs || (r->fits ? !was.fits || r->added < was.added
                                               : !was.fits && r->peak < was.peak);
@@ -380,8 +383,11 @@ static arenaut_status list_at_floor(finder *f, arenaut_rematerialization *r, are
     return ARENAUT_OK;
 }
 
-/* Without a budget the one with the lowest peak; where there is none within the budget, a try. */
+/* Without a budget the one with the lowest peak; where there is none within the budget, a try. That
+ * each op runs once is the first answer, however soon the search is stopped. */
 static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
+    memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
+    if (!keep_answer(f, r->budget, r)) return false;
     if (!lowest && r->floor <= r->budget) return search_rungs(f, r);
     if (lowest && !search_lowest(f, r)) return false;
     if (r->fits) return true;
