@@ -470,7 +470,7 @@ class OwnProcesses:
             for process in list((self.pool._processes or {}).values()):
                 process.kill()
             self.drain()
-        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.pool.shutdown(wait=True)  # what is cancelled would never count as done for who waits
         if self.pipe is not None:
             os.close(self.pipe)
 
@@ -529,7 +529,10 @@ class Runner:
     def submit(self, job):
         try:
             future = self.executor.submit(plan_one, job)
-        except futures.BrokenExecutor:
+        except (futures.BrokenExecutor, OSError, EOFError) as error:
+            # A pool that breaks while it starts a worker closes the files that this one is given.
+            if not (self.owned or isinstance(error, futures.BrokenExecutor)):
+                raise
             if self.owned:
                 self.executor.end(at_once=True)
             else:

@@ -1,5 +1,6 @@
 """plan_many and sweep, in processes, threads, pools and on a Dask cluster."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -134,6 +135,21 @@ def test_workers_that_die(tmp_path, monkeypatch):
     assert results.rows[7].attempts == 3 and results.rows[3].attempts > 1 and results.rows[0].attempts >= 1
     assert results.totals["retried"] == sum(row.attempts > 1 for row in results.rows) >= 2
     assert re.fullmatch(r"<Results: 12 of 12 done, 1 failed, \d+ tried again>", repr(results))
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EBADF, "Bad file descriptor"), EOFError()], ids=repr)
+def test_a_pool_that_breaks_while_it_starts_a_worker_is_replaced(monkeypatch, error):
+    """Its files are closed by then, which is the only thing that is told."""
+    errors, submit = [error], many.OwnProcesses.submit
+
+    def break_once(processes, function, *arguments):
+        if errors and arguments[0].name.endswith(" 3"):
+            raise errors.pop()
+        return submit(processes, function, *arguments)
+
+    monkeypatch.setattr(many.OwnProcesses, "submit", break_once)
+    assert planned(arenaut.plan_many(problems(8))) == planned(arenaut.plan_many(problems(8)))
+    assert not errors
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
