@@ -11,7 +11,6 @@
 #include <arenaut/format.h>
 #include <arenaut/kernels.h>
 #include <arenaut/lowering.h>
-#include <arenaut/merge.h>
 #include <arenaut/order.h>
 #include <arenaut/pass.h>
 #include <arenaut/pipeline.h>

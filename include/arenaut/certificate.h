@@ -122,8 +122,6 @@ typedef enum arenaut_proof_rule {
         ARENAUT_PROOF_COUNT
 } arenaut_proof_rule;
 
-const char *arenaut_proof_rule_name(arenaut_proof_rule rule); /* NULL out of range; static */
-
 typedef struct arenaut_proof_line {
     uint32_t rule; /* arenaut_proof_rule */
     uint32_t item; /* 0 where it means nothing, as is `value` */
@@ -132,14 +130,11 @@ typedef struct arenaut_proof_line {
 
 typedef struct arenaut_certificate {
     uint64_t bound;   /* no plan has a smaller total; ARENAUT_UNPLACED: there is no plan */
-    uint64_t problem; /* arenaut_problem_digest of the problem that it is about */
+    uint64_t problem; /* a hash of all parts of the problem that a proof can refer to */
     uint32_t n_lines, n_branches; /* the latter: BRANCH, KEPT, ABOVE, LEVEL, HIGH */
     arenaut_proof_line *line;
     arenaut_allocator allocator; /* that the lines are from */
 } arenaut_certificate;
-
-/* A hash of all parts of a problem that a proof can refer to. */
-uint64_t arenaut_problem_digest(const arenaut_problem *problem);
 
 /* The proof of a proven plan: that no plan has a smaller total than plan->total_bound or, where it
  * is infeasible, that there is none. This works the proof out anew; nothing is kept while planning.

@@ -163,18 +163,6 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_allocator *allocator, arenaut_finding *finding,
                                     arenaut_error *err);
 
-/* Looks for new values of states that an exporter lost, in a program whose file places its tensors:
- * a state that is read, by any name, behind the op that copies its new value into it
- * (aten::copy_; exporters copy last), and a state with a qualified name, as only those have that
- * change, which no op of any method writes. `read` is the program as its reader made it, `program`
- * the same behind passes. The ops alone compute what they say: that something else was meant is
- * likely, and not proven. Returns as arenaut_check_plan, with the rule STALE. O(arguments + names ·
- * log). */
-arenaut_status arenaut_check_write_backs(const arenaut_program *read,
-                                         const arenaut_program *program,
-                                         const arenaut_allocator *allocator,
-                                         arenaut_finding *finding, arenaut_error *err);
-
 /* Holds a rewritten program against the one that it was made of: every result must be, element by
  * element and bit by bit, the old one, if the kernels compute each element of a result from its own
  * window alone. Returns as arenaut_check_plan, with the rule REWRITE; an op that is not understood

@@ -53,10 +53,6 @@ size_t arenaut_dialect_count(void);
 const arenaut_dialect *arenaut_dialect_at(size_t index);       /* NULL past the end */
 const arenaut_dialect *arenaut_dialect_find(const char *name); /* NULL if unknown, or for NULL */
 
-/* The dialect's facts about an operator; NULL if nothing. `copy` and `write_back`, which passes
- * make if a dialect has no word for them, are known in every dialect, and without one. O(log n). */
-const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name);
-
 #ifdef __cplusplus
 }
 #endif

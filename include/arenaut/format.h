@@ -39,8 +39,8 @@ typedef struct arenaut_read_options {
     /* Called with a note that is no error, e.g. an unknown CSV column; may be NULL. */
     void (*note)(void *context, const char *text);
     void *note_context;
-    /* For formats that bind_dims; those of a program are bound when it has been read
-     * (arenaut_program_bind). Of a range, buffers have the size for its upper end. BAD_ARGUMENT if
+    /* For formats that bind_dims; those of a program are bound by the pipeline that
+     * reads it. Of a range, buffers have the size for its upper end. BAD_ARGUMENT if
      * the file has no size of a name. */
     const arenaut_dim *dims;
     size_t n_dims;

@@ -188,37 +188,12 @@ void arenaut_kernel_set_free(arenaut_kernel_set *set);
 arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_sink sink,
                                         arenaut_error *err);
 
-/* A hash of all rules of the set and of its base, in their order: not of name, version and summary.
- * Marks in files hold it, to tell that a set is another one by now. */
-uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set);
-
 /* The list with an op's rights to write in place, or its scratch: that of `set` or, if it does not
  * name the op there, that of its base. An op with rules in a set has its own kernel there, so that
  * the base's rights do not hold for it. The list ends with op == NULL, and may name other ops, too;
  * NULL: none does. `set` and `op` may be NULL. O(rules). */
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
-
-/* The scratch of the kernel of this op, which may be none. False: unknown, as for an op that a set
- * names without sizes. O(rules + rank). */
-bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
-                                  const arenaut_op *op, arenaut_scratch_requests *requests);
-
-/* The rule of `set`, or of its base, for this op: the first with its conditions met. An unmeasured
- * one counts only if `unmeasured`; else it hides the rules behind it. An op with rules of its own
- * in a set does not go on to the base, whether a condition was met or not. NULL: none, so that its
- * arguments must be disjoint; an op with a compressed operand has none. O(rules + inputs). */
-const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
-                                                   const arenaut_program *program,
-                                                   const arenaut_op *op, bool unmeasured);
-
-/* How far output `output` of an op may reach into its input `input` when its kernel walks as `rule`
- * says: whether it may at all, and the distance (arenaut_overlap) in bytes, not rounded. Runs of
- * bytes that the kernel copies with memcpy stay apart from their source or are the source. Sizes
- * must be known. O(pixels of the output), O(elements) for ops that permute elements. */
-bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
-                             const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
-                             int64_t *distance);
 
 /* Whether the runtime takes an op, or a program: the text is the word in messages. */
 typedef enum arenaut_op_support {
@@ -228,27 +203,11 @@ typedef enum arenaut_op_support {
     ARENAUT_OP_MISSING, /* the runtime has no such op */
 } arenaut_op_support;
 
-/* By the first set on the way from `set` to its base that has type rules for the op; a set that
- * names the op only in other lists has a kernel of its own, of unknown types. UNKNOWN also if an
- * argument is compressed or of unknown size. `set` may be NULL. O(rules). */
-arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
-                                          const arenaut_program *program, const arenaut_op *op);
 /* Of all ops, called or not, since a runtime prepares them all: the first that is missing decides,
  * since it looks for all ops first, else the first that is refused, and is *op; else RUNS if every
  * op does. `op` may be NULL. O(ops * rules). */
 arenaut_op_support arenaut_kernel_support_all(const arenaut_kernel_set *set,
                                               const arenaut_program *program, uint32_t *op);
-
-/* Persistent bytes of an op if pointers have `pointer` bytes, 4 or 8: of its options, and of its
- * kernel, each request rounded up to `align`. An op with rules in a set that names it not among the
- * persistent has its own, unknown kernel there. False: that is so, or no set names the op, or a
- * tensor of it is compressed or of unknown size. O(rules). */
-typedef struct arenaut_persistent {
-    uint64_t options, data;
-} arenaut_persistent;
-bool arenaut_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program *program,
-                               const arenaut_op *op, uint32_t pointer, uint64_t align,
-                               arenaut_persistent *kept);
 
 #ifdef __cplusplus
 }

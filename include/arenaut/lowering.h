@@ -75,7 +75,7 @@ typedef struct arenaut_lowering_options {
  * multiply into too much work; BAD_INPUT, naming the tensor, if a size is still open and `unsized`
  * does not allow that; REFUSED when no pool given is of a tensor's device, and when an op asks for
  * an alignment that a view cannot have where it lies in its buffer, and when methods' memories are
- * more than ARENAUT_MAX_POOLS; else the errors of arenaut_program_validate and
+ * more than ARENAUT_MAX_POOLS; else those of a program that is not valid and of
  * arenaut_problem_finish. O(steps + arguments) without jumps. */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
                              const arenaut_lowering_options *options,

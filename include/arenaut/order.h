@@ -98,8 +98,6 @@ typedef enum arenaut_order_rule {
         ARENAUT_ORDER_RULE_COUNT
 } arenaut_order_rule;
 
-const char *arenaut_order_rule_name(arenaut_order_rule rule); /* NULL out of range; static */
-
 typedef struct arenaut_order_line {
     uint32_t rule; /* arenaut_order_rule */
     uint32_t item; /* an op, a number of ops, a direction, or a state; 0 if unused */
@@ -132,8 +130,6 @@ typedef struct arenaut_order_options {
     arenaut_progress_fn progress; /* as in arenaut_plan_options: may stop the search; may be NULL */
     void *progress_context;
 } arenaut_order_options;
-
-uint64_t arenaut_order_default_effort(void);
 
 typedef struct arenaut_order {
     uint32_t n_ops;

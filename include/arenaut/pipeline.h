@@ -122,7 +122,8 @@ typedef struct arenaut_recomputing {
     const uint32_t *ops; /* the schedule, with copies; NULL: search for one */
     uint32_t n_ops;
     arenaut_recompute_options options; /* of the search */
-    arenaut_side_file costs; /* arenaut_costs_read; where it is given, options.costs is of no use */
+    arenaut_side_file
+        costs; /* method,op,nanoseconds; where it is given, options.costs is of no use */
 } arenaut_recomputing;
 
 /* The result of rematerialization, in live bytes and nanoseconds. */
@@ -175,8 +176,8 @@ typedef struct arenaut_pipeline_options {
                                 * files or of one, share: where the runtime obeys the plan in a file,
                                 * they are to work in the same memories, and these are of memory of
                                 * their own there (target.joint) */
-    arenaut_side_file shapes;  /* arenaut_shapes_read */
-    arenaut_side_file scratch; /* arenaut_scratch_read */
+    arenaut_side_file shapes;  /* a tensor a line: "x,2x3x4" */
+    arenaut_side_file scratch; /* columns op, bytes; method, model */
     const char *scratch_model; /* this model's name in its `model` column; NULL: any */
     bool judge_given;          /* a plan in the file is the baseline, even if the runtime ignores
                                 * it */
@@ -279,7 +280,8 @@ typedef struct arenaut_pipeline {
     arenaut_scratch_sizes scratch;  /* from options.scratch */
     arenaut_lowering *lowering;     /* NULL for a bare problem */
     const arenaut_problem *problem; /* with the overrides */
-    uint32_t op_outside;            /* arenaut_find_outside */
+    uint32_t op_outside;            /* the first op whose results the target may keep outside of
+                                     * the arena (arenaut_target.outside); ARENAUT_NONE: none */
     arenaut_baseline baseline;
     arenaut_memories memories;
     arenaut_plan *plan;
@@ -313,8 +315,9 @@ typedef struct arenaut_pipeline_file {
     size_t size;
 } arenaut_pipeline_file;
 
-/* Reads the file; with options.share, merges several to one program (merge.h). Fills `document`.
- * Errors of arenaut_read, arenaut_program_merge, arenaut_program_bind, arenaut_shapes_read. */
+/* Reads the file; with options.share, merges several to one program. Fills `document`. Errors of
+ * arenaut_read; BAD_ARGUMENT for names to be shared, and for sizes, that the files have not or have
+ * otherwise; BAD_INPUT for shared state that differs between files, and for a wrong shape file. */
 arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_pipeline_file *files,
                                      size_t n_files, arenaut_error *err);
 
@@ -377,8 +380,6 @@ arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *
  * not written. Errors of arenaut_pipeline_plan. */
 arenaut_status arenaut_pipeline_describe(arenaut_pipeline *pipeline, bool or_better,
                                          arenaut_error *err);
-/* Whether it finds such a plan, and the options define no other problem. After find_baseline. */
-bool arenaut_pipeline_describes_file(const arenaut_pipeline *pipeline);
 
 /* Replays the program over tensors placed as `plan`, of pipeline->problem, says: OK, or REJECTED
  * with the finding. After prepare, for programs. */

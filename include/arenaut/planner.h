@@ -49,9 +49,6 @@ enum {
     ARENAUT_FEATURE_ALL = 0x3ff
 };
 
-/* The features that a problem uses, as a bit set. O(n). */
-uint32_t arenaut_problem_features(const arenaut_problem *problem);
-
 typedef enum arenaut_verdict {
     ARENAUT_GO_ON,
     ARENAUT_OUT_OF_TIME, /* stop; the plan will say ARENAUT_STOP_TIME */

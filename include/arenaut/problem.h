@@ -128,8 +128,6 @@ enum {
         ARENAUT_PROBLEM_TRAITS = 3
 };
 
-const char *arenaut_problem_trait_name(uint32_t bit); /* NULL out of range; static */
-
 typedef struct arenaut_problem {
     uint32_t n_buffers, n_pools, n_lifetimes, n_conflicts, n_reserved, n_separations;
     uint32_t traits; /* ARENAUT_PROBLEM_… */
@@ -311,19 +309,6 @@ static inline const arenaut_interval *arenaut_problem_lifetimes(const arenaut_pr
 }
 static inline uint32_t arenaut_problem_uses(const arenaut_problem *p, uint32_t b) {
     return p->uses && p->uses[b] ? p->uses[b] : 1;
-}
-/* The number of the buffer's pools faster than `pool`, and the buffer's spill there. The latter
- * cannot overflow in a valid problem. */
-static inline uint32_t arenaut_problem_rank(const arenaut_problem *p, uint32_t b, uint32_t pool) {
-    uint32_t rank = 0;
-    for (uint64_t faster = arenaut_problem_pools(p, b) & ((UINT64_C(1) << pool) - 1); faster;
-         faster &= faster - 1) {
-        rank++;
-    }
-    return rank;
-}
-static inline uint64_t arenaut_problem_spill(const arenaut_problem *p, uint32_t b, uint32_t pool) {
-    return p->size[b] * arenaut_problem_uses(p, b) * arenaut_problem_rank(p, b, pool);
 }
 /* False for a buffer that conflicts with nothing: it is at offset 0 in no pool. */
 static inline bool arenaut_problem_needs_memory(const arenaut_problem *p, uint32_t b) {

@@ -140,15 +140,6 @@ typedef enum arenaut_op_kind {
         ARENAUT_OP_KIND_COUNT
 } arenaut_op_kind;
 
-const char *arenaut_op_kind_name(arenaut_op_kind kind); /* NULL out of range; static */
-
-/* Whether an op of this kind reads or writes memory when it runs; the others only say
- * something about it. */
-bool arenaut_op_kind_touches(arenaut_op_kind kind);
-
-/* Whether an op of this kind brings the memory of its outputs, so that it is not planned. */
-bool arenaut_op_kind_brings_memory(arenaut_op_kind kind);
-
 /* Output `output` of an op may be written over input `input` (positions in its lists):
  * the kernel reads each element of that input before it writes there. */
 typedef struct arenaut_in_place {
@@ -219,8 +210,6 @@ typedef enum arenaut_binding_kind {
     ARENAUT_BINDING_COUNT
 } arenaut_binding_kind;
 
-const char *arenaut_binding_kind_name(arenaut_binding_kind kind); /* NULL out of range; static */
-
 typedef struct arenaut_binding {
     arenaut_binding_kind kind;
     uint32_t value, target; /* tensors; target may be ARENAUT_NONE */
@@ -256,7 +245,7 @@ typedef enum arenaut_given_plan {
 /* The kernels that a plan of ours in the file was made for, as its mark says. */
 typedef struct arenaut_given_kernels {
     const char *name;     /* NULL: not said */
-    uint64_t fingerprint; /* arenaut_kernel_set_fingerprint of that set then; 0: not said */
+    uint64_t fingerprint; /* a hash of the rules of that set then; 0: not said */
     bool unmeasured;      /* rules that were only read counted too */
 } arenaut_given_kernels;
 
@@ -277,47 +266,16 @@ typedef struct arenaut_program {
     struct arenaut_program_store *store;
 } arenaut_program;
 
-/* Makes an empty program. All parts reached from it live until _free. */
-arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
-                                   arenaut_error *err);
-void arenaut_program_free(arenaut_program *program); /* NULL is fine */
-
-/* A deep copy of a program, with expressions and the facts stated by its file: changes of one do
- * not show in the other, and each is freed by itself. `allocator`, which may be NULL, serves the
- * copy. NO_MEMORY, with *out as it was. O(size of the program). */
-arenaut_status arenaut_program_copy(const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arenaut_program **out,
-                                    arenaut_error *err);
-
-/* Each copies its argument, with strings and arrays, and stores the index in *id (may be NULL). Ops
- * are added method by method: add_method, then all its ops; one whose file_index is left out gets
- * its number within the method, and ARENAUT_NONE is no number of one. Inputs and outputs of a
- * method may be set later with _set_method_io, once its tensors exist. Indices are checked by
- * arenaut_program_validate, not here. Amortised O(1). */
+/* Adds a tensor, by copy with strings and arrays, and stores its index in *id (may be NULL).
+ * Amortised O(1). */
 arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,
                                           uint32_t *id, arenaut_error *err);
-arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
-                                          uint32_t *id, arenaut_error *err);
-arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
-                                      arenaut_error *err);
+
+/* Replaces the inputs and outputs of a method, by copy. */
 arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t method,
                                              const uint32_t *inputs, uint32_t n_inputs,
                                              const uint32_t *outputs, uint32_t n_outputs,
                                              arenaut_error *err);
-
-/* Copies the arenas that the file states for a method. */
-arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_t method,
-                                               const arenaut_given_pool *pools, uint32_t n_pools,
-                                               arenaut_error *err);
-
-/* Sets the bindings of a method, by copy. */
-arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t method,
-                                            const arenaut_binding *bindings, uint32_t n_bindings,
-                                            arenaut_error *err);
-
-/* Sets the dialect of the operators that the ops name. */
-arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,
-                                           arenaut_error *err);
 
 /* Memory that lives as long as the program, for passes that replace an op's lists.
  * Aligned as malloc's; NULL if there is none. */
@@ -327,23 +285,8 @@ const char *arenaut_program_strdup(arenaut_program *program, const char *text, s
 /* A tensor with every field at its default: no name, no view, nothing given, INT8. */
 arenaut_tensor arenaut_tensor_default(void);
 
-/* Checks that every index is in range, views end at a tensor that is no view, lie inside it and
- * are of its device, calls do not recurse, arities fit the op kind, jumps stay in their method,
- * in-place pairs name arguments that exist, a scratch tensor belongs to one op, names of shared
- * state agree on dtype, size, and, where both state them, shape, strides and first value, and on
- * the device. BAD_INPUT naming the op or tensor. O(size of the program). */
-arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
-
-/* A hash of all that a plan depends on: tensors, ops, and their operands. Additions of passes do
- * not count, so it is the same before and after them. Never 0 but by chance; the same in every
- * version. */
-uint64_t arenaut_program_fingerprint(const arenaut_program *program);
-
 /* The attribute of that name; NULL: there is none. O(attributes). */
 const arenaut_attribute *arenaut_op_attribute(const arenaut_op *op, const char *name);
-
-/* Whether some operand of the op is compressed. O(inputs). */
-bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op);
 
 /* A name for messages: the tensor's own, else "tensorK" written into `store`. */
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,

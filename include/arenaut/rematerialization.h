@@ -72,9 +72,6 @@ typedef struct arenaut_remat_options {
     void *progress_context;
 } arenaut_remat_options;
 
-/* The default. Seconds, for ten thousand ops. */
-uint64_t arenaut_remat_default_effort(void);
-
 typedef struct arenaut_rematerialization {
     uint64_t budget; /* that the bound is for: the options' or, where that was 0, the peak */
     bool fits;       /* the peak is no more than that */

@@ -97,15 +97,6 @@ typedef struct arenaut_rewrite {
                           * reordered, or views became copies */
 } arenaut_rewrite;
 
-void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
-
-/* Tiles these groups, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
- * group and the reason, if ops cannot be tiled as asked; `program` stays as it is, and may be freed
- * before the rewrite. O(ops of the new program × tiles). */
-arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split_stage *groups,
-                             uint32_t n_groups, const arenaut_allocator *allocator,
-                             arenaut_rewrite **out, arenaut_error *err);
-
 /* Limits of the cost of tiling, and the runtime. Zero-initialised: no limits, as long as the
  * runtime, of which nothing is known, needs less. */
 typedef struct arenaut_split_options {
@@ -123,8 +114,6 @@ typedef struct arenaut_split_options {
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
 } arenaut_split_options;
-
-uint64_t arenaut_split_default_effort(void);
 
 /* A choice of tile groups (a way in our reports). */
 typedef struct arenaut_split_choice {
@@ -152,15 +141,6 @@ typedef struct arenaut_split_front {
     uint64_t effort;            /* spent: the last try may exceed the budget */
 } arenaut_split_front;
 
-/* Searches for the front. *front is the caller's, to be freed with arenaut_split_front_free. The
- * same program and options give the same front. REFUSED for a program that cannot be tiled
- * anywhere, with the reason; STOPPED before the first group was tried, else the front by then. */
-arenaut_status arenaut_split_find(const arenaut_program *program,
-                                  const arenaut_split_options *options,
-                                  const arenaut_allocator *allocator, arenaut_split_front **front,
-                                  arenaut_error *err);
-void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
-
 /* The search of a pipeline, and its result. */
 typedef struct arenaut_ways_to_split {
     arenaut_split_front *front; /* NULL: no search */
@@ -169,116 +149,6 @@ typedef struct arenaut_ways_to_split {
     uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside the front, whose plan
                      * needed less */
 } arenaut_ways_to_split;
-
-/* The scheduling problems of a program (order.h), one for each of its methods that run and have
- * ops, callees before callers; of a method that jumps, one for each stretch of ops between. The ops
- * of a problem are those of the file, in their given order, each with the ops that passes inserted
- * before it; ops that passes appended come last. Sizes are rounded up to the least alignment. If
- * one method runs, buffers have the numbers of the lowering. Else a problem has the method's own
- * buffers and, in an entry, those live in all methods; and for each calling op one more, as
- * large as the lower bound of its callees. */
-typedef struct arenaut_program_order arenaut_program_order;
-
-/* Peaks of live bytes: of the entry with the greatest, callees included, or the sum over all
- * methods if each has pools of its own. */
-typedef struct arenaut_order_peaks {
-    uint64_t given, best, bound; /* of the given order, the best schedules found, any schedule */
-    uint64_t heuristics[ARENAUT_ORDER_HEURISTIC_COUNT]; /* of the heuristics; callees have their
-                                                         * best schedule */
-    bool between_jumps; /* some ops move only between jumps, and bounds hold for these schedules
-                         * only */
-    uint64_t at_ends;   /* arenas may be smaller than the peak of a schedule by this, since they end
-                         * with the last byte of a buffer, whose size counts rounded up */
-} arenaut_order_peaks;
-
-/* REFUSED, with the reason, if ops cannot be reordered, or live bytes do not follow from lifetimes:
- * programs with memory that has several definitions, with concurrent ops, with a method that keeps
- * its memory between calls. In a method that jumps, each stretch of ops between pinned ones is a
- * problem. `lowering` is that of `program`; both must outlive the result. O(arguments +
- * dependences). */
-arenaut_status arenaut_program_order_new(const arenaut_program *program,
-                                         const arenaut_lowering *lowering,
-                                         const arenaut_target *target,
-                                         const arenaut_lowering_options *options,
-                                         const arenaut_allocator *allocator,
-                                         arenaut_program_order **out, arenaut_error *err);
-uint32_t arenaut_program_order_count(const arenaut_program_order *order); /* of problems */
-/* The method of this problem. */
-uint32_t arenaut_program_order_method(const arenaut_program_order *order, uint32_t problem);
-/* A problem is complete once schedules of all problems before it have been taken. */
-const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order,
-                                                           uint32_t problem);
-/* Takes a schedule of the next problem, whose bound has been checked, and copies it. REFUSED if the
- * peaks of methods cannot be added. */
-arenaut_status arenaut_program_order_take(arenaut_program_order *order, const arenaut_order *found,
-                                          arenaut_error *err);
-/* Once schedules of all problems have been taken. */
-arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *order);
-/* The number of schedules of the whole program to choose from: the best of each problem, then
- * near-optimal ones; and a lower bound of the peak of one of them. */
-uint32_t arenaut_program_order_candidates(const arenaut_program_order *order);
-uint64_t arenaut_program_order_least(const arenaut_program_order *order, uint32_t candidate);
-/* The buffers live at the peak of the best schedule of the only problem, which must have been
- * taken: `alive` has room for all of its buffers. REFUSED if there are several problems. */
-arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *order, uint8_t *alive,
-                                             arenaut_error *err);
-void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
-/* A copy of bytes [offset, offset + bytes) of another tensor, or of all of them. */
-typedef struct arenaut_part {
-    uint32_t tensor, whole;
-    uint64_t offset, bytes; /* bytes: at least 1 */
-} arenaut_part;
-
-/* Choices besides the schedule: concatenations in place, views that are copies. */
-typedef struct arenaut_relaxation {
-    const uint32_t *joins;     /* results of concatenations, in any sequence; the pass */
-    uint32_t n_joins;          /* `slices` may write each of them in place */
-    const arenaut_part *parts; /* copies that might be views of their source */
-    uint32_t n_parts;
-} arenaut_relaxation;
-
-/* Replaces the problem by a relaxation that is a lower bound of all these choices: `program` is the
- * one without in-place joins, in which each of the parts is a copy. No plan in any schedule, with
- * any choice, needs less than the least peak of this problem. `program` and `lowering` are those of
- * `order`. REFUSED if there are too many parts, or several problems, or a part or its whole shares
- * its buffer with others; `order` can only be freed then. BAD_ARGUMENT for a tensor that does not
- * exist. */
-arenaut_status arenaut_program_order_relax(arenaut_program_order *order,
-                                           const arenaut_program *program,
-                                           const arenaut_lowering *lowering,
-                                           const arenaut_relaxation *choices, arenaut_error *err);
-/* Maps a schedule back to the ops of `file`, the program before its passes: `out` has room for all
- * of them. Ops that passes removed run before their dependents. */
-arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
-                                         const arenaut_program *file, uint32_t candidate,
-                                         const arenaut_allocator *allocator, uint32_t *out,
-                                         arenaut_error *err);
-
-/* Reorders the ops of `program`, each within its method, as a rewrite, which takes `program` over
- * if all goes well. BAD_ARGUMENT if `ops` is no permutation of them. arenaut_check_rewrite decides
- * whether it computes the same. */
-arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
-                               arenaut_error *err);
-
-/* A view that may be materialized: its dialect has an op that does the same in new memory, and its
- * result is dense. arenaut_check_rewrite decides whether that computes the same: the viewed memory
- * must not be updated afterwards. */
-bool arenaut_view_may_be_copy(const arenaut_program *program, uint32_t op);
-
-/* Materializes these views, ops of `program` in ascending order, as a rewrite, which takes
- * `program` over if all goes well. BAD_ARGUMENT if one of them may be no copy. */
-arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops, uint32_t n,
-                                  arenaut_rewrite **out, arenaut_error *err);
-
-/* Rematerialization (recompute in our flags): runs the ops of `program` in this sequence, in which
- * each stands at least once; one that stands more than once is rematerialized, in a program of one
- * method. Its first run has the results of before, and each further one copies of them: new
- * tensors, whose origins name them. An op reads the latest copies that there are when it runs, but
- * its operands that it updates in place. Takes `program` over if all goes well. BAD_ARGUMENT if
- * some op is missing; TOO_LARGE if there are no numbers left for the added ops.
- * arenaut_check_rewrite decides whether it computes the same. */
-arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
-                                 arenaut_rewrite **out, arenaut_error *err);
 
 /* A device, for modelled costs of ops: its rates per second, and nanoseconds to begin an op. */
 typedef struct arenaut_roofline {
@@ -291,14 +161,6 @@ typedef struct arenaut_roofline {
 const arenaut_roofline *arenaut_roofline_find(const char *name);
 
 #define ARENAUT_COST_UNKNOWN UINT64_MAX
-
-/* Reads a cost file: CSV with the header method,op,nanoseconds, a row for each op that it knows:
- * its method by name or number (empty: the first) and its number there. Lines that begin with '#'
- * are comments. *costs, per op of the program, is the caller's, to be released with `allocator`.
- * BAD_INPUT with the line in err->at for unknown methods and ops, and text that is no time. */
-arenaut_status arenaut_costs_read(const char *text, size_t size, const arenaut_program *program,
-                                  const arenaut_allocator *allocator, uint64_t **costs,
-                                  arenaut_error *err);
 
 /* Limits of rematerialization. Zero-initialised: cheap ops, any number of them, for the lowest
  * peak, and the default effort. */
@@ -314,11 +176,9 @@ typedef struct arenaut_recompute_options {
     void *progress_context;
 } arenaut_recompute_options;
 
-uint64_t arenaut_recompute_default_effort(void);
-
 /* A certificate of rematerialization (rematerialization.h has the argument): why no schedule of a
  * program's ops is faster within a budget, and none needs less. Ops and storages have their numbers
- * in the problem that arenaut_recompute_find makes in the file's order: ops that touch memory, in
+ * in the rematerialization problem of the file's order: ops that touch memory, in
  * that order, and the buffers of the lowering without copies. */
 typedef struct arenaut_remat_flow {
     uint32_t op, storage;
@@ -344,8 +204,6 @@ typedef struct arenaut_remat_certificate {
     uint32_t *runs; /* the schedule, in ops of the file */
     arenaut_allocator allocator;
 } arenaut_remat_certificate;
-
-void arenaut_remat_certificate_free(arenaut_remat_certificate *c); /* NULL is fine */
 
 /* The fastest schedules within some budgets, by any op that may be repeated. */
 typedef struct arenaut_curve_point {
@@ -373,38 +231,6 @@ typedef struct arenaut_recompute_curve {
 } arenaut_recompute_curve;
 
 void arenaut_recompute_curve_free(arenaut_recompute_curve *curve); /* NULL is fine */
-
-/* A sequence for arenaut_recompute. */
-typedef struct arenaut_recomputation {
-    uint64_t before, after; /* peaks of live bytes, as far as is known before passes and lowering
-                             * have seen the new program */
-    uint64_t base, added;   /* nanoseconds of all ops, each once, and of the copies */
-    uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
-                             * one; checked */
-    uint64_t floor;         /* no arena of any sequence is smaller; checked */
-    uint32_t floor_op;      /* of the file, at which that is so; ARENAUT_NONE: not known */
-    bool fits;              /* the budget is kept */
-    uint32_t *ops;          /* of the file */
-    uint32_t n_ops;         /* no more than the file has: nothing is gained */
-    arenaut_remat_certificate *certificate; /* of bound and floor, without `runs` */
-    arenaut_allocator allocator;
-} arenaut_recomputation;
-
-void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
-
-/* Rematerialization under a budget (rematerialization.h): the fastest schedule within the budget
- * or, without one, that with the lowest peak, repeating cheap ops alone. `program` is that for
- * which `order` was made of `lowering`. `base` is the order of `file`, the program before its
- * passes, in which `program` runs: its ops, each once. The same arguments give the same answer; if
- * it is stopped, that is the best by then. REFUSED for several methods, and for jumps; INTERNAL
- * where the checker refuses the schedule. */
-arenaut_status arenaut_recompute_find(const arenaut_program *program,
-                                      const arenaut_lowering *lowering,
-                                      const arenaut_program_order *order,
-                                      const arenaut_program *file, const uint32_t *base,
-                                      const arenaut_recompute_options *options,
-                                      const arenaut_allocator *allocator,
-                                      arenaut_recomputation **out, arenaut_error *err);
 
 #ifdef __cplusplus
 }

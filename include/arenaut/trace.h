@@ -38,8 +38,6 @@ typedef struct arenaut_trace {
     arenaut_allocator allocator; /* of the arrays and of the trace */
 } arenaut_trace;
 
-void arenaut_trace_free(arenaut_trace *trace); /* NULL is fine */
-
 /* Bytes that PyTorch's caching allocator reserves for the requests of a problem in the order of
  * their lifetimes, as long as memory lasts: blocks of 512 bytes, best fit among the free blocks of
  * a pool, segments of 2 MiB for requests to 1 MiB, of 20 MiB or more for larger ones, which are

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "check/finding.h"
+#include "check/write_backs.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 typedef struct write_backs {
     const arenaut_program *read, *program;
@@ -78,7 +80,7 @@ static arenaut_status walk(const write_backs *w, uint32_t method) {
     for (uint32_t t = 0; t < p->n_tensors; t++) w->copy_at[t] = ARENAUT_NONE;
     for (uint32_t at = m->first_op; at < m->first_op + m->n_ops && st == ARENAUT_OK; at++) {
         const arenaut_op *op = &p->ops[at];
-        if (arenaut_op_kind_touches(op->kind)) {
+        if (arn_op_kind_touches(op->kind)) {
             st = look_for_reader(w, method, at, op->inputs, op->n_inputs);
         }
         const uint32_t state = copied_into(w, op);
@@ -131,10 +133,9 @@ static arenaut_status find_unwritten(const write_backs *w, uint32_t *named) {
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_check_write_backs(const arenaut_program *read,
-                                         const arenaut_program *program,
-                                         const arenaut_allocator *allocator,
-                                         arenaut_finding *finding, arenaut_error *err) {
+arenaut_status arn_check_write_backs(const arenaut_program *read, const arenaut_program *program,
+                                     const arenaut_allocator *allocator, arenaut_finding *finding,
+                                     arenaut_error *err) {
     const uint32_t n = program->n_tensors;
     write_backs w = {.read = read, .program = program, .finding = finding, .err = err};
     uint32_t *named = arn_allocate(allocator, read->n_tensors, 2 * sizeof *named);

@@ -3,6 +3,7 @@
 #include <arenaut/dialect.h>
 
 #include "core/table.h"
+#include "dialects/dialect.h"
 
 #define DIALECT(id) extern const arenaut_dialect arn_dialect_##id;
 #include "dialects/dialects.def"
@@ -40,7 +41,7 @@ static const arenaut_operator *find_own(const char *name) {
     return NULL;
 }
 
-const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name) {
+const arenaut_operator *arn_dialect_operator(const arenaut_dialect *dialect, const char *name) {
     size_t low = 0, high = dialect && name ? dialect->n_operators : 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;

@@ -8,6 +8,9 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/table.h"
+#include "formats/trace/trace.h"
+#include "ir/certificate.h"
+#include "ir/program.h"
 #include "ir/store.h"
 
 #define FORMAT(id) extern const arenaut_format arn_format_##id;
@@ -215,9 +218,9 @@ arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_form
 void arenaut_document_free(arenaut_document *document) {
     arenaut_plan_free(document->plan);
     arenaut_problem_free(document->problem);
-    arenaut_program_free(document->program);
-    arenaut_trace_free(document->trace);
-    arenaut_remat_certificate_free(document->rematerialization);
+    arn_program_free(document->program);
+    arn_trace_free(document->trace);
+    arn_remat_certificate_free(document->rematerialization);
     const arenaut_document empty = {0};
     *document = empty;
 }

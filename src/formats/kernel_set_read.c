@@ -8,6 +8,7 @@
 #include "core/suggest.h"
 #include "formats/json_reader.h"
 #include "formats/kernel_set_json.h"
+#include "kernels/kernel_set.h"
 
 enum {
     MOST_RULES = 4096,  /* of a list: several times the largest kernel library */
@@ -412,8 +413,7 @@ static void read_lists(reader *r, const uint32_t *v, arenaut_kernel_set *set) {
 static void check_name_is_free(reader *r, uint32_t value) {
     const arenaut_kernel_set *set = &r->owner->set;
     const arenaut_kernel_set *known = fine(r) ? arenaut_kernel_set_find(set->name) : NULL;
-    if (!known || arenaut_kernel_set_fingerprint(known) == arenaut_kernel_set_fingerprint(set))
-        return;
+    if (!known || arn_kernel_set_fingerprint(known) == arn_kernel_set_fingerprint(set)) return;
     arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT,
                   "'%s' is a set of this build, which says something else; another name is needed",
                   set->name);

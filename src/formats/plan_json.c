@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "formats/problem_json.h"
 #include "formats/remat_json.h"
+#include "ir/certificate.h"
 #include "ir/store.h"
 
 static bool plan_json_recognise(const uint8_t *data, size_t size) {
@@ -187,7 +188,7 @@ static arenaut_status plan_json_read(const uint8_t *data, size_t size,
     } else {
         arenaut_plan_free(document.plan);
         arenaut_problem_free(document.problem);
-        arenaut_remat_certificate_free(document.rematerialization);
+        arn_remat_certificate_free(document.rematerialization);
     }
     return r.status;
 }

@@ -6,6 +6,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "formats/problem_json.h"
+#include "ir/problem.h"
 
 typedef struct reader {
     arn_json_reader *json;
@@ -285,7 +286,7 @@ static void read_reserved(reader *r, uint32_t array) {
     }
 }
 
-static const char *trait_word(uint32_t k) { return arenaut_problem_trait_name(k); }
+static const char *trait_word(uint32_t k) { return arn_problem_trait_name(k); }
 
 static void read_traits(reader *r, uint32_t array) {
     ARN_JSON_EACH(r->json, v, array) {

@@ -5,6 +5,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/problem_json.h"
+#include "ir/problem.h"
 
 static const char *method_name(const void *problem, uint32_t m) {
     return ((const arenaut_problem *)problem)->method_name[m];
@@ -182,7 +183,7 @@ void arn_problem_json_put_traits(arn_problem_json_printer *out) {
     for (uint32_t k = 0; k < ARENAUT_PROBLEM_TRAITS; k++) {
         if (!(out->problem->traits >> k & 1)) continue;
         arn_puts(&out->writer, separator);
-        arn_put_json_string(&out->writer, arenaut_problem_trait_name(k));
+        arn_put_json_string(&out->writer, arn_problem_trait_name(k));
         separator = ", ";
     }
     arn_puts(&out->writer, "]");

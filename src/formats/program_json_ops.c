@@ -2,11 +2,13 @@
  * attributes. A reference by name costs the logarithm of the list that it points into. */
 #include "formats/program_json_reader.h"
 
+#include "ir/program.h"
+
 typedef arn_program_json_reader reader;
 
 static bool fine(const reader *r) { return arn_json_fine(&r->json); }
 
-static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_op_kind)k); }
+static const char *kind_word(uint32_t k) { return arn_op_kind_name((arenaut_op_kind)k); }
 
 #define OP_KEYS(XX)                    \
     XX(O_NAME, "name")                 \
@@ -187,5 +189,5 @@ void arn_program_json_read_op(reader *r, uint32_t object, uint32_t method) {
     arn_program_json_note_use(r, lists.outputs, method);
     arn_program_json_note_use(r, lists.scratch, method);
     arn_program_json_conclude_class(r, op.scratch, op.n_scratch, ARENAUT_SCRATCH);
-    json->status = arenaut_program_add_op(r->program, &op, NULL, json->err);
+    json->status = arn_program_add_op(r->program, &op, NULL, json->err);
 }

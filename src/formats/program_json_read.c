@@ -7,13 +7,15 @@
 #include <arenaut/expr.h>
 
 #include "formats/program_json_reader.h"
+#include "ir/expr.h"
+#include "ir/program.h"
 
 typedef arn_program_json_reader reader;
 
 static bool fine(const reader *r) { return arn_json_fine(&r->json); }
 
 static const char *binding_word(uint32_t k) {
-    return arenaut_binding_kind_name((arenaut_binding_kind)k);
+    return arn_binding_kind_name((arenaut_binding_kind)k);
 }
 
 #define METHOD_KEYS(XX)              \
@@ -67,7 +69,7 @@ static void read_given_pools(reader *r, uint32_t array, uint32_t method) {
         pools[n++].device = arn_json_device(&r->json, members[1]);
     }
     if (!fine(r) || n == 0) return;
-    r->json.status = arenaut_program_set_given_pools(r->program, method, pools, n, r->json.err);
+    r->json.status = arn_program_set_given_pools(r->program, method, pools, n, r->json.err);
 }
 
 /* The bindings of a method's values. */
@@ -90,7 +92,7 @@ static void read_bindings(reader *r, uint32_t array, uint32_t method) {
         binding->target = arn_json_reference(&r->json, &r->tensors, members[2], ARENAUT_NONE);
     }
     if (!fine(r) || n == 0) return;
-    r->json.status = arenaut_program_set_bindings(r->program, method, r->bindings, n, r->json.err);
+    r->json.status = arn_program_set_bindings(r->program, method, r->bindings, n, r->json.err);
 }
 
 static void read_method(reader *r, uint32_t object, uint32_t method) {
@@ -101,7 +103,7 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     const bool entry = arn_json_flag(&r->json, v[M_ENTRY], true);
     if (!fine(r)) return;
     r->entry_stated[method] = v[M_ENTRY] != ARN_JSON_NONE;
-    r->json.status = arenaut_program_add_method(r->program, name, entry, NULL, r->json.err);
+    r->json.status = arn_program_add_method(r->program, name, entry, NULL, r->json.err);
     if (fine(r)) read_method_body(r, method, v[M_INPUTS], v[M_OUTPUTS], v[M_OPS]);
     read_concurrent(r, method, v[M_CONCURRENT]);
     if (fine(r)) read_given_pools(r, v[M_GIVEN_POOLS], method);
@@ -167,7 +169,7 @@ static void read_methods(reader *r, const uint32_t *v) {
         return;
     }
     if (at_top) {
-        r->json.status = arenaut_program_add_method(r->program, "main", true, NULL, r->json.err);
+        r->json.status = arn_program_add_method(r->program, "main", true, NULL, r->json.err);
         if (fine(r)) read_method_body(r, 0, v[R_INPUTS], v[R_OUTPUTS], v[R_OPS]);
         read_concurrent(r, 0, v[R_CONCURRENT]);
         return;
@@ -211,8 +213,7 @@ static void read_symbols(reader *r, uint32_t array) {
         const int64_t min = arn_json_step(&r->json, members[1], 0);
         const int64_t max = arn_json_step(&r->json, members[2], ARENAUT_UNBOUNDED);
         if (!fine(r)) return;
-        const arenaut_status st =
-            arenaut_program_add_symbol(r->program, name, min, max, NULL, &inner);
+        const arenaut_status st = arn_program_add_symbol(r->program, name, min, max, NULL, &inner);
         arn_json_pass(&r->json, v, st, &inner);
     }
 }
@@ -224,7 +225,7 @@ static void read_dialect(reader *r, uint32_t value) {
     if (!fine(r)) return;
     const arenaut_dialect *dialect = arenaut_dialect_find(name);
     if (dialect) r->lanes = dialect->lanes;
-    r->json.status = arenaut_program_set_dialect(r->program, name, r->json.err);
+    r->json.status = arn_program_set_dialect(r->program, name, r->json.err);
 }
 
 static void read_program(reader *r) {
@@ -249,7 +250,7 @@ static void read_program(reader *r) {
     if (fine(r)) read_methods(r, v);
     if (!fine(r)) return;
     conclude_entries(r);
-    r->json.status = arenaut_program_validate(r->program, r->json.err);
+    r->json.status = arn_program_validate(r->program, r->json.err);
 }
 
 arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
@@ -259,13 +260,13 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
     (void)options;
     reader r = {.program = NULL};
     arn_json_reader_begin(&r.json, data, size, "arenaut.program", allocator, err);
-    if (fine(&r)) r.json.status = arenaut_program_new(allocator, &r.program, err);
+    if (fine(&r)) r.json.status = arn_program_new(allocator, &r.program, err);
     if (fine(&r)) read_program(&r);
     const arenaut_status st = r.json.status;
     if (st == ARENAUT_OK) {
         out->program = r.program;
     } else {
-        arenaut_program_free(r.program);
+        arn_program_free(r.program);
     }
     arn_release(allocator, r.stated);
     arn_release(allocator, r.entry_stated);

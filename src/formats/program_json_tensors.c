@@ -6,6 +6,7 @@
 #include <arenaut/expr.h>
 
 #include "formats/program_json_reader.h"
+#include "ir/expr.h"
 #include "ir/extent.h"
 
 typedef arn_program_json_reader reader;
@@ -52,7 +53,7 @@ static uint32_t read_expr(reader *r, uint32_t value) {
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const char *text = arn_json_string(&r->json, value);
     if (!fine(r)) return expr;
-    const arenaut_status st = arenaut_expr_parse(r->program, text, strlen(text), &expr, &inner);
+    const arenaut_status st = arn_expr_parse(r->program, text, strlen(text), &expr, &inner);
     arn_json_pass(&r->json, value, st, &inner);
     if (fine(r) && r->program->exprs[expr].kind == ARENAUT_EXPR_VALUE) {
         arn_json_unexpected(&r->json, value, "a number, or an expression that varies");

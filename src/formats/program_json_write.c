@@ -12,7 +12,9 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/json_writer.h"
+#include "ir/expr.h"
 #include "ir/extent.h"
+#include "ir/program.h"
 
 typedef struct printer {
     arn_writer writer;
@@ -77,7 +79,7 @@ static bool is_symbolic(const arenaut_tensor *tensor, uint32_t i) {
 static void put_expr(printer *out, uint32_t expr) {
     arn_writer *w = &out->writer;
     arenaut_text text = {.allocator = out->allocator};
-    if (arenaut_expr_write(out->program, expr, arenaut_text_sink(&text), NULL) != ARENAUT_OK) {
+    if (arn_expr_write(out->program, expr, arenaut_text_sink(&text), NULL) != ARENAUT_OK) {
         w->failed = true;
     } else {
         arn_put_json_string(w, text.bytes);
@@ -256,7 +258,7 @@ static void put_op(printer *out, const arenaut_op *op) {
     arn_puts(w, "{");
     arn_json_put_text_member(w, &begun, "name", op->name);
     if (op->kind != ARENAUT_OP_OUT) {
-        arn_json_put_text_member(w, &begun, "kind", arenaut_op_kind_name(op->kind));
+        arn_json_put_text_member(w, &begun, "kind", arn_op_kind_name(op->kind));
     }
     put_refs(out, &begun, "inputs", op->inputs, op->n_inputs, put_tensor_ref);
     put_refs(out, &begun, "outputs", op->outputs, op->n_outputs, put_tensor_ref);
@@ -299,7 +301,7 @@ static void put_bindings(printer *out, bool *begun, const arenaut_method *method
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *binding = &method->bindings[i];
         arn_putf(w, "%s{\"kind\": \"%s\", \"value\": ", i ? ", " : "[",
-                 arenaut_binding_kind_name(binding->kind));
+                 arn_binding_kind_name(binding->kind));
         put_tensor_ref(out, binding->value);
         if (binding->target != ARENAUT_NONE) {
             arn_puts(w, ", \"target\": ");

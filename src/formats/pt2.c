@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/zip.h"
 #include "formats/pt2/pt2.h"
+#include "ir/program.h"
 
 static const char model_path[] = "/models/model.json";
 
@@ -70,7 +71,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
     if (st == ARENAUT_OK) {
         st = arn_pt2_read_first_values(&zip, &entry, out->program, allocator, err);
         if (st != ARENAUT_OK) {
-            arenaut_program_free(out->program);
+            arn_program_free(out->program);
             out->program = NULL;
         }
     }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/memory.h"
+#include "ir/certificate.h"
 
 /* ---- reading ---- */
 
@@ -129,7 +130,7 @@ arenaut_remat_certificate *arn_remat_json_read(arn_json_reader *r, uint32_t obje
     c->allocator = arn_allocator_or_default(r->allocator);
     read_members(r, object, c);
     if (arn_json_fine(r)) return c;
-    arenaut_remat_certificate_free(c);
+    arn_remat_certificate_free(c);
     return NULL;
 }
 

@@ -5,8 +5,9 @@
 #include <arenaut/certificate.h>
 
 #include "core/memory.h"
+#include "ir/certificate.h"
 
-const char *arenaut_proof_rule_name(arenaut_proof_rule rule) {
+const char *arn_proof_rule_name(arenaut_proof_rule rule) {
     switch (rule) {
 #define XX(name, text) \
     case ARENAUT_PROOF_##name: return text;
@@ -21,6 +22,15 @@ void arenaut_certificate_free(arenaut_certificate *certificate) {
     const arenaut_allocator allocator = certificate->allocator;
     arn_release(&allocator, certificate->line);
     arn_release(&allocator, certificate);
+}
+
+void arn_remat_certificate_free(arenaut_remat_certificate *c) {
+    if (!c) return;
+    const arenaut_allocator allocator = c->allocator;
+    arn_release(&allocator, c->runs);
+    arn_release(&allocator, c->time.flows);
+    arn_release(&allocator, c->floor.flows);
+    arn_release(&allocator, c);
 }
 
 static uint64_t mix(uint64_t digest, uint64_t value) {
@@ -46,7 +56,7 @@ static uint64_t mix_buffer(uint64_t digest, const arenaut_problem *p, uint32_t b
     return digest;
 }
 
-uint64_t arenaut_problem_digest(const arenaut_problem *p) {
+uint64_t arn_problem_digest(const arenaut_problem *p) {
     uint64_t digest = mix(p->n_buffers, p->n_pools);
     for (uint32_t k = 0; k < p->n_pools; k++) {
         digest = mix(mix(digest, p->pool[k].capacity), p->pool[k].align);

@@ -5,7 +5,10 @@
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
 
-const char *arenaut_problem_trait_name(uint32_t bit) {
+#include "ir/problem.h"
+#include "ir/program.h"
+
+const char *arn_problem_trait_name(uint32_t bit) {
     static const char *const words[] = {
 #define XX(number, name, text) [number] = text,
         ARENAUT_PROBLEM_TRAIT_MAP(XX)
@@ -23,7 +26,7 @@ const char *arenaut_class_name(arenaut_class cls) {
     return (unsigned)cls < ARENAUT_CLASS_COUNT ? names[cls] : NULL;
 }
 
-const char *arenaut_op_kind_name(arenaut_op_kind kind) {
+const char *arn_op_kind_name(arenaut_op_kind kind) {
     static const char *const names[] = {
 #define XX(name, text) text,
         ARENAUT_OP_KIND_MAP(XX)
@@ -32,7 +35,7 @@ const char *arenaut_op_kind_name(arenaut_op_kind kind) {
     return (unsigned)kind < ARENAUT_OP_KIND_COUNT ? names[kind] : NULL;
 }
 
-const char *arenaut_binding_kind_name(arenaut_binding_kind kind) {
+const char *arn_binding_kind_name(arenaut_binding_kind kind) {
     static const char *const names[] = {"mutates", "gradient", "loss", "mutated"};
     return (unsigned)kind < ARENAUT_BINDING_COUNT ? names[kind] : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "core/suggest.h"
+#include "ir/expr.h"
 #include "ir/store.h"
 
 /* Limits that no model comes near. Without them a small hostile file could name so many sizes, or
@@ -148,8 +149,8 @@ static void set_range(arenaut_program *program, uint32_t symbol, int64_t min, in
     }
 }
 
-arenaut_status arenaut_expr_range(const arenaut_program *program, uint32_t expr, int64_t *min,
-                                  int64_t *max, arenaut_error *err) {
+arenaut_status arn_expr_range(const arenaut_program *program, uint32_t expr, int64_t *min,
+                              int64_t *max, arenaut_error *err) {
     if (expr >= program->n_exprs) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "expression %" PRIu32 " does not exist; there are %" PRIu32, expr,
@@ -200,8 +201,8 @@ static arenaut_status narrow(arenaut_program *program, uint32_t symbol, int64_t 
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_add_symbol(arenaut_program *program, const char *name, int64_t min,
-                                          int64_t max, uint32_t *id, arenaut_error *err) {
+arenaut_status arn_program_add_symbol(arenaut_program *program, const char *name, int64_t min,
+                                      int64_t max, uint32_t *id, arenaut_error *err) {
     arenaut_status st = check_symbol(name, min, max, err);
     if (st != ARENAUT_OK) return st;
     uint32_t s = arn_program_find_symbol(program, name);
@@ -235,8 +236,8 @@ static const char *nearest_symbol(const arenaut_program *program, const char *na
     return best;
 }
 
-arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, int64_t min,
-                                    int64_t max, arenaut_error *err) {
+arenaut_status arn_program_bind(arenaut_program *program, const char *name, int64_t min,
+                                int64_t max, arenaut_error *err) {
     const uint32_t s = arn_program_find_symbol(program, name);
     if (s == ARENAUT_NONE) {
         const char *nearest = nearest_symbol(program, name);
@@ -388,8 +389,8 @@ static arenaut_status append(arenaut_program *program, const arenaut_expr *expr,
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_add_expr(arenaut_program *program, const arenaut_expr *expr,
-                                        uint32_t *id, arenaut_error *err) {
+arenaut_status arn_program_add_expr(arenaut_program *program, const arenaut_expr *expr,
+                                    uint32_t *id, arenaut_error *err) {
     arenaut_status st = check_parts(program, expr, err);
     if (st != ARENAUT_OK) return st;
     arenaut_expr copy = *expr;

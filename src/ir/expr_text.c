@@ -10,6 +10,7 @@
 
 #include "core/fail.h"
 #include "core/writer.h"
+#include "ir/expr.h"
 #include "ir/store.h"
 
 enum { MAX_NESTING = 64, MAX_NAME = 255, MAX_POWER = 8 };
@@ -44,7 +45,7 @@ static uint32_t make(parser *p, arenaut_expr_kind kind, uint32_t a, uint32_t b) 
     uint32_t id = p->one;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     if (!fine(p)) return id;
-    p->status = arenaut_program_add_expr(p->program, &expr, &id, &inner);
+    p->status = arn_program_add_expr(p->program, &expr, &id, &inner);
     if (!fine(p)) {
         arn_fail(p->err, p->status, p->at + 1, "column %zu of '%.*s': %s", p->at + 1,
                  p->length < 80 ? (int)p->length : 80, p->text, inner.msg);
@@ -55,7 +56,7 @@ static uint32_t make(parser *p, arenaut_expr_kind kind, uint32_t a, uint32_t b) 
 static uint32_t make_value(parser *p, int64_t value) {
     const arenaut_expr expr = {.kind = ARENAUT_EXPR_VALUE, .value = value};
     uint32_t id = p->one;
-    if (fine(p)) p->status = arenaut_program_add_expr(p->program, &expr, &id, p->err);
+    if (fine(p)) p->status = arn_program_add_expr(p->program, &expr, &id, p->err);
     return id;
 }
 
@@ -216,10 +217,9 @@ static quotient parse_symbol(parser *p, const char *name, size_t length) {
     uint32_t id = p->one;
     expr.a = arn_program_find_symbol(p->program, copy);
     if (fine(p) && expr.a == ARENAUT_NONE) {
-        p->status =
-            arenaut_program_add_symbol(p->program, copy, 0, ARENAUT_UNBOUNDED, &expr.a, p->err);
+        p->status = arn_program_add_symbol(p->program, copy, 0, ARENAUT_UNBOUNDED, &expr.a, p->err);
     }
-    if (fine(p)) p->status = arenaut_program_add_expr(p->program, &expr, &id, p->err);
+    if (fine(p)) p->status = arn_program_add_expr(p->program, &expr, &id, p->err);
     return whole_number(p, id);
 }
 
@@ -373,8 +373,8 @@ static quotient parse_sum(parser *p) {
     return q;
 }
 
-arenaut_status arenaut_expr_parse(arenaut_program *program, const char *text, size_t length,
-                                  uint32_t *id, arenaut_error *err) {
+arenaut_status arn_expr_parse(arenaut_program *program, const char *text, size_t length,
+                              uint32_t *id, arenaut_error *err) {
     parser p = {.program = program, .text = text, .length = length, .err = err};
     p.one = make_value(&p, 1);
     if (!fine(&p)) return p.status;
@@ -436,8 +436,8 @@ static void put_expr(arn_writer *w, const arenaut_program *program, uint32_t exp
     }
 }
 
-arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr, arenaut_sink sink,
-                                  arenaut_error *err) {
+arenaut_status arn_expr_write(const arenaut_program *program, uint32_t expr, arenaut_sink sink,
+                              arenaut_error *err) {
     if (expr >= program->n_exprs) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "expression %" PRIu32 " does not exist; there are %" PRIu32, expr,

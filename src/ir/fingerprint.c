@@ -3,6 +3,7 @@
 #include <arenaut/program.h>
 
 #include "core/hash.h"
+#include "ir/program.h"
 
 /* Tensors go by their number in the file, which no pass changes. */
 static uint64_t hash_tensors(uint64_t hash, const arenaut_program *program, const uint32_t *ids,
@@ -24,7 +25,7 @@ static uint64_t hash_op(uint64_t hash, const arenaut_program *program, const are
     return hash;
 }
 
-uint64_t arenaut_program_fingerprint(const arenaut_program *program) {
+uint64_t arn_program_fingerprint(const arenaut_program *program) {
     uint64_t hash = ARN_HASH_START;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
         const arenaut_tensor *tensor = &program->tensors[t];

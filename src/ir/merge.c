@@ -1,6 +1,5 @@
 /* Merging of programs: tensors, symbols, expressions, methods and ops of each program go behind
  * those of the programs before, with their references renumbered. */
-#include <arenaut/merge.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,9 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/expr.h"
+#include "ir/merge.h"
+#include "ir/program.h"
 #include "ir/shared_state.h"
 #include "ir/store.h"
 
@@ -17,7 +19,7 @@ typedef struct merger {
     const arenaut_program *const *programs;
     const char *const *names;
     size_t n;
-    const arenaut_merge_options *options;
+    const arn_merge_options *options;
     arenaut_program *out;
     arn_region scratch;
     /* Of all the programs' tensors with a qualified name, in one list. */
@@ -151,8 +153,7 @@ static arenaut_status copy_symbols(merger *m, const arenaut_program *p) {
         const char *name = symbol->name;
         if (is_symbol_elsewhere(m, name)) name = prefixed(m, name, ':');
         if (!name) return arn_no_memory(m->err);
-        st = arenaut_program_add_symbol(m->out, name, symbol->min, symbol->max, &m->symbol[s],
-                                        m->err);
+        st = arn_program_add_symbol(m->out, name, symbol->min, symbol->max, &m->symbol[s], m->err);
     }
     return st;
 }
@@ -170,7 +171,7 @@ static arenaut_status copy_exprs(merger *m, const arenaut_program *p) {
             expr.a = m->expr[expr.a];
             expr.b = m->expr[expr.b];
         }
-        st = arenaut_program_add_expr(m->out, &expr, &m->expr[e], m->err);
+        st = arn_program_add_expr(m->out, &expr, &m->expr[e], m->err);
     }
     return st;
 }
@@ -221,7 +222,7 @@ static arenaut_status copy_op(merger *m, const arenaut_op *from) {
     copy.outputs = moved(m, from->outputs, from->n_outputs, m->first_tensor, &st);
     copy.scratch = moved(m, from->scratch, from->n_scratch, m->first_tensor, &st);
     copy.calls = moved(m, from->calls, from->n_calls, m->first_method, &st);
-    return st == ARENAUT_OK ? arenaut_program_add_op(m->out, &copy, NULL, m->err) : st;
+    return st == ARENAUT_OK ? arn_program_add_op(m->out, &copy, NULL, m->err) : st;
 }
 
 static arenaut_status copy_bindings(merger *m, const arenaut_method *from, uint32_t id) {
@@ -233,7 +234,7 @@ static arenaut_status copy_bindings(merger *m, const arenaut_method *from, uint3
         list[i].value = moved_by(list[i].value, m->first_tensor);
         list[i].target = moved_by(list[i].target, m->first_tensor);
     }
-    return arenaut_program_set_bindings(m->out, id, list, from->n_bindings, m->err);
+    return arn_program_set_bindings(m->out, id, list, from->n_bindings, m->err);
 }
 
 static arenaut_status copy_method(merger *m, const arenaut_program *p, uint32_t method) {
@@ -241,7 +242,7 @@ static arenaut_status copy_method(merger *m, const arenaut_program *p, uint32_t 
     uint32_t id = 0;
     const char *name = prefixed(m, from->name ? from->name : "", '/');
     arenaut_status st = name ? ARENAUT_OK : arn_no_memory(m->err);
-    if (st == ARENAUT_OK) st = arenaut_program_add_method(m->out, name, from->entry, &id, m->err);
+    if (st == ARENAUT_OK) st = arn_program_add_method(m->out, name, from->entry, &id, m->err);
     for (uint32_t i = 0; i < from->n_ops && st == ARENAUT_OK; i++) {
         st = copy_op(m, &p->ops[from->first_op + i]);
     }
@@ -255,8 +256,8 @@ static arenaut_status copy_method(merger *m, const arenaut_program *p, uint32_t 
                                            from->n_outputs, m->err);
     }
     if (st == ARENAUT_OK) {
-        st = arenaut_program_set_given_pools(m->out, id, from->given_pools, from->n_given_pools,
-                                             m->err);
+        st =
+            arn_program_set_given_pools(m->out, id, from->given_pools, from->n_given_pools, m->err);
     }
     return st == ARENAUT_OK ? copy_bindings(m, from, id) : st;
 }
@@ -303,26 +304,25 @@ static arenaut_status merge(merger *m) {
     const char *dialect = m->programs[0]->dialect;
     if (!list_named(m)) return arn_no_memory(m->err);
     arenaut_status st = find_shared(m);
-    if (st == ARENAUT_OK && dialect) st = arenaut_program_set_dialect(m->out, dialect, m->err);
+    if (st == ARENAUT_OK && dialect) st = arn_program_set_dialect(m->out, dialect, m->err);
     for (m->at = 0; m->at < m->n && st == ARENAUT_OK; m->at++) st = copy_program(m, &entry);
-    return st == ARENAUT_OK ? arenaut_program_validate(m->out, m->err) : st;
+    return st == ARENAUT_OK ? arn_program_validate(m->out, m->err) : st;
 }
 
-arenaut_status arenaut_program_merge(const arenaut_program *const *programs,
-                                     const char *const *names, size_t n,
-                                     const arenaut_merge_options *options,
-                                     const arenaut_allocator *allocator, arenaut_program **out,
-                                     arenaut_error *err) {
-    const arenaut_merge_options all = {NULL, 0};
+arenaut_status arn_program_merge(const arenaut_program *const *programs, const char *const *names,
+                                 size_t n, const arn_merge_options *options,
+                                 const arenaut_allocator *allocator, arenaut_program **out,
+                                 arenaut_error *err) {
+    const arn_merge_options all = {NULL, 0};
     merger m = {.programs = programs, .names = names, .n = n, .err = err};
     m.options = options ? options : &all;
     arenaut_status st = check_call(&m);
-    if (st == ARENAUT_OK) st = arenaut_program_new(allocator, &m.out, err);
+    if (st == ARENAUT_OK) st = arn_program_new(allocator, &m.out, err);
     if (st != ARENAUT_OK) return st;
     arn_region_init(&m.scratch, allocator);
     st = merge(&m);
     arn_region_free(&m.scratch);
     if (st == ARENAUT_OK) *out = m.out;
-    else arenaut_program_free(m.out);
+    else arn_program_free(m.out);
     return st;
 }

@@ -5,6 +5,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/problem.h"
 #include "ir/store.h"
 
 struct arenaut_plan_store {
@@ -79,7 +80,7 @@ static arenaut_status measure_spill(arenaut_plan *plan, const arenaut_problem *p
         if (p >= plan->n_pools || !arenaut_problem_needs_memory(problem, b)) continue;
         uint64_t spill;
         if (!arn_multiply(problem->size[b], arenaut_problem_uses(problem, b), &spill) ||
-            !arn_multiply(spill, arenaut_problem_rank(problem, b, p), &spill) ||
+            !arn_multiply(spill, arn_problem_rank(problem, b, p), &spill) ||
             !arn_add(plan->spill, spill, &plan->spill)) {
             return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                             "the buffers spill more than 2^63 - 1 byte-uses into slower pools");

@@ -10,6 +10,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/extent.h"
+#include "ir/program.h"
+#include "ir/rewrite.h"
 #include "ir/store.h"
 
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {
@@ -22,8 +24,8 @@ void arn_program_use_allocator(arenaut_program *program, const arenaut_allocator
     program->store->region.allocator = program->store->allocator;
 }
 
-arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
-                                   arenaut_error *err) {
+arenaut_status arn_program_new(const arenaut_allocator *allocator, arenaut_program **out,
+                               arenaut_error *err) {
     struct arenaut_program_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
     if (!store) return arn_no_memory(err);
     arn_region_init(&store->region, allocator);
@@ -33,7 +35,7 @@ arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_p
     return ARENAUT_OK;
 }
 
-void arenaut_program_free(arenaut_program *program) {
+void arn_program_free(arenaut_program *program) {
     if (!program) return;
     struct arenaut_program_store *store = program->store;
     const arenaut_allocator allocator = store->allocator;
@@ -45,6 +47,10 @@ void arenaut_program_free(arenaut_program *program) {
     arn_release(&allocator, store->facts);
     arn_region_free(&store->region);
     arn_release(&allocator, store);
+}
+
+void arn_rewrite_free(arenaut_rewrite *rewrite) {
+    if (rewrite) arn_program_free(rewrite->program);
 }
 
 void *arenaut_program_alloc(arenaut_program *program, size_t size) {
@@ -100,13 +106,13 @@ static bool copy_attributes(arenaut_program *program, arenaut_op *op) {
     return true;
 }
 
-bool arenaut_op_kind_touches(arenaut_op_kind kind) {
+bool arn_op_kind_touches(arenaut_op_kind kind) {
     return kind != ARENAUT_OP_FREE && kind != ARENAUT_OP_ALLOC &&
            kind != ARENAUT_OP_ALLOC_IN_PLACE && kind != ARENAUT_OP_TUPLE &&
            kind != ARENAUT_OP_FIELD && kind != ARENAUT_OP_LET;
 }
 
-bool arenaut_op_kind_brings_memory(arenaut_op_kind kind) {
+bool arn_op_kind_brings_memory(arenaut_op_kind kind) {
     return kind == ARENAUT_OP_MAKES || kind == ARENAUT_OP_FUNCTIONAL;
 }
 
@@ -203,8 +209,8 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
-                                          uint32_t *id, arenaut_error *err) {
+arenaut_status arn_program_add_method(arenaut_program *program, const char *name, bool entry,
+                                      uint32_t *id, arenaut_error *err) {
     const uint32_t m = program->n_methods;
     arenaut_method method = {
         .name = name, .first_op = program->n_ops, .entry = entry, .outer = ARENAUT_NONE};
@@ -234,8 +240,8 @@ static arenaut_status check_op(const arenaut_program *program, const arenaut_op 
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
-                                      arenaut_error *err) {
+arenaut_status arn_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
+                                  arenaut_error *err) {
     const arenaut_status st = check_op(program, op, err);
     if (st != ARENAUT_OK) return st;
     arenaut_op copy = *op;
@@ -272,9 +278,9 @@ arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t 
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_t method,
-                                               const arenaut_given_pool *pools, uint32_t n_pools,
-                                               arenaut_error *err) {
+arenaut_status arn_program_set_given_pools(arenaut_program *program, uint32_t method,
+                                           const arenaut_given_pool *pools, uint32_t n_pools,
+                                           arenaut_error *err) {
     if (method >= program->n_methods) return no_method(program, method, err);
     const void *copy = pools;
     if (!copy_array(program, &copy, n_pools, sizeof *pools)) return arn_no_memory(err);
@@ -283,9 +289,9 @@ arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t method,
-                                            const arenaut_binding *bindings, uint32_t n_bindings,
-                                            arenaut_error *err) {
+arenaut_status arn_program_set_bindings(arenaut_program *program, uint32_t method,
+                                        const arenaut_binding *bindings, uint32_t n_bindings,
+                                        arenaut_error *err) {
     if (method >= program->n_methods) return no_method(program, method, err);
     const void *copy = bindings;
     if (!copy_array(program, &copy, n_bindings, sizeof *bindings)) return arn_no_memory(err);
@@ -343,14 +349,13 @@ static bool copy_texts(arenaut_program *program) {
            copy_text(program, &program->given_kernels.name);
 }
 
-arenaut_status arenaut_program_copy(const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arenaut_program **out,
-                                    arenaut_error *err) {
+arenaut_status arn_program_copy(const arenaut_program *program, const arenaut_allocator *allocator,
+                                arenaut_program **out, arenaut_error *err) {
     arenaut_program *copy = NULL;
-    const arenaut_status st = arenaut_program_new(allocator, &copy, err);
+    const arenaut_status st = arn_program_new(allocator, &copy, err);
     if (st != ARENAUT_OK) return st;
     if (!copy_arrays(program, copy)) {
-        arenaut_program_free(copy);
+        arn_program_free(copy);
         return arn_no_memory(err);
     }
     const arenaut_program arrays = *copy;
@@ -365,12 +370,12 @@ arenaut_status arenaut_program_copy(const arenaut_program *program,
         *out = copy;
         return ARENAUT_OK;
     }
-    arenaut_program_free(copy);
+    arn_program_free(copy);
     return arn_no_memory(err);
 }
 
-arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,
-                                           arenaut_error *err) {
+arenaut_status arn_program_set_dialect(arenaut_program *program, const char *dialect,
+                                       arenaut_error *err) {
     if (!copy_text(program, &dialect)) return arn_no_memory(err);
     program->dialect = dialect;
     return ARENAUT_OK;
@@ -388,7 +393,7 @@ const arenaut_attribute *arenaut_op_attribute(const arenaut_op *op, const char *
     return NULL;
 }
 
-bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op) {
+bool arn_op_reads_compressed(const arenaut_program *program, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] == ARENAUT_NONE) continue;
         if (program->tensors[op->inputs[i]].compressed) return true;

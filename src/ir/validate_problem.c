@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/pair_relations.h"
+#include "ir/problem.h"
 #include "ir/store.h"
 
 typedef arenaut_status (*buffer_rule)(const arenaut_problem *p, uint32_t b, const char *name,
@@ -339,7 +340,7 @@ static arenaut_status check_spill(const arenaut_problem *p, arenaut_error *err) 
     uint64_t sum = 0;
     for (uint32_t b = 0; b < p->n_buffers && p->n_pools > 1; b++) {
         uint64_t most;
-        const uint32_t rank = arenaut_problem_rank(p, b, p->n_pools - 1);
+        const uint32_t rank = arn_problem_rank(p, b, p->n_pools - 1);
         if (!arn_multiply(p->size[b], arenaut_problem_uses(p, b), &most) ||
             !arn_multiply(most, rank, &most) || !arn_add(sum, most, &sum)) {
             char store[24];

@@ -11,6 +11,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "ir/shared_state.h"
 #include "ir/store.h"
 
@@ -175,8 +176,7 @@ static arenaut_status check_calls(const arenaut_program *p, const arenaut_op *op
     if (op->n_calls != calls_expected(op->kind)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "op '%s' of kind '%s' calls %" PRIu32 " methods; it must call %" PRIu32,
-                        name, arenaut_op_kind_name(op->kind), op->n_calls,
-                        calls_expected(op->kind));
+                        name, arn_op_kind_name(op->kind), op->n_calls, calls_expected(op->kind));
     }
     for (uint32_t i = 0; i < op->n_calls; i++) {
         if (op->calls[i] >= p->n_methods) {
@@ -228,7 +228,7 @@ static arenaut_status check_naming(const arenaut_op *op, const char *name, arena
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                     "op '%s' of kind '%s' has %" PRIu32 " inputs and %" PRIu32
                     " outputs; it must have %s and one output, none left out",
-                    name, arenaut_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
+                    name, arn_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
                     tuple ? "any number of inputs" : "one input");
 }
 
@@ -246,7 +246,7 @@ static arenaut_status check_alloc(const arenaut_op *op, const char *name, arenau
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                     "op '%s' of kind '%s' has %" PRIu32 " inputs and %" PRIu32
                     " outputs; it must have %sat least one output, none left out%s",
-                    name, arenaut_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
+                    name, arn_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
                     in_place ? "one input, the base, and " : "", in_place ? " or the base" : "");
 }
 
@@ -476,7 +476,7 @@ static arenaut_status check_methods(const arenaut_program *p, const scope *s, ar
     return st;
 }
 
-arenaut_status arenaut_program_validate(const arenaut_program *p, arenaut_error *err) {
+arenaut_status arn_program_validate(const arenaut_program *p, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
     scope s = {NULL, NULL};
     for (uint32_t t = 0; t < p->n_tensors && st == ARENAUT_OK; t++) st = check_tensor(p, t, err);

@@ -88,14 +88,3 @@ bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
     *in_place = reach.distance <= 0 && reach.apart > 0 && !reach.moves;
     return settle(&pair, &reach, &found->distance);
 }
-
-bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
-                             const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
-                             int64_t *distance) {
-    uint64_t steps = ARN_MOST_STEPS;
-    arenaut_overlap pair = {output, input, 0};
-    bool in_place;
-    const bool known = arn_kernel_distance(program, op, rule, &pair, &in_place, &steps);
-    if (known) *distance = pair.distance;
-    return known;
-}

@@ -61,7 +61,11 @@ static inline void arn_reach_copy(arn_reach *reach, int64_t end, int64_t from, i
     reach->moves = reach->moves || end - bytes != from;
 }
 
-/* arenaut_kernel_distance, taking the steps that it follows off those left. Sets *in_place where
+/* How far output pair->output of an op may reach into its input pair->input when its kernel walks
+ * as `rule` says: whether it may at all, and the distance (arenaut_overlap) in bytes, not rounded.
+ * Runs of bytes that the kernel copies with memcpy stay apart from their source or are the source.
+ * Sizes must be known. Takes the steps that it follows off those left. O(pixels of the output),
+ * O(elements) for ops that permute elements. Sets *in_place where
  * the two may begin at one place although the distance does not say so: each run of memcpy would
  * be copied onto itself. */
 bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,

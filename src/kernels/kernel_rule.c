@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "ir/program.h"
 #include "kernels/distance.h"
+#include "kernels/kernel_set.h"
 #include "kernels/op_facts.h"
 
 /* Subjects of conditions; windows only if the op has some. */
@@ -46,11 +48,11 @@ static bool holds(const arenaut_kernel_when *when, const facts *f) {
            has_channels(f->result, when->min_out_channels, when->max_out_channels);
 }
 
-const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
-                                                   const arenaut_program *program,
-                                                   const arenaut_op *op, bool unmeasured) {
+const arenaut_kernel_rule *arn_kernel_rule_for(const arenaut_kernel_set *set,
+                                               const arenaut_program *program, const arenaut_op *op,
+                                               bool unmeasured) {
     if (!op->name || op->kind != ARENAUT_OP_OUT) return NULL;
-    if (arenaut_op_reads_compressed(program, op)) return NULL;
+    if (arn_op_reads_compressed(program, op)) return NULL;
     const facts f = facts_of(program, op);
     bool named = false;
     for (; set && !named; set = set->base) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "kernels/kernel_set.h"
 
 const char *arenaut_kernel_order_name(arenaut_kernel_order order) {
     static const char *const names[] = {
@@ -48,8 +49,8 @@ static bool names_scratch(const arenaut_kernel_set *set, const char *op) {
     return false;
 }
 
-bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
-                                  const arenaut_op *op, arenaut_scratch_requests *requests) {
+bool arn_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
+                              const arenaut_op *op, arenaut_scratch_requests *requests) {
     while (set && op->name) {
         *requests = (arenaut_scratch_requests){0};
         if (set->scratch_sizes && set->scratch_sizes(program, op, requests)) return true;
@@ -84,7 +85,7 @@ static uint64_t hash_rules(uint64_t hash, const arenaut_kernel_rule *rule) {
     return arn_hash_text(hash, "");
 }
 
-uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set) {
+uint64_t arn_kernel_set_fingerprint(const arenaut_kernel_set *set) {
     uint64_t hash = ARN_HASH_START;
     for (; set; set = set->base) {
         hash = hash_rules(hash, set->rules);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "kernels/kernel_set.h"
 #include "kernels/op_facts.h"
 
 static bool mask_has(uint32_t mask, arenaut_dtype type) { return mask >> type & 1; }
@@ -96,8 +97,8 @@ static bool has_open_arguments(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
-arenaut_op_support arenaut_kernel_support(const arenaut_kernel_set *set,
-                                          const arenaut_program *program, const arenaut_op *op) {
+arenaut_op_support arn_kernel_support(const arenaut_kernel_set *set, const arenaut_program *program,
+                                      const arenaut_op *op) {
     bool named = false, complete = false;
     for (; set && op->name; set = set->base) {
         bool stated = false;
@@ -122,7 +123,7 @@ arenaut_op_support arenaut_kernel_support_all(const arenaut_kernel_set *set,
                                               const arenaut_program *program, uint32_t *op) {
     arenaut_op_support all = set ? ARENAUT_OP_RUNS : ARENAUT_OP_UNKNOWN;
     for (uint32_t i = 0; set && i < program->n_ops && all != ARENAUT_OP_MISSING; i++) {
-        const arenaut_op_support one = arenaut_kernel_support(set, program, &program->ops[i]);
+        const arenaut_op_support one = arn_kernel_support(set, program, &program->ops[i]);
         const bool first = one == ARENAUT_OP_REFUSED && all != ARENAUT_OP_REFUSED;
         if (op && (first || one == ARENAUT_OP_MISSING)) *op = i;
         if (first || one == ARENAUT_OP_MISSING) all = one;

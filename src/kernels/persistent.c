@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 #include "kernels/op_facts.h"
 
 static bool has_rules(const arenaut_kernel_set *set, const char *op) {
@@ -160,13 +162,13 @@ static bool add_extra(arenaut_persistent_extra extra, const arenaut_program *pro
     return false;
 }
 
-bool arenaut_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program *program,
-                               const arenaut_op *op, uint32_t pointer, uint64_t align,
-                               arenaut_persistent *kept) {
+bool arn_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program *program,
+                           const arenaut_op *op, uint32_t pointer, uint64_t align,
+                           arn_persistent *kept) {
     const arenaut_persistent_rule *rule = find_rule(set, program, op);
     const unsigned wide = pointer > 4;
-    *kept = (arenaut_persistent){0};
-    if (!rule || arenaut_op_reads_compressed(program, op)) return false;
+    *kept = (arn_persistent){0};
+    if (!rule || arn_op_reads_compressed(program, op)) return false;
     kept->options = rule->options[wide];
     return add(rule->data[wide], 1, align, &kept->data) &&
            add_extra(rule->extra, program, op, pointer, align, &kept->data);

@@ -9,6 +9,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 
 /* Arguments looked at, over all ops: a bound on time. */
@@ -113,7 +114,7 @@ static arenaut_status visit_method(granting *g, const arenaut_method *method) {
         for (uint32_t k = 0; k < ops[i].n_outputs && said; k++) {
             g->base[ops[i].outputs[k]] = ops[i].inputs[0];
         }
-        if (arenaut_op_kind_touches(ops[i].kind)) st = visit_writer(g, &ops[i]);
+        if (arn_op_kind_touches(ops[i].kind)) st = visit_writer(g, &ops[i]);
     }
     for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
         const bool said = ops[i].kind == ARENAUT_OP_ALLOC_IN_PLACE;

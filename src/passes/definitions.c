@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 
 typedef struct definitions {
@@ -43,7 +44,7 @@ static arenaut_status visit_method(definitions *d, const arenaut_method *method)
         const arenaut_op *op = &d->program->ops[i];
         /* With jumps, the op executed before is not the op listed before. */
         if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) return ARENAUT_OK;
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        if (!arn_op_kind_touches(op->kind)) continue;
         const uint32_t missing = find_undefined(d, op->inputs, op->n_inputs);
         if (missing != ARENAUT_NONE) {
             return arn_fail(d->err, ARENAUT_BAD_INPUT, 0,

@@ -7,9 +7,11 @@
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
+#include "dialects/dialect.h"
+
 /* An unknown operator may do anything, and some make other numbers each time. */
 static bool may_fold(const arenaut_dialect *dialect, const arenaut_op *op) {
-    const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
+    const arenaut_operator *known = arn_dialect_operator(dialect, op->name);
     return known && !(known->traits & ARENAUT_TRAIT_VARIES);
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 
 /* Facts about the storage of a tensor; see arenaut_program_storage. */
@@ -67,7 +68,7 @@ static void gather_from_op(inplace *pass, uint32_t at) {
     const arenaut_program *p = pass->program;
     const arenaut_op *op = &p->ops[at];
     if (op->kind == ARENAUT_OP_ALLOC && op->n_outputs == 1) pass->alloc[op->outputs[0]] = at;
-    if (!arenaut_op_kind_touches(op->kind)) return;
+    if (!arn_op_kind_touches(op->kind)) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
         const uint32_t storage = storage_of(pass, op->inputs[k]);

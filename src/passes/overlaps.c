@@ -2,7 +2,7 @@
  * that it copies onto themselves if they are at one place.
  *
  * The kernel set has the order in which the op's kernel walks, and the op's attributes give the
- * distance (arenaut_kernel_distance). Other needs of the input are left to lowering, which knows
+ * distance (arn_kernel_distance). Other needs of the input are left to lowering, which knows
  * live ranges. O(ops * arguments) and the cost of the distances. */
 #include <arenaut/kernels.h>
 #include <arenaut/pass.h>
@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "ir/store.h"
 #include "kernels/distance.h"
+#include "kernels/kernel_set.h"
 
 typedef struct overlaps {
     arenaut_program *program;
@@ -122,7 +123,7 @@ static arenaut_status overlaps_run(arenaut_program *p, const arenaut_pass_option
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
         const arenaut_kernel_rule *rule =
-            arenaut_kernel_rule_for(kernels, p, &p->ops[i], options->unmeasured);
+            arn_kernel_rule_for(kernels, p, &p->ops[i], options->unmeasured);
         if (rule) st = visit(&pass, &p->ops[i], rule);
     }
     arn_release(arn_program_allocator(p), pass.pairs);

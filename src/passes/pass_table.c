@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "core/table.h"
+#include "ir/program.h"
 
 #define PASS(id) extern const arenaut_pass arn_pass_##id;
 #include "passes/passes.def"
@@ -65,11 +66,11 @@ arenaut_status arenaut_passes_run(arenaut_program *program, const char *selectio
     bool chosen[N_PASSES];
     arenaut_status st = select_passes(program, selection, chosen, err);
     /* Passes use the program's indices, so it must be valid before the first, too. */
-    if (st == ARENAUT_OK) st = arenaut_program_validate(program, err);
+    if (st == ARENAUT_OK) st = arn_program_validate(program, err);
     for (size_t i = 0; i < N_PASSES && st == ARENAUT_OK; i++) {
         if (!chosen[i]) continue;
         st = all[i]->run(program, options, err);
         if (st == ARENAUT_OK && after) after(context, all[i], program);
     }
-    return st == ARENAUT_OK ? arenaut_program_validate(program, err) : st;
+    return st == ARENAUT_OK ? arn_program_validate(program, err) : st;
 }

@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dialects/dialect.h"
 #include "ir/store.h"
 
 /* New positions of ops: per old op, the number of ops put before it was visited. One more at the
@@ -31,7 +32,7 @@ uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint
 }
 
 uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op) {
-    const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
+    const arenaut_operator *known = arn_dialect_operator(dialect, op->name);
     return known ? known->traits : 0;
 }
 

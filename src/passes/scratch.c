@@ -10,7 +10,10 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
+#include "kernels/kernel_set.h"
+#include "passes/scratch.h"
 
 static arenaut_status check_entry(const arenaut_program *p, const arenaut_scratch_entry *entry,
                                   size_t number, arenaut_error *err) {
@@ -50,9 +53,9 @@ static void add_sizes(const arenaut_program *p, const arenaut_kernel_set *kernel
                       uint32_t op, entry_list *list) {
     arenaut_scratch_requests requests;
     const arenaut_op *asks = &p->ops[p->methods[method].first_op + op];
-    if (asks->n_scratch || !arenaut_op_asks_for_scratch(p, asks, kernels)) return;
-    if (arenaut_op_reads_compressed(p, asks)) return; /* how much more that takes is not known */
-    if (!arenaut_kernel_scratch_sizes(kernels, p, asks, &requests)) return;
+    if (asks->n_scratch || !arn_op_asks_for_scratch(p, asks, kernels)) return;
+    if (arn_op_reads_compressed(p, asks)) return; /* how much more that takes is not known */
+    if (!arn_kernel_scratch_sizes(kernels, p, asks, &requests)) return;
     for (uint32_t i = 0; i < requests.n; i++) {
         list->entries[list->n++] = (arenaut_scratch_entry){method, op, requests.bytes[i]};
     }
@@ -163,7 +166,7 @@ const arenaut_pass arn_pass_scratch = {
     .run = scratch_run,
 };
 
-uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target) {
+uint32_t arn_find_outside(const arenaut_program *program, const arenaut_target *target) {
     for (uint32_t i = 0; i < program->n_ops && target->outside; i++) {
         const char *name = program->ops[i].name;
         for (const char *const *op = target->outside; name && *op; op++) {
@@ -185,24 +188,24 @@ static bool is_listed(const arenaut_program *program, const arenaut_op *op,
     return false;
 }
 
-bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
-                                 const arenaut_kernel_set *kernels) {
+bool arn_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
+                             const arenaut_kernel_set *kernels) {
     arenaut_scratch_requests requests;
-    if (arenaut_op_reads_compressed(program, op)) return true;
+    if (arn_op_reads_compressed(program, op)) return true;
     if (!is_listed(program, op, kernels)) return false;
-    return !arenaut_kernel_scratch_sizes(kernels, program, op, &requests) || requests.n > 0;
+    return !arn_kernel_scratch_sizes(kernels, program, op, &requests) || requests.n > 0;
 }
 
-arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
-                                                const arenaut_kernel_set *kernels,
-                                                const arenaut_scratch_sizes *sizes) {
+arenaut_scratch_knowledge arn_scratch_known(const arenaut_program *program,
+                                            const arenaut_kernel_set *kernels,
+                                            const arenaut_scratch_sizes *sizes) {
     const bool listed = sizes && sizes->known;
     bool given = listed;
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
         if (op->n_scratch > 0) {
             given = true;
-        } else if (!listed && arenaut_op_asks_for_scratch(program, op, kernels)) {
+        } else if (!listed && arn_op_asks_for_scratch(program, op, kernels)) {
             return ARENAUT_SCRATCH_UNKNOWN;
         }
     }

@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "passes/scratch.h"
 
 enum { MAX_CELLS = 16, MODEL = 0, METHOD, OP, BYTES, N_COLUMNS };
 
@@ -166,17 +167,16 @@ static arenaut_status read_row(scratch_reader *r) {
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *model,
-                                    const arenaut_program *program,
-                                    const arenaut_allocator *allocator, arenaut_scratch_sizes *out,
-                                    arenaut_error *err) {
+arenaut_status arn_scratch_read(const char *text, size_t size, const char *model,
+                                const arenaut_program *program, const arenaut_allocator *allocator,
+                                arenaut_scratch_sizes *out, arenaut_error *err) {
     scratch_reader r = {.model = model, .program = program, .allocator = allocator, .err = err};
     r.at = text;
     r.end = text + size;
     arenaut_status st = read_header(&r);
     while (st == ARENAUT_OK && next_line(&r)) st = read_row(&r);
     if (st != ARENAUT_OK) {
-        arenaut_scratch_sizes_free(&r.sizes, allocator);
+        arn_scratch_sizes_free(&r.sizes, allocator);
         return st;
     }
     /* Without a model column the whole file is about this one. */
@@ -185,7 +185,7 @@ arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *m
     return ARENAUT_OK;
 }
 
-void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator) {
+void arn_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator) {
     arn_release(allocator, sizes->entries);
     *sizes = (arenaut_scratch_sizes){NULL, 0, false};
 }

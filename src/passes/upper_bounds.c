@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/expr.h"
 #include "ir/extent.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
@@ -71,7 +72,7 @@ static arenaut_status bound_dims(const bounds *b, uint32_t t, int64_t *dims, boo
         const uint32_t expr = tensor->dim_exprs[i];
         int64_t min = tensor->dims[i], max = tensor->dims[i];
         arenaut_status st = ARENAUT_OK;
-        if (expr != ARENAUT_NONE) st = arenaut_expr_range(b->program, expr, &min, &max, b->err);
+        if (expr != ARENAUT_NONE) st = arn_expr_range(b->program, expr, &min, &max, b->err);
         if (st != ARENAUT_OK) return st;
         if (max == ARENAUT_UNBOUNDED) {
             const uint32_t symbol = endless_symbol(b->program, expr);

@@ -7,8 +7,10 @@
 
 #include <inttypes.h>
 
+#include "check/write_backs.h"
 #include "core/checked.h"
 #include "ir/lifetimes.h"
+#include "ir/program.h"
 
 /* True if the file's plan leaves the runtime nothing to place but scratch: then plain calls may be
  * apart in it. */
@@ -40,8 +42,8 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     if (selection || store->runtime || arn_pipeline_overrides(&p->options) ||
         apart != store->calls_apart) {
         store->baseline_document.format = p->document.format;
-        arenaut_status st = arenaut_program_copy(store->as_read, arn_pipeline_allocator(p),
-                                                 &store->baseline_document.program, err);
+        arenaut_status st = arn_program_copy(store->as_read, arn_pipeline_allocator(p),
+                                             &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
@@ -349,8 +351,8 @@ static arenaut_status note_write_backs(const arenaut_pipeline *p, arenaut_error 
     arenaut_finding finding;
     arenaut_error why = {0};
     if (!p->options.note || !arn_states_memories(p->store->as_read)) return ARENAUT_OK;
-    const arenaut_status st = arenaut_check_write_backs(p->store->as_read, p->baseline.program,
-                                                        arn_pipeline_allocator(p), &finding, &why);
+    const arenaut_status st = arn_check_write_backs(p->store->as_read, p->baseline.program,
+                                                    arn_pipeline_allocator(p), &finding, &why);
     if (st == ARENAUT_REJECTED) arn_pipeline_note(p, "%s", finding.msg);
     return st == ARENAUT_NO_MEMORY ? arn_no_memory(err) : ARENAUT_OK;
 }

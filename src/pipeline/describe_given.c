@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool arenaut_pipeline_describes_file(const arenaut_pipeline *p) {
+/* Whether the file holds a right plan, and the options define no other problem. */
+static bool describes_file(const arenaut_pipeline *p) {
     const arenaut_pipeline_options *o = &p->options;
     const bool solved = p->store->solved && !p->baseline.overlaps;
     const bool planned = p->baseline.from_file && !p->baseline.overlaps && !p->memories.rows &&
@@ -133,7 +134,7 @@ static void settle(arenaut_pipeline *p) {
 arenaut_status arenaut_pipeline_describe(arenaut_pipeline *p, bool or_better, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_COMPARED, ARN_PIPELINE_COMPARED, err);
     if (st != ARENAUT_OK) return st;
-    if (!arenaut_pipeline_describes_file(p)) return arenaut_pipeline_plan(p, err);
+    if (!describes_file(p)) return arenaut_pipeline_plan(p, err);
     arenaut_plan *own = NULL;
     bool taken = false;
     st = copy_plan(p, p->baseline.plan, &own, err);

@@ -3,12 +3,15 @@
  * transforms rows of src/rewrite/transforms.def. */
 #include "rewrite/transform.h"
 
+#include "ir/program.h"
+#include "passes/scratch.h"
+
 static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_side_file *scratch = &p->options.scratch;
     if (!scratch->text) return ARENAUT_OK;
     const arenaut_status st =
-        arenaut_scratch_read(scratch->text, scratch->size, p->options.scratch_model,
-                             p->document.program, arn_pipeline_allocator(p), &p->scratch, err);
+        arn_scratch_read(scratch->text, scratch->size, p->options.scratch_model,
+                         p->document.program, arn_pipeline_allocator(p), &p->scratch, err);
     if (st != ARENAUT_OK) p->fault.option = "scratch";
     return st;
 }
@@ -18,8 +21,8 @@ static arenaut_status transform_program(arenaut_pipeline *p, arenaut_error *err)
     p->target = arn_pipeline_choose_target(p);
     p->result.target = p->target;
     arn_pipeline_choose_kernels(p);
-    arenaut_status st = arenaut_program_copy(p->document.program, arn_pipeline_allocator(p),
-                                             &p->store->as_read, err);
+    arenaut_status st =
+        arn_program_copy(p->document.program, arn_pipeline_allocator(p), &p->store->as_read, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
     if (st == ARENAUT_OK) st = arn_transform_program(p, 0, err);

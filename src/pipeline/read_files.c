@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include <arenaut/merge.h>
-
 #include "core/memory.h"
+#include "ir/merge.h"
+#include "shapes/shape_file.h"
 
 /* The files while they are merged, and the name of each in the whole. */
 typedef struct merge {
@@ -80,9 +80,9 @@ static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_documen
     p->fault.file = 0;
     arenaut_status st = split_names(p->options.share, m, err);
     if (st != ARENAUT_OK) return st;
-    const arenaut_merge_options options = {m->share, m->n_share};
-    st = arenaut_program_merge(m->programs, m->names, p->store->n_files, &options,
-                               arn_pipeline_allocator(p), &merged.program, err);
+    const arn_merge_options options = {m->share, m->n_share};
+    st = arn_program_merge(m->programs, m->names, p->store->n_files, &options,
+                           arn_pipeline_allocator(p), &merged.program, err);
     if (st == ARENAUT_BAD_ARGUMENT) arn_pipeline_note_naming(p, merged.format);
     if (st == ARENAUT_OK) st = keep_parts(p, m, err);
     if (st == ARENAUT_OK) *document = merged;
@@ -118,7 +118,7 @@ static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
                                   arenaut_error *err) {
     const arenaut_side_file *shapes = &p->options.shapes;
     if (!shapes->text) return ARENAUT_OK;
-    const arenaut_status st = arenaut_shapes_read(shapes->text, shapes->size, program, err);
+    const arenaut_status st = arn_shapes_read(shapes->text, shapes->size, program, err);
     if (st != ARENAUT_OK) p->fault.option = "shapes";
     return st;
 }

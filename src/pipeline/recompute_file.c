@@ -2,13 +2,17 @@
  * against the model, and the curve of peak against time. */
 #include <inttypes.h>
 
+#include "ir/program.h"
+#include "rewrite/find_within.h"
 #include "rewrite/order/forms.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/rematerialize/cost_file.h"
 #include "rewrite/transform.h"
 
 /* The program as its file has it, ready for rematerialization. */
 typedef struct file_task {
     arenaut_pipeline *given; /* behind passes and lowering */
-    arenaut_program_order *order;
+    arn_program_order *order;
     arenaut_program *file;
     uint32_t *base;
     uint64_t *costs; /* NULL: none are given */
@@ -35,7 +39,7 @@ static arenaut_status prepare_as_read(const arenaut_pipeline *p, file_task *t, a
     if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(t->given, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(t->given, &t->order, err);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_program_copy(t->given->store->as_read, allocator, &t->file, err);
+    st = arn_program_copy(t->given->store->as_read, allocator, &t->file, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(t->given, t->file, err);
     if (st == ARENAUT_OK && t->file->n_methods != 1) {
         st = arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
@@ -49,8 +53,8 @@ static arenaut_status read_options(const arenaut_pipeline *p, file_task *t,
     const arenaut_side_file *costs = &p->options.recomputing.costs;
     *out = p->options.recomputing.options;
     if (!costs->text) return ARENAUT_OK;
-    const arenaut_status st = arenaut_costs_read(costs->text, costs->size, t->file,
-                                                 arn_pipeline_allocator(p), &t->costs, err);
+    const arenaut_status st = arn_costs_read(costs->text, costs->size, t->file,
+                                             arn_pipeline_allocator(p), &t->costs, err);
     out->costs = t->costs;
     return st;
 }
@@ -81,8 +85,8 @@ static arn_recompute_task task_of(const file_task *t) {
 static void close_task(const arenaut_pipeline *p, file_task *t) {
     arn_release(arn_pipeline_allocator(p), t->base);
     arn_release(arn_pipeline_allocator(p), t->costs);
-    arenaut_program_free(t->file);
-    arenaut_program_order_free(t->order);
+    arn_program_free(t->file);
+    arn_program_order_free(t->order);
     arenaut_pipeline_free(t->given);
 }
 
@@ -110,7 +114,7 @@ arenaut_status arenaut_pipeline_find_curve(const arenaut_pipeline *p, arenaut_re
     if (st == ARENAUT_OK) st = read_options(p, &t, &options, err);
     if (st == ARENAUT_OK) {
         arn_budget budget = arn_pipeline_budget(
-            p, arn_transform_effort(p, options.effort, arenaut_recompute_default_effort()));
+            p, arn_transform_effort(p, options.effort, arn_recompute_default_effort()));
         const arn_recompute_task task = task_of(&t);
         arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
         st =

@@ -3,6 +3,7 @@
  * more orders, and local search, until the bound or the effort is reached. */
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/bounds/bounds.h"
 #include "planners/exact/exact.h"
 #include "planners/exact_lane.h"
 #include "planners/run/planner_rows.h"
@@ -31,7 +32,7 @@ static arenaut_status climb_for(plan_search *s, uint64_t effort) {
 
 static bool can_search_exactly(const plan_search *s) {
     const arenaut_problem *p = s->lanes->meter->planning->problem;
-    const uint32_t features = arenaut_problem_features(p);
+    const uint32_t features = arn_problem_features(p);
     const uint32_t handles = ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS | ARENAUT_FEATURE_POOLS;
     if (features & ~handles) return false;
     /* These make for fewer pairs than were counted: let the search decide. */

@@ -4,6 +4,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/certificate.h"
 
 enum { MOST_LINES = 1 << 26 };
 
@@ -44,7 +45,7 @@ arenaut_status arn_certificate_log_finish(arn_certificate_log *log, const arenau
         return arn_no_memory(err);
     }
     certificate->bound = bound;
-    certificate->problem = arenaut_problem_digest(problem);
+    certificate->problem = arn_problem_digest(problem);
     certificate->n_lines = log->n;
     certificate->line = log->line;
     certificate->allocator = arn_allocator_or_default(log->allocator);

@@ -402,7 +402,7 @@ arenaut_status arenaut_plan_make(const arenaut_problem *problem,
     if (st == ARENAUT_OK) st = find_planner(&resolved, &planner, err);
     if (st != ARENAUT_OK) return st;
     const arenaut_problem view = with_capacity(problem, resolved.capacity, pools);
-    const uint32_t lacking = arenaut_problem_features(&view) & ~planner->handles;
+    const uint32_t lacking = arn_problem_features(&view) & ~planner->handles;
     if (lacking) return refuse_features(planner, lacking, err);
     if (view.traits & planner->refuses) return refuse_origin(planner, view.traits, err);
     arenaut_planning planning = {&view, &resolved, allocator, NULL, err};

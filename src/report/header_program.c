@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/program.h"
 #include "report/header_report.h"
 
 typedef struct printer {
@@ -130,7 +131,7 @@ static void put_methods(const printer *p) {
 void arn_report_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
                             const char *upper) {
     const printer p = {out, result, lower, result->lowering ? result->program->n_methods : 0};
-    const uint64_t fingerprint = result->lowering ? arenaut_program_fingerprint(result->program)
+    const uint64_t fingerprint = result->lowering ? arn_program_fingerprint(result->program)
                                                   : arenaut_problem_fingerprint(result->problem);
     arn_putf(out, "\n#define %s_FINGERPRINT 0x%016" PRIX64 "ull\n", upper, fingerprint);
     arn_puts(out,

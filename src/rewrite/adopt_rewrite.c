@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ir/program.h"
+#include "ir/rewrite.h"
 
 /* The number of ops that each do all of this op of the program before. */
 static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {
@@ -98,7 +100,7 @@ static arenaut_status hand_over(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                 arenaut_program **program, arenaut_error *err) {
     *program = rewrite->program;
     if (rewrite->n_stages == 0) return ARENAUT_OK;
-    return arenaut_program_copy(rewrite->program, arn_pipeline_allocator(p), program, err);
+    return arn_program_copy(rewrite->program, arn_pipeline_allocator(p), program, err);
 }
 
 arenaut_status arn_adopt_rewrite(arenaut_pipeline *p, arenaut_rewrite *rewrite,
@@ -110,10 +112,10 @@ arenaut_status arn_adopt_rewrite(arenaut_pipeline *p, arenaut_rewrite *rewrite,
     if (st == ARENAUT_OK && p->rewrite) st = compose(p->rewrite, rewrite, err);
     if (st == ARENAUT_OK) st = hand_over(p, rewrite, &program, err);
     if (st != ARENAUT_OK) {
-        arenaut_rewrite_free(rewrite);
+        arn_rewrite_free(rewrite);
         return st;
     }
-    arenaut_program_free(p->document.program);
+    arn_program_free(p->document.program);
     if (program != rewrite->program) p->store->split = rewrite;
     p->result.program = p->document.program = program;
     p->result.rewrite = p->rewrite = rewrite;
@@ -125,10 +127,10 @@ arenaut_status arn_apply_rewriting(arenaut_pipeline *p, arn_rewriting rewriting,
     arenaut_program *copy = NULL;
     arenaut_rewrite *rewrite = NULL;
     arenaut_status st =
-        arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), &copy, err);
+        arn_program_copy(p->document.program, arn_pipeline_allocator(p), &copy, err);
     if (st == ARENAUT_OK) st = rewriting(copy, ops, n_ops, &rewrite, err);
     if (st == ARENAUT_OK) return arn_adopt_rewrite(p, rewrite, err);
-    arenaut_program_free(copy);
+    arn_program_free(copy);
     return st;
 }
 

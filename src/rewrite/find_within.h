@@ -1,8 +1,8 @@
-/* The searches for rewrites with a budget each, for the rest of the library: the public calls of
- * the same names make the budget from their options.
+/* The searches for rewrites, each within a budget. The default efforts are seconds, for ten
+ * thousand ops.
  *
  * Where the budget ends before the search does, each returns the best that it has found by then;
- * STOPPED, if that is nothing yet. */
+ * STOPPED, if that is nothing yet. The same arguments give the same answer. */
 #ifndef ARN_REWRITE_FIND_WITHIN_H
 #define ARN_REWRITE_FIND_WITHIN_H
 
@@ -12,29 +12,58 @@
 #include <arenaut/rewrite.h>
 
 #include "core/budget.h"
+#include "rewrite/order/program_order.h"
 
+/* Searches for the Pareto front of tile groups. *front is the caller's, to be freed with
+ * arn_split_front_free. REFUSED for a program that cannot be tiled anywhere, with the reason. Of
+ * the options, effort and progress are the budget's. */
 arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget,
                               const arenaut_split_options *options,
                               const arenaut_allocator *allocator, arenaut_split_front **front,
                               arenaut_error *err);
+uint64_t arn_split_default_effort(void);
 
 arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *budget,
                               const arenaut_allocator *allocator, arenaut_order **out,
                               arenaut_error *err);
+uint64_t arn_order_default_effort(void);
 
-/* The arguments of arenaut_recompute_find. */
+/* `program` is that for which `order` was made of `lowering`. `base` is the order of `file`, the
+ * program before its passes, in which `program` runs: its ops, each once. */
 typedef struct arn_recompute_task {
     const arenaut_program *program;
     const arenaut_lowering *lowering;
-    const arenaut_program_order *order;
+    const arn_program_order *order;
     const arenaut_program *file;
     const uint32_t *base;
 } arn_recompute_task;
 
+/* A sequence for arn_recompute. */
+typedef struct arn_recomputation {
+    uint64_t before, after; /* peaks of live bytes, as far as is known before passes and lowering
+                             * have seen the new program */
+    uint64_t base, added;   /* nanoseconds of all ops, each once, and of the copies */
+    uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
+                             * one; checked */
+    uint64_t floor;         /* no arena of any sequence is smaller; checked */
+    uint32_t floor_op;      /* of the file, at which that is so; ARENAUT_NONE: not known */
+    bool fits;              /* the budget is kept */
+    uint32_t *ops;          /* of the file */
+    uint32_t n_ops;         /* no more than the file has: nothing is gained */
+    arenaut_remat_certificate *certificate; /* of bound and floor, without `runs` */
+    arenaut_allocator allocator;
+} arn_recomputation;
+
+void arn_recomputation_free(arn_recomputation *r); /* NULL is fine */
+
+/* Rematerialization under a budget (rematerialization.h): the fastest schedule within the options'
+ * budget or, without one, that with the lowest peak, repeating cheap ops alone. REFUSED for several
+ * methods, and for jumps; INTERNAL where the checker refuses the schedule. */
 arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *budget,
                                   const arenaut_recompute_options *options,
-                                  const arenaut_allocator *allocator, arenaut_recomputation **out,
+                                  const arenaut_allocator *allocator, arn_recomputation **out,
                                   arenaut_error *err);
+uint64_t arn_recompute_default_effort(void);
 
 /* Schedules within six budgets (arenaut_pipeline_find_curve), each checked. Options: costs, device,
  * effort of each. Returns as arn_recompute_find. */
@@ -56,5 +85,6 @@ arenaut_status arn_recompute_check(const arn_recompute_task *task,
 arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
                               uint64_t bytes, const arenaut_allocator *allocator,
                               arenaut_rematerialization **out, arenaut_error *err);
+uint64_t arn_remat_default_effort(void);
 
 #endif

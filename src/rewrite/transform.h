@@ -13,7 +13,7 @@
 
 /* Behind the declarations: no transform searches but within a budget (core/budget.h). */
 #if defined __GNUC__
-#pragma GCC poison arenaut_split_find arenaut_order_find arenaut_recompute_find
+#pragma GCC poison arenaut_order_find arenaut_remat_find
 #endif
 
 /* A choice for each transform; all zero: the program as it is. The lists are borrowed. */
@@ -21,10 +21,10 @@ typedef struct arn_candidate {
     const arenaut_split_stage *groups; /* to be tiled */
     uint32_t n_groups;
     arenaut_copying copying;
-    const uint32_t *sequence; /* for arenaut_recompute */
+    const uint32_t *sequence; /* for arn_recompute */
     uint32_t n_sequence;
     arenaut_joining joining;
-    const uint32_t *schedule; /* for arenaut_reorder */
+    const uint32_t *schedule; /* for arn_reorder */
 } arn_candidate;
 
 #define ARN_AS_IS (&(const arn_candidate){0})

@@ -9,6 +9,7 @@
 #include <arenaut/tensor_arena.h>
 
 #include "core/checked.h"
+#include "ir/program.h"
 
 static const arn_transform *const table[] = {
 #define TRANSFORM(id) &arn_transform_##id,
@@ -86,7 +87,7 @@ static arenaut_status copy_pipeline(const arenaut_pipeline *p, arenaut_pipeline 
     if (n > 0) memcpy(entries, p->scratch.entries, n * sizeof *entries);
     trial->scratch = (arenaut_scratch_sizes){entries, n, p->scratch.known};
     const arenaut_status st =
-        arenaut_program_copy(p->document.program, allocator, &trial->document.program, err);
+        arn_program_copy(p->document.program, allocator, &trial->document.program, err);
     arn_pipeline_begin_result(trial);
     return st;
 }

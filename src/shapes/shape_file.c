@@ -10,6 +10,7 @@
 #include "core/name_tree.h"
 #include "ir/extent.h"
 #include "ir/store.h"
+#include "shapes/shape_file.h"
 
 enum { MAX_RANK = 64 };
 
@@ -105,8 +106,8 @@ static bool is_header(const char *line, const char *end) {
            memcmp(line, header, sizeof header - 1) == 0;
 }
 
-arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_program *program,
-                                   arenaut_error *err) {
+arenaut_status arn_shapes_read(const char *text, size_t size, arenaut_program *program,
+                               arenaut_error *err) {
     shape_reader r = {.program = program, .err = err};
     const char *at = text, *end = size ? text + size : text;
     arn_region_init(&r.region, arn_program_allocator(program));

@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "ir/lifetimes.h"
+#include "passes/scratch.h"
 
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
@@ -215,7 +216,7 @@ arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool 
     for (uint32_t k = 0; k < p->lowering->n_steps && compact; k++) {
         const uint32_t op = p->lowering->steps[k].op;
         if (op == ARENAUT_NONE) continue;
-        if (!arenaut_op_asks_for_scratch(program, &program->ops[op], p->kernels)) continue;
+        if (!arn_op_asks_for_scratch(program, &program->ops[op], p->kernels)) continue;
         looks += n;
         compact = looks <= MAX_LOOKS && is_compact(p->problem, p->plan, k, live);
     }

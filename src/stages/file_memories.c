@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ir/program.h"
 
 /* A text fails only for want of memory. */
 static arenaut_status in_memory(arenaut_status st, arenaut_error *err) {
@@ -282,9 +283,9 @@ static arenaut_status take_written(const arenaut_pipeline *p, const arenaut_text
         program->tensors[part.first_tensor + t].given_pool = own->tensors[t].given_pool;
     }
     for (uint32_t m = 0; m < own->n_methods && st == ARENAUT_OK; m++) {
-        st = arenaut_program_set_given_pools(program, part.first_method + m,
-                                             own->methods[m].given_pools,
-                                             own->methods[m].n_given_pools, err);
+        st =
+            arn_program_set_given_pools(program, part.first_method + m, own->methods[m].given_pools,
+                                        own->methods[m].n_given_pools, err);
     }
     arenaut_document_free(&written);
     return st;
@@ -296,7 +297,7 @@ static arenaut_status size_written(arenaut_pipeline *p, const arenaut_text *file
     const arn_file_part all = {0};
     arenaut_program *program = NULL;
     arenaut_status st =
-        arenaut_program_copy(p->document.program, arn_pipeline_allocator(p), &program, err);
+        arn_program_copy(p->document.program, arn_pipeline_allocator(p), &program, err);
     for (uint32_t t = 0; st == ARENAUT_OK && t < program->n_tensors; t++) {
         program->tensors[t].given_pool = ARENAUT_NONE;
     }
@@ -305,7 +306,7 @@ static arenaut_status size_written(arenaut_pipeline *p, const arenaut_text *file
     }
     if (st == ARENAUT_OK) st = list_rows(p, p->document.program, program, err);
     if (st == ARENAUT_OK) st = settle_sums(p, program, err);
-    arenaut_program_free(program);
+    arn_program_free(program);
     return st;
 }
 

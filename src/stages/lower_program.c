@@ -5,6 +5,8 @@
 #include "core/memory.h"
 #include "core/writer.h"
 #include "ir/plain_call.h"
+#include "kernels/kernel_set.h"
+#include "passes/scratch.h"
 #include "stages/stages.h"
 
 /* ---- kernels ---- */
@@ -43,8 +45,7 @@ void arn_pipeline_note_other_kernels(const arenaut_pipeline *p) {
                           "the plan in the file was made for the kernels '%s', and is looked at "
                           "with '%s'",
                           marked.name, p->kernels->name);
-    } else if (marked.fingerprint &&
-               marked.fingerprint != arenaut_kernel_set_fingerprint(p->kernels)) {
+    } else if (marked.fingerprint && marked.fingerprint != arn_kernel_set_fingerprint(p->kernels)) {
         arn_pipeline_note(p,
                           "the plan in the file was made for the kernels '%s', which were "
                           "described otherwise then",
@@ -214,7 +215,7 @@ static void find_calls(const arenaut_program *p, uint32_t callee, uint32_t *firs
 static bool asks(const arenaut_pipeline *p, const arenaut_program *program, uint32_t i) {
     const arenaut_op *op = &program->ops[i];
     const bool listed = p->scratch.known;
-    return op->n_scratch > 0 || (!listed && arenaut_op_asks_for_scratch(program, op, p->kernels));
+    return op->n_scratch > 0 || (!listed && arn_op_asks_for_scratch(program, op, p->kernels));
 }
 
 static bool asks_among(const arenaut_pipeline *p, const arenaut_program *program, uint32_t first,
@@ -285,9 +286,9 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     arn_pipeline_note_unsized(p);
     p->problem = p->lowering->problem;
     note_overlap(p);
-    p->op_outside = arenaut_find_outside(p->document.program, p->target);
+    p->op_outside = arn_find_outside(p->document.program, p->target);
     p->result.lowering = p->lowering;
-    p->result.scratch = arenaut_scratch_known(p->document.program, p->kernels, &p->scratch);
+    p->result.scratch = arn_scratch_known(p->document.program, p->kernels, &p->scratch);
     return ARENAUT_OK;
 }
 

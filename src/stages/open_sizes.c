@@ -10,11 +10,12 @@
 #include <arenaut/expr.h>
 
 #include "core/memory.h"
+#include "ir/expr.h"
 
 static arenaut_status bind(arenaut_pipeline *p, arenaut_program *program, const char *name,
                            const arenaut_dim *dim, arenaut_error *err) {
     arenaut_error why = {0};
-    const arenaut_status st = arenaut_program_bind(program, name, dim->min, dim->max, &why);
+    const arenaut_status st = arn_program_bind(program, name, dim->min, dim->max, &why);
     if (st == ARENAUT_OK) return st;
     if (st != ARENAUT_BAD_ARGUMENT) return arn_fail(err, st, why.at, "%s", why.msg);
     return arn_pipeline_blame(p, err, "dim", "dim %s: %s", dim->name, why.msg);

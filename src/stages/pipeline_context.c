@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ir/certificate.h"
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "passes/scratch.h"
 #include "stages/stages.h"
 
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
@@ -80,15 +84,15 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_plan_free(p->baseline.plan);
     arenaut_lowering_free(store->baseline_lowering);
     arenaut_document_free(&store->baseline_document);
-    arenaut_program_free(store->as_read);
-    arenaut_rewrite_free(store->split);
+    arn_program_free(store->as_read);
+    arn_rewrite_free(store->split);
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
-    arenaut_scratch_sizes_free(&p->scratch, &allocator);
+    arn_scratch_sizes_free(&p->scratch, &allocator);
     arn_release(&allocator, store->op_costs);
-    arenaut_remat_certificate_free(store->remat_certificate);
-    arenaut_scratch_sizes_free(&store->file_scratch, &allocator);
-    arenaut_split_front_free(p->ways.front);
+    arn_remat_certificate_free(store->remat_certificate);
+    arn_scratch_sizes_free(&store->file_scratch, &allocator);
+    arn_split_front_free(p->ways.front);
     arenaut_document_free(&p->document);
     arn_release(&allocator, store->joined);
     arn_release(&allocator, store->files);

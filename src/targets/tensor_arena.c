@@ -5,6 +5,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "kernels/kernel_set.h"
 #include "targets/variables.h"
 
 /* Both ends, as allocations come. */
@@ -67,9 +68,9 @@ static void keep_ops(arena_count *c, arenaut_tensor_arena *arena) {
     const arenaut_program *p = c->result->program;
     uint64_t data = c->variables.bytes;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        arenaut_persistent kept;
-        const bool known = arenaut_kernel_persistent(c->result->kernels, p, &p->ops[i],
-                                                     c->layout->pointer, c->target->align, &kept);
+        arn_persistent kept;
+        const bool known = arn_kernel_persistent(c->result->kernels, p, &p->ops[i],
+                                                 c->layout->pointer, c->target->align, &kept);
         if (!known && arena->op == ARENAUT_NONE) arena->op = i;
         keep(c, 1, kept.options, options_align(kept.options, c->layout->pointer));
         c->fits = c->fits && arn_add(data, kept.data, &data);

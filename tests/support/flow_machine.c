@@ -11,6 +11,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/flow_program.h"
 #include "support/flow_run.h"
 #include "support/random.h"
@@ -268,7 +269,7 @@ static bool try_passes(trial *t, const uint64_t *results) {
         /* Lowering ignores a signature before passes have made ops of it. */
         if (right && !(graph && !t->passes)) right = lower_and_plan(t, p);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
     return right;
 }
 
@@ -303,7 +304,7 @@ char *flow_machine_try(uint64_t seed, flow_sabotage sabotage, void *context, flo
     arenaut_program *original = flow_program(seed);
     right = run_alone(&t, original);
     for (uint32_t i = 0; i < PATHS; i++) results[i] = t.alone[i]->results;
-    arenaut_program_free(original);
+    arn_program_free(original);
     for (uint32_t i = 0; i < 3 && right; i++) {
         t.passes = selections[i == 0 ? rng_below(&t.r, 2) : 2 + rng_below(&t.r, 5)];
         choose_target(&t);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/program.h"
 #include "support/random.h"
 
 enum { MAX_KNOWN = 40, MAX_ARGUMENTS = 4, MAX_METHODS = 8 };
@@ -80,9 +81,9 @@ static void add_op(author *a, arenaut_op op, const char *elements) {
     snprintf(source, sizeof source, "ew:%s#%u", elements, (unsigned)a->program->n_ops);
     op.method = a->method;
     op.source = source;
-    if (!op.name && op.n_calls) op.name = arenaut_op_kind_name(op.kind);
+    if (!op.name && op.n_calls) op.name = arn_op_kind_name(op.kind);
     if (!op.name) op.name = elements[0] == '0' ? "by_element" : "mix";
-    must(arenaut_program_add_op(a->program, &op, NULL, &err), &err);
+    must(arn_program_add_op(a->program, &op, NULL, &err), &err);
 }
 
 /* One op of an ordinary kernel, writing `out`. */
@@ -376,7 +377,7 @@ static void begin_method(author *a, uint32_t m, bool entry) {
     arenaut_error err = {0};
     char name[16];
     snprintf(name, sizeof name, entry ? "entry%u" : "sub%u", (unsigned)m);
-    must(arenaut_program_add_method(a->program, name, entry, &a->method, &err), &err);
+    must(arn_program_add_method(a->program, name, entry, &a->method, &err), &err);
     a->program->methods[a->method].outer = ARENAUT_NONE;
     a->n_known = 0;
 }
@@ -440,7 +441,7 @@ static void write_graph(author *a) {
     arenaut_binding bindings[3];
     arenaut_error err = {0};
     a->functional = true;
-    must(arenaut_program_set_dialect(a->program, "aten", &err), &err);
+    must(arn_program_set_dialect(a->program, "aten", &err), &err);
     begin_method(a, 0, true);
     for (uint32_t i = 0; i < 2; i++) know(a, in[i] = tensor_of(a, PASSED, ARENAUT_INPUT));
     const uint32_t n_states = 1 + rng_below(a->r, 3);
@@ -453,16 +454,16 @@ static void write_graph(author *a) {
         if (bindings[i].value == state[i]) bindings[i].value = a->known[a->n_known - 1];
     }
     must(arenaut_program_set_method_io(a->program, 0, in, 2, out, n_out, &err), &err);
-    must(arenaut_program_set_bindings(a->program, 0, bindings, n_bound, &err), &err);
+    must(arn_program_set_bindings(a->program, 0, bindings, n_bound, &err), &err);
 }
 
 arenaut_program *flow_program(uint64_t seed) {
     rng r = {seed * 2 + 1};
     arenaut_error err = {0};
     author a = {.r = &r, .with_devices = rng_once_in(&r, 8)};
-    must(arenaut_program_new(NULL, &a.program, &err), &err);
+    must(arn_program_new(NULL, &a.program, &err), &err);
     if (rng_once_in(&r, 4)) write_graph(&a);
     else write_methods(&a);
-    must(arenaut_program_validate(a.program, &err), &err);
+    must(arn_program_validate(a.program, &err), &err);
     return a.program;
 }

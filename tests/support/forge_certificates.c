@@ -6,6 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/certificate.h"
 #include "support/problems_brute.h"
 #include "support/problems_machine.h"
 #include "support/random.h"
@@ -66,7 +67,7 @@ static bool log_forgery(forger *f, const char *how) {
     }
     for (uint32_t i = 0; i < f->c.n_lines; i++) {
         const arenaut_proof_line *l = &f->c.line[i];
-        const char *name = arenaut_proof_rule_name((arenaut_proof_rule)l->rule);
+        const char *name = arn_proof_rule_name((arenaut_proof_rule)l->rule);
         fprintf(f->log, "  %s %" PRIu32 " %" PRIu64 "\n", name ? name : "(no rule)", l->item,
                 l->value);
     }
@@ -296,7 +297,7 @@ static bool try_all(forger *f) {
     (void)arenaut_plan_make(f->p, NULL, NULL, &plan, &err);
     const bool right = !plan || try_certificate(f, plan);
     arenaut_plan_free(plan);
-    f->c = (arenaut_certificate){.problem = arenaut_problem_digest(f->p)};
+    f->c = (arenaut_certificate){.problem = arn_problem_digest(f->p)};
     if (!right || (is_false(f) && !build_false(f))) return false;
     if (rng_once_in(&f->r, 4)) build_true(f);
     return true;

@@ -7,6 +7,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/order/program_order.h"
 #include "support/order_brute.h"
 #include "support/random.h"
 
@@ -115,7 +116,7 @@ static bool log_forgery(forger *f, const char *how) {
             f->least);
     for (uint32_t i = 0; i < f->order.n_lines; i++) {
         const arenaut_order_line *l = &f->order.lines[i];
-        const char *name = arenaut_order_rule_name((arenaut_order_rule)l->rule);
+        const char *name = arn_order_rule_name((arenaut_order_rule)l->rule);
         fprintf(f->log, "  %s %" PRIu32 "\n", name ? name : "(no rule)", l->item);
     }
     return false;

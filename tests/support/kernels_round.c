@@ -6,6 +6,8 @@
 
 #include <arenaut/kernels.h>
 
+#include "kernels/kernel_set.h"
+
 static void demand(bool holds, const char *what, const arenaut_error *err) {
     if (holds) return;
     fprintf(stderr, "%s: %s\n", what, err->msg);
@@ -24,7 +26,7 @@ bool kernels_property(const uint8_t *data, size_t size) {
            "accepted but not written", &err);
     demand(arenaut_kernel_set_read(once.bytes, once.size, NULL, &second, &err) == ARENAUT_OK,
            "written but not read", &err);
-    demand(arenaut_kernel_set_fingerprint(first) == arenaut_kernel_set_fingerprint(second),
+    demand(arn_kernel_set_fingerprint(first) == arn_kernel_set_fingerprint(second),
            "read back as something else", &err);
     demand(arenaut_kernel_set_write(second, arenaut_text_sink(&twice), &err) == ARENAUT_OK,
            "written once only", &err);

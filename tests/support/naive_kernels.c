@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "kernels/distance.h"
 #include "support/programs.h"
 #include "support/test.h"
 
@@ -981,4 +982,15 @@ arenaut_program *sample_program(const sample *s) {
     set_io(p, 0, given, n_given, out, s->n_out);
     finish_program(p);
     return p;
+}
+
+bool kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                     const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
+                     int64_t *distance) {
+    uint64_t steps = ARN_MOST_STEPS;
+    arenaut_overlap pair = {output, input, 0};
+    bool in_place;
+    const bool known = arn_kernel_distance(program, op, rule, &pair, &in_place, &steps);
+    if (known) *distance = pair.distance;
+    return known;
 }

@@ -65,4 +65,9 @@ extern const sample_kind sample_kinds[]; /* ends with name == NULL */
 /* The sample as a program of one op: its inputs that are not constants come first. */
 arenaut_program *sample_program(const sample *sample);
 
+/* Whether output `output` of an op may overlap its input `input`, and from which distance on. */
+bool kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                     const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
+                     int64_t *distance);
+
 #endif

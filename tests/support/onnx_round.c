@@ -2,6 +2,8 @@
 
 #include <arenaut/expr.h>
 
+#include "ir/expr.h"
+#include "ir/program.h"
 #include "support/pipelines.h"
 #include "support/require.h"
 
@@ -9,7 +11,7 @@
 static void bind_all(arenaut_program *program) {
     arenaut_error err;
     for (uint32_t i = 0; i < program->n_symbols; i++) {
-        (void)arenaut_program_bind(program, program->symbols[i].name, 1, 3, &err);
+        (void)arn_program_bind(program, program->symbols[i].name, 1, 3, &err);
     }
 }
 
@@ -39,7 +41,7 @@ bool onnx_property(const uint8_t *data, size_t size) {
     arenaut_status st = arenaut_pipeline_read(p, &file, 1, &err);
     const bool accepted = st == ARENAUT_OK;
     if (accepted) {
-        REQUIRE(arenaut_program_validate(p->document.program, &err) == ARENAUT_OK);
+        REQUIRE(arn_program_validate(p->document.program, &err) == ARENAUT_OK);
         bind_all(p->document.program);
         st = arenaut_pipeline_prepare(p, &err);
     }

@@ -4,6 +4,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/order/program_order.h"
 #include "support/order_brute.h"
 #include "support/pipelines.h"
 #include "support/random.h"
@@ -76,22 +77,22 @@ static void require_true(const uint8_t *data, size_t size, arenaut_overwrite ove
                          const arenaut_ordering *said) {
     const arenaut_pipeline_options options = options_for(overwrite, false);
     arenaut_pipeline *p = NULL;
-    arenaut_program_order *orders = NULL;
+    arn_program_order *orders = NULL;
     arenaut_error err = {0};
     bool small = true;
     REQUIRE(said->bound <= said->best && said->best <= said->given);
     REQUIRE(pipeline_open(data, size, &options, NULL, &p, &err) == ARENAUT_OK);
-    REQUIRE(arenaut_program_order_new(p->document.program, p->lowering, p->target, NULL, NULL,
-                                      &orders, &err) == ARENAUT_OK);
-    for (uint32_t i = 0; i < arenaut_program_order_count(orders); i++) {
-        arenaut_order *order = solve(arenaut_program_order_problem(orders, i), &small);
-        REQUIRE(arenaut_program_order_take(orders, order, &err) == ARENAUT_OK);
+    REQUIRE(arn_program_order_new(p->document.program, p->lowering, p->target, NULL, NULL, &orders,
+                                  &err) == ARENAUT_OK);
+    for (uint32_t i = 0; i < arn_program_order_count(orders); i++) {
+        arenaut_order *order = solve(arn_program_order_problem(orders, i), &small);
+        REQUIRE(arn_program_order_take(orders, order, &err) == ARENAUT_OK);
         arenaut_order_free(order);
     }
-    const uint64_t least = arenaut_program_order_peaks(orders).bound;
+    const uint64_t least = arn_program_order_peaks(orders).bound;
     /* These are schedules without copies of views. */
     if (small) REQUIRE(said->bound <= least && (least <= said->best || said->n_views > 0));
-    arenaut_program_order_free(orders);
+    arn_program_order_free(orders);
     arenaut_pipeline_free(p);
 }
 

@@ -7,6 +7,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/problem.h"
+#include "planners/bounds/bounds.h"
 #include "support/problems_brute.h"
 #include "support/random.h"
 
@@ -456,7 +458,7 @@ static arenaut_status make_plan(const trial *t, const char *planner, uint32_t th
 static bool is_answer(arenaut_status st) { return st == ARENAUT_OK || st == ARENAUT_NO_PLAN; }
 
 static uint32_t features_used(const trial *t) {
-    return arenaut_problem_features(t->p) | (t->d->capacity ? ARENAUT_FEATURE_CAPACITY : 0);
+    return arn_problem_features(t->p) | (t->d->capacity ? ARENAUT_FEATURE_CAPACITY : 0);
 }
 
 /* Whether a planner may decline: by the name of an unsupported feature, or, if memory is limited,
@@ -622,7 +624,7 @@ static void write_problem(const drawn *d, FILE *log) {
     fprintf(log, "{\"schema\": \"arenaut.problem/1\", \"traits\": [");
     for (uint32_t bit = 0, n = 0; bit < ARENAUT_PROBLEM_TRAITS; bit++) {
         if (!(d->traits >> bit & 1)) continue;
-        fprintf(log, "%s\"%s\"", n++ ? ", " : "", arenaut_problem_trait_name(bit));
+        fprintf(log, "%s\"%s\"", n++ ? ", " : "", arn_problem_trait_name(bit));
     }
     fprintf(log, "],\n\"pools\": [");
     for (int k = 0; k < d->p.n_pools; k++) {

@@ -1,18 +1,19 @@
 #include "support/programs.h"
 
+#include "ir/program.h"
 #include "support/test.h"
 
 arenaut_program *new_program(void) {
     arenaut_program *program = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_program_new(NULL, &program, &err), err);
+    assert_ok(arn_program_new(NULL, &program, &err), err);
     return program;
 }
 
 static uint32_t add_method(arenaut_program *program, const char *name, bool entry) {
     uint32_t id = ARENAUT_NONE;
     arenaut_error err = {0};
-    assert_ok(arenaut_program_add_method(program, name, entry, &id, &err), err);
+    assert_ok(arn_program_add_method(program, name, entry, &id, &err), err);
     return id;
 }
 
@@ -55,8 +56,8 @@ uint32_t add_op(arenaut_program *program, arenaut_op op) {
     arenaut_error err = {0};
     assert_true(program->n_methods > 0);
     op.method = program->n_methods - 1;
-    if (!op.name) op.name = arenaut_op_kind_name(op.kind);
-    assert_ok(arenaut_program_add_op(program, &op, &id, &err), err);
+    if (!op.name) op.name = arn_op_kind_name(op.kind);
+    assert_ok(arn_program_add_op(program, &op, &id, &err), err);
     return id;
 }
 
@@ -70,5 +71,5 @@ void set_io(arenaut_program *program, uint32_t method, const uint32_t *inputs, s
 
 void finish_program(arenaut_program *program) {
     arenaut_error err = {0};
-    assert_ok(arenaut_program_validate(program, &err), err);
+    assert_ok(arn_program_validate(program, &err), err);
 }

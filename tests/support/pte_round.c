@@ -5,6 +5,7 @@
 #include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 
+#include "ir/program.h"
 #include "support/random.h"
 #include "support/require.h"
 
@@ -185,7 +186,7 @@ static void require_passes(arenaut_program *program) {
     arenaut_status st = arenaut_passes_run(program, "inplace", &options, NULL, NULL, &err);
     REQUIRE(st != ARENAUT_NO_MEMORY && st != ARENAUT_INTERNAL && st != ARENAUT_BAD_ARGUMENT);
     if (st == ARENAUT_OK) {
-        REQUIRE(arenaut_program_validate(program, &err) == ARENAUT_OK);
+        REQUIRE(arn_program_validate(program, &err) == ARENAUT_OK);
         st = arenaut_lower(program, target, NULL, NULL, &lowering, &err);
         REQUIRE(st != ARENAUT_NO_MEMORY && st != ARENAUT_INTERNAL && st != ARENAUT_BAD_ARGUMENT);
     }
@@ -204,7 +205,7 @@ bool pte_property(const uint8_t *data, size_t size) {
         REQUIRE(err.code == st && err.msg[0]);
         return false;
     }
-    REQUIRE(arenaut_program_validate(document.program, &err) == ARENAUT_OK);
+    REQUIRE(arn_program_validate(document.program, &err) == ARENAUT_OK);
     require_passes(document.program);
     arenaut_document_free(&document);
     /* More memories than pools, or sizes past 2^63 all together: there is no problem then. */

@@ -5,8 +5,14 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/recompute/recompute_sequence.h"
 #include "support/random.h"
 #include "support/require.h"
+#include "support/unbudgeted.h"
 
 enum { MOST_OPS = 9, MOST_RUNS = 64, MOST_TENSORS = 64 };
 
@@ -34,7 +40,7 @@ static void add_op(arenaut_program *p, const char *name, arenaut_op_kind kind, u
                            .n_inputs = b == ARENAUT_NONE ? 1 : 2,
                            .outputs = &made,
                            .n_outputs = 1};
-    REQUIRE(arenaut_program_add_op(p, &op, NULL, NULL) == ARENAUT_OK);
+    REQUIRE(arn_program_add_op(p, &op, NULL, NULL) == ARENAUT_OK);
 }
 
 /* One of four tensors is a view, an update or a draw. `made`: readable tensors, the input first. */
@@ -60,8 +66,8 @@ static arenaut_program *random_sequence(uint64_t seed) {
     rng r = {seed};
     arenaut_program *p = NULL;
     uint32_t made[MOST_OPS + 1], n = 0;
-    REQUIRE(arenaut_program_new(NULL, &p, NULL) == ARENAUT_OK);
-    REQUIRE(arenaut_program_add_method(p, "main", true, NULL, NULL) == ARENAUT_OK);
+    REQUIRE(arn_program_new(NULL, &p, NULL) == ARENAUT_OK);
+    REQUIRE(arn_program_add_method(p, "main", true, NULL, NULL) == ARENAUT_OK);
     made[n++] = add_tensor(p, "x", ARENAUT_INPUT, ARENAUT_NONE);
     const uint32_t n_ops = 3 + rng_below(&r, MOST_OPS - 2);
     for (uint32_t i = 0; i < n_ops; i++) add_random_op(p, &r, i, made, &n);
@@ -69,7 +75,7 @@ static arenaut_program *random_sequence(uint64_t seed) {
     add_op(p, "ADD", ARENAUT_OP_OUT, made[n - 1], made[rng_below(&r, n)], y);
     const uint32_t outputs[] = {y, made[rng_below(&r, n)]};
     REQUIRE(arenaut_program_set_method_io(p, 0, made, 1, outputs, 2, NULL) == ARENAUT_OK);
-    REQUIRE(arenaut_program_validate(p, NULL) == ARENAUT_OK);
+    REQUIRE(arn_program_validate(p, NULL) == ARENAUT_OK);
     return p;
 }
 
@@ -202,7 +208,7 @@ static void try_verdicts(uint64_t seed, const uint32_t *ops, uint32_t n, rng *r,
                          recompute_counts *counts) {
     arenaut_program *before = random_sequence(seed);
     arenaut_rewrite *rewrite = NULL;
-    REQUIRE(arenaut_recompute(random_sequence(seed), ops, n, &rewrite, NULL) == ARENAUT_OK);
+    REQUIRE(arn_recompute(random_sequence(seed), ops, n, &rewrite, NULL) == ARENAUT_OK);
     for (int changes = 0; changes < 4; changes++) {
         const bool same = computes_the_same(before, rewrite);
         REQUIRE(is_accepted(before, rewrite) == same);
@@ -213,54 +219,53 @@ static void try_verdicts(uint64_t seed, const uint32_t *ops, uint32_t n, rng *r,
         else if (change == 1) swap_neighbours(rewrite, r);
         else view_another(rewrite, r);
     }
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(before);
+    arn_rewrite_free(rewrite);
+    arn_program_free(before);
 }
 
 /* NULL: its order cannot change. */
-static arenaut_recomputation *find(const arenaut_program *p) {
+static arn_recomputation *find(const arenaut_program *p) {
     const arenaut_target *target = arenaut_target_find("generic");
     arenaut_lowering *lowering = NULL;
-    arenaut_program_order *order = NULL;
-    arenaut_recomputation *found = NULL;
+    arn_program_order *order = NULL;
+    arn_recomputation *found = NULL;
     uint32_t base[MOST_OPS + 1];
     for (uint32_t i = 0; i < p->n_ops; i++) base[i] = i;
     REQUIRE(arenaut_lower(p, target, NULL, NULL, &lowering, NULL) == ARENAUT_OK);
-    const arenaut_status st =
-        arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, NULL);
+    const arenaut_status st = arn_program_order_new(p, lowering, target, NULL, NULL, &order, NULL);
     REQUIRE(st == ARENAUT_OK || st == ARENAUT_REFUSED);
-    if (st == ARENAUT_OK && arenaut_program_order_count(order) == 1) {
-        REQUIRE(arenaut_recompute_find(p, lowering, order, p, base, NULL, NULL, &found, NULL) ==
-                ARENAUT_OK);
+    if (st == ARENAUT_OK && arn_program_order_count(order) == 1) {
+        REQUIRE(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, NULL, NULL,
+                               &found, NULL) == ARENAUT_OK);
     }
-    arenaut_program_order_free(order);
+    arn_program_order_free(order);
     arenaut_lowering_free(lowering);
     return found;
 }
 
 static void check_found(const arenaut_program *before, uint64_t seed,
-                        const arenaut_recomputation *found) {
+                        const arn_recomputation *found) {
     arenaut_rewrite *rewrite = NULL;
     REQUIRE((found->after < found->before) == (found->n_ops > before->n_ops));
     REQUIRE(found->after <= found->before);
-    REQUIRE(arenaut_recompute(random_sequence(seed), found->ops, found->n_ops, &rewrite, NULL) ==
+    REQUIRE(arn_recompute(random_sequence(seed), found->ops, found->n_ops, &rewrite, NULL) ==
             ARENAUT_OK);
     REQUIRE(computes_the_same(before, rewrite));
     REQUIRE(is_accepted(before, rewrite));
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
 }
 
 void recompute_machine_try(uint64_t seed, recompute_counts *counts) {
     rng r = {~seed};
     uint32_t ops[MOST_RUNS];
     arenaut_program *p = random_sequence(seed);
-    arenaut_recomputation *found = find(p);
+    arn_recomputation *found = find(p);
     if (found) check_found(p, seed, found);
     if (found && found->n_ops > p->n_ops) {
         counts->gained++;
         try_verdicts(seed, found->ops, found->n_ops, &r, counts);
     }
     try_verdicts(seed, ops, random_runs(p, &r, ops), &r, counts);
-    arenaut_recomputation_free(found);
-    arenaut_program_free(p);
+    arn_recomputation_free(found);
+    arn_program_free(p);
 }

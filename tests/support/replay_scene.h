@@ -5,6 +5,7 @@
 
 #include <arenaut/check.h>
 
+#include "ir/program.h"
 #include "support/programs.h"
 #include "support/test.h"
 
@@ -29,7 +30,7 @@ static inline void open_scene(scene *s) {
     for (uint32_t t = 0; t < MAX_TENSORS; t++) s->offset[t] = t * 16;
 }
 
-static inline void close_scene(scene *s) { arenaut_program_free(s->p); }
+static inline void close_scene(scene *s) { arn_program_free(s->p); }
 
 static inline arenaut_status replay(scene *s, const arenaut_allocator *allocator) {
     const arenaut_placement placement = {s->p->n_tensors, 2, s->pool, s->offset, s->arena};

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir/program.h"
 #include "support/require.h"
 
 static arenaut_status stack_buffers(tflite_round *round, uint64_t base,
@@ -107,8 +108,8 @@ static void require_compact(const arenaut_text *written, const tflite_round *bac
         return;
     }
     REQUIRE(tflite_round_open(compact.bytes, compact.size, 0, NULL, &read, &err) == ARENAUT_OK);
-    REQUIRE(arenaut_program_fingerprint(read.document.program) ==
-            arenaut_program_fingerprint(back->document.program));
+    REQUIRE(arn_program_fingerprint(read.document.program) ==
+            arn_program_fingerprint(back->document.program));
     require_offsets(back, read.document.program);
     tflite_round_close(&read);
     arenaut_text_free(&compact);
@@ -146,7 +147,7 @@ bool tflite_property(const uint8_t *data, size_t size) {
         REQUIRE(err.code == st && err.msg[0]);
         return false;
     }
-    REQUIRE(arenaut_program_validate(round.document.program, &err) == ARENAUT_OK);
+    REQUIRE(arn_program_validate(round.document.program, &err) == ARENAUT_OK);
     require_written_back(&round, data, size);
     tflite_round_close(&round);
     return true;

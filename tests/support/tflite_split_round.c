@@ -4,6 +4,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/rewrite.h"
+#include "rewrite/split/tile_groups.h"
 #include "support/pipelines.h"
 #include "support/random.h"
 #include "support/require.h"
@@ -32,7 +34,7 @@ static bool splits(const arenaut_program *program, const arenaut_split_stage *st
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_split(program, stage, 1, NULL, &rewrite, &err);
+    const arenaut_status st = arn_split(program, stage, 1, NULL, &rewrite, &err);
     if (st != ARENAUT_OK) {
         REQUIRE(st == ARENAUT_BAD_ARGUMENT || st == ARENAUT_REFUSED);
         REQUIRE(err.msg[0]);
@@ -44,7 +46,7 @@ static bool splits(const arenaut_program *program, const arenaut_split_stage *st
                 finding.msg);
         REQUIRE(!"the split program is accepted");
     }
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
     return true;
 }
 

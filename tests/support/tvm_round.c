@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir/program.h"
 #include "support/require.h"
 
 arenaut_status tvm_open(const void *data, size_t size, const char *target, const char *planner,
@@ -54,7 +55,7 @@ bool tvm_property(const uint8_t *data, size_t size) {
         REQUIRE(is_refusal(st, &err));
         return false;
     }
-    REQUIRE(arenaut_program_validate(p->document.program, &err) == ARENAUT_OK);
+    REQUIRE(arn_program_validate(p->document.program, &err) == ARENAUT_OK);
     require_written_back(p);
     arenaut_pipeline_free(p);
     return true;

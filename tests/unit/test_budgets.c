@@ -7,6 +7,7 @@
 #include <arenaut/arenaut.h>
 
 #include "core/budget.h"
+#include "ir/rewrite.h"
 #include "rewrite/find_within.h"
 #include "support/documents.h"
 #include "support/problems.h"
@@ -96,7 +97,7 @@ TEST(the_search_for_stages_asks_as_it_works) {
     assert_ok(arn_split_find(document.program, &budget, &options, NULL, &front, &err), err);
     assert_true(front->effort > 5000);
     assert_true(p.asked >= front->effort / 4096);
-    arenaut_split_front_free(front);
+    arn_split_front_free(front);
     arenaut_document_free(&document);
     free(data);
 }

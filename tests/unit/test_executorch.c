@@ -9,6 +9,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/lowerings.h"
@@ -89,7 +90,7 @@ TEST(every_program_gets_the_least_it_can_have) {
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -135,6 +136,6 @@ TEST(the_plans_in_the_files_are_right_but_for_one) {
             assert_non_null(strstr(finding.msg, "'v2'"));
             assert_non_null(strstr(finding.msg, "'v22'"));
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }

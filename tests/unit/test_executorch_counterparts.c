@@ -7,6 +7,7 @@
 #include <arenaut/lowering.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/lowerings.h"
 #include "support/oracle.h"
 #include "support/plans.h"
@@ -59,7 +60,7 @@ static void assert_reuse(arenaut_program *program) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(program);
+    arn_program_free(program);
 }
 
 /* ---- one method ---- */
@@ -185,7 +186,7 @@ TEST(only_what_the_file_allocates_is_planned) {
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -212,7 +213,7 @@ TEST(nothing_ever_lies_over_state) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* copy_ gives back what it was given: one value, one buffer, alone in its place. */
@@ -235,7 +236,7 @@ TEST(an_update_of_state_allocates_nothing) {
     assert_plan_stands(p, l, plan);
     arenaut_plan_free(plan);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* The first input is read at once and never again, the second late: the caller fills both
@@ -258,7 +259,7 @@ TEST(inputs_never_share) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(constants_and_results_left_out_are_not_planned) {
@@ -276,7 +277,7 @@ TEST(constants_and_results_left_out_are_not_planned) {
     assert_int_equal(plan->total, 96);
     arenaut_plan_free(plan);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- control flow ---- */
@@ -322,7 +323,7 @@ TEST(values_of_a_loop_lie_apart_from_what_is_alive_around_it) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Appends "if condition: r = sin(x), else r = cos(x)", and returns r. */
@@ -362,7 +363,7 @@ TEST(results_of_two_conditionals_are_apart) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- several methods ---- */
@@ -401,7 +402,7 @@ TEST(state_of_three_methods_has_one_place) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Two caches of 256 bytes, used by one method and reset by another, need 512 bytes in a
@@ -437,7 +438,7 @@ TEST(two_caches_of_two_methods_have_a_memory_of_their_own) {
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- devices ---- */
@@ -479,7 +480,7 @@ static void assert_devices(arenaut_device (*device_of)(uint32_t tensor), uint32_
         arenaut_plan_free(plan);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static const arenaut_device host = {0, 0}, cuda0 = {1, 0}, cuda1 = {1, 1}, cuda3 = {1, 3};
@@ -509,7 +510,7 @@ TEST(offsets_count_from_the_start_of_their_own_memory) {
     assert_int_equal(plan->arena[plan->pool[l->buffer[6]]], 64);
     arenaut_plan_free(plan);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- several memories, the fastest first ---- */

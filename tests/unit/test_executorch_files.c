@@ -9,6 +9,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/lowerings.h"
@@ -119,7 +120,7 @@ TEST(both_need_what_executorch_needed) {
                      total_by(l->problem, "executorch-greedy", 0) + tail_for_xnnpack(p),
                      straight[i].greedy);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -246,6 +247,6 @@ TEST(conditionals_are_planned_above_the_reserve_for_their_sides) {
         arenaut_problem_free(around);
         free(v.side);
         free(v.moment);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }

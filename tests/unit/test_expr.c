@@ -5,6 +5,8 @@
 
 #include <arenaut/expr.h>
 
+#include "ir/expr.h"
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/programs.h"
 #include "support/random.h"
@@ -12,7 +14,7 @@
 static uint32_t parse(arenaut_program *p, const char *text) {
     uint32_t id = ARENAUT_NONE;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_expr_parse(p, text, strlen(text), &id, &err);
+    const arenaut_status st = arn_expr_parse(p, text, strlen(text), &id, &err);
     if (st != ARENAUT_OK) fail_msg("%s: %s", text, err.msg);
     return id;
 }
@@ -20,7 +22,7 @@ static uint32_t parse(arenaut_program *p, const char *text) {
 static void expect_range(const arenaut_program *p, uint32_t expr, int64_t min, int64_t max) {
     int64_t low = 0, high = 0;
     arenaut_error err = {0};
-    assert_ok(arenaut_expr_range(p, expr, &low, &high, &err), err);
+    assert_ok(arn_expr_range(p, expr, &low, &high, &err), err);
     assert_int_equal(low, min);
     assert_int_equal(high, max);
 }
@@ -28,14 +30,14 @@ static void expect_range(const arenaut_program *p, uint32_t expr, int64_t min, i
 static void expect_text(const arenaut_program *p, uint32_t expr, const char *text) {
     arenaut_text written = {0};
     arenaut_error err = {0};
-    assert_ok(arenaut_expr_write(p, expr, arenaut_text_sink(&written), &err), err);
+    assert_ok(arn_expr_write(p, expr, arenaut_text_sink(&written), &err), err);
     assert_string_equal(written.bytes, text);
     arenaut_text_free(&written);
 }
 
 static void bind(arenaut_program *p, const char *name, int64_t min, int64_t max) {
     arenaut_error err = {0};
-    assert_ok(arenaut_program_bind(p, name, min, max, &err), err);
+    assert_ok(arn_program_bind(p, name, min, max, &err), err);
 }
 
 /* With every name bound to one value, interval arithmetic is arithmetic. */
@@ -99,7 +101,7 @@ TEST(texts_mean_what_they_say) {
         const uint32_t id = parse(p, cases[i].text);
         expect_range(p, id, cases[i].value, cases[i].value);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(bad_texts_name_the_column) {
@@ -133,12 +135,12 @@ TEST(bad_texts_name_the_column) {
         arenaut_error err = {0};
         uint32_t id = 42;
         const arenaut_status st =
-            arenaut_expr_parse(p, cases[i].text, strlen(cases[i].text), &id, &err);
+            arn_expr_parse(p, cases[i].text, strlen(cases[i].text), &id, &err);
         if (st == ARENAUT_OK) fail_msg("'%s' is accepted", cases[i].text);
         assert_int_equal(id, 42);
         if (!strstr(err.msg, cases[i].part)) fail_msg("'%s': %s", cases[i].text, err.msg);
         if (err.at != cases[i].column) fail_msg("'%s': column %zu", cases[i].text, err.at);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -151,9 +153,9 @@ TEST(what_nests_too_deeply_is_refused) {
         uint32_t id;
         memset(text, *opener, sizeof text - 1);
         text[sizeof text - 1] = '\0';
-        assert_int_equal(arenaut_expr_parse(p, text, strlen(text), &id, &err), ARENAUT_BAD_INPUT);
+        assert_int_equal(arn_expr_parse(p, text, strlen(text), &id, &err), ARENAUT_BAD_INPUT);
         assert_non_null(strstr(err.msg, "nested"));
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -165,10 +167,10 @@ TEST(what_grows_too_large_is_refused) {
     arenaut_status st = ARENAUT_OK;
     for (unsigned i = 0; i < 64 && st == ARENAUT_OK; i++) {
         const arenaut_expr twice = {.kind = ARENAUT_EXPR_ADD, .a = id, .b = id};
-        st = arenaut_program_add_expr(p, &twice, &id, &err);
+        st = arn_program_add_expr(p, &twice, &id, &err);
     }
     assert_int_equal(st, ARENAUT_TOO_LARGE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(constant_parts_are_folded_and_equals_found) {
@@ -177,14 +179,14 @@ TEST(constant_parts_are_folded_and_equals_found) {
     expect_text(p, parse(p, "x*1 + 0"), "x");
     expect_text(p, parse(p, "x*0"), "0");
     assert_int_equal(parse(p, "x + 1"), parse(p, "x + 1"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(ranges_enclose_what_can_occur) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
-    assert_ok(arenaut_program_add_symbol(p, "s", 2, 64, NULL, &err), err);
-    assert_ok(arenaut_program_add_symbol(p, "t", 0, 3, NULL, &err), err);
+    assert_ok(arn_program_add_symbol(p, "s", 2, 64, NULL, &err), err);
+    assert_ok(arn_program_add_symbol(p, "t", 0, 3, NULL, &err), err);
     expect_range(p, parse(p, "4*s"), 8, 256);
     expect_range(p, parse(p, "s - t"), -1, 64);
     expect_range(p, parse(p, "(s - 1)//2 + 1"), 1, 32);
@@ -202,7 +204,7 @@ TEST(ranges_enclose_what_can_occur) {
     expect_range(p, parse(p, "s // (u + 1)"), 0, 64);
     expect_range(p, parse(p, "u % 8"), 0, 7);
     expect_range(p, parse(p, "s - u"), INT64_MIN, 64);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Every value of every symbol, by counting. */
@@ -216,28 +218,28 @@ TEST(ranges_agree_with_counting) {
         const int64_t low = (int64_t)rng_below(&r, 9) - 4, high = low + rng_below(&r, 5);
         const int64_t from = (int64_t)rng_below(&r, 9) - 4, to = from + rng_below(&r, 5);
         const unsigned first = rng_below(&r, 5), second = rng_below(&r, 5);
-        assert_ok(arenaut_program_add_symbol(p, "x", low, high, NULL, &err), err);
-        assert_ok(arenaut_program_add_symbol(p, "y", from, to, NULL, &err), err);
+        assert_ok(arn_program_add_symbol(p, "x", low, high, NULL, &err), err);
+        assert_ok(arn_program_add_symbol(p, "y", from, to, NULL, &err), err);
         snprintf(text, sizeof text, "(x %s 3) %s y", operators[first], operators[second]);
         int64_t min = 0, max = 0;
         const uint32_t whole = parse(p, text);
-        const arenaut_status st = arenaut_expr_range(p, whole, &min, &max, &err);
+        const arenaut_status st = arn_expr_range(p, whole, &min, &max, &err);
         for (int64_t x = low; x <= high; x++) {
             for (int64_t y = from; y <= to; y++) {
                 if (second >= 3 && y == 0) continue;
                 arenaut_program *q = new_program();
-                assert_ok(arenaut_program_add_symbol(q, "x", x, x, NULL, &err), err);
-                assert_ok(arenaut_program_add_symbol(q, "y", y, y, NULL, &err), err);
+                assert_ok(arn_program_add_symbol(q, "x", x, x, NULL, &err), err);
+                assert_ok(arn_program_add_symbol(q, "y", y, y, NULL, &err), err);
                 const uint32_t id = parse(q, text);
                 int64_t value = 0, same = 0;
-                assert_ok(arenaut_expr_range(q, id, &value, &same, &err), err);
+                assert_ok(arn_expr_range(q, id, &value, &same, &err), err);
                 assert_int_equal(value, same);
                 assert_int_equal(st, ARENAUT_OK);
                 if (value < min || value > max) fail_msg("%s: %ld", text, (long)value);
-                arenaut_program_free(q);
+                arn_program_free(q);
             }
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -247,31 +249,31 @@ TEST(dividing_by_what_is_always_zero_is_an_error) {
     bind(p, "x", 0, 0);
     int64_t min, max;
     arenaut_error err = {0};
-    assert_int_equal(arenaut_expr_range(p, id, &min, &max, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_expr_range(p, id, &min, &max, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "zero"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(symbols_are_narrowed_and_bound) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
     uint32_t first, second;
-    assert_ok(arenaut_program_add_symbol(p, "batch", 0, 64, &first, &err), err);
-    assert_ok(arenaut_program_add_symbol(p, "batch", 2, ARENAUT_UNBOUNDED, &second, &err), err);
+    assert_ok(arn_program_add_symbol(p, "batch", 0, 64, &first, &err), err);
+    assert_ok(arn_program_add_symbol(p, "batch", 2, ARENAUT_UNBOUNDED, &second, &err), err);
     assert_int_equal(first, second);
     expect_range(p, parse(p, "batch"), 2, 64);
-    assert_int_equal(arenaut_program_add_symbol(p, "batch", 65, 70, NULL, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_program_add_symbol(p, "batch", 65, 70, NULL, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "'batch'"));
-    assert_int_equal(arenaut_program_bind(p, "batsh", 4, 4, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_program_bind(p, "batsh", 4, 4, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "did you mean 'batch'"));
-    assert_int_equal(arenaut_program_bind(p, "batch", 65, 65, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_program_bind(p, "batch", 65, 65, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "from 2 to 64"));
     bind(p, "batch", 4, 8);
     expect_range(p, parse(p, "batch*2"), 8, 16);
-    assert_int_equal(arenaut_program_add_symbol(p, "", 0, 1, NULL, &err), ARENAUT_BAD_INPUT);
-    assert_int_equal(arenaut_program_add_symbol(p, "a`b", 0, 1, NULL, &err), ARENAUT_BAD_INPUT);
-    assert_int_equal(arenaut_program_add_symbol(p, "c", 2, 1, NULL, &err), ARENAUT_BAD_INPUT);
-    arenaut_program_free(p);
+    assert_int_equal(arn_program_add_symbol(p, "", 0, 1, NULL, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_program_add_symbol(p, "a`b", 0, 1, NULL, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_program_add_symbol(p, "c", 2, 1, NULL, &err), ARENAUT_BAD_INPUT);
+    arn_program_free(p);
 }
 
 TEST(parts_must_exist) {
@@ -285,16 +287,15 @@ TEST(parts_must_exist) {
     };
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         arenaut_error err = {0};
-        assert_int_equal(arenaut_program_add_expr(p, &wrong[i], NULL, &err), ARENAUT_BAD_INPUT);
+        assert_int_equal(arn_program_add_expr(p, &wrong[i], NULL, &err), ARENAUT_BAD_INPUT);
         assert_true(err.msg[0] != '\0');
     }
     const arenaut_expr huge = {.kind = ARENAUT_EXPR_VALUE, .value = INT64_MAX};
-    assert_int_equal(arenaut_program_add_expr(p, &huge, NULL, NULL), ARENAUT_TOO_LARGE);
-    assert_int_equal(arenaut_expr_write(p, 99, arenaut_text_sink(NULL), NULL),
-                     ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_program_add_expr(p, &huge, NULL, NULL), ARENAUT_TOO_LARGE);
+    assert_int_equal(arn_expr_write(p, 99, arenaut_text_sink(NULL), NULL), ARENAUT_BAD_ARGUMENT);
     int64_t min, max;
-    assert_int_equal(arenaut_expr_range(p, 99, &min, &max, NULL), ARENAUT_BAD_ARGUMENT);
-    arenaut_program_free(p);
+    assert_int_equal(arn_expr_range(p, 99, &min, &max, NULL), ARENAUT_BAD_ARGUMENT);
+    arn_program_free(p);
 }
 
 /* Random trees, written and read back: the text is the same again, in another program. */
@@ -315,21 +316,21 @@ TEST(what_is_written_is_read_back) {
             if (e.kind == ARENAUT_EXPR_SYMBOL || i == 0) {
                 e.kind = ARENAUT_EXPR_SYMBOL;
                 const char *name = names[rng_below(&r, COUNT_OF(names))];
-                assert_ok(arenaut_program_add_symbol(p, name, 0, 9, &e.a, &err), err);
+                assert_ok(arn_program_add_symbol(p, name, 0, 9, &e.a, &err), err);
             }
             /* Some are divisions by zero: the leaf before stands in. */
-            if (arenaut_program_add_expr(p, &e, &ids[i], &err) != ARENAUT_OK) ids[i] = ids[0];
+            if (arn_program_add_expr(p, &e, &ids[i], &err) != ARENAUT_OK) ids[i] = ids[0];
         }
         arenaut_text text = {0}, again = {0};
         arenaut_error err = {0};
-        assert_ok(arenaut_expr_write(p, ids[23], arenaut_text_sink(&text), &err), err);
+        assert_ok(arn_expr_write(p, ids[23], arenaut_text_sink(&text), &err), err);
         const uint32_t id = parse(q, text.bytes);
-        assert_ok(arenaut_expr_write(q, id, arenaut_text_sink(&again), &err), err);
+        assert_ok(arn_expr_write(q, id, arenaut_text_sink(&again), &err), err);
         assert_string_equal(text.bytes, again.bytes);
         arenaut_text_free(&text);
         arenaut_text_free(&again);
-        arenaut_program_free(p);
-        arenaut_program_free(q);
+        arn_program_free(p);
+        arn_program_free(q);
     }
 }
 
@@ -339,9 +340,9 @@ static arenaut_status build(void *context, const arenaut_allocator *allocator) {
     arenaut_error err = {0};
     uint32_t id;
     static const char text[] = "floor(floor(height/2 - 1/2)/2) + max(a1, a2)*a3 + a4*a5*a6*a7*a8";
-    arenaut_status st = arenaut_program_new(allocator, &p, &err);
-    if (st == ARENAUT_OK) st = arenaut_expr_parse(p, text, sizeof text - 1, &id, &err);
-    arenaut_program_free(p);
+    arenaut_status st = arn_program_new(allocator, &p, &err);
+    if (st == ARENAUT_OK) st = arn_expr_parse(p, text, sizeof text - 1, &id, &err);
+    arn_program_free(p);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include <arenaut/check.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/plans.h"
@@ -86,7 +87,7 @@ TEST(what_both_sides_leave_alone_is_alive_through_both) {
     assert_int_equal(l->steps[3].op, 2);
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_is_written_anew_was_of_no_use_before) {
@@ -104,7 +105,7 @@ TEST(what_is_written_anew_was_of_no_use_before) {
     expect_life(l, "a", "[2,5)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_part_that_is_written_keeps_the_rest) {
@@ -121,7 +122,7 @@ TEST(a_part_that_is_written_keeps_the_rest) {
     expect_life(l, "t", "[1,5)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_one_way_never_writes_is_alive_from_the_start) {
@@ -135,7 +136,7 @@ TEST(what_one_way_never_writes_is_alive_from_the_start) {
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "t", "[0,4)"); /* it held something already */
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(results_live_to_the_end_on_every_way) {
@@ -151,7 +152,7 @@ TEST(results_live_to_the_end_on_every_way) {
     expect_life(l, "c", "[0,4)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(kept_inputs_live_to_the_end) {
@@ -161,7 +162,7 @@ TEST(kept_inputs_live_to_the_end) {
     expect_life(l, "x", "[0,7)");
     expect_life(l, "c", "[0,7)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- loops ---- */
@@ -186,7 +187,7 @@ TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     expect_life(l, "x", "[0,2)");
     assert_int_equal(planned(p, l), 48);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
@@ -206,7 +207,7 @@ TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
     expect_life(l, "x", "[0,6)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- moves ---- */
@@ -227,7 +228,7 @@ TEST(a_moved_tensor_is_alive_where_its_name_is) {
     expect_life(l, "r", "none"); /* its own memory is never used */
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_moved_result_is_alive_to_the_end) {
@@ -243,7 +244,7 @@ TEST(a_moved_result_is_alive_to_the_end) {
     expect_base(l, "t", NULL); /* although `a` ends where `t` begins */
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(another_move_ends_the_first) {
@@ -264,7 +265,7 @@ TEST(another_move_ends_the_first) {
     expect_life(l, "b", "[2,8)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(names_that_are_moved_on_keep_what_they_stand_for) {
@@ -283,7 +284,7 @@ TEST(names_that_are_moved_on_keep_what_they_stand_for) {
     expect_life(l, "a", "[1,7)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Conditionals that compute their results in memory of their own and move them out. */
@@ -320,7 +321,7 @@ TEST(two_sides_that_move_to_one_name_are_one_buffer) {
     assert_int_equal(l->buffer[4], l->buffer[3]);
     assert_int_equal(planned(p, l), 48);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(sides_of_other_sizes_stay_apart) {
@@ -330,7 +331,7 @@ TEST(sides_of_other_sizes_stay_apart) {
     expect_life(l, "b1", "[5,14)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
@@ -351,7 +352,7 @@ TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
     expect_life(l, "b", "[5,8)");
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
@@ -371,7 +372,7 @@ TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
     expect_life(l, "a", "[1,8)"); /* one with b: they never meet */
     planned(p, l);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- what is refused ---- */
@@ -389,7 +390,7 @@ TEST(jumps_beside_calls_are_refused) {
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), NULL, NULL, &l, &err),
                      ARENAUT_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "forward"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- random graphs ---- */
@@ -451,7 +452,7 @@ TEST(plans_of_random_graphs_stand_up_to_replay) {
             used++;
             arenaut_lowering_free(l);
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     print_message("%u graphs, %u with shared memory\n", used, shared);
     assert_true(used >= 1000 && shared >= 300);
@@ -475,7 +476,7 @@ TEST(large_graphs_take_little_time) {
     print_message("%d conditionals: %.2f s\n", N, (double)(clock() - begun) / CLOCKS_PER_SEC);
     assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(graphs_that_explode_are_refused_or_done_soon) {
@@ -500,7 +501,7 @@ TEST(graphs_that_explode_are_refused_or_done_soon) {
     assert_true(st == ARENAUT_OK || st == ARENAUT_UNSUPPORTED);
     assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 60);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
@@ -514,5 +515,5 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
 TEST(it_survives_running_out_of_memory) {
     arenaut_program *p = conditionals(16);
     survives_every_allocation_failure(attempt, p);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

@@ -6,6 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "kernels/kernel_set.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/kernels_round.h"
@@ -39,7 +40,7 @@ static void assert_survives_writing(const arenaut_kernel_set *set) {
     arenaut_kernel_set *again = read_set(once.bytes);
     arenaut_text twice = write_set(again);
     assert_string_equal(once.bytes, twice.bytes);
-    assert_true(arenaut_kernel_set_fingerprint(set) == arenaut_kernel_set_fingerprint(again));
+    assert_true(arn_kernel_set_fingerprint(set) == arn_kernel_set_fingerprint(again));
     arenaut_kernel_set_free(again);
     arenaut_text_free(&once);
     arenaut_text_free(&twice);
@@ -170,10 +171,10 @@ TEST(the_hash_is_of_what_is_said_and_not_of_the_name) {
     uint64_t hashes[COUNT_OF(texts)];
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         arenaut_kernel_set *set = read_set(texts[i]);
-        hashes[i] = arenaut_kernel_set_fingerprint(set);
+        hashes[i] = arn_kernel_set_fingerprint(set);
         set->name = "other";
         set->summary = set->version = "other";
-        assert_true(arenaut_kernel_set_fingerprint(set) == hashes[i]);
+        assert_true(arn_kernel_set_fingerprint(set) == hashes[i]);
         arenaut_kernel_set_free(set);
         for (size_t k = 0; k < i; k++) {
             if (hashes[k] == hashes[i]) fail_msg("%s\nhashes as\n%s", texts[i], texts[k]);
@@ -212,7 +213,7 @@ static arenaut_op_support support_of(const char *kernels, const char *op, const 
     const arenaut_kernel_set *set = own ? own : arenaut_kernel_set_find(kernels);
     uint32_t at = ARENAUT_NONE;
     const arenaut_op_support one =
-        arenaut_kernel_support(set, document.program, &document.program->ops[0]);
+        arn_kernel_support(set, document.program, &document.program->ops[0]);
     assert_int_equal(arenaut_kernel_support_all(set, document.program, &at), one);
     const bool refused = one == ARENAUT_OP_REFUSED || one == ARENAUT_OP_MISSING;
     assert_int_equal(at, refused ? 0 : ARENAUT_NONE);

@@ -7,6 +7,8 @@
 #include <dirent.h>
 
 #include "check/replay/kernel_steps.h"
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
@@ -48,7 +50,7 @@ static void open_bench(bench *b, const sample_kind *kind, uint64_t seed) {
     set_order(b, ARENAUT_KERNEL_RASTER, 0);
 }
 
-static void close_bench(bench *b) { arenaut_program_free(b->p); }
+static void close_bench(bench *b) { arn_program_free(b->p); }
 
 static bool is_given(const bench *b, uint32_t input) { return !b->s.in[input].n_values; }
 
@@ -302,7 +304,7 @@ static arenaut_rule relu(arenaut_kernel_order order, const char *op, int64_t del
     s->offset[x] = (uint64_t)(100 + delta);
     s->offset[y] = 100;
     const arenaut_rule rule = replay_scene(s, with_kernels);
-    arenaut_program_free(s->p);
+    arn_program_free(s->p);
     return rule;
 }
 
@@ -373,7 +375,7 @@ TEST(a_kernel_whose_steps_are_not_known_is_refused_with_the_reason) {
     assert_int_equal(replay_scene(&s, true), ARENAUT_RULE_ARGUMENTS);
     assert_non_null(strstr(s.err.msg, "'x' and 'y' share bytes [8, 16)"));
     assert_non_null(strstr(s.err.msg, "the checker has no loops of this operator"));
-    arenaut_program_free(s.p);
+    arn_program_free(s.p);
 
     open_bench(&b, find_kind("pointwise convolution"), 1);
     place_apart(&b);
@@ -484,7 +486,7 @@ static arenaut_rule move_and_relu(bool branches, uint64_t y_offset) {
     s.offset[y] = y_offset;
     s.offset[x] = 8;
     const arenaut_rule rule = replay_scene(&s, true);
-    arenaut_program_free(s.p);
+    arn_program_free(s.p);
     return rule;
 }
 
@@ -516,7 +518,7 @@ TEST(ops_of_methods_that_are_called_are_followed_too) {
         s.offset[z] = 5000 + y;
         assert_int_equal(replay_scene(&s, true),
                          y == 0 ? ARENAUT_RULE_NONE : ARENAUT_RULE_ARGUMENTS);
-        arenaut_program_free(s.p);
+        arn_program_free(s.p);
     }
 }
 
@@ -632,7 +634,7 @@ TEST(programs_are_accepted_exactly_where_their_results_are_right) {
                 fail_msg("seed %u: the checker says %s", (unsigned)seed,
                          status == ARENAUT_OK ? "ok" : err.msg);
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     print_message("%u accepted, %u refused\n", n.accepted, n.refused);
     assert_true(n.accepted > 1000 && n.refused > 1000);
@@ -691,7 +693,7 @@ TEST(operands_too_large_to_mark_are_not_followed) {
     assert_int_equal(arenaut_check_replay(s.p, &placement, &options, NULL, &s.finding, &s.err),
                      ARENAUT_UNSUPPORTED);
     assert_non_null(strstr(s.err.msg, "too much to follow"));
-    arenaut_program_free(s.p);
+    arn_program_free(s.p);
 }
 
 /* Puts something else in the place of a number now and then. */
@@ -764,7 +766,7 @@ TEST(nonsense_is_followed_to_an_end) {
         arn_kernel_steps(&walk);
         ends[walk.end]++;
         arn_region_free(&region);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     for (size_t i = 0; i < COUNT_OF(ends); i++)
         print_message("end %u: %u times\n", (unsigned)i, ends[i]);
@@ -792,8 +794,7 @@ static void hold_distance(bench *b, uint32_t input, uint32_t output, bool exact,
     const int64_t in = (int64_t)sample_bytes(&b->s.in[input]);
     const int64_t out = (int64_t)sample_bytes(&b->s.out[output]);
     int64_t distance = INT64_MIN;
-    const bool stated =
-        arenaut_kernel_distance(b->p, b->p->ops, b->rules, output, input, &distance);
+    const bool stated = kernel_distance(b->p, b->p->ops, b->rules, output, input, &distance);
     const int64_t element = arenaut_dtype_bits(b->s.in[input].dtype) / 8;
     n->accepted += stated;
     n->refused += !stated;
@@ -892,7 +893,7 @@ static void hold_pair(const arenaut_program *p, const arenaut_op *op,
     const arenaut_tensor *in = &p->tensors[op->inputs[input]];
     const arenaut_tensor *out = &p->tensors[op->outputs[output]];
     int64_t distance;
-    if (!arenaut_kernel_distance(p, op, rule, output, input, &distance)) return;
+    if (!kernel_distance(p, op, rule, output, input, &distance)) return;
     if (in->bytes > LARGEST || out->bytes > LARGEST) {
         n->too_large++;
         return;
@@ -920,7 +921,7 @@ static void hold_model(const char *path, const arenaut_kernel_set *kernels, tall
     for (uint32_t k = 0; k < p->n_ops; k++) {
         const arenaut_op *op = &p->ops[k];
         const arenaut_kernel_rule *rule =
-            op->kind == ARENAUT_OP_OUT ? arenaut_kernel_rule_for(kernels, p, op, false) : NULL;
+            op->kind == ARENAUT_OP_OUT ? arn_kernel_rule_for(kernels, p, op, false) : NULL;
         for (uint32_t i = 0; rule && i < op->n_inputs; i++) {
             const bool planned =
                 op->inputs[i] != ARENAUT_NONE && p->tensors[op->inputs[i]].cls != ARENAUT_CONSTANT;

@@ -5,6 +5,8 @@
 
 #include <arenaut/kernels.h>
 
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 #include "support/naive_kernels.h"
 #include "support/programs.h"
 
@@ -72,7 +74,7 @@ static void hold(const sample *s, const char *kind, uint64_t seed, const arenaut
     const int64_t apart = (int64_t)sample_bytes(&s->out[output]);
     const int64_t least = least_right(s, input, output);
     int64_t distance = apart;
-    const bool known = arenaut_kernel_distance(p, op, &rule, output, input, &distance);
+    const bool known = kernel_distance(p, op, &rule, output, input, &distance);
     if (!known && least < apart) n->refused++;
     else if (distance > least) n->careful++;
     else n->exact++;
@@ -89,7 +91,7 @@ static void hold_all(const sample *s, const char *kind, uint64_t seed, tally *n)
         for (uint32_t j = 0; j < s->n_out && is_given(s, i); j++)
             hold(s, kind, seed, &p->ops[0], p, i, j, n);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static sample make_sample(const sample_kind *kind, uint64_t seed) {
@@ -203,7 +205,7 @@ enum { X, W, Y };
 static bool may_overlap(const arenaut_program *p, arenaut_kernel_order order, uint32_t block) {
     const arenaut_kernel_rule rule = {.op = p->ops[0].name, .order = order, .block = block};
     int64_t distance = 77;
-    const bool known = arenaut_kernel_distance(p, &p->ops[0], &rule, 0, 0, &distance);
+    const bool known = kernel_distance(p, &p->ops[0], &rule, 0, 0, &distance);
     assert_true(known || distance == 77);
     return known;
 }
@@ -228,12 +230,12 @@ TEST(orders_say_how_much_is_read_again) {
         const arenaut_kernel_rule rule = {
             .op = "CONV_2D", .order = cases[i].order, .block = cases[i].block};
         int64_t distance = 0;
-        assert_true(arenaut_kernel_distance(p, &p->ops[0], &rule, 0, 0, &distance));
+        assert_true(kernel_distance(p, &p->ops[0], &rule, 0, 0, &distance));
         assert_int_equal(distance, cases[i].distance);
     }
     assert_false(may_overlap(p, ARENAUT_KERNEL_NONE, 0));
     assert_false(may_overlap(p, ARENAUT_KERNEL_BLOCK, 0)); /* of no pixels */
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* What is done to the program, after which nothing may overlap. */
@@ -287,7 +289,7 @@ TEST(what_is_not_stated_or_does_not_fit_allows_nothing) {
         assert_true(may_overlap(p, ARENAUT_KERNEL_RASTER, 0));
         spoilers[i](p);
         if (may_overlap(p, ARENAUT_KERNEL_RASTER, 0)) fail_msg("spoiler %zu of conv", i);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -310,7 +312,7 @@ TEST(the_other_operand_must_fit_too) {
         if (turn == 2) other[3] = 5;
         if (turn == 3) ((uint32_t *)p->ops[0].inputs)[1] = ARENAUT_NONE;
         assert_int_equal(may_overlap(p, ARENAUT_KERNEL_RASTER, 0), turn < 2);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -318,10 +320,10 @@ TEST(parameters_and_arguments_that_are_not_there_overlap_nothing) {
     arenaut_program *p = make_conv_program();
     const arenaut_kernel_rule rule = {.op = "CONV_2D", .order = ARENAUT_KERNEL_ANY};
     int64_t distance;
-    assert_false(arenaut_kernel_distance(p, &p->ops[0], &rule, 0, 1, &distance));
-    assert_false(arenaut_kernel_distance(p, &p->ops[0], &rule, 0, 2, &distance));
-    assert_false(arenaut_kernel_distance(p, &p->ops[0], &rule, 1, 0, &distance));
-    arenaut_program_free(p);
+    assert_false(kernel_distance(p, &p->ops[0], &rule, 0, 1, &distance));
+    assert_false(kernel_distance(p, &p->ops[0], &rule, 0, 2, &distance));
+    assert_false(kernel_distance(p, &p->ops[0], &rule, 1, 0, &distance));
+    arn_program_free(p);
 }
 
 TEST(kernels_are_followed_for_so_long_only) {
@@ -337,7 +339,7 @@ TEST(kernels_are_followed_for_so_long_only) {
     ((int64_t *)p->ops[0].attributes[0].numbers)[1] = 1;
     assert_false(may_overlap(p, ARENAUT_KERNEL_RASTER, 0));
     assert_true(may_overlap(p, ARENAUT_KERNEL_ANY, 0)); /* without a walk */
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- rules ---- */
@@ -353,7 +355,7 @@ TEST(kernels_are_followed_for_so_long_only) {
 static bool is_met(const arenaut_program *p, arenaut_kernel_rule rule) {
     const arenaut_kernel_rule rules[] = {rule, {.op = NULL}};
     const arenaut_kernel_set set = {.name = "mine", .rules = rules};
-    const arenaut_kernel_rule *found = arenaut_kernel_rule_for(&set, p, &p->ops[0], false);
+    const arenaut_kernel_rule *found = arn_kernel_rule_for(&set, p, &p->ops[0], false);
     assert_true(!found || found == &rules[0]);
     return found != NULL;
 }
@@ -388,7 +390,7 @@ TEST(conditions_are_held_against_the_op) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (is_met(p, cases[i].rule) != cases[i].met) fail_msg("condition %zu", i);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(one_row_is_of_image_and_filter) {
@@ -399,7 +401,7 @@ TEST(one_row_is_of_image_and_filter) {
             assert_int_equal(is_met(p, rule), rows == 1 && taps == 1);
             rule.when.one_row = ARENAUT_KERNEL_NO;
             assert_int_equal(is_met(p, rule), rows > 1 || taps > 1);
-            arenaut_program_free(p);
+            arn_program_free(p);
         }
     }
 }
@@ -415,7 +417,7 @@ TEST(what_an_op_does_not_have_meets_no_condition) {
         rule.when = (arenaut_kernel_when){.padded = (arenaut_kernel_fact)fact};
         assert_false(is_met(p, rule));
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A split has its axis in front of its operand. */
@@ -432,7 +434,7 @@ TEST(types_are_those_of_the_operand) {
     assert_true(is_met(p, rule));
     rule.when.types = TYPE(INT32);
     assert_false(is_met(p, rule));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(the_first_rule_whose_conditions_hold_counts_and_sets_go_on_to_their_base) {
@@ -449,15 +451,15 @@ TEST(the_first_rule_whose_conditions_hold_counts_and_sets_go_on_to_their_base) {
     const arenaut_kernel_set adds = {.name = "adds", .rules = other, .base = &none};
     const arenaut_kernel_set mine = {.name = "mine", .rules = own, .base = &adds};
     const arenaut_op *op = &p->ops[0];
-    assert_ptr_equal(arenaut_kernel_rule_for(&adds, p, op, false), &base_rules[0]);
-    assert_ptr_equal(arenaut_kernel_rule_for(&mine, p, op, false), &own[1]);
+    assert_ptr_equal(arn_kernel_rule_for(&adds, p, op, false), &base_rules[0]);
+    assert_ptr_equal(arn_kernel_rule_for(&mine, p, op, false), &own[1]);
     own[1].when.grouped = ARENAUT_KERNEL_YES;
-    assert_ptr_equal(arenaut_kernel_rule_for(&mine, p, op, false), &own[2]);
+    assert_ptr_equal(arn_kernel_rule_for(&mine, p, op, false), &own[2]);
     own[2].when.grouped = ARENAUT_KERNEL_YES;
-    assert_null(arenaut_kernel_rule_for(&mine, p, op, false)); /* its rules are for such ops too */
+    assert_null(arn_kernel_rule_for(&mine, p, op, false)); /* its rules are for such ops too */
     p->ops[0].kind = ARENAUT_OP_DELEGATE;
-    assert_null(arenaut_kernel_rule_for(&adds, p, op, false));
-    arenaut_program_free(p);
+    assert_null(arn_kernel_rule_for(&adds, p, op, false));
+    arn_program_free(p);
 }
 
 /* Else a kernel that was only read of would be taken for the measured one behind it. */
@@ -466,9 +468,9 @@ TEST(a_rule_that_is_not_measured_hides_those_behind_it) {
     arenaut_kernel_rule rules[] = {RULE(.pointwise = ARENAUT_KERNEL_NO), RULE(0), {.op = NULL}};
     const arenaut_kernel_set set = {.name = "mine", .rules = rules};
     rules[0].measured = false;
-    assert_null(arenaut_kernel_rule_for(&set, p, &p->ops[0], false));
-    assert_ptr_equal(arenaut_kernel_rule_for(&set, p, &p->ops[0], true), &rules[0]);
+    assert_null(arn_kernel_rule_for(&set, p, &p->ops[0], false));
+    assert_ptr_equal(arn_kernel_rule_for(&set, p, &p->ops[0], true), &rules[0]);
     rules[0].when.pointwise = ARENAUT_KERNEL_YES;
-    assert_ptr_equal(arenaut_kernel_rule_for(&set, p, &p->ops[0], false), &rules[1]);
-    arenaut_program_free(p);
+    assert_ptr_equal(arn_kernel_rule_for(&set, p, &p->ops[0], false), &rules[1]);
+    arn_program_free(p);
 }

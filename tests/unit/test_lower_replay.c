@@ -8,6 +8,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
 #include "support/random.h"
@@ -256,7 +257,7 @@ TEST(replay_finds_no_fault_in_what_lowering_says) {
             free(offset);
             arenaut_lowering_free(l);
         }
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
     assert_true(pairs > SEEDS / 2); /* in-place pairs were put to the test */
     assert_true(shorter > SEEDS / 20);
@@ -285,7 +286,7 @@ TEST(programs_of_all_kinds_stay_right_when_they_are_packed) {
         free(apart);
         free(packed);
         arenaut_lowering_free(l);
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
     assert_true(sound > SEEDS / 2);
     assert_true(pairs > SEEDS / 10);
@@ -305,7 +306,7 @@ TEST(replay_would_notice_a_life_that_ends_too_early) {
         noticed += replay(program, l, offset, &finding) == ARENAUT_REJECTED;
         free(offset);
         arenaut_lowering_free(l);
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
     assert_true(noticed > SEEDS / 20);
 }

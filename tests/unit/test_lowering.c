@@ -4,6 +4,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
@@ -36,7 +37,7 @@ TEST(a_tensor_lives_from_its_op_to_its_last_reader) {
     expect_life(l, "b", "[2,4)");
     expect_life(l, "y", "[3,4)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(buffers_know_where_they_come_from) {
@@ -53,7 +54,7 @@ TEST(buffers_know_where_they_come_from) {
     assert_string_equal(l->problem->method_name[l->problem->method[y]], "main");
     assert_int_equal(l->problem->n_pools, 1);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(steps_say_what_happens) {
@@ -66,7 +67,7 @@ TEST(steps_say_what_happens) {
         assert_int_equal(l->steps[k].op, ops[k]);
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(inputs_and_outputs_are_kept_where_the_target_says) {
@@ -78,7 +79,7 @@ TEST(inputs_and_outputs_are_kept_where_the_target_says) {
     expect_life(l, "x", "[0,4)");
     expect_life(l, "y", "[0,4)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(inputs_are_preserved_on_request) {
@@ -88,7 +89,7 @@ TEST(inputs_are_preserved_on_request) {
     expect_life(l, "x", "[0,4)");
     expect_life(l, "y", "[3,4)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(excluded_io_has_no_buffer) {
@@ -101,7 +102,7 @@ TEST(excluded_io_has_no_buffer) {
     assert_int_equal(l->buffer[0], ARENAUT_NONE);
     assert_int_equal(l->problem->n_buffers, 2);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(alignment_is_the_largest_that_anyone_asks_for) {
@@ -118,7 +119,7 @@ TEST(alignment_is_the_largest_that_anyone_asks_for) {
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &odd, NULL, &l, &err),
                      ARENAUT_BAD_INPUT);
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Each with an arena of its own, for one input. */
@@ -132,7 +133,7 @@ static arenaut_program *many_methods(uint32_t n) {
         p->tensors[x].given_offset = 0;
         ADD_OP(p, IN(x), OUT(x));
         SET_IO(p, m, LIST(x), LIST(x));
-        assert_int_equal(arenaut_program_set_given_pools(p, m, &pool, 1, NULL), ARENAUT_OK);
+        assert_int_equal(arn_program_set_given_pools(p, m, &pool, 1, NULL), ARENAUT_OK);
     }
     finish_program(p);
     return p;
@@ -144,14 +145,14 @@ TEST(more_memories_than_pools_are_refused) {
     arenaut_lowering *l = lower_for(p, target, NULL);
     assert_int_equal(l->problem->n_pools, ARENAUT_MAX_POOLS);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
     p = many_methods(ARENAUT_MAX_POOLS + 1);
     l = NULL;
     arenaut_error err = {0};
     assert_int_equal(arenaut_lower(p, target, NULL, NULL, &l, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "more than 64 memories"));
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Methods that nobody runs take no part, so that some of very many can be planned. */
@@ -164,7 +165,7 @@ TEST(methods_that_do_not_run_have_no_buffers) {
     assert_int_equal(l->buffer[0], ARENAUT_NONE);
     assert_int_not_equal(l->buffer[3], ARENAUT_NONE);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: what the ops ask for holds for all
@@ -198,7 +199,7 @@ TEST(ops_may_ask_for_an_alignment) {
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), users ? 128 : 64);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "y")), target.align);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -214,7 +215,7 @@ TEST(a_view_that_cannot_be_aligned_is_named) {
     assert_non_null(strstr(err.msg, "op 'DMA2' wants its arguments at multiples of 128"));
     assert_non_null(strstr(err.msg, "'v' is a view at byte 64"));
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* What nobody plans: weights, empty tensors, memory of the caller's or of the op's own. */
@@ -237,7 +238,7 @@ TEST(what_needs_no_arena_has_no_buffer) {
     expect_life(l, "x", "[0,2)");
     for (uint32_t t = w; t <= y; t++) assert_int_equal(l->buffer[t], ARENAUT_NONE);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* b is an alias of the second half of a, and outlives it. */
@@ -264,7 +265,7 @@ TEST(views_share_a_buffer_and_its_life) {
     assert_int_equal(arenaut_problem_align(l->problem, l->buffer[a]), 64);
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[a]), ARENAUT_OUTPUT);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Everything at a delegate is alive while it runs, scratch too. */
@@ -287,7 +288,7 @@ TEST(a_delegate_and_scratch_are_alive_at_their_op) {
     assert_int_equal(buffer_named(l, "s"), 3);
     assert_int_equal(arenaut_problem_class(l->problem, 3), ARENAUT_SCRATCH);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* One tensor is read though nobody wrote it, two are never touched at all. */
@@ -316,7 +317,7 @@ TEST(untouched_tensors_conflict_with_nothing) {
     expect_life(generic, "found", "[0,2)");
     expect_life(generic, "stray1", "none");
     arenaut_lowering_free(generic);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* main: a = f(x); y = IF(a) then t else e
@@ -361,7 +362,7 @@ TEST(a_branch_runs_inside_its_op) {
         assert_int_equal(l->steps[4].op, 2);
         arenaut_lowering_free(l);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A loop in a loop: what the outer one carries lives through all of the inner one.
@@ -404,7 +405,7 @@ TEST(loops_nest) {
     expect_life(l, "b2", "[7,9)");
     expect_life(l, "e2", "[8,9)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* f is called twice with a long tensor z alive in between:
@@ -444,7 +445,7 @@ TEST(two_calls_are_two_lives_or_one_where_the_target_merges) {
     expect_life(micro, "out", "[3,8)");
     expect_base(micro, "out", NULL);
     arenaut_lowering_free(micro);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Both ways of these branches are one method. */
@@ -490,7 +491,7 @@ TEST(plain_calls_keep_nothing_where_that_is_wanted) {
     apart = lower_for(p, arenaut_target_find("tflite-micro"), &options);
     expect_life(apart, "out", "[3,9)");
     arenaut_lowering_free(apart);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* What a result may do in each call it may in all. */
@@ -516,7 +517,7 @@ TEST(overlaps_hold_in_a_method_that_is_called_twice) {
         }
         arenaut_lowering_free(l);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Two entry methods; each keeps a cache of the same qualified name, one also a counter. */
@@ -554,7 +555,7 @@ TEST(entry_methods_follow_one_another_and_state_outlives_them) {
     assert_int_equal(l->buffer[1], l->buffer[4]); /* the two caches */
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(state_is_not_planned_where_the_runtime_keeps_it) {
@@ -564,7 +565,7 @@ TEST(state_is_not_planned_where_the_runtime_keeps_it) {
     expect_life(l, "counter", "none");
     expect_life(l, "x0", "[0,2)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Shared by name but never written: still one buffer, for ever. */
@@ -576,7 +577,7 @@ TEST(a_shared_buffer_that_is_only_read_is_state_too) {
     assert_int_equal(l->buffer[1], l->buffer[4]);
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_constant_that_another_method_writes_is_state) {
@@ -592,7 +593,7 @@ TEST(a_constant_that_another_method_writes_is_state) {
     assert_int_equal(l->buffer[1], ARENAUT_NONE);
     assert_int_equal(l->buffer[4], ARENAUT_NONE);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A tensor of no method, written in a loop's body and read by its condition the next time
@@ -623,7 +624,7 @@ TEST(a_global_tensor_touched_in_a_call_lives_throughout) {
         expect_life(l, "g", "[0,7)");
         arenaut_lowering_free(l);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* a on device 1.0, b on 1.1, the rest on the host. */
@@ -647,7 +648,7 @@ TEST(devices_never_share_a_pool) {
     assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "b")), 4);
     assert_int_equal(problem->pool[1].device.type, 1);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(given_pools_serve_their_device) {
@@ -672,7 +673,7 @@ TEST(given_pools_serve_their_device) {
                      ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "'b' is of device 1.1"));
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(methods_have_arenas_of_their_own_where_the_target_says) {
@@ -683,7 +684,7 @@ TEST(methods_have_arenas_of_their_own_where_the_target_says) {
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "x")), 1);
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "in")), 2);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_program_without_methods_is_an_empty_problem) {
@@ -695,7 +696,7 @@ TEST(a_program_without_methods_is_an_empty_problem) {
     assert_int_equal(l->problem->n_buffers, 1);
     assert_false(arenaut_problem_needs_memory(l->problem, 0));
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_broken_program_is_refused) {
@@ -706,7 +707,7 @@ TEST(a_broken_program_is_refused) {
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), NULL, NULL, &l, &err),
                      ARENAUT_BAD_INPUT);
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_size_that_cannot_be_rounded_is_an_error) {
@@ -718,7 +719,7 @@ TEST(a_size_that_cannot_be_rounded_is_an_error) {
                      ARENAUT_TOO_LARGE);
     assert_non_null(strstr(err.msg, "'b'"));
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Each method calls the next one `times` times, through `depth` of them. */
@@ -745,7 +746,7 @@ TEST(calls_that_explode_are_refused) {
                      ARENAUT_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "more than 16777216 steps"));
     assert_null(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Few enough steps, but the same long list of arguments at each. */
@@ -764,7 +765,7 @@ TEST(arguments_that_explode_are_refused) {
     l = lower_program(p, "tflite-micro"); /* and without it, fine */
     assert_int_equal(l->n_steps, (1u << 20) - 1 + (1u << 20) - 2);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(deep_calls_need_no_deep_stack) {
@@ -774,7 +775,7 @@ TEST(deep_calls_need_no_deep_stack) {
     assert_int_equal(l->n_steps, 2 * depth - 1);
     assert_int_equal(l->problem->lifetime[0].end, 2 * depth - 1);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static arenaut_status lower_once(void *context, const arenaut_allocator *allocator) {
@@ -790,7 +791,7 @@ TEST(lowering_survives_running_out_of_memory) {
     arenaut_program *programs[] = {skip_chain(), called_twice(), two_entries(), on_devices()};
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         survives_every_allocation_failure(lower_once, programs[i]);
-        arenaut_program_free(programs[i]);
+        arn_program_free(programs[i]);
     }
 }
 

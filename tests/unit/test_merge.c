@@ -2,10 +2,12 @@
 #include "support/test.h"
 
 #include <arenaut/expr.h>
-#include <arenaut/merge.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/expr.h"
+#include "ir/merge.h"
+#include "ir/program.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
@@ -33,7 +35,7 @@ static const char decode[] =
             "[\"x\"]", "[\"y\"]", OP("[\"x\"]", "[\"h\"]") ", " OP("[\"h\", \"kv\"]", "[\"y\"]"));
 
 static arenaut_status merge_texts(const char *const *texts, const char *const *names, size_t n,
-                                  const arenaut_merge_options *options, arenaut_program **out,
+                                  const arn_merge_options *options, arenaut_program **out,
                                   arenaut_error *err) {
     arenaut_document documents[4] = {{0}};
     const arenaut_program *programs[4] = {NULL};
@@ -41,13 +43,12 @@ static arenaut_status merge_texts(const char *const *texts, const char *const *n
         documents[i] = read_text("program-json", texts[i]);
         programs[i] = documents[i].program;
     }
-    const arenaut_status st = arenaut_program_merge(programs, names, n, options, NULL, out, err);
+    const arenaut_status st = arn_program_merge(programs, names, n, options, NULL, out, err);
     for (size_t i = 0; i < n; i++) arenaut_document_free(&documents[i]);
     return st;
 }
 
-static arenaut_program *merge_two(const char *a, const char *b,
-                                  const arenaut_merge_options *options) {
+static arenaut_program *merge_two(const char *a, const char *b, const arn_merge_options *options) {
     const char *const texts[] = {a, b};
     static const char *const names[] = {"prefill", "decode"};
     arenaut_program *program = NULL;
@@ -56,7 +57,7 @@ static arenaut_program *merge_two(const char *a, const char *b,
     return program;
 }
 
-static void refuse(const char *a, const char *b, const arenaut_merge_options *options,
+static void refuse(const char *a, const char *b, const arn_merge_options *options,
                    const char *part) {
     const char *const texts[] = {a, b};
     static const char *const names[] = {"prefill", "decode"};
@@ -76,7 +77,7 @@ TEST(methods_are_called_after_their_program) {
     assert_string_equal(p->tensors[1].qualified_name, "prefill/own"); /* nobody else has it */
     assert_int_equal(p->tensors[5].method, 1);
     assert_int_equal(p->ops[2].inputs[0], 6);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* One buffer for the cache, in a pool of its own, alive from the first step to the last;
@@ -98,19 +99,19 @@ TEST(what_is_shared_has_one_place_for_all) {
     assert_int_equal(plan->arena[0], 1024 + 16 + 32); /* as decode alone, and prefill's own */
     arenaut_plan_free(plan);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(only_what_is_named_is_shared) {
     static const char *const kv[] = {"kv"}, *const none[] = {"own"};
-    const arenaut_merge_options one = {kv, 1}, wrong = {none, 1}, nothing = {none, 0};
+    const arn_merge_options one = {kv, 1}, wrong = {none, 1}, nothing = {none, 0};
     arenaut_program *p = merge_two(prefill, decode, &one);
     assert_string_equal(p->tensors[0].qualified_name, "kv");
-    arenaut_program_free(p);
+    arn_program_free(p);
     p = merge_two(prefill, decode, &nothing);
     assert_string_equal(p->tensors[0].qualified_name, "prefill/kv");
     assert_string_equal(p->tensors[5].qualified_name, "decode/kv");
-    arenaut_program_free(p);
+    arn_program_free(p);
     refuse(prefill, decode, &wrong, "'own' cannot be shared");
 }
 
@@ -127,14 +128,14 @@ TEST(what_differs_cannot_be_shared) {
     arenaut_error err = {0};
     first->tensors[0].first_value = 1;
     second->tensors[0].first_value = 2;
-    assert_int_equal(arenaut_program_merge(both, names, 2, NULL, NULL, &merged, &err),
+    assert_int_equal(arn_program_merge(both, names, 2, NULL, NULL, &merged, &err),
                      ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "initial value"));
     second->tensors[0].first_value = 1;
-    assert_ok(arenaut_program_merge(both, names, 2, NULL, NULL, &merged, &err), err);
-    arenaut_program_free(merged);
-    arenaut_program_free(first);
-    arenaut_program_free(second);
+    assert_ok(arn_program_merge(both, names, 2, NULL, NULL, &merged, &err), err);
+    arn_program_free(merged);
+    arn_program_free(first);
+    arn_program_free(second);
 }
 
 /* Buffers that nothing writes are constants, unless methods share them. */
@@ -145,7 +146,7 @@ TEST(what_is_shared_and_only_read_is_state_all_the_same) {
     assert_ok(arenaut_passes_run(p, "constants", &options, NULL, NULL, &err), err);
     assert_int_equal(p->tensors[0].cls, ARENAUT_STATE);
     assert_int_equal(p->tensors[1].cls, ARENAUT_CONSTANT);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(sizes_of_one_name_are_two_sizes) {
@@ -161,11 +162,10 @@ TEST(sizes_of_one_name_are_two_sizes) {
     assert_string_equal(p->symbols[2].name, "decode:s0");
     arenaut_text text = {0};
     arenaut_error err = {0};
-    assert_ok(arenaut_expr_write(p, p->tensors[1].dim_exprs[0], arenaut_text_sink(&text), &err),
-              err);
+    assert_ok(arn_expr_write(p, p->tensors[1].dim_exprs[0], arenaut_text_sink(&text), &err), err);
     assert_string_equal(text.bytes, "b + decode:s0");
     arenaut_text_free(&text);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(names_and_dialects_must_fit) {
@@ -190,8 +190,8 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     arenaut_program *program = NULL;
     arenaut_error err = {0};
     const arenaut_status st =
-        arenaut_program_merge(p->programs, names, 2, NULL, allocator, &program, &err);
-    arenaut_program_free(program);
+        arn_program_merge(p->programs, names, 2, NULL, allocator, &program, &err);
+    arn_program_free(program);
     return st;
 }
 

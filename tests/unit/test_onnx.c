@@ -9,6 +9,7 @@
 #include <arenaut/format.h>
 #include <arenaut/pass.h>
 
+#include "ir/expr.h"
 #include "support/documents.h"
 
 static arenaut_document read_model(const char *name) {
@@ -105,7 +106,7 @@ static void bind_and_run(arenaut_program *p, const char *passes) {
     arenaut_error err = {0};
     for (uint32_t i = 0; i < p->n_symbols; i++) {
         if (p->symbols[i].max != ARENAUT_UNBOUNDED) continue;
-        assert_ok(arenaut_program_bind(p, p->symbols[i].name, 4, 4, &err), err);
+        assert_ok(arn_program_bind(p, p->symbols[i].name, 4, 4, &err), err);
     }
     assert_ok(arenaut_passes_run(p, passes, &options, NULL, NULL, &err), err);
 }

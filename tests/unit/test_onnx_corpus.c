@@ -11,6 +11,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/expr.h"
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/oracle.h"
@@ -75,13 +76,13 @@ static void bind(arenaut_program *program, const char *dims) {
         const int64_t value = atoi(equals + 1);
         *equals = '\0';
         if (strcmp(word, "*") != 0) {
-            assert_ok(arenaut_program_bind(program, word, value, value, &err), err);
+            assert_ok(arn_program_bind(program, word, value, value, &err), err);
             continue;
         }
         for (uint32_t i = 0; i < program->n_symbols; i++) {
             const arenaut_symbol *s = &program->symbols[i];
             if (s->max != ARENAUT_UNBOUNDED) continue;
-            assert_ok(arenaut_program_bind(program, s->name, value, value, &err), err);
+            assert_ok(arn_program_bind(program, s->name, value, value, &err), err);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/expr.h"
 #include "support/documents.h"
 
 /* x -> h -> y, where x and h have these dimensions. */
@@ -40,7 +41,7 @@ static arenaut_status lower(const char *text, int64_t bound, const arenaut_targe
     const arenaut_pass_options options = {.target = target};
     *out = (lowered){.document = read_text("program-json", text)};
     arenaut_program *p = out->document.program;
-    arenaut_status st = bound ? arenaut_program_bind(p, "n", bound, bound, err) : ARENAUT_OK;
+    arenaut_status st = bound ? arn_program_bind(p, "n", bound, bound, err) : ARENAUT_OK;
     if (st == ARENAUT_OK) st = arenaut_passes_run(p, NULL, &options, NULL, NULL, err);
     if (st == ARENAUT_OK) st = arenaut_lower(p, target, NULL, NULL, &out->lowering, err);
     return st;

@@ -8,8 +8,10 @@
 #include "check/replay/kernel_steps.h"
 #include "check/finding.h"
 #include "check/rewrite/rewrite_labels.h"
+#include "dialects/dialect.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
+#include "ir/program.h"
 #include "ops/ops.h"
 #include "rewrite/order/dependences.h"
 #include "support/programs.h"
@@ -103,7 +105,7 @@ TEST(dialects_list_their_rows) {
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         const arenaut_dialect *dialect = arenaut_dialect_find(pairs[i].name);
         EACH_ROW(row, pairs[i].rows) {
-            const arenaut_operator *known = arenaut_dialect_operator(dialect, row->name);
+            const arenaut_operator *known = arn_dialect_operator(dialect, row->name);
             assert_non_null(known);
             const bool varies = known->traits & ARENAUT_TRAIT_VARIES;
             if (varies && row->purity != ARN_PURITY_RANDOM && row->purity != ARN_PURITY_MAY_DRAW)
@@ -224,7 +226,7 @@ static bool has_effects(arn_op_dialect rows, const char *name) {
     ADD_OP(p, .kind = ARENAUT_OP_OUT, .name = name, IN(x), OUT(y));
     p->dialect = dialects[rows];
     const bool found = arn_has_side_effects(p, &p->ops[0]);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return found;
 }
 

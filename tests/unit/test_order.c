@@ -6,7 +6,10 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
 #include "rewrite/order/dependences.h"
+#include "rewrite/order/program_order.h"
 #include "support/fuse.h"
 #include "support/order_brute.h"
 #include "support/programs.h"
@@ -361,7 +364,7 @@ static bool depends_on(arenaut_program *(*make)(void), uint32_t op, uint32_t fir
         found = found || (dependences.list[i].op == op && dependences.list[i].first == first);
     }
     arn_region_free(&region);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return found;
 }
 
@@ -370,11 +373,11 @@ static arenaut_status check_orders(arenaut_program *(*make)(void), const uint32_
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+    assert_ok(arn_reorder(after, ops, &rewrite, &err), err);
     const arenaut_status st = arenaut_check_rewrite(before, rewrite, NULL, &finding, NULL);
     assert_int_equal(finding.rule, st == ARENAUT_OK ? ARENAUT_RULE_NONE : ARENAUT_RULE_REWRITE);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(before);
+    arn_rewrite_free(rewrite);
+    arn_program_free(before);
     return st;
 }
 
@@ -474,7 +477,7 @@ TEST(pieces_of_a_tensor_depend_on_pieces_that_share_bytes) {
     }
     assert_int_equal(n_accepted, 2); /* p and q may be made in either order */
     arn_region_free(&region);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A delegate lists all memory that it accesses, its writes included: MAKE t, DELEGATE (t, u), READ
@@ -528,13 +531,13 @@ TEST(what_ops_state_to_run_after_runs_before_them) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arenaut_reorder(after, (uint32_t[]){2, 0, 1}, &rewrite, &err), err);
+    assert_ok(arn_reorder(after, (uint32_t[]){2, 0, 1}, &rewrite, &err), err);
     assert_int_equal(rewrite->program->ops[2].after[0], 1);
     rewrite->program->ops[2].n_after = 0;
     assert_int_equal(arenaut_check_rewrite(before, rewrite, NULL, &finding, NULL),
                      ARENAUT_REJECTED);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(before);
+    arn_rewrite_free(rewrite);
+    arn_program_free(before);
 }
 
 /* Two branches; `name` and `other` are the ops at their ends. */
@@ -571,8 +574,8 @@ TEST(methods_without_ops_do_not_matter) {
     arenaut_error err = {0};
     assert_int_equal(check_orders(beside_names, swapped), ARENAUT_OK);
     arenaut_program *p = with_method(true);
-    assert_int_equal(arenaut_reorder(p, across, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
-    arenaut_program_free(p);
+    assert_int_equal(arn_reorder(p, across, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    arn_program_free(p);
 }
 
 static arenaut_program *two_sums(void) { return two_ends("ADD", "SUB"); }
@@ -648,8 +651,8 @@ static arenaut_status check_renumbered(const char *first, const char *second, ui
                                      .tensors = tensors,
                                      .ops = ops};
     const arenaut_status st = arenaut_check_rewrite(before, &rewrite, NULL, &finding, NULL);
-    arenaut_program_free(before);
-    arenaut_program_free(after);
+    arn_program_free(before);
+    arn_program_free(after);
     return st;
 }
 
@@ -683,29 +686,29 @@ static uint32_t try_random_order(uint64_t seed, rng *r) {
     arenaut_program *before = random_program(&first), *after = random_program(&second);
     const arenaut_target *target = arenaut_target_find("generic");
     arenaut_lowering *lowering = NULL;
-    arenaut_program_order *order = NULL;
+    arn_program_order *order = NULL;
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
     uint32_t ops[200];
     assert_ok(arenaut_lower(before, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
-        arenaut_program_order_new(before, lowering, target, NULL, NULL, &order, &err);
+        arn_program_order_new(before, lowering, target, NULL, NULL, &order, &err);
     for (uint32_t i = 0; i < before->n_ops; i++) ops[i] = i;
-    for (uint32_t i = 0; st == ARENAUT_OK && i < arenaut_program_order_count(order); i++) {
-        const uint32_t m = arenaut_program_order_method(order, i);
-        shuffle(arenaut_program_order_problem(order, i), before->methods[m].first_op, r, ops);
+    for (uint32_t i = 0; st == ARENAUT_OK && i < arn_program_order_count(order); i++) {
+        const uint32_t m = arn_program_order_method(order, i);
+        shuffle(arn_program_order_problem(order, i), before->methods[m].first_op, r, ops);
     }
     if (st == ARENAUT_OK) {
-        assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+        assert_ok(arn_reorder(after, ops, &rewrite, &err), err);
         assert_ok(arenaut_check_rewrite(before, rewrite, NULL, &finding, &err), err);
     } else {
         assert_int_equal(st, ARENAUT_REFUSED);
     }
-    arenaut_program_order_free(order);
+    arn_program_order_free(order);
     arenaut_lowering_free(lowering);
-    arenaut_program_free(before);
-    arenaut_program_free(after);
+    arn_program_free(before);
+    arn_program_free(after);
     return st == ARENAUT_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <arenaut/pipeline.h>
 
+#include "rewrite/order/program_order.h"
 #include "support/order_brute.h"
 #include "support/printed.h"
 #include "support/random.h"
@@ -225,20 +226,19 @@ static uint64_t relaxed_peak(const small_program *program, const uint32_t *ops,
     const uint32_t n = list_joins(program, UINT32_MAX, results);
     const arenaut_lowering_options lowered = {.overlap = options.overlap,
                                               .preserve_inputs = options.preserve_inputs};
-    arenaut_program_order *order = NULL;
+    arn_program_order *order = NULL;
     arenaut_error err = {0};
     text t;
     put_program(&t, program, ops);
     options.joining.chosen = true; /* none */
     arenaut_pipeline *p = run(&t, options, false);
-    assert_ok(arenaut_program_order_new(p->document.program, p->lowering, p->target, &lowered, NULL,
-                                        &order, &err),
+    assert_ok(arn_program_order_new(p->document.program, p->lowering, p->target, &lowered, NULL,
+                                    &order, &err),
               err);
-    const arenaut_relaxation joins = {.joins = results, .n_joins = n};
-    assert_ok(arenaut_program_order_relax(order, p->document.program, p->lowering, &joins, &err),
-              err);
-    const uint64_t peak = order_brute_peak(arenaut_program_order_problem(order, 0));
-    arenaut_program_order_free(order);
+    const arn_relaxation joins = {.joins = results, .n_joins = n};
+    assert_ok(arn_program_order_relax(order, p->document.program, p->lowering, &joins, &err), err);
+    const uint64_t peak = order_brute_peak(arn_program_order_problem(order, 0));
+    arn_program_order_free(order);
     arenaut_pipeline_free(p);
     return peak;
 }
@@ -319,24 +319,23 @@ TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
     draw(&p, &r, true);
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t missing[] = {p.n_ops + 1};
-    const arenaut_part parts[] = {{p.n_ops + 1, 0, 0, 1}, {0, p.n_ops + 1, 0, 1}};
-    const arenaut_relaxation wrong[] = {{.joins = missing, .n_joins = 1},
-                                        {.parts = parts, .n_parts = 1},
-                                        {.parts = parts + 1, .n_parts = 1}};
+    const arn_part parts[] = {{p.n_ops + 1, 0, 0, 1}, {0, p.n_ops + 1, 0, 1}};
+    const arn_relaxation wrong[] = {{.joins = missing, .n_joins = 1},
+                                    {.parts = parts, .n_parts = 1},
+                                    {.parts = parts + 1, .n_parts = 1}};
     text t;
     put_program(&t, &p, given);
     arenaut_pipeline *q = run(&t, (arenaut_pipeline_options){0}, false);
     const arenaut_program *program = q->document.program;
     assert_int_equal(program->n_tensors, p.n_ops + 1);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        arenaut_program_order *order = NULL;
+        arn_program_order *order = NULL;
         arenaut_error err = {0};
-        assert_ok(
-            arenaut_program_order_new(program, q->lowering, q->target, NULL, NULL, &order, &err),
-            err);
-        assert_int_equal(arenaut_program_order_relax(order, program, q->lowering, &wrong[i], &err),
+        assert_ok(arn_program_order_new(program, q->lowering, q->target, NULL, NULL, &order, &err),
+                  err);
+        assert_int_equal(arn_program_order_relax(order, program, q->lowering, &wrong[i], &err),
                          ARENAUT_BAD_ARGUMENT);
-        arenaut_program_order_free(order);
+        arn_program_order_free(order);
     }
     arenaut_pipeline_free(q);
 }

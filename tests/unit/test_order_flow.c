@@ -8,6 +8,8 @@
 #include <arenaut/check.h>
 #include <arenaut/rewrite.h>
 
+#include "ir/program.h"
+#include "rewrite/order/program_order.h"
 #include "support/flow_program.h"
 #include "support/flow_run.h"
 #include "support/random.h"
@@ -18,7 +20,7 @@ typedef struct trial {
     const arenaut_target *target;
     arenaut_program *before, *after;
     arenaut_lowering *lowering, *again;
-    arenaut_program_order *order;
+    arn_program_order *order;
     rng r;
 } trial;
 
@@ -71,15 +73,15 @@ static void shuffle(const arenaut_order_problem *p, rng *r, uint32_t *ops) {
 }
 
 static void take_any(trial *t) {
-    for (uint32_t i = 0; i < arenaut_program_order_count(t->order); i++) {
-        const arenaut_order_problem *p = arenaut_program_order_problem(t->order, i);
+    for (uint32_t i = 0; i < arn_program_order_count(t->order); i++) {
+        const arenaut_order_problem *p = arn_program_order_problem(t->order, i);
         uint32_t ops[MOST_OPS];
         arenaut_error err;
         assert_true(p->n_ops <= MOST_OPS);
         shuffle(p, &t->r, ops);
         const uint64_t peak = peak_of(p, ops);
         const arenaut_order any = {.n_ops = p->n_ops, .ops = ops, .peak = peak, .bound = peak};
-        assert_ok(arenaut_program_order_take(t->order, &any, &err), err);
+        assert_ok(arn_program_order_take(t->order, &any, &err), err);
     }
 }
 
@@ -110,7 +112,7 @@ static uint64_t most_alive(const arenaut_program *p, const arenaut_lowering *l, 
 /* In one arena, or with one per method. */
 static void require_alive(const trial *t) {
     const arenaut_program *p = t->after;
-    const uint64_t said = arenaut_program_order_peaks(t->order).best;
+    const uint64_t said = arn_program_order_peaks(t->order).best;
     const uint64_t all = most_alive(p, t->again, ARENAUT_NONE, false);
     uint64_t apart = most_alive(p, t->again, ARENAUT_NONE, true);
     for (uint32_t m = 0; m < p->n_methods; m++) apart += most_alive(p, t->again, m, false);
@@ -150,9 +152,9 @@ static void try_orders(trial *t, uint64_t seed, counts *n) {
     bool moved = false;
     take_any(t);
     assert_true(t->before->n_ops <= MOST_OPS);
-    assert_ok(arenaut_program_order_ops(t->order, t->before, 0, NULL, ops, &err), err);
+    assert_ok(arn_program_order_ops(t->order, t->before, 0, NULL, ops, &err), err);
     for (uint32_t i = 0; i < t->before->n_ops; i++) moved = moved || ops[i] != i;
-    assert_ok(arenaut_reorder(t->after, ops, &rewrite, &err), err);
+    assert_ok(arn_reorder(t->after, ops, &rewrite, &err), err);
     assert_ok(arenaut_check_rewrite(t->before, rewrite, NULL, &finding, &err), err);
     assert_ok(arenaut_lower(t->after, t->target, NULL, NULL, &t->again, &err), err);
     require_alive(t);
@@ -191,7 +193,7 @@ static void try_exchange(uint64_t seed, rng *r, counts *n) {
     if (moves) {
         ops[a] = b;
         ops[b] = a;
-        assert_ok(arenaut_reorder(t.after, ops, &rewrite, &err), err);
+        assert_ok(arn_reorder(t.after, ops, &rewrite, &err), err);
         const arenaut_status st = arenaut_check_rewrite(t.before, rewrite, NULL, &finding, NULL);
         if (st == ARENAUT_OK) {
             require_same_results(&t, seed, n);
@@ -199,8 +201,8 @@ static void try_exchange(uint64_t seed, rng *r, counts *n) {
         }
         n->rejected += st != ARENAUT_OK;
     }
-    arenaut_program_free(t.before);
-    arenaut_program_free(t.after);
+    arn_program_free(t.before);
+    arn_program_free(t.after);
 }
 
 static void try_program(uint64_t seed, counts *n) {
@@ -212,15 +214,15 @@ static void try_program(uint64_t seed, counts *n) {
     t.after = plain_program(seed);
     arenaut_status st = arenaut_lower(t.before, t.target, NULL, NULL, &t.lowering, &err);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_order_new(t.before, t.lowering, t.target, NULL, NULL, &t.order, &err);
+        st = arn_program_order_new(t.before, t.lowering, t.target, NULL, NULL, &t.order, &err);
         assert_true(st == ARENAUT_OK || st == ARENAUT_REFUSED);
     }
     if (st == ARENAUT_OK) try_orders(&t, seed, n);
-    arenaut_program_order_free(t.order);
+    arn_program_order_free(t.order);
     arenaut_lowering_free(t.lowering);
     arenaut_lowering_free(t.again);
-    arenaut_program_free(t.before);
-    arenaut_program_free(t.after);
+    arn_program_free(t.before);
+    arn_program_free(t.after);
 }
 
 TEST(programs_compute_the_same_in_any_order_that_keeps_the_dependences) {

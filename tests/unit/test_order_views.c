@@ -7,6 +7,11 @@
 #include <arenaut/check.h>
 #include <arenaut/pipeline.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/copies/copy_views.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/recompute/recompute_sequence.h"
 #include "support/fuse.h"
 #include "support/printed.h"
 #include "support/random.h"
@@ -489,13 +494,13 @@ static arenaut_status check_small(const small_program *p, const uint32_t *ops, u
     for (uint32_t i = 0; i < p->n_ops; i++) {
         if (copies >> i & 1) list[n++] = i;
     }
-    assert_ok(arenaut_copy_views(after, list, n, &copied, &err), err);
+    assert_ok(arn_copy_views(after, list, n, &copied, &err), err);
     assert_int_equal(copied->n_copied, n);
-    assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+    assert_ok(arn_reorder(after, ops, &rewrite, &err), err);
     const arenaut_status st = arenaut_check_rewrite(before, rewrite, NULL, &finding, &err);
     assert_true(st == ARENAUT_OK || st == ARENAUT_REJECTED);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(before);
+    arn_rewrite_free(rewrite);
+    arn_program_free(before);
     return st;
 }
 
@@ -554,15 +559,15 @@ TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
         const uint32_t n = draw_runs(&p, &r, runs);
         if (n == p.n_ops) continue;
         arenaut_program *before = read_small(&p), *after = read_small(&p);
-        assert_ok(arenaut_recompute(after, runs, n, &rewrite, &err), err);
+        assert_ok(arn_recompute(after, runs, n, &rewrite, &err), err);
         const bool same = run_small(&p, given, p.n_ops, 0) == run_small(&p, runs, n, 0);
         const arenaut_status st = arenaut_check_rewrite(before, rewrite, NULL, &finding, &err);
         assert_true(st == ARENAUT_REJECTED || (st == ARENAUT_OK && same));
         accepted += st == ARENAUT_OK;
         differing += !same;
         too_careful += same && st != ARENAUT_OK;
-        arenaut_rewrite_free(rewrite);
-        arenaut_program_free(before);
+        arn_rewrite_free(rewrite);
+        arn_program_free(before);
     }
     assert_true(2 * accepted > CHECKED && 15 * differing > CHECKED);
     assert_true(4 * too_careful < CHECKED * thorough());

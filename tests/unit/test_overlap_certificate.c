@@ -11,6 +11,7 @@
 #include "support/test.h"
 
 #include "check/certificate/proof_sides.h"
+#include "ir/certificate.h"
 
 static void separate(arenaut_problem *p, uint32_t upper, uint32_t lower, int64_t distance) {
     const arenaut_separation pair = {upper, lower, distance};
@@ -466,7 +467,7 @@ TEST(who_creeps_up_holds_nobody_up) {
                                   {ARENAUT_PROOF_ABOVE, 2, 0},
                                   {ARENAUT_PROOF_DEAD, 0, 0}};
     const arenaut_certificate c = {.bound = ARENAUT_UNPLACED,
-                                   .problem = arenaut_problem_digest(p),
+                                   .problem = arn_problem_digest(p),
                                    .n_lines = COUNT_OF(lines),
                                    .line = lines};
     arenaut_finding finding;

@@ -6,6 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
 #include "support/bytes.h"
 #include "support/documents.h"
 #include "support/fuse.h"
@@ -270,13 +271,13 @@ TEST(the_pass_states_what_the_kernels_allow) {
         assert_int_equal(op->n_in_place, strcmp(op->name, "STRIDED_SLICE") == 0);
     }
     assert_int_equal(n, COUNT_OF(expected));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static arenaut_status try_pass(void *context, const arenaut_allocator *allocator) {
     (void)context;
     arenaut_status status;
-    arenaut_program_free(run_pass(allocator, &status));
+    arn_program_free(run_pass(allocator, &status));
     return status;
 }
 

@@ -3,6 +3,10 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/expr.h"
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
+#include "passes/scratch.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/problems.h"
@@ -94,7 +98,7 @@ TEST(selections_add_and_leave_out) {
         assert_ok(arenaut_passes_run(p, cases[i].selection, &options, append_name, names, &err),
                   err);
         assert_string_equal(names, cases[i].expected);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -108,7 +112,7 @@ TEST(unknown_passes_are_named) {
                          ARENAUT_BAD_ARGUMENT);
         assert_non_null(strstr(err.msg, "no pass '"));
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_broken_program_runs_no_pass) {
@@ -118,7 +122,7 @@ TEST(a_broken_program_runs_no_pass) {
     p->ops[0].inputs = &far_away;
     assert_int_equal(arenaut_passes_run(p, "inplace", &options, NULL, NULL, NULL),
                      ARENAUT_BAD_INPUT);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- scratch ---- */
@@ -147,7 +151,7 @@ TEST(scratch_is_added_in_the_order_of_requests) {
     assert_int_equal(l->problem->size[buffer_named(l, "scratch1")], 48);
     assert_string_equal(l->problem->op[buffer_named(l, "scratch1")], "MEAN");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(scratch_joins_what_an_op_has_already) {
@@ -160,7 +164,7 @@ TEST(scratch_joins_what_an_op_has_already) {
     run(p, NULL, &options);
     assert_int_equal(p->ops[1].n_scratch, 2);
     assert_int_not_equal(p->ops[1].scratch[0], p->ops[1].scratch[1]);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
@@ -185,7 +189,7 @@ TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
         assert_non_null(strstr(err.msg, cases[i].message));
         assert_int_equal(p->n_tensors, before);
         assert_int_equal(p->ops[0].n_scratch, 0);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -231,11 +235,10 @@ TEST(scratch_is_added_by_the_kernels_sizes) {
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(p->tensors[p->ops[0].scratch[i]].bytes, bytes[i]);
     }
-    assert_int_equal(arenaut_scratch_known(p, options.target->kernels, NULL),
-                     ARENAUT_SCRATCH_GIVEN);
+    assert_int_equal(arn_scratch_known(p, options.target->kernels, NULL), ARENAUT_SCRATCH_GIVEN);
     run(p, NULL, &options);
     assert_int_equal(p->ops[0].n_scratch, 3); /* it has its own by now */
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(entries_come_before_the_kernels_sizes) {
@@ -251,7 +254,7 @@ TEST(entries_come_before_the_kernels_sizes) {
     run(p, NULL, &options);
     assert_int_equal(p->ops[0].n_scratch, 1);
     assert_int_equal(p->tensors[p->ops[0].scratch[0]].bytes, 40);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(sizes_of_other_kernels_and_open_shapes_are_not_known) {
@@ -262,22 +265,22 @@ TEST(sizes_of_other_kernels_and_open_shapes_are_not_known) {
     arenaut_scratch_requests asked;
     arenaut_program *p = averaged();
     arenaut_op *mean = &p->ops[0];
-    assert_true(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
-    assert_true(arenaut_kernel_scratch_sizes(&silent, p, mean, &asked));
-    assert_false(arenaut_kernel_scratch_sizes(&other, p, mean, &asked));
-    assert_false(arenaut_kernel_scratch_sizes(NULL, p, mean, &asked));
+    assert_true(arn_kernel_scratch_sizes(reference, p, mean, &asked));
+    assert_true(arn_kernel_scratch_sizes(&silent, p, mean, &asked));
+    assert_false(arn_kernel_scratch_sizes(&other, p, mean, &asked));
+    assert_false(arn_kernel_scratch_sizes(NULL, p, mean, &asked));
     p->tensors[0].dtype = ARENAUT_DTYPE_INT32; /* never tried */
-    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
     p->tensors[0].dtype = ARENAUT_DTYPE_INT8;
     p->tensors[0].dynamic = true;
-    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
     p->tensors[0].dynamic = false;
     p->tensors[2].bytes = 3; /* not what the shape says */
-    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
     p->tensors[2].bytes = 2;
     mean->n_inputs = 1;
-    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
-    arenaut_program_free(p);
+    assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
+    arn_program_free(p);
 }
 
 /* ---- the scratch file ---- */
@@ -285,8 +288,8 @@ TEST(sizes_of_other_kernels_and_open_shapes_are_not_known) {
 static arenaut_status read_text(const char *text, const char *model, arenaut_scratch_sizes *sizes,
                                 arenaut_error *err) {
     arenaut_program *p = small();
-    const arenaut_status st = arenaut_scratch_read(text, strlen(text), model, p, NULL, sizes, err);
-    arenaut_program_free(p);
+    const arenaut_status st = arn_scratch_read(text, strlen(text), model, p, NULL, sizes, err);
+    arn_program_free(p);
     return st;
 }
 
@@ -305,7 +308,7 @@ TEST(a_scratch_file_lists_requests) {
         assert_int_equal(sizes.entries[i].op, expected[i].op);
         assert_int_equal(sizes.entries[i].bytes, expected[i].bytes);
     }
-    arenaut_scratch_sizes_free(&sizes, NULL);
+    arn_scratch_sizes_free(&sizes, NULL);
 }
 
 TEST(one_scratch_file_serves_several_models) {
@@ -321,7 +324,7 @@ TEST(one_scratch_file_serves_several_models) {
         assert_ok(read_text(text, cases[i].model, &sizes, &err), err);
         assert_int_equal(sizes.n, cases[i].n);
         assert_int_equal(sizes.known, cases[i].known);
-        arenaut_scratch_sizes_free(&sizes, NULL);
+        arn_scratch_sizes_free(&sizes, NULL);
     }
 }
 
@@ -356,11 +359,11 @@ TEST(malformed_scratch_files_are_refused_by_line) {
 TEST(scratch_knowledge_is_honest) {
     const arenaut_kernel_set *kernels = arenaut_kernel_set_find("reference");
     arenaut_program *p = small();
-    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
-    assert_int_equal(arenaut_scratch_known(p, NULL, NULL), ARENAUT_SCRATCH_NONE);
+    assert_int_equal(arn_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arn_scratch_known(p, NULL, NULL), ARENAUT_SCRATCH_NONE);
     const arenaut_scratch_sizes silent = {.known = false}, speaks = {.known = true};
-    assert_int_equal(arenaut_scratch_known(p, kernels, &silent), ARENAUT_SCRATCH_UNKNOWN);
-    assert_int_equal(arenaut_scratch_known(p, kernels, &speaks), ARENAUT_SCRATCH_GIVEN);
+    assert_int_equal(arn_scratch_known(p, kernels, &silent), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arn_scratch_known(p, kernels, &speaks), ARENAUT_SCRATCH_GIVEN);
 
     /* Once the pass has given both of the ops theirs, nothing is unknown. */
     static const arenaut_scratch_entry entries[] = {{0, 0, 8}, {1, 0, 8}};
@@ -368,11 +371,11 @@ TEST(scratch_knowledge_is_honest) {
     options.scratch = entries;
     options.n_scratch = 1;
     run(p, NULL, &options);
-    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arn_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
     options.scratch = entries + 1;
     run(p, NULL, &options);
-    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_GIVEN);
-    arenaut_program_free(p);
+    assert_int_equal(arn_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_GIVEN);
+    arn_program_free(p);
 }
 
 TEST(scratch_may_depend_on_the_type_of_an_argument) {
@@ -383,10 +386,10 @@ TEST(scratch_may_depend_on_the_type_of_an_argument) {
     const uint32_t w = add_tensor(p, "w", 16, ARENAUT_CONSTANT);
     ADD_OP(p, .name = "CONV_2D", IN(x, w), OUT(x));
     ADD_OP(p, .name = "FULLY_CONNECTED", IN(x), OUT(x));
-    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_NONE);
+    assert_int_equal(arn_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_NONE);
     p->tensors[w].dtype = ARENAUT_DTYPE_INT4;
-    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
-    arenaut_program_free(p);
+    assert_int_equal(arn_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    arn_program_free(p);
 }
 
 /* ---- inplace ---- */
@@ -404,7 +407,7 @@ TEST(inplace_notes_what_the_targets_kernels_allow) {
     arenaut_lowering_free(l);
     run(p, "inplace", &options); /* again changes nothing */
     assert_int_equal(p->ops[1].n_in_place, 1);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(inplace_is_off_by_default) {
@@ -412,7 +415,7 @@ TEST(inplace_is_off_by_default) {
     const arenaut_pass_options options = micro();
     run(p, NULL, &options);
     assert_int_equal(p->ops[1].n_in_place, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(users_rules_come_first_and_may_replace_the_targets) {
@@ -424,13 +427,13 @@ TEST(users_rules_come_first_and_may_replace_the_targets) {
     run(p, "inplace", &options);
     assert_int_equal(p->ops[1].n_in_place, 1);
     assert_int_equal(p->ops[2].n_in_place, 1);
-    arenaut_program_free(p);
+    arn_program_free(p);
     options.only_these_rules = true;
     p = small();
     run(p, "inplace", &options);
     assert_int_equal(p->ops[1].n_in_place, 0);
     assert_int_equal(p->ops[2].n_in_place, 1);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_users_rule_must_name_arguments_that_exist) {
@@ -445,7 +448,7 @@ TEST(a_users_rule_must_name_arguments_that_exist) {
                          ARENAUT_BAD_INPUT);
         assert_non_null(strstr(err.msg, "'G'"));
         assert_non_null(strstr(err.msg, "1 inputs and 1 outputs"));
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -469,7 +472,7 @@ TEST(a_users_rule_must_name_a_tensor) {
     run(p, "inplace", &options);
     assert_int_equal(p->ops[1].n_in_place, 1);
     assert_int_equal(p->ops[2].n_in_place, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* How many pairs RELU gets when something about the program has been changed. */
@@ -480,7 +483,7 @@ static uint32_t pairs_after(void (*spoil)(arenaut_program *p)) {
     finish_program(p);
     run(p, "inplace", &options);
     const uint32_t n = p->ops[1].n_in_place;
-    arenaut_program_free(p);
+    arn_program_free(p);
     return n;
 }
 
@@ -555,8 +558,8 @@ static void both_vary_beside_a_row(arenaut_program *p) {
 static void symbolic(arenaut_program *p) {
     static uint32_t exprs[] = {ARENAUT_NONE, ARENAUT_NONE};
     arenaut_error err = {0};
-    assert_ok(arenaut_program_add_symbol(p, "n", 1, p->tensors[B].dims[0], NULL, &err), err);
-    assert_ok(arenaut_expr_parse(p, "n", 1, &exprs[0], &err), err);
+    assert_ok(arn_program_add_symbol(p, "n", 1, p->tensors[B].dims[0], NULL, &err), err);
+    assert_ok(arn_expr_parse(p, "n", 1, &exprs[0], &err), err);
     p->tensors[B].dim_exprs = exprs;
 }
 static void no_arguments(arenaut_program *p) { p->ops[1].n_inputs = 0; }
@@ -616,7 +619,7 @@ TEST(layouts_may_be_stated_or_not) {
         if (both) p->tensors[B].strides = by_columns;
         run(p, "inplace", &options);
         assert_int_equal(p->ops[1].n_in_place, 1);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -630,7 +633,7 @@ static uint32_t pairs_of_reshape(const int64_t *strides) {
     p->tensors[B].dims = flat;
     run(p, "inplace", &options);
     const uint32_t n = p->ops[1].n_in_place;
-    arenaut_program_free(p);
+    arn_program_free(p);
     return n;
 }
 
@@ -647,7 +650,7 @@ TEST(inputs_that_the_target_keeps_are_not_overwritten) {
     p->ops[0].name = "RELU";
     run(p, "inplace", &options);
     assert_int_equal(p->ops[0].n_in_place, 1);
-    arenaut_program_free(p);
+    arn_program_free(p);
     arenaut_target keeps = *options.target;
     keeps.keep_inputs = true;
     options.target = &keeps;
@@ -655,7 +658,7 @@ TEST(inputs_that_the_target_keeps_are_not_overwritten) {
     p->ops[0].name = "RELU";
     run(p, "inplace", &options);
     assert_int_equal(p->ops[0].n_in_place, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* MUL(a, a): fine, since either operand may be overwritten. SignalPCAN(a, a): not, since
@@ -674,7 +677,7 @@ TEST(the_same_tensor_twice_needs_both_rules) {
         p->ops[1].n_inputs = 2;
         run(p, "inplace", &options);
         assert_int_equal(p->ops[1].n_in_place, cases[i].expected);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -687,7 +690,7 @@ TEST(pairs_that_the_file_states_stay) {
     run(p, "inplace", &options);
     assert_int_equal(p->ops[0].n_in_place, 1);
     assert_int_equal(p->ops[1].n_in_place, 1);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- joins in place ---- */
@@ -729,7 +732,7 @@ static arenaut_program *joins(bool twice, uint32_t updated, uint32_t read) {
 static int joined(arenaut_program *p, const arenaut_pass_options *options) {
     run(p, "slices", options);
     const int found = (p->ops[3].kind == ARENAUT_OP_VIEW) + 2 * (p->ops[4].kind == ARENAUT_OP_VIEW);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return found;
 }
 
@@ -790,7 +793,7 @@ TEST(views_that_nobody_reads_do_not_keep_what_they_name_from_being_joined) {
         assert_int_equal(p->ops[3].kind, read ? ARENAUT_OP_OUT : ARENAUT_OP_VIEW);
         assert_int_equal(p->tensors[KZ].view_of, read ? KB : KW);
         assert_int_equal(p->tensors[KZ].view_offset, read ? 3 : 11);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -897,19 +900,19 @@ static arenaut_status all_passes_once(void *context, const arenaut_allocator *al
     options.scratch = entries;
     options.n_scratch = 2;
     arenaut_program *p = NULL;
-    arenaut_status st = arenaut_program_new(allocator, &p, NULL);
+    arenaut_status st = arn_program_new(allocator, &p, NULL);
     for (uint32_t t = 0; t < model->n_tensors && st == ARENAUT_OK; t++) {
         st = arenaut_program_add_tensor(p, &model->tensors[t], NULL, NULL);
     }
     for (uint32_t m = 0; m < model->n_methods && st == ARENAUT_OK; m++) {
         const arenaut_method *method = &model->methods[m];
-        st = arenaut_program_add_method(p, method->name, method->entry, NULL, NULL);
+        st = arn_program_add_method(p, method->name, method->entry, NULL, NULL);
         for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
-            st = arenaut_program_add_op(p, &model->ops[method->first_op + i], NULL, NULL);
+            st = arn_program_add_op(p, &model->ops[method->first_op + i], NULL, NULL);
         }
     }
     if (st == ARENAUT_OK) st = arenaut_passes_run(p, "inplace", &options, NULL, NULL, NULL);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return st;
 }
 
@@ -917,8 +920,8 @@ static arenaut_status read_scratch_once(void *context, const arenaut_allocator *
     static const char text[] = "op,bytes\n0,16\n1,16\n";
     arenaut_scratch_sizes sizes = {0};
     const arenaut_status st =
-        arenaut_scratch_read(text, sizeof text - 1, NULL, context, allocator, &sizes, NULL);
-    arenaut_scratch_sizes_free(&sizes, allocator);
+        arn_scratch_read(text, sizeof text - 1, NULL, context, allocator, &sizes, NULL);
+    arn_scratch_sizes_free(&sizes, allocator);
     return st;
 }
 
@@ -937,5 +940,5 @@ TEST(everything_survives_running_out_of_memory) {
     survives_every_allocation_failure(read_scratch_once, p);
     survives_every_allocation_failure(find_peak_once, problem);
     arenaut_problem_free(problem);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

@@ -5,6 +5,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/expr.h"
 #include "passes/views/views.h"
 #include "support/documents.h"
 #include "support/fuse.h"
@@ -518,7 +519,7 @@ TEST(a_size_with_one_value_varies_no_more) {
     arenaut_document d = read_text("program-json", SIZED("[\"n*4\"]", "", ""));
     const arenaut_pass_options options = torch_options();
     arenaut_error err = {0};
-    assert_ok(arenaut_program_bind(d.program, "n", 5, 5, &err), err);
+    assert_ok(arn_program_bind(d.program, "n", 5, 5, &err), err);
     assert_ok(run_only(d.program, "upper-bounds", &options, &err), err);
     assert_int_equal(d.program->tensors[1].bytes, 80);
     assert_false(d.program->tensors[1].dynamic);

@@ -4,6 +4,7 @@
 
 #include <arenaut/planner.h>
 
+#include "planners/bounds/bounds.h"
 #include "support/fuse.h"
 #include "support/oracle.h"
 #include "support/problems.h"
@@ -80,7 +81,7 @@ TEST(a_planner_refuses_only_what_it_does_not_handle) {
     rng r = {2};
     for (uint32_t round = 0; round < 20 * KINDS; round++) {
         arenaut_problem *problem = problem_of_kind(&r, round % KINDS, 8);
-        const uint32_t features = arenaut_problem_features(problem);
+        const uint32_t features = arn_problem_features(problem);
         for (size_t i = 0; i < arenaut_planner_count(); i++) {
             const arenaut_planner *planner = arenaut_planner_at(i);
             const arenaut_plan_options options = {.planner = planner->name, .effort = 1000};
@@ -243,7 +244,7 @@ TEST(every_planner_survives_every_allocation_failure) {
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         rng r = {6 + k};
         arenaut_problem *problem = problem_of_kind(&r, kinds[k], 12);
-        const uint32_t features = arenaut_problem_features(problem);
+        const uint32_t features = arn_problem_features(problem);
         for (size_t i = 0; i < arenaut_planner_count(); i++) {
             attempt a = {problem, arenaut_planner_at(i)->name};
             if (features & ~arenaut_planner_at(i)->handles) continue;

@@ -7,6 +7,8 @@
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
+#include "planners/bounds/bounds.h"
+
 static arenaut_problem *fresh(void) {
     arenaut_problem *problem = NULL;
     assert_int_equal(arenaut_problem_new(NULL, &problem, NULL), ARENAUT_OK);
@@ -100,7 +102,7 @@ TEST(used_features_are_found) {
     b.align = 32;
     arenaut_problem_add_buffer(p, &b, NULL, NULL);
     assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
-    assert_int_equal(arenaut_problem_features(p), ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_ALIGNMENT);
+    assert_int_equal(arn_problem_features(p), ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_ALIGNMENT);
     arenaut_problem_free(p);
 }
 
@@ -208,7 +210,7 @@ TEST(a_zeroed_buffer_and_a_zeroed_pool_are_free) {
         assert_null(p->method);
     }
     assert_int_equal(p->pool[0].capacity, ARENAUT_UNLIMITED);
-    assert_int_equal(arenaut_problem_features(p), 0);
+    assert_int_equal(arn_problem_features(p), 0);
     arenaut_plan *plan = NULL;
     assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL), ARENAUT_OK);
     assert_int_equal(plan->total, 112);

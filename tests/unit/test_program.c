@@ -5,6 +5,7 @@
 
 #include <arenaut/program.h>
 
+#include "ir/program.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 
@@ -65,16 +66,16 @@ static void fill(spec *s) {
 
 static arenaut_program *build(const spec *s) {
     arenaut_program *p = NULL;
-    assert_int_equal(arenaut_program_new(NULL, &p, NULL), ARENAUT_OK);
+    assert_int_equal(arn_program_new(NULL, &p, NULL), ARENAUT_OK);
     for (uint32_t t = 0; t < TENSORS; t++) {
         assert_int_equal(arenaut_program_add_tensor(p, &s->tensors[t], NULL, NULL), ARENAUT_OK);
     }
     static const char *const names[] = {"main", "then", "else"};
     static const uint32_t ops_of[] = {3, 1, 1}, inputs[] = {A, P, R}, outputs[] = {D, Q, S};
     for (uint32_t m = 0, op = 0; m < 3; m++) {
-        assert_int_equal(arenaut_program_add_method(p, names[m], m == 0, NULL, NULL), ARENAUT_OK);
+        assert_int_equal(arn_program_add_method(p, names[m], m == 0, NULL, NULL), ARENAUT_OK);
         for (uint32_t i = 0; i < ops_of[m]; i++) {
-            assert_int_equal(arenaut_program_add_op(p, &s->ops[op++], NULL, NULL), ARENAUT_OK);
+            assert_int_equal(arn_program_add_op(p, &s->ops[op++], NULL, NULL), ARENAUT_OK);
         }
         arenaut_program_set_method_io(p, m, &inputs[m], 1, &outputs[m], 1, NULL);
     }
@@ -89,21 +90,21 @@ TEST(a_program_keeps_what_it_is_given) {
     s.tensors[B].rank = 3;
     arenaut_program *p = build(&s);
     s.tensors[B].name = "gone";
-    assert_int_equal(arenaut_program_validate(p, NULL), ARENAUT_OK);
+    assert_int_equal(arn_program_validate(p, NULL), ARENAUT_OK);
     assert_string_equal(p->tensors[B].name, "b");
     assert_memory_equal(p->tensors[B].dims, dims, sizeof dims);
     assert_int_equal(p->methods[MAIN].n_ops, 3);
     assert_int_equal(p->methods[ELSE].first_op, 4);
     assert_int_equal(p->ops[2].inputs[1], C);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(ops_of_an_older_method_are_refused) {
     spec s;
     fill(&s);
     arenaut_program *p = build(&s);
-    assert_int_equal(arenaut_program_add_op(p, &s.ops[0], NULL, NULL), ARENAUT_BAD_ARGUMENT);
-    arenaut_program_free(p);
+    assert_int_equal(arn_program_add_op(p, &s.ops[0], NULL, NULL), ARENAUT_BAD_ARGUMENT);
+    arn_program_free(p);
 }
 
 /* The one behind is no op at all. */
@@ -114,14 +115,14 @@ TEST(numbers_of_ops_end_below_that_of_no_op) {
     arenaut_program *p = build(&s);
     const uint32_t n = p->n_ops;
     s.ops[4].file_index = (arenaut_optional_id){.given = true, .id = ARENAUT_NONE};
-    assert_int_equal(arenaut_program_add_op(p, &s.ops[4], NULL, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_program_add_op(p, &s.ops[4], NULL, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg,
                            "has the number 4294967295 in its file; numbers end with "
                            "4294967294"));
     assert_int_equal(p->n_ops, n);
     s.ops[4].file_index = arenaut_id(ARENAUT_NONE - 1);
-    assert_int_equal(arenaut_program_add_op(p, &s.ops[4], NULL, NULL), ARENAUT_OK);
-    arenaut_program_free(p);
+    assert_int_equal(arn_program_add_op(p, &s.ops[4], NULL, NULL), ARENAUT_OK);
+    arn_program_free(p);
 }
 
 static const uint32_t ninety = 90, method_zero[2] = {MAIN, MAIN}, from_then = Q;
@@ -230,11 +231,11 @@ TEST(each_wrong_program_is_refused_by_name) {
         cases[i].spoil(&s);
         arenaut_program *p = build(&s);
         arenaut_error err = {0};
-        const arenaut_status st = arenaut_program_validate(p, &err);
+        const arenaut_status st = arn_program_validate(p, &err);
         if (st != ARENAUT_BAD_INPUT || !strstr(err.msg, cases[i].words)) {
             fail_msg("wanted '%s', got status %d '%s'", cases[i].words, st, err.msg);
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -247,8 +248,8 @@ TEST(state_that_is_the_same_may_be_stated_in_several_ways) {
         fill(&s);
         ways[i](&s);
         arenaut_program *p = build(&s);
-        assert_int_equal(arenaut_program_validate(p, &err), ARENAUT_OK);
-        arenaut_program_free(p);
+        assert_int_equal(arn_program_validate(p, &err), ARENAUT_OK);
+        arn_program_free(p);
     }
 }
 
@@ -286,7 +287,7 @@ static arenaut_document read_data(const char *name) {
 
 /* What assert_same_program does not compare. */
 static uint64_t hash_rest(const arenaut_program *p) {
-    uint64_t hash = arenaut_program_fingerprint(p);
+    uint64_t hash = arn_program_fingerprint(p);
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const arenaut_tensor *tensor = &p->tensors[t];
         for (uint32_t i = 0; i < tensor->n_values; i++) {
@@ -338,26 +339,26 @@ TEST(a_copy_is_the_same_program_and_stands_by_itself) {
         arenaut_error err = {0};
         arenaut_program *copy = NULL, *again = NULL;
         const uint64_t rest = hash_rest(document.program);
-        assert_ok(arenaut_program_copy(document.program, NULL, &copy, &err), err);
+        assert_ok(arn_program_copy(document.program, NULL, &copy, &err), err);
         expect_apart(document.program, copy);
         assert_same_program(document.program, copy);
         arenaut_document_free(&document);
-        assert_ok(arenaut_program_validate(copy, &err), err);
+        assert_ok(arn_program_validate(copy, &err), err);
         assert_true(rest == hash_rest(copy));
-        assert_ok(arenaut_program_copy(copy, NULL, &again, &err), err);
+        assert_ok(arn_program_copy(copy, NULL, &again, &err), err);
         assert_ok(arenaut_program_add_tensor(copy, &again->tensors[0], NULL, &err), err);
         assert_int_equal(again->n_tensors + 1, copy->n_tensors);
-        arenaut_program_free(copy);
-        arenaut_program_free(again);
+        arn_program_free(copy);
+        arn_program_free(again);
     }
 }
 
 static arenaut_status copy_with(void *context, const arenaut_allocator *allocator) {
     arenaut_program *copy = NULL;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_program_copy(context, allocator, &copy, &err);
+    const arenaut_status st = arn_program_copy(context, allocator, &copy, &err);
     if (st != ARENAUT_OK) assert_null(copy);
-    arenaut_program_free(copy);
+    arn_program_free(copy);
     return st;
 }
 

@@ -3,6 +3,7 @@
 #include <arenaut/check.h>
 #include <arenaut/planner.h>
 
+#include "ir/certificate.h"
 #include "support/meter.h"
 #include "support/problems.h"
 #include "support/test.h"
@@ -26,7 +27,7 @@ static void make_circle(circle *x, uint32_t n_lines) {
         x->lines[i] = (arenaut_proof_line){ARENAUT_PROOF_HIGH, 0, (uint64_t)(i - 2) << 56};
     }
     x->c = (arenaut_certificate){.bound = ARENAUT_UNPLACED,
-                                 .problem = arenaut_problem_digest(x->p),
+                                 .problem = arn_problem_digest(x->p),
                                  .n_lines = n_lines,
                                  .line = x->lines};
 }

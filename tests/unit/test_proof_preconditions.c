@@ -3,6 +3,7 @@
 #include <arenaut/check.h>
 #include <arenaut/order.h>
 
+#include "ir/certificate.h"
 #include "support/problems.h"
 #include "support/test.h"
 
@@ -15,7 +16,7 @@ static arenaut_status check_lines(const arenaut_problem *p, uint64_t bound,
                                   const arenaut_proof_line *lines, size_t n, arenaut_error *err) {
     arenaut_finding finding;
     arenaut_certificate certificate = {.bound = bound,
-                                       .problem = arenaut_problem_digest(p),
+                                       .problem = arn_problem_digest(p),
                                        .n_lines = (uint32_t)n,
                                        .line = (arenaut_proof_line *)lines};
     return arenaut_check_certificate(p, &certificate, NULL, &finding, err);

@@ -8,7 +8,9 @@
 #include <arenaut/expr.h>
 #include <arenaut/pass.h>
 
+#include "dialects/dialect.h"
 #include "formats/pt2/pt2.h"
+#include "ir/expr.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
 #include "support/pt2_round.h"
@@ -180,10 +182,10 @@ TEST(sizes_that_vary_are_expressions_with_ranges) {
     assert_true(x->dynamic);
     assert_int_equal(x->dims[1], 16);
     assert_int_equal(x->dims[0], -1);
-    assert_int_equal(arenaut_expr_range(p, x->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
+    assert_int_equal(arn_expr_range(p, x->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
     assert_int_equal(min, 2);
     assert_int_equal(max, 64);
-    assert_int_equal(arenaut_expr_range(p, cat->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
+    assert_int_equal(arn_expr_range(p, cat->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
     assert_int_equal(max, 96);
     assert_null(cat->strides);
     /* What is transposed says so, and does not lie densely. */
@@ -474,7 +476,7 @@ TEST(the_table_knows_every_view_of_the_corpus) {
             snprintf(row, sizeof row, "torch.ops.aten.%s%s,view,", views[i], overload);
             if (strncmp(line, row, strlen(row)) != 0) continue;
             snprintf(name, sizeof name, "aten::%s", views[i]);
-            const arenaut_operator *known = arenaut_dialect_operator(aten, name);
+            const arenaut_operator *known = arn_dialect_operator(aten, name);
             assert_non_null(known);
             assert_true(known->traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW));
             found++;

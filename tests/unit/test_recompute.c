@@ -8,11 +8,17 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/recompute/recompute_sequence.h"
 #include "support/fuse.h"
 #include "support/programs.h"
 #include "support/random.h"
 #include "rewrite/recompute/recompute_unread.h"
 #include "support/recompute_machine.h"
+#include "support/unbudgeted.h"
 
 static arenaut_status check(const arenaut_program *before, const arenaut_rewrite *rewrite) {
     arenaut_finding finding;
@@ -59,7 +65,7 @@ static arenaut_rewrite *again(void) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     const uint32_t ops[] = {0, 1, 2, 3, 1, 4};
-    assert_ok(arenaut_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), err);
+    assert_ok(arn_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), err);
     return rewrite;
 }
 
@@ -76,7 +82,7 @@ TEST(an_op_that_runs_again_makes_copies_for_those_behind_it) {
     assert_int_equal(p->ops[4].outputs[0], COPY);
     assert_int_equal(p->ops[5].inputs[1], COPY);
     assert_int_equal(p->ops[5].inputs[2], A);
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
 }
 
 typedef void (*spoiler)(arenaut_rewrite *rewrite);
@@ -120,9 +126,9 @@ TEST(tampered_copies_are_rejected) {
         assert_int_equal(check(before, rewrite), ARENAUT_OK);
         spoilers[i](rewrite);
         assert_int_not_equal(check(before, rewrite), ARENAUT_OK);
-        arenaut_rewrite_free(rewrite);
+        arn_rewrite_free(rewrite);
     }
-    arenaut_program_free(before);
+    arn_program_free(before);
 }
 
 /* x ─ `name` ─ a; y of both; the first op runs again before y is made. */
@@ -141,13 +147,13 @@ static arenaut_status repeat_op(const char *name, const char *dialect, arenaut_c
         ADD_OP(p, .name = "ADD", IN(x, a), OUT(y));
         SET_IO(p, 0, LIST(x), LIST(y));
         finish_program(p);
-        if (dialect) assert_ok(arenaut_program_set_dialect(p, dialect, &err), err);
+        if (dialect) assert_ok(arn_program_set_dialect(p, dialect, &err), err);
     }
     const uint32_t ops[] = {0, 0, 1};
-    assert_ok(arenaut_recompute(both[1], ops, COUNT_OF(ops), &rewrite, &err), err);
+    assert_ok(arn_recompute(both[1], ops, COUNT_OF(ops), &rewrite, &err), err);
     const arenaut_status st = check(both[0], rewrite);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(both[0]);
+    arn_rewrite_free(rewrite);
+    arn_program_free(both[0]);
     return st;
 }
 
@@ -168,39 +174,38 @@ TEST(every_op_stands_in_a_sequence) {
     const uint32_t missing[] = {0, 1, 2, 3, 1}, beyond[] = {0, 1, 2, 3, 4, 5};
     arenaut_program *p = waiting();
     arenaut_rewrite *rewrite = NULL;
-    assert_int_equal(arenaut_recompute(p, missing, COUNT_OF(missing), &rewrite, NULL),
+    assert_int_equal(arn_recompute(p, missing, COUNT_OF(missing), &rewrite, NULL),
                      ARENAUT_BAD_ARGUMENT);
-    assert_int_equal(arenaut_recompute(p, beyond, COUNT_OF(beyond), &rewrite, NULL),
+    assert_int_equal(arn_recompute(p, beyond, COUNT_OF(beyond), &rewrite, NULL),
                      ARENAUT_BAD_ARGUMENT);
     assert_null(rewrite);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- what is found ---- */
 
-static arenaut_recomputation *find(const arenaut_program *p,
-                                   const arenaut_recompute_options *options) {
+static arn_recomputation *find(const arenaut_program *p, const arenaut_recompute_options *options) {
     const arenaut_target *target = arenaut_target_find("generic");
     arenaut_lowering *lowering = NULL;
-    arenaut_program_order *order = NULL;
-    arenaut_recomputation *found = NULL;
+    arn_program_order *order = NULL;
+    arn_recomputation *found = NULL;
     arenaut_error err = {0};
     uint32_t base[200];
     for (uint32_t i = 0; i < p->n_ops; i++) base[i] = i;
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
-    const arenaut_status st =
-        arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
-    if (st == ARENAUT_OK && arenaut_program_order_count(order) == 1 && p->n_methods == 1) {
-        assert_ok(arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
+    const arenaut_status st = arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
+    if (st == ARENAUT_OK && arn_program_order_count(order) == 1 && p->n_methods == 1) {
+        assert_ok(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, options, NULL,
+                                 &found, &err),
                   err);
     } else if (st == ARENAUT_OK) {
-        assert_int_equal(
-            arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
-            ARENAUT_REFUSED);
+        assert_int_equal(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, options,
+                                        NULL, &found, &err),
+                         ARENAUT_REFUSED);
     } else {
         assert_int_equal(st, ARENAUT_REFUSED);
     }
-    arenaut_program_order_free(order);
+    arn_program_order_free(order);
     arenaut_lowering_free(lowering);
     return found;
 }
@@ -209,17 +214,17 @@ TEST(what_waits_below_the_peak_is_made_again_by_a_cheap_op) {
     const arenaut_recompute_options none = {.max_ops = arenaut_id(0)};
     const uint32_t expected[] = {0, 1, 2, 3, 1, 4};
     arenaut_program *p = waiting();
-    arenaut_recomputation *found = find(p, NULL);
+    arn_recomputation *found = find(p, NULL);
     assert_int_equal(found->before, 5400);
     assert_int_equal(found->after, 5000);
     assert_int_equal(found->n_ops, COUNT_OF(expected));
     assert_memory_equal(found->ops, expected, sizeof expected);
-    arenaut_recomputation_free(found);
+    arn_recomputation_free(found);
     found = find(p, &none);
     assert_int_equal(found->n_ops, p->n_ops);
     assert_int_equal(found->after, 5400);
-    arenaut_recomputation_free(found);
-    arenaut_program_free(p);
+    arn_recomputation_free(found);
+    arn_program_free(p);
 }
 
 /* Their files may number ops as they like: far apart, up to the last number there is. */
@@ -231,13 +236,13 @@ TEST(ops_are_found_by_any_numbers_that_they_have) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         p->ops[i].file_index = arenaut_id(ARENAUT_NONE - 2 - 700000000 * (p->n_ops - 1 - i));
     }
-    arenaut_recomputation *found = find(p, NULL);
+    arn_recomputation *found = find(p, NULL);
     assert_int_equal(found->n_ops, COUNT_OF(expected));
     assert_memory_equal(found->ops, expected, sizeof expected);
-    arenaut_recomputation_free(found);
-    assert_ok(arenaut_recompute(p, expected, COUNT_OF(expected), &rewrite, &err), err);
+    arn_recomputation_free(found);
+    assert_ok(arn_recompute(p, expected, COUNT_OF(expected), &rewrite, &err), err);
     assert_int_equal(rewrite->program->ops[4].file_index.id, ARENAUT_NONE - 1);
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
 }
 
 TEST(ops_that_run_again_need_numbers_too) {
@@ -246,10 +251,10 @@ TEST(ops_that_run_again_need_numbers_too) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     p->ops[2].file_index = arenaut_id(ARENAUT_NONE - 1);
-    assert_int_equal(arenaut_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(arn_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), ARENAUT_TOO_LARGE);
     assert_non_null(strstr(err.msg, "1 copies of ops, behind op 4294967294 of the file"));
     assert_null(rewrite);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A kernel's working memory that the program states is of one op alone. */
@@ -268,14 +273,14 @@ TEST(an_op_with_scratch_of_its_own_runs_once) {
     ADD_OP(p, .name = "CONCATENATION", IN(c, a, x), OUT(y));
     SET_IO(p, 0, LIST(x), LIST(y));
     finish_program(p);
-    arenaut_recomputation *found = find(p, NULL);
+    arn_recomputation *found = find(p, NULL);
     assert_int_equal(found->n_ops, p->n_ops);
     p->ops[0].n_scratch = 0;
-    arenaut_recomputation_free(found);
+    arn_recomputation_free(found);
     found = find(p, NULL);
     assert_int_equal(found->n_ops, p->n_ops + 1);
-    arenaut_recomputation_free(found);
-    arenaut_program_free(p);
+    arn_recomputation_free(found);
+    arn_program_free(p);
 }
 
 /* What is found computes the same; as many bytes are alive at once as was said, or fewer where
@@ -285,17 +290,17 @@ static void try_found(uint64_t seed) {
     arenaut_program *before = random_program(&first), *after = random_program(&second);
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    arenaut_recomputation *found = find(before, NULL);
+    arn_recomputation *found = find(before, NULL);
     const bool gained = found && found->n_ops > before->n_ops;
     if (found) {
         assert_true(found->after <= found->before);
         assert_int_equal(found->after < found->before, gained);
-        assert_ok(arenaut_recompute(after, found->ops, found->n_ops, &rewrite, &err), err);
+        assert_ok(arn_recompute(after, found->ops, found->n_ops, &rewrite, &err), err);
         assert_int_equal(check(before, rewrite), ARENAUT_OK);
     }
-    arenaut_recomputation_free(found);
-    arenaut_program_free(before);
-    arenaut_program_free(after);
+    arn_recomputation_free(found);
+    arn_program_free(before);
+    arn_program_free(after);
 }
 
 /* As above, and TANH makes e of b; JOIN reads that. `after`: the second CONV states to run after
@@ -333,7 +338,7 @@ static void assert_left(bool after, bool view, const uint32_t *expected, uint32_
     assert_int_equal(n_ops, n);
     assert_memory_equal(ops, expected, n * sizeof *ops);
     arn_region_free(&region);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_nobody_reads_before_it_is_made_again_is_not_made_before) {
@@ -353,7 +358,7 @@ TEST(a_sequence_keeps_some_op_that_runs_again) {
     assert_int_equal(n_ops, COUNT_OF(ops));
     assert_int_equal(ops[2], 2);
     arn_region_free(&region);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_is_found_in_random_programs_computes_the_same) {
@@ -366,18 +371,18 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
     const arenaut_target *target = arenaut_target_find("generic");
     const uint32_t base[] = {0, 1, 2, 3, 4};
     arenaut_lowering *lowering = NULL;
-    arenaut_program_order *order = NULL;
-    arenaut_recomputation *found = NULL;
+    arn_program_order *order = NULL;
+    arn_recomputation *found = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
-    assert_ok(arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
-    const arenaut_status st =
-        arenaut_recompute_find(p, lowering, order, p, base, NULL, allocator, &found, &err);
+    assert_ok(arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
+    const arenaut_status st = recompute_find(&(arn_recompute_task){p, lowering, order, p, base},
+                                             NULL, allocator, &found, &err);
     if (st == ARENAUT_OK) assert_int_equal(found->n_ops, 6);
-    arenaut_recomputation_free(found);
-    arenaut_program_order_free(order);
+    arn_recomputation_free(found);
+    arn_program_order_free(order);
     arenaut_lowering_free(lowering);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return st;
 }
 

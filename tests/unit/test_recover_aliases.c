@@ -4,6 +4,7 @@
 #include <arenaut/check.h>
 #include <arenaut/pass.h>
 
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
@@ -14,7 +15,7 @@ static void begin(arenaut_program *p, const char *name, uint32_t n_pools) {
         {4096, {0, 0}}, {4096, {0, 0}}, {4096, {0, 0}}, {4096, {0, 0}}};
     const uint32_t m = begin_method(p, name);
     arenaut_error err = {0};
-    assert_ok(arenaut_program_set_given_pools(p, m, pools, n_pools, &err), err);
+    assert_ok(arn_program_set_given_pools(p, m, pools, n_pools, &err), err);
 }
 
 static uint32_t placed(arenaut_program *p, const char *name, uint64_t bytes, uint32_t pool,
@@ -60,7 +61,7 @@ TEST(a_view_that_was_left_out_is_found) {
     expect_life(l, "a", "[1,3)");
     assert_int_equal(l->buffer[v], l->buffer[a]);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_view_of_an_input_is_found) {
@@ -72,7 +73,7 @@ TEST(a_view_of_an_input_is_found) {
     finish_program(p);
     recover(p);
     expect_view(p, v, x, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(the_last_to_touch_the_bytes_counts) {
@@ -88,7 +89,7 @@ TEST(the_last_to_touch_the_bytes_counts) {
     recover(p);
     expect_view(p, v, b, 0);
     assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_part_keeps_its_distance) {
@@ -102,7 +103,7 @@ TEST(a_part_keeps_its_distance) {
     finish_program(p);
     recover(p);
     expect_view(p, v, a, 32);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Written in pieces that lie side by side, read as one, with nothing that spans it all. */
@@ -124,7 +125,7 @@ TEST(pieces_of_no_tensor_get_one) {
     expect_view(p, a, n, 0);
     expect_view(p, b, n, 64);
     expect_view(p, v, n, 32);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_whole_is_made_of_what_is_written_inside) {
@@ -140,7 +141,7 @@ TEST(a_whole_is_made_of_what_is_written_inside) {
     recover(p);
     expect_view(p, a, all, 0);
     expect_view(p, b, all, 64);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(view_ops_stand_where_their_operand_is) {
@@ -154,7 +155,7 @@ TEST(view_ops_stand_where_their_operand_is) {
     finish_program(p);
     recover(p);
     expect_view(p, v, a, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(view_ops_without_a_place_stand_there_too_and_views_of_them) {
@@ -176,7 +177,7 @@ TEST(view_ops_without_a_place_stand_there_too_and_views_of_them) {
     arenaut_lowering *l = lower_program(p, "executorch");
     expect_life(l, "a", "[1,5)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_nobody_wrote_is_state) {
@@ -193,7 +194,7 @@ TEST(what_nobody_wrote_is_state) {
     arenaut_lowering *l = lower_program(p, "executorch");
     expect_life(l, "s", "[0,3)");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_result_that_nobody_wrote_is_state) {
@@ -205,7 +206,7 @@ TEST(a_result_that_nobody_wrote_is_state) {
     finish_program(p);
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(an_update_of_what_was_never_read_is_of_state) {
@@ -217,7 +218,7 @@ TEST(an_update_of_what_was_never_read_is_of_state) {
     finish_program(p);
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(programs_without_arenas_are_left_alone) {
@@ -230,7 +231,7 @@ TEST(programs_without_arenas_are_left_alone) {
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_INTERMEDIATE);
     assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- what the file itself calls state ---- */
@@ -281,7 +282,7 @@ TEST(an_activation_over_declared_state_destroys_it) {
             assert_int_not_equal(l->buffer[a], l->buffer[s]);
             expect_life(l, "s", "[0,4)");
             arenaut_lowering_free(l);
-            arenaut_program_free(p);
+            arn_program_free(p);
         }
     }
 }
@@ -299,7 +300,7 @@ TEST(a_view_of_declared_state_is_found) {
         recover(p);
         expect_view(p, v, s, 32);
         assert_int_equal(replay_given(p), ARENAUT_RULE_NONE);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -319,7 +320,7 @@ TEST(a_view_of_declared_state_does_not_join_it_with_others) {
     expect_view(p, v, s, 0);
     assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
     assert_int_equal(replay_given(p), ARENAUT_RULE_CLOBBERED);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* An op updates `s` and returns it as `t`; `a`, where there is one, is in its place before. */
@@ -338,7 +339,7 @@ TEST(what_updates_declared_state_returns_it) {
         recover(p);
         expect_view(p, t, s, 0);
         assert_int_equal(replay_given(p), clobbered ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_NONE);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -352,7 +353,7 @@ TEST(a_method_without_ops_has_no_list_of_ops) {
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     assert_int_equal(replay_given(p), ARENAUT_RULE_NONE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- flow ---- */
@@ -372,7 +373,7 @@ TEST(both_sides_of_a_branch_are_looked_at) {
     recover(p);
     expect_view(p, b, a, 0);
     expect_view(p, v, a, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_is_jumped_over_wrote_nothing) {
@@ -387,7 +388,7 @@ TEST(what_is_jumped_over_wrote_nothing) {
     recover(p);
     assert_int_equal(p->tensors[v].cls, ARENAUT_STATE);
     assert_int_equal(p->tensors[v].view_of, ARENAUT_NONE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(the_place_of_what_others_are_moved_to_says_nothing) {
@@ -402,7 +403,7 @@ TEST(the_place_of_what_others_are_moved_to_says_nothing) {
     recover(p);
     assert_int_equal(p->tensors[r].view_of, ARENAUT_NONE);
     assert_int_equal(p->tensors[r].cls, ARENAUT_INTERMEDIATE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- delegates ---- */
@@ -425,7 +426,7 @@ TEST(first_touched_by_a_delegate_is_its_result) {
     assert_int_equal(p->ops[2].n_outputs, 1);
     assert_int_equal(p->ops[2].outputs[0], inside);
     assert_int_equal(p->tensors[inside].view_of, ARENAUT_NONE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_view_given_to_a_delegate_has_size_type_and_place) {
@@ -440,7 +441,7 @@ TEST(a_view_given_to_a_delegate_has_size_type_and_place) {
     expect_view(p, v, a, 0);
     assert_int_equal(p->ops[1].n_outputs, 1);
     assert_int_equal(p->ops[1].outputs[0], y);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Without a result there would be no call; the last one is where a value before has been. */
@@ -458,7 +459,7 @@ TEST(the_last_argument_of_a_delegate_is_a_result) {
     assert_int_equal(p->ops[2].n_inputs, 1);
     assert_int_equal(p->ops[2].n_outputs, 1);
     assert_int_equal(p->ops[2].outputs[0], y);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(state_that_a_delegate_reads_is_updated_later) {
@@ -472,7 +473,7 @@ TEST(state_that_a_delegate_reads_is_updated_later) {
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     assert_int_equal(p->ops[0].n_inputs, 2);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- several methods ---- */
@@ -514,7 +515,7 @@ TEST(an_arena_of_state_is_one_block_for_all_methods) {
     assert_int_equal(l->problem->size[l->buffer[v.get_state]], 192);
     assert_int_equal(l->problem->n_pools, 3); /* one for each method, and the one they share */
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(named_state_of_such_arenas_is_shared_by_name) {
@@ -531,7 +532,7 @@ TEST(named_state_of_such_arenas_is_shared_by_name) {
     assert_int_equal(arenaut_check_replay(p, &placement, NULL, NULL, &finding, NULL),
                      ARENAUT_REJECTED);
     assert_int_equal(finding.rule, ARENAUT_RULE_STATE_LOST);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(named_state_among_other_tensors_is_each_methods_own) {
@@ -542,7 +543,7 @@ TEST(named_state_among_other_tensors_is_each_methods_own) {
     assert_int_not_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
     assert_int_equal(l->problem->n_pools, 2);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
@@ -553,7 +554,7 @@ TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
     assert_int_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
     assert_int_equal(l->problem->n_pools, 1); /* so that it has one offset */
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- memory ---- */
@@ -563,10 +564,10 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     arenaut_program *p = NULL;
     arenaut_error err = {0};
     const arenaut_given_pool pool = {4096, {0, 0}};
-    arenaut_status st = arenaut_program_new(allocator, &p, &err);
+    arenaut_status st = arn_program_new(allocator, &p, &err);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_program_add_method(p, "forward", true, NULL, &err);
-    if (st == ARENAUT_OK) st = arenaut_program_set_given_pools(p, 0, &pool, 1, &err);
+    st = arn_program_add_method(p, "forward", true, NULL, &err);
+    if (st == ARENAUT_OK) st = arn_program_set_given_pools(p, 0, &pool, 1, &err);
     for (uint32_t i = 0; i < 6 && st == ARENAUT_OK; i++) {
         arenaut_tensor t = arenaut_tensor_default();
         t.bytes = 64;
@@ -582,11 +583,11 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
         {.kind = ARENAUT_OP_OUT, .inputs = ids + 4, .n_inputs = 1, .outputs = ids, .n_outputs = 1},
     };
     for (size_t i = 0; i < COUNT_OF(ops) && st == ARENAUT_OK; i++) {
-        st = arenaut_program_add_op(p, &ops[i], NULL, &err);
+        st = arn_program_add_op(p, &ops[i], NULL, &err);
     }
     const arenaut_pass_options options = {.target = arenaut_target_find("executorch")};
     if (st == ARENAUT_OK) st = arenaut_passes_run(p, NULL, &options, NULL, NULL, &err);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return st;
 }
 

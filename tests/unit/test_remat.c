@@ -8,6 +8,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/rematerialize/cost_file.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/remat_machine.h"
@@ -199,8 +200,7 @@ static const arenaut_program *two_ops;
 static bool costs_property(const uint8_t *data, size_t n) {
     uint64_t *costs = NULL;
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_costs_read((const char *)data, n, two_ops, NULL, &costs, &err);
+    const arenaut_status st = arn_costs_read((const char *)data, n, two_ops, NULL, &costs, &err);
     if (st == ARENAUT_OK) free(costs);
     else assert_true(st == ARENAUT_BAD_INPUT && !costs && err.msg[0]);
     return st == ARENAUT_OK;
@@ -210,7 +210,7 @@ TEST(a_cost_file_gives_times_by_method_and_op) {
     arenaut_document d = read_text(NULL, TWO_OPS);
     uint64_t *costs = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_costs_read(COSTS, sizeof COSTS - 1, d.program, NULL, &costs, &err), err);
+    assert_ok(arn_costs_read(COSTS, sizeof COSTS - 1, d.program, NULL, &costs, &err), err);
     assert_int_equal(costs[0], 250);
     assert_int_equal(costs[1], 9);
     free(costs);

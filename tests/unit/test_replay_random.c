@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "ir/program.h"
 #include "support/replay_oracle.h"
 
 /* ---- random programs against the oracle ---- */
@@ -124,5 +125,5 @@ TEST(two_hundred_thousand_ops_take_little_time) {
     assert_int_equal(finding.rule, ARENAUT_RULE_ARGUMENTS);
     free(pool);
     free(offset);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

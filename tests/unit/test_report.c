@@ -7,6 +7,7 @@
 #include <arenaut/report.h>
 
 #include "ir/lifetimes.h"
+#include "ir/program.h"
 #include "report/label.h"
 #include "report/picture.h"
 #include "support/fuse.h"
@@ -79,7 +80,7 @@ static void drop(subject *s) {
     arenaut_plan_free(s->plan);
     arenaut_plan_free(s->baseline);
     arenaut_lowering_free(s->lowering);
-    arenaut_program_free(s->program);
+    arn_program_free(s->program);
     arenaut_problem_free(s->problem);
 }
 

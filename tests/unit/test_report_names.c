@@ -6,6 +6,7 @@
 #include <arenaut/check.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "report/label.h"
 #include "support/documents.h"
 #include "support/lowerings.h"
@@ -136,7 +137,7 @@ TEST(reports_on_hostile_programs_are_bounded) {
         expect_sound(&result);
         arenaut_plan_free(plan);
         arenaut_lowering_free(lowering);
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
@@ -43,7 +44,7 @@ static void expect_b_over(arenaut_program *p, const char *base) {
     arenaut_lowering *l = lower_program(p, "generic");
     expect_base(l, "b", base);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_dying_input_may_be_written_over) { expect_b_over(chain(), "a"); }
@@ -103,7 +104,7 @@ TEST(an_input_may_be_overwritten_unless_it_is_preserved) {
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_base(l, "b", NULL); /* although x ends at this very op */
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(other_bytes_forbid_it) {
@@ -223,7 +224,7 @@ TEST(each_base_has_one_child_and_each_child_one_base) {
     expect_base(l, "b", "a");
     expect_base(l, "spare", NULL);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 
     static const arenaut_in_place two_inputs[] = {{0, 1}, {0, 0}};
     p = begin_chain();
@@ -245,7 +246,7 @@ TEST(chains_go_from_buffer_to_buffer) {
     expect_base(l, "b", "a");
     expect_base(l, "y", "b");
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* The pair stands at an op that never runs; another op, which has none, makes them meet. */

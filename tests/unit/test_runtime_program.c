@@ -6,6 +6,7 @@
 
 #include <arenaut/runtime_plan.h>
 
+#include "ir/program.h"
 #include "support/aligned.h"
 #include "support/bytes.h"
 #include "support/documents.h"
@@ -162,11 +163,11 @@ TEST(methods_share_memory_and_keep_their_state) {
     const arenaut_result result = {
         .program = p, .lowering = lowering, .problem = lowering->problem, .plan = plan};
     assert_ok(arenaut_static_program_new(&result, NULL, &made, &err), err);
-    const uint64_t fingerprint = arenaut_program_fingerprint(p);
+    const uint64_t fingerprint = arn_program_fingerprint(p);
     const size_t arena = (size_t)plan->total;
     arenaut_plan_free(plan);
     arenaut_lowering_free(lowering);
-    arenaut_program_free(p); /* nothing of these is needed any more */
+    arn_program_free(p); /* nothing of these is needed any more */
 
     unsigned char *block = aligned_take(64, arena);
     const arenaut_span pool[] = {{block, arena}};

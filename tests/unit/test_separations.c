@@ -4,6 +4,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/certificate.h"
+#include "planners/bounds/bounds.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/problems.h"
@@ -180,7 +182,7 @@ TEST(fixed_buffers_that_overlap_too_far_have_no_plan) {
         arenaut_plan *plan = NULL;
         arenaut_finding finding;
         arenaut_error err = {0};
-        if (arenaut_problem_features(p) & ~planner->handles) continue;
+        if (arn_problem_features(p) & ~planner->handles) continue;
         assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_NO_PLAN);
         assert_int_equal(plan->witness.n_buffers, 2);
         assert_ok(arenaut_check_plan(p, plan, NULL, &finding, &err), err);
@@ -327,7 +329,7 @@ TEST(problems_and_plans_keep_them_in_json) {
     assert_non_null(strstr(written.bytes, "{\"upper\": 0, \"lower\": 1, \"distance\": -7}"));
     arenaut_document again = read_text(NULL, written.bytes);
     assert_int_equal(again.problem->separation[0].distance, -7);
-    assert_int_equal(arenaut_problem_digest(d.problem), arenaut_problem_digest(again.problem));
+    assert_int_equal(arn_problem_digest(d.problem), arn_problem_digest(again.problem));
     arenaut_document_free(&again);
     arenaut_text_free(&written);
     arenaut_document_free(&d);

@@ -10,6 +10,8 @@
 #include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 
+#include "ir/expr.h"
+#include "ir/program.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 
@@ -84,7 +86,7 @@ TEST(every_operator_gives_the_shape_of_a_real_run) {
 
 static void bind(arenaut_program *program, const char *name, int64_t min, int64_t max) {
     arenaut_error err = {0};
-    assert_ok(arenaut_program_bind(program, name, min, max, &err), err);
+    assert_ok(arn_program_bind(program, name, min, max, &err), err);
 }
 
 static void assert_dims(const arenaut_program *p, const char *name, const char *dims) {
@@ -174,9 +176,9 @@ static made make_op(const char *op, uint32_t n, const int64_t dims[][4], const u
     made m = {.n = 0};
     arenaut_error err = {0};
     uint32_t output;
-    assert_ok(arenaut_program_new(NULL, &m.program, &err), err);
-    assert_ok(arenaut_program_set_dialect(m.program, "onnx", &err), err);
-    assert_ok(arenaut_program_add_method(m.program, "main", true, NULL, &err), err);
+    assert_ok(arn_program_new(NULL, &m.program, &err), err);
+    assert_ok(arn_program_set_dialect(m.program, "onnx", &err), err);
+    assert_ok(arn_program_add_method(m.program, "main", true, NULL, &err), err);
     for (uint32_t i = 0; i < n; i++) add(&m, "in", ARENAUT_INPUT, ranks[i], dims[i]);
     output = add(&m, "out", ARENAUT_OUTPUT, stated_rank, stated);
     const arenaut_op row = {.name = op,
@@ -185,7 +187,7 @@ static made make_op(const char *op, uint32_t n, const int64_t dims[][4], const u
                             .inputs = m.ids,
                             .n_outputs = 1,
                             .outputs = &output};
-    assert_ok(arenaut_program_add_op(m.program, &row, NULL, &err), err);
+    assert_ok(arn_program_add_op(m.program, &row, NULL, &err), err);
     assert_ok(arenaut_program_set_method_io(m.program, 0, m.ids, n, &output, 1, &err), err);
     return m;
 }
@@ -199,7 +201,7 @@ static void assert_refused(const char *op, uint32_t n, const int64_t dims[][4],
     if (st != ARENAUT_BAD_INPUT || !strstr(err.msg, told) || !strstr(err.msg, op)) {
         fail_msg("%s: %s: %s", op, arenaut_status_text(st), err.msg);
     }
-    arenaut_program_free(m.program);
+    arn_program_free(m.program);
 }
 
 TEST(shapes_that_contradict_one_another_are_named) {
@@ -233,7 +235,7 @@ TEST(stale_sizes_give_way_to_inferred_ones) {
     assert_ok(try_passes(m.program, "", &err), err);
     assert_dims(m.program, "out", "6x5");
     assert_int_equal(find_tensor(m.program, "out")->bytes, 120);
-    arenaut_program_free(m.program);
+    arn_program_free(m.program);
 }
 
 TEST(sizes_past_63_bits_are_refused) {
@@ -243,7 +245,7 @@ TEST(sizes_past_63_bits_are_refused) {
     arenaut_error err = {0};
     assert_ok(try_passes(m.program, "", &err), err);
     assert_true(find_tensor(m.program, "out")->unsized);
-    arenaut_program_free(m.program);
+    arn_program_free(m.program);
 }
 
 /* ---- calls ---- */
@@ -260,7 +262,7 @@ static void add_calling_op(made *m, uint32_t method, arenaut_op_kind kind, uint3
                            .inputs = m->ids,
                            .target = carries};
     arenaut_error err = {0};
-    assert_ok(arenaut_program_add_op(m->program, &op, NULL, &err), err);
+    assert_ok(arn_program_add_op(m->program, &op, NULL, &err), err);
 }
 
 /* Forty methods, each of which calls the next on both sides of a branch: 2^40 visits. */
@@ -268,31 +270,31 @@ TEST(calls_that_multiply_come_to_an_end) {
     enum { METHODS = 40 };
     made m = {.n = 0};
     arenaut_error err = {0};
-    assert_ok(arenaut_program_new(NULL, &m.program, &err), err);
-    assert_ok(arenaut_program_set_dialect(m.program, "onnx", &err), err);
+    assert_ok(arn_program_new(NULL, &m.program, &err), err);
+    assert_ok(arn_program_set_dialect(m.program, "onnx", &err), err);
     for (uint32_t i = 0; i < METHODS; i++) {
-        assert_ok(arenaut_program_add_method(m.program, "m", i == 0, NULL, &err), err);
+        assert_ok(arn_program_add_method(m.program, "m", i == 0, NULL, &err), err);
         const int64_t one[] = {1};
         if (i == 0) add(&m, "flag", ARENAUT_INPUT, 1, one);
         m.program->tensors[m.ids[0]].method = ARENAUT_NONE;
         if (i + 1 < METHODS) add_calling_op(&m, i, ARENAUT_OP_IF, i + 1, 0);
     }
     assert_ok(try_passes(m.program, "", &err), err);
-    arenaut_program_free(m.program);
+    arn_program_free(m.program);
 }
 
 TEST(a_loop_cannot_carry_more_than_it_has) {
     made m = {.n = 0};
     arenaut_error err = {0};
     const int64_t one[] = {1};
-    assert_ok(arenaut_program_new(NULL, &m.program, &err), err);
-    assert_ok(arenaut_program_add_method(m.program, "main", true, NULL, &err), err);
+    assert_ok(arn_program_new(NULL, &m.program, &err), err);
+    assert_ok(arn_program_add_method(m.program, "main", true, NULL, &err), err);
     add(&m, "x", ARENAUT_INPUT, 1, one);
     add_calling_op(&m, 0, ARENAUT_OP_LOOP, 1, 4000000000u);
-    assert_ok(arenaut_program_add_method(m.program, "body", false, NULL, &err), err);
+    assert_ok(arn_program_add_method(m.program, "body", false, NULL, &err), err);
     assert_int_equal(try_passes(m.program, "", &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "carries 4000000000 values"));
-    arenaut_program_free(m.program);
+    arn_program_free(m.program);
 }
 
 /* ---- memory ---- */
@@ -306,7 +308,7 @@ static arenaut_status read_and_infer(void *context, const arenaut_allocator *all
     arenaut_status st = try_read("onnx", bytes, size, allocator, &document, &err);
     free(bytes);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_program_bind(document.program, "N", 1, 4, &err);
+    st = arn_program_bind(document.program, "N", 1, 4, &err);
     if (st == ARENAUT_OK) st = try_passes(document.program, "", &err);
     arenaut_document_free(&document);
     return st;

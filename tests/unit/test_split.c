@@ -6,9 +6,14 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/find_within.h"
+#include "rewrite/split/pareto_front.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"
 #include "support/image_program.h"
+#include "support/unbudgeted.h"
 
 static const window_form three = {{3, 3}, {1, 1}, {1, 1}, true};
 static const window_form halving = {{3, 3}, {2, 2}, {1, 1}, true};
@@ -56,9 +61,9 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stag
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
-    assert_int_equal(arenaut_program_fingerprint(rewrite->program), rewrite->after);
-    assert_int_equal(arenaut_program_fingerprint(p), rewrite->before);
+    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_int_equal(arn_program_fingerprint(rewrite->program), rewrite->after);
+    assert_int_equal(arn_program_fingerprint(p), rewrite->before);
     if (check(p, rewrite, &finding) != ARENAUT_OK) fail_msg("%s", finding.msg);
     assert_int_equal(finding.rule, ARENAUT_RULE_NONE);
     assert_true(computes_the_same(p, rewrite));
@@ -82,8 +87,8 @@ TEST(channels_are_computed_once_and_joined) {
     assert_int_equal(rewrite->n_ops, 4 * 2 + 1 + 1);
     assert_int_equal(count_ops(rewrite, "CONCATENATION", true), 1);
     assert_int_equal(rewrite->macs, rewrite->macs_before);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(numbers_of_tensors_that_are_gone_are_used_again) {
@@ -101,8 +106,8 @@ TEST(numbers_of_tensors_that_are_gone_are_used_again) {
     assert_int_equal(p->n_tensors - same, 4);
     assert_int_equal(rewrite->program->methods[0].inputs[0], p->methods[0].inputs[0]);
     assert_int_equal(rewrite->program->methods[0].outputs[0], p->methods[0].outputs[0]);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(rows_are_computed_again_or_kept) {
@@ -114,10 +119,10 @@ TEST(rows_are_computed_again_or_kept) {
         assert_true(rows->macs > rows->macs_before);
         assert_int_equal(keeping->macs, keeping->macs_before);
         assert_true(keeping->n_ops > rows->n_ops);
-        arenaut_rewrite_free(rows);
-        arenaut_rewrite_free(keeping);
+        arn_rewrite_free(rows);
+        arn_rewrite_free(keeping);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* The first and the last row tile see an edge, so two of five are other than the rest. */
@@ -144,10 +149,10 @@ TEST(tiles_that_are_alike_call_one_method) {
             assert_int_equal(made->tensors[op->inputs[0]].cls, ARENAUT_CONSTANT);
         }
         assert_in_range(n, 3, 4);
-        arenaut_rewrite_free(calls);
-        arenaut_rewrite_free(copies);
+        arn_rewrite_free(calls);
+        arn_rewrite_free(copies);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* The runtime keeps something of each tensor. */
@@ -170,8 +175,8 @@ TEST(sizes_that_are_the_same_are_one_tensor) {
         }
     }
     assert_true(n > 6);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(many_tiles_are_joined_in_steps) {
@@ -182,18 +187,18 @@ TEST(many_tiles_are_joined_in_steps) {
         assert_true(rewrite->program->ops[i].n_inputs <= 10);
     }
     assert_int_equal(count_ops(rewrite, "CONCATENATION", true), 4);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(no_groups_leave_the_program_as_it_is) {
     arenaut_program *p = block();
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, NULL, 0, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, NULL, 0, NULL, &rewrite, &err), err);
     assert_int_equal(rewrite->before, rewrite->after);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* ---- tiles of unequal size ---- */
@@ -247,11 +252,11 @@ TEST(no_tiles_need_less_than_fitted_ones) {
             assert_int_equal(all, CHANNELS);
             assert_int_equal(most_alive(counts, n, over),
                              least_of_all(tried, n, 0, CHANNELS, over));
-            arenaut_rewrite_free(split(p, stage));
+            arn_rewrite_free(split(p, stage));
         }
     }
     arn_tile_graph_free(&graph);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- refusals ---- */
@@ -259,7 +264,7 @@ TEST(no_tiles_need_less_than_fitted_ones) {
 static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
     assert_null(rewrite);
 }
@@ -285,7 +290,7 @@ TEST(groups_that_cannot_be_tiled_are_refused_with_the_reason) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) expect_refused(p, cases[i].stage, cases[i].why);
     p->tensors[p->ops[1].inputs[1]].cls = ARENAUT_STATE;
     expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_ROWS}, "cannot be split");
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(programs_whose_result_nothing_makes_are_not_split) {
@@ -294,9 +299,9 @@ TEST(programs_whose_result_nothing_makes_are_not_split) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     ((uint32_t *)p->ops[2].outputs)[0] = ARENAUT_NONE;
-    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "nothing has written it"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(weights_that_ops_compute_are_not_copied_for_each_call) {
@@ -308,10 +313,10 @@ TEST(weights_that_ops_compute_are_not_copied_for_each_call) {
     const uint32_t y = add_conv(p, x, 4, three);
     ((uint32_t *)p->ops[1].inputs)[1] = computed;
     finish_images(p, x, add_conv(p, y, 4, three));
-    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 3, 6, ARENAUT_SPLIT_ROWS}));
+    arn_rewrite_free(split(p, (arenaut_split_stage){0, 3, 6, ARENAUT_SPLIT_ROWS}));
     expect_refused(p, (arenaut_split_stage){0, 3, 6, ARENAUT_SPLIT_ROWS_CALLED}, "compute");
-    arenaut_rewrite_free(split(p, (arenaut_split_stage){2, 1, 6, ARENAUT_SPLIT_ROWS_CALLED}));
-    arenaut_program_free(p);
+    arn_rewrite_free(split(p, (arenaut_split_stage){2, 1, 6, ARENAUT_SPLIT_ROWS_CALLED}));
+    arn_program_free(p);
 }
 
 TEST(types_that_no_op_can_move_are_not_split) {
@@ -320,7 +325,7 @@ TEST(types_that_no_op_can_move_are_not_split) {
         arenaut_program *p = block();
         for (uint32_t t = 0; t < p->n_tensors; t++) p->tensors[t].dtype = types[i];
         expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_ROWS}, "cannot be split");
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -343,20 +348,20 @@ TEST(row_tiles_of_weights_that_may_be_infinite_are_not_padded) {
     make_float(p, true);
     arenaut_rewrite *padded = split(p, rows);
     assert_true(count_ops(padded, "PAD", true) > 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
     p = residual();
     make_float(p, false);
     arenaut_rewrite *cropped = split(p, rows);
     assert_int_equal(count_ops(cropped, "PAD", true), 0);
     arenaut_program *const made = padded->program;
     for (uint32_t t = 0; t < made->n_tensors; t++) made->tensors[t].finite = false;
-    padded->before = arenaut_program_fingerprint(p);
-    padded->after = arenaut_program_fingerprint(made);
+    padded->before = arn_program_fingerprint(p);
+    padded->after = arn_program_fingerprint(made);
     assert_int_equal(check(p, padded, &finding), ARENAUT_REJECTED);
     assert_int_equal(finding.rule, ARENAUT_RULE_REWRITE);
-    arenaut_rewrite_free(padded);
-    arenaut_rewrite_free(cropped);
-    arenaut_program_free(p);
+    arn_rewrite_free(padded);
+    arn_rewrite_free(cropped);
+    arn_program_free(p);
 }
 
 TEST(kernels_that_look_at_the_whole_image_are_not_split) {
@@ -367,7 +372,7 @@ TEST(kernels_that_look_at_the_whole_image_are_not_split) {
         p->tensors[t].bytes *= 4;
     }
     expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "cannot be split");
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(groups_must_not_overlap) {
@@ -376,9 +381,9 @@ TEST(groups_must_not_overlap) {
                                           {1, 1, 2, ARENAUT_SPLIT_ROWS}};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arenaut_split(p, stages, 2, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, stages, 2, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "begins within the group before it"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- findings of the checker ---- */
@@ -406,8 +411,8 @@ TEST(channels_of_a_convolution_in_groups_are_not_taken_for_those_of_a_part) {
     }
     halve_inputs(&p->tensors[weights]);
     expect_found(p, rewrite, "other channels than its weights");
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* x + state, then the state is written; the two change places. */
@@ -422,7 +427,7 @@ TEST(a_reader_of_state_stays_before_its_writer) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     const arenaut_split_stage stage = {2, 1, 2, ARENAUT_SPLIT_ROWS};
-    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, NULL), ARENAUT_OK);
+    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, NULL), ARENAUT_OK);
     assert_int_equal(check(p, rewrite, &finding), ARENAUT_OK);
     const arenaut_op first = rewrite->program->ops[0];
     rewrite->program->ops[0] = rewrite->program->ops[1];
@@ -430,8 +435,8 @@ TEST(a_reader_of_state_stays_before_its_writer) {
     rewrite->ops[0] = 1;
     rewrite->ops[1] = 0;
     expect_found(p, rewrite, "runs before it is left out");
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(state_is_not_copied) {
@@ -443,8 +448,8 @@ TEST(state_is_not_copied) {
     arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){1, 1, 2, ARENAUT_SPLIT_ROWS});
     p->tensors[relu].cls = rewrite->program->tensors[relu].cls = ARENAUT_STATE;
     expect_found(p, rewrite, "copies state");
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* ---- random programs ---- */
@@ -522,7 +527,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
         const arenaut_split_stage stage = random_stage(&r, p);
         arenaut_rewrite *rewrite = NULL;
         arenaut_finding finding;
-        if (arenaut_split(p, &stage, 1, NULL, &rewrite, NULL) == ARENAUT_OK) {
+        if (arn_split(p, &stage, 1, NULL, &rewrite, NULL) == ARENAUT_OK) {
             n_split++;
             n_called += rewrite->program->n_methods > 1;
             if (check(p, rewrite, &finding) != ARENAUT_OK) {
@@ -530,7 +535,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
             }
             if (!computes_the_same(p, rewrite)) fail_msg("seed %u", (unsigned)seed);
             spoil(&r, rewrite);
-            const bool valid = arenaut_program_validate(rewrite->program, NULL) == ARENAUT_OK;
+            const bool valid = arn_program_validate(rewrite->program, NULL) == ARENAUT_OK;
             const arenaut_status st = check(p, rewrite, &finding);
             n_spoiled += valid;
             n_rejected += valid && st == ARENAUT_REJECTED;
@@ -539,8 +544,8 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
                          (unsigned)seed);
             }
         }
-        arenaut_rewrite_free(rewrite);
-        arenaut_program_free(p);
+        arn_rewrite_free(rewrite);
+        arn_program_free(p);
     }
     assert_true(n_split > 500 && n_called > 100 && n_spoiled > 400);
     assert_true(n_rejected > n_spoiled / 4);
@@ -608,7 +613,7 @@ TEST(cropped_tiles_get_the_fewest_rows_that_make_theirs) {
         }
         arn_row_tiles_free(&tiles);
         arn_tile_graph_free(&graph);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     assert_true(n_tiles > 500);
 }
@@ -628,7 +633,7 @@ TEST(windows_with_long_strides_are_cropped_after_few_tries) {
     assert_in_range(tiles.places, 100, stage.pieces * 2000);
     arn_row_tiles_free(&tiles);
     arn_tile_graph_free(&graph);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- the search ---- */
@@ -636,7 +641,7 @@ TEST(windows_with_long_strides_are_cropped_after_few_tries) {
 static arenaut_split_front *find(const arenaut_program *p, const arenaut_split_options *options) {
     arenaut_split_front *front = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_split_find(p, options, NULL, &front, &err), err);
+    assert_ok(split_find(p, options, NULL, &front, &err), err);
     assert_true(front->n_choices > 0);
     assert_int_equal(front->choices[0].n_stages, 0);
     return front;
@@ -662,10 +667,10 @@ TEST(choices_are_worth_their_ops_and_can_be_made) {
     assert_int_equal(again->n_choices, front->n_choices);
     assert_int_equal(least(again)->n_stages, 1);
     assert_memory_equal(least(front)->stages, least(again)->stages, sizeof *again->choices->stages);
-    arenaut_rewrite_free(split(p, least(front)->stages[0]));
-    arenaut_split_front_free(front);
-    arenaut_split_front_free(again);
-    arenaut_program_free(p);
+    arn_rewrite_free(split(p, least(front)->stages[0]));
+    arn_split_front_free(front);
+    arn_split_front_free(again);
+    arn_program_free(p);
 }
 
 TEST(budgets_are_kept) {
@@ -681,21 +686,20 @@ TEST(budgets_are_kept) {
         arenaut_rewrite *rewrite = NULL;
         arenaut_split_front *front = find(p, &few);
         const uint32_t n = least(front)->n_stages;
-        assert_int_equal(arenaut_split(p, least(front)->stages, n, NULL, &rewrite, NULL),
-                         ARENAUT_OK);
+        assert_int_equal(arn_split(p, least(front)->stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
         assert_true(rewrite->n_ops <= rewrite->n_ops_before + limits[i]);
         assert_true(limits[i] == 0 ? n == 0 : limits[i] < 40 || n > 0);
-        arenaut_rewrite_free(rewrite);
-        arenaut_split_front_free(front);
+        arn_rewrite_free(rewrite);
+        arn_split_front_free(front);
         front = find(p, &once);
         assert_int_equal(
-            arenaut_split(p, least(front)->stages, least(front)->n_stages, NULL, &rewrite, NULL),
+            arn_split(p, least(front)->stages, least(front)->n_stages, NULL, &rewrite, NULL),
             ARENAUT_OK);
         assert_int_equal(rewrite->macs, rewrite->macs_before);
-        arenaut_rewrite_free(rewrite);
-        arenaut_split_front_free(front);
+        arn_rewrite_free(rewrite);
+        arn_split_front_free(front);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* x ─ CONV ─ CONV ─ …, each with weights that an op computes, or not. */
@@ -720,8 +724,8 @@ static uint64_t effort_of(arenaut_program *p) {
     arenaut_split_front *front = find(p, NULL);
     const uint64_t effort = front->effort;
     assert_true(front->n_choices > 1);
-    arenaut_split_front_free(front);
-    arenaut_program_free(p);
+    arn_split_front_free(front);
+    arn_program_free(p);
     return effort;
 }
 
@@ -738,12 +742,12 @@ TEST(effort_bounds_the_search) {
         assert_int_equal(again->effort, front->effort);
         assert_int_equal(again->n_choices, front->n_choices);
         last = front->effort;
-        arenaut_split_front_free(front);
-        arenaut_split_front_free(again);
+        arn_split_front_free(front);
+        arn_split_front_free(again);
     }
-    assert_true(usual->effort < arenaut_split_default_effort() / 4);
-    arenaut_split_front_free(usual);
-    arenaut_program_free(p);
+    assert_true(usual->effort < arn_split_default_effort() / 4);
+    arn_split_front_free(usual);
+    arn_program_free(p);
 }
 
 /* Cropped tiles are tried if an op pads, and no group begins or ends with ops on constants. */
@@ -758,8 +762,8 @@ TEST(small_programs_are_not_worth_splitting) {
     arenaut_program *p = residual();
     arenaut_split_front *front = find(p, NULL);
     assert_int_equal(front->n_choices, 1);
-    arenaut_split_front_free(front);
-    arenaut_program_free(p);
+    arn_split_front_free(front);
+    arn_program_free(p);
 }
 
 static arenaut_split_options lying_over(const char *kernels) {
@@ -777,9 +781,9 @@ TEST(results_that_overlap_anyway_are_not_tiled) {
     arenaut_split_front *apart = find(p, NULL), *lying = find(p, &over);
     assert_int_equal(least(apart)->n_stages, 1);
     assert_int_equal(least(lying)->n_stages, 0);
-    arenaut_split_front_free(apart);
-    arenaut_split_front_free(lying);
-    arenaut_program_free(p);
+    arn_split_front_free(apart);
+    arn_split_front_free(lying);
+    arn_program_free(p);
 }
 
 /* The need of a tiled program with its results over operands, by the plan. */
@@ -791,14 +795,14 @@ static uint64_t planned_over(const arenaut_program *p, const arenaut_split_choic
     arenaut_lowering *lowering = NULL;
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, choice->stages, choice->n_stages, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, choice->stages, choice->n_stages, NULL, &rewrite, &err), err);
     assert_ok(arenaut_passes_run(rewrite->program, "overlaps", &options, NULL, NULL, &err), err);
     assert_ok(arenaut_lower(rewrite->program, target, &over, NULL, &lowering, &err), err);
     assert_ok(arenaut_plan_make(lowering->problem, NULL, NULL, &plan, &err), err);
     const uint64_t bytes = plan->arena[0];
     arenaut_plan_free(plan);
     arenaut_lowering_free(lowering);
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
     return bytes;
 }
 
@@ -815,9 +819,9 @@ TEST(groups_for_results_over_operands_are_others_and_need_less_so) {
     arenaut_split_front *apart = find(p, NULL), *lying = find(p, &over);
     assert_true(least(apart)->n_stages > 0 && least(lying)->n_stages > 0);
     assert_true(planned_over(p, least(lying)) < planned_over(p, least(apart)));
-    arenaut_split_front_free(apart);
-    arenaut_split_front_free(lying);
-    arenaut_program_free(p);
+    arn_split_front_free(apart);
+    arn_split_front_free(lying);
+    arn_program_free(p);
 }
 
 /* Kernels of which nothing is known let nothing lie over anything. */
@@ -832,9 +836,9 @@ TEST(kernels_without_rules_change_nothing) {
     arenaut_split_front *front = find(p, NULL), *silently = find(p, &options);
     assert_true(least(front)->n_stages > 0);
     assert_int_equal(needed(least(silently)), needed(least(front)));
-    arenaut_split_front_free(front);
-    arenaut_split_front_free(silently);
-    arenaut_program_free(p);
+    arn_split_front_free(front);
+    arn_split_front_free(silently);
+    arn_program_free(p);
 }
 
 /* ---- out of memory ---- */
@@ -847,16 +851,16 @@ static arenaut_status work_with(void *context, const arenaut_allocator *allocato
     arenaut_split_front *found = NULL;
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
-    arenaut_status st = arenaut_split(p, stages, 2, allocator, &rewrite, NULL);
+    arenaut_status st = arn_split(p, stages, 2, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
-    if (st == ARENAUT_OK) st = arenaut_split_find(p, &over, allocator, &found, NULL);
-    arenaut_split_front_free(found);
-    arenaut_rewrite_free(rewrite);
+    if (st == ARENAUT_OK) st = split_find(p, &over, allocator, &found, NULL);
+    arn_split_front_free(found);
+    arn_rewrite_free(rewrite);
     return st;
 }
 
 TEST(splitting_survives_every_allocation_failure) {
     arenaut_program *p = block();
     survives_every_allocation_failure(work_with, p);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

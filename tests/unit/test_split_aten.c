@@ -5,6 +5,9 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/split/tile_groups.h"
 #include "support/programs.h"
 
 enum { C = 1, H = 2, W = 3 };
@@ -52,7 +55,7 @@ static uint32_t add_conv(arenaut_program *p, uint32_t x, int64_t channels, int64
 static arenaut_program *chain(int64_t width) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
-    assert_int_equal(arenaut_program_set_dialect(p, "aten", NULL), ARENAUT_OK);
+    assert_int_equal(arn_program_set_dialect(p, "aten", NULL), ARENAUT_OK);
     const uint32_t x = add(p, ARENAUT_INPUT, 1, 8, 64, width);
     const uint32_t wide = add_conv(p, x, 16, 1), relu = add_image(p, 16, 64, width);
     ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(wide), OUT(relu));
@@ -66,7 +69,7 @@ static arenaut_program *chain(int64_t width) {
            ATTRIBUTES(INTS("kernel_shape", 3, 3), INTS("strides", 2, 2), INTS("pads", 1, 1, 1, 1)));
     p->tensors[pool].cls = ARENAUT_OUTPUT;
     assert_int_equal(arenaut_program_set_method_io(p, 0, &x, 1, &pool, 1, NULL), ARENAUT_OK);
-    assert_int_equal(arenaut_program_validate(p, NULL), ARENAUT_OK);
+    assert_int_equal(arn_program_validate(p, NULL), ARENAUT_OK);
     return p;
 }
 
@@ -75,7 +78,7 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_mode mode)
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
     if (arenaut_check_rewrite(p, rewrite, NULL, &finding, &err) != ARENAUT_OK) {
         fail_msg("%s%s", err.msg, finding.msg);
     }
@@ -94,9 +97,9 @@ TEST(small_images_stay_whole) {
     const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(programs_that_write_their_operands_stay_whole) {
@@ -105,9 +108,9 @@ TEST(programs_that_write_their_operands_stay_whole) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     p->ops[1].kind = ARENAUT_OP_IN_PLACE;
-    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "in place"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- findings of the checker ---- */
@@ -140,10 +143,10 @@ TEST(any_wrong_number_is_found) {
                 }
             }
         }
-        arenaut_rewrite_free(rewrite);
+        arn_rewrite_free(rewrite);
     }
     assert_true(n > 200);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
@@ -170,6 +173,6 @@ TEST(any_wrong_tile_is_found) {
         }
     }
     assert_true(n > 10);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }

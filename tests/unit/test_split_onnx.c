@@ -6,7 +6,10 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
 #include "rewrite/split/tile_graph.h"
+#include "rewrite/split/tile_groups.h"
 #include "support/bytes.h"
 #include "support/fuse.h"
 #include "support/programs.h"
@@ -52,7 +55,7 @@ static uint32_t add_numbers(arenaut_program *p, arenaut_dtype dtype, const int64
 static arenaut_program *begin(void) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
-    assert_int_equal(arenaut_program_set_dialect(p, "onnx", NULL), ARENAUT_OK);
+    assert_int_equal(arn_program_set_dialect(p, "onnx", NULL), ARENAUT_OK);
     p->dialect_version = 17;
     return p;
 }
@@ -138,7 +141,7 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stag
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
     if (arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) != ARENAUT_OK) {
         fail_msg("%s", finding.msg);
     }
@@ -174,8 +177,8 @@ TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
     assert_int_equal(n, 4);
     assert_int_equal(count(rewrite, "Pad"), 0);
     assert_int_equal(count(rewrite, "Concat"), 1);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* For each tile: an element of the tile before, or of the image; its place among one; a sum.
@@ -189,8 +192,8 @@ TEST(each_tile_depends_on_the_one_before) {
     assert_int_equal(count(rewrite, "GatherND"), 4);
     assert_int_equal(count(rewrite, "ArgMax"), 4);
     assert_int_equal(count(rewrite, "Add"), 4);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(halo_is_computed_twice_or_kept_in_line_buffers) {
@@ -200,15 +203,15 @@ TEST(halo_is_computed_twice_or_kept_in_line_buffers) {
     assert_true(rows->macs > rows->macs_before);
     assert_int_equal(kept->macs, kept->macs_before);
     assert_true(count(kept, "Concat") > count(rows, "Concat"));
-    arenaut_rewrite_free(rows);
-    arenaut_rewrite_free(kept);
-    arenaut_program_free(p);
+    arn_rewrite_free(rows);
+    arn_rewrite_free(kept);
+    arn_program_free(p);
 }
 
 static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_not_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_OK);
+    assert_int_not_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_OK);
     if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
 }
 
@@ -216,8 +219,8 @@ TEST(low_tiles_become_as_high_as_their_kernels_need) {
     arenaut_program *p = chain();
     arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 2, 40, ARENAUT_SPLIT_ROWS});
     assert_true(rewrite->macs > rewrite->macs_before);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(modes_and_versions_that_have_no_tiles_are_refused) {
@@ -226,7 +229,7 @@ TEST(modes_and_versions_that_have_no_tiles_are_refused) {
     expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_KEPT_CALLED}, "no calls");
     p->dialect_version = 12;
     expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS}, "version 13");
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* Places that depend on the length of the image, or have rounding errors, and other modes. */
@@ -243,9 +246,9 @@ TEST(images_are_resized_in_tiles_if_places_are_exact) {
         const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
         finish(p, x, add_resize(p, x, cases[i].mode, cases[i].place));
         const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_ROWS};
-        if (cases[i].tiled) arenaut_rewrite_free(split(p, stage));
+        if (cases[i].tiled) arn_rewrite_free(split(p, stage));
         else expect_refused(p, stage, "an op in it cannot be tiled");
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -316,10 +319,10 @@ TEST(any_wrong_number_is_found) {
                 }
             }
         }
-        arenaut_rewrite_free(rewrite);
+        arn_rewrite_free(rewrite);
     }
     assert_true(n > 300);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
@@ -354,8 +357,8 @@ TEST(any_wrong_tile_is_found) {
         }
     }
     assert_true(n > 50);
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* A number that a slice begins at comes from elements of which only their count is known. */
@@ -373,8 +376,8 @@ TEST(numbers_that_depend_on_data_are_not_known) {
         op->name = name;
         assert_true(is_accepted(p, rewrite));
     }
-    arenaut_rewrite_free(rewrite);
-    arenaut_program_free(p);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 /* ---- files ---- */
@@ -456,14 +459,14 @@ static arenaut_status split_with(void *context, const arenaut_allocator *allocat
     static const arenaut_split_stage stage = {0, 6, 2, ARENAUT_SPLIT_KEPT};
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
-    arenaut_status st = arenaut_split(context, &stage, 1, allocator, &rewrite, NULL);
+    arenaut_status st = arn_split(context, &stage, 1, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
     return st;
 }
 
 TEST(tiling_and_its_check_survive_every_allocation_failure) {
     arenaut_program *p = chain();
     survives_every_allocation_failure(split_with, p);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

@@ -4,7 +4,11 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "ir/rewrite.h"
+#include "rewrite/split/tile_groups.h"
 #include "support/image_program.h"
+#include "support/unbudgeted.h"
 
 /* A runtime that keeps next to nothing, so that small programs are worth splitting. */
 static const arenaut_arena_layout slim = {.pointer = 4, .op = 4, .tensor = 2};
@@ -52,10 +56,10 @@ static needs needs_of(arenaut_program *p, const arenaut_split_options *options) 
 static bool make(const arenaut_program *p, const arenaut_split_stage *stages, uint32_t n,
                  const arenaut_split_options *options, needs *made, uint64_t *macs) {
     arenaut_rewrite *rewrite = NULL;
-    if (arenaut_split(p, stages, n, NULL, &rewrite, NULL) != ARENAUT_OK) return false;
+    if (arn_split(p, stages, n, NULL, &rewrite, NULL) != ARENAUT_OK) return false;
     *made = needs_of(rewrite->program, options);
     *macs = rewrite->macs > rewrite->macs_before ? rewrite->macs - rewrite->macs_before : 0;
-    arenaut_rewrite_free(rewrite);
+    arn_rewrite_free(rewrite);
     return true;
 }
 
@@ -106,14 +110,14 @@ TEST(the_stated_cost_of_a_choice_is_that_of_its_program) {
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;
         arenaut_error err = {0};
-        assert_ok(arenaut_split_find(p, &options, NULL, &front, &err), err);
+        assert_ok(split_find(p, &options, NULL, &front, &err), err);
         for (uint32_t i = 0; i < front->n_choices; i++) {
             hold_choice(p, &front->choices[i], &options, &before, seed);
             if (i > 0) assert_true(sum_of(&front->choices[i]) < sum_of(&front->choices[i - 1]));
         }
         n_choices += front->n_choices - 1;
-        arenaut_split_front_free(front);
-        arenaut_program_free(p);
+        arn_split_front_free(front);
+        arn_program_free(p);
     }
     assert_true(n_choices > 150);
 }
@@ -150,7 +154,7 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;
         arenaut_split_stage best = {0};
-        assert_int_equal(arenaut_split_find(p, &options, NULL, &front, NULL), ARENAUT_OK);
+        assert_int_equal(split_find(p, &options, NULL, &front, NULL), ARENAUT_OK);
         const uint64_t found = sum_of(&front->choices[front->n_choices - 1]);
         const uint64_t least = best_stage(p, &options, &before, front->floor, &best);
         if (found > least + FEW_BYTES) {
@@ -160,8 +164,8 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
             n_missed++;
         }
         n_found += least < before.alive;
-        arenaut_split_front_free(front);
-        arenaut_program_free(p);
+        arn_split_front_free(front);
+        arn_program_free(p);
     }
     assert_true(n_found > 12);
     assert_int_equal(n_missed, 0);

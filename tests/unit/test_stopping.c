@@ -10,6 +10,7 @@
 
 #include "core/checked.h"
 #include "ir/lifetimes.h"
+#include "planners/bounds/bounds.h"
 #include "planners/bounds/witness.h"
 #include "planners/bounds/load.h"
 #include "planners/exact/exact.h"
@@ -193,7 +194,7 @@ static void assert_stops(const arenaut_problem *problem, const char *planner, ui
 
 /* Every planner that handles the problem; `auto` always has a plan. */
 static void assert_all_stop(arenaut_problem *problem) {
-    const uint32_t features = arenaut_problem_features(problem);
+    const uint32_t features = arn_problem_features(problem);
     for (size_t i = 0; i < arenaut_planner_count(); i++) {
         const arenaut_planner *planner = arenaut_planner_at(i);
         if (features & ~planner->handles) continue;

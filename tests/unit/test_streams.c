@@ -6,6 +6,7 @@
 #include <arenaut/lowering.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/oracle.h"
@@ -167,7 +168,7 @@ static void note_meetings(const sketch *s, const uint32_t *order, void *context)
         }
     }
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(values_conflict_exactly_if_they_meet_in_some_order) {
@@ -193,7 +194,7 @@ TEST(values_conflict_exactly_if_they_meet_in_some_order) {
             }
         }
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     assert_true(edges > 400);
     assert_true(orders > 4000);
@@ -221,7 +222,7 @@ static void replay_order(const sketch *s, const uint32_t *order, void *context) 
     if (!t->accepted) return;
     arenaut_program *p = build(s, order, false);
     t->accepted = replay_accepts(p, t->placement, NULL);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(replay_accepts_exactly_what_is_right_in_every_order) {
@@ -248,7 +249,7 @@ TEST(replay_accepts_exactly_what_is_right_in_every_order) {
         }
         accepted += right;
         races += rule == ARENAUT_RULE_RACE;
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
     assert_true(accepted > 300);
     assert_true(races > 50);
@@ -279,7 +280,7 @@ TEST(plans_pass_the_checker_and_every_order) {
         assert_true(replay_accepts(p, &placement, NULL));
         arenaut_plan_free(plan);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -316,7 +317,7 @@ static uint64_t arena_of(arenaut_program *program) {
     const uint64_t arena = plan->total;
     arenaut_plan_free(plan);
     arenaut_lowering_free(l);
-    arenaut_program_free(program);
+    arn_program_free(program);
     return arena;
 }
 
@@ -338,7 +339,7 @@ TEST(one_stream_is_one_sequence) {
         arenaut_lowering *l = lower(p);
         assert_int_equal(l->problem->n_conflicts, 0);
         arenaut_lowering_free(l);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -360,7 +361,7 @@ static uint32_t same_base_pairs(uint32_t stream, bool waits) {
     arenaut_lowering *l = lower(p);
     const uint32_t base = arenaut_problem_same_base(l->problem, l->buffer[y]);
     arenaut_lowering_free(l);
-    arenaut_program_free(p);
+    arn_program_free(p);
     return base != ARENAUT_NONE;
 }
 
@@ -376,7 +377,7 @@ static void assert_not_lowered(arenaut_program *p, const char *message) {
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), NULL, NULL, &l, &err),
                      ARENAUT_UNSUPPORTED);
     assert_string_equal(err.msg, message);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(calls_and_jumps_in_concurrent_methods_are_refused) {
@@ -453,5 +454,5 @@ static arenaut_status lower_and_replay(void *context, const arenaut_allocator *a
 TEST(running_out_of_memory_is_survived) {
     arenaut_program *p = two_streams(true, 0);
     survives_every_allocation_failure(lower_and_replay, p);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

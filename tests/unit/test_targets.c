@@ -6,6 +6,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "passes/scratch.h"
 #include "support/corpus.h"
 #include "support/lowerings.h"
 
@@ -169,12 +171,12 @@ static void add_scratch(arenaut_program *program, const row *rows, size_t n) {
     arenaut_lowering_free(l);
     assert_true(options.n_scratch > 0);
     /* The runtime asked for it, so the kernels' list must have known. */
-    assert_int_equal(arenaut_scratch_known(program, options.target->kernels, NULL),
+    assert_int_equal(arn_scratch_known(program, options.target->kernels, NULL),
                      ARENAUT_SCRATCH_UNKNOWN);
     options.scratch = entries;
     arenaut_error err = {0};
     assert_ok(arenaut_passes_run(program, NULL, &options, NULL, NULL, &err), err);
-    assert_int_equal(arenaut_scratch_known(program, options.target->kernels, NULL),
+    assert_int_equal(arn_scratch_known(program, options.target->kernels, NULL),
                      ARENAUT_SCRATCH_GIVEN);
     free(entries);
 }
@@ -190,7 +192,7 @@ static void compare_with_csv(const char *model, const char *suffix, bool with_sc
     arenaut_program *program = read_program(path);
     if (with_scratch) add_scratch(program, rows, n);
     expect_rows(program, rows, n);
-    arenaut_program_free(program);
+    arn_program_free(program);
     free(rows);
 }
 
@@ -298,7 +300,7 @@ TEST(litert_arenas_equal_a_replica_of_its_planner) {
         }
         arenaut_plan_free(plan);
         arenaut_lowering_free(l);
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
 }
 
@@ -345,6 +347,6 @@ TEST(in_place_loads_equal_what_was_measured) {
         l = lower_program(program, "tflite-micro");
         assert_int_equal(load_in_place(l->problem, &n_pairs), cases[i].in_place);
         arenaut_lowering_free(l);
-        arenaut_program_free(program);
+        arn_program_free(program);
     }
 }

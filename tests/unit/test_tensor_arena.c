@@ -4,6 +4,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 #include "support/fuse.h"
 #include "support/programs.h"
 
@@ -60,7 +62,7 @@ TEST(head_and_tail_are_counted_struct_by_struct) {
     assert_true(large.head == 4096 && large.tail == small.tail);
     assert_true(large.total == (4096 + large.tail + 15) / 16 * 16);
     assert_true(arena_of(p, 4096, "tflite-micro-64").tail > large.tail);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_quantizes_an_argument_lies_beside_its_handle) {
@@ -68,16 +70,16 @@ TEST(what_quantizes_an_argument_lies_beside_its_handle) {
     const uint64_t plain = arena_of(p, 4096, "tflite-micro").tail;
     p->tensors[Y].n_scales = 1;
     assert_true(arena_of(p, 4096, "tflite-micro").tail == plain + 12 + 2 * 4);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static uint64_t data_of(const char *op, arenaut_dtype dtype, uint32_t n_scales) {
     arenaut_program *p = one_op(op, dtype);
-    arenaut_persistent kept;
+    arn_persistent kept;
     p->tensors[W].n_scales = n_scales;
-    assert_true(arenaut_kernel_persistent(arenaut_kernel_set_find("reference"), p, &p->ops[0], 4,
-                                          16, &kept));
-    arenaut_program_free(p);
+    assert_true(
+        arn_kernel_persistent(arenaut_kernel_set_find("reference"), p, &p->ops[0], 4, 16, &kept));
+    arn_program_free(p);
     return kept.data;
 }
 
@@ -98,7 +100,7 @@ TEST(an_op_of_which_nothing_is_known_makes_the_answer_a_least_one) {
     const arenaut_tensor_arena arena = arena_of(p, 32, "tflite-micro");
     assert_false(arena.exact);
     assert_int_equal(arena.op, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(a_kernel_of_ones_own_keeps_what_nobody_knows) {
@@ -106,11 +108,11 @@ TEST(a_kernel_of_ones_own_keeps_what_nobody_knows) {
     static const arenaut_kernel_rule rules[] = {{.op = "CONV_2D"}, {.op = NULL}};
     const arenaut_kernel_set own = {
         .name = "own", .base = arenaut_kernel_set_find("reference"), .rules = rules};
-    arenaut_persistent kept;
-    assert_false(arenaut_kernel_persistent(&own, p, &p->ops[0], 4, 16, &kept));
+    arn_persistent kept;
+    assert_false(arn_kernel_persistent(&own, p, &p->ops[0], 4, 16, &kept));
     p->ops[0].name = "ADD";
-    assert_true(arenaut_kernel_persistent(&own, p, &p->ops[0], 4, 16, &kept));
-    arenaut_program_free(p);
+    assert_true(arn_kernel_persistent(&own, p, &p->ops[0], 4, 16, &kept));
+    arn_program_free(p);
 }
 
 TEST(variables_are_counted_by_name_and_have_room_once) {
@@ -131,7 +133,7 @@ TEST(variables_are_counted_by_name_and_have_room_once) {
     assert_true(arena_of(p, 4096, "tflite-micro").tail == once + 32); /* the op, not the value */
     ADD_OP(p, .name = "ASSIGN_VARIABLE", IN(handles[1], x));
     assert_true(arena_of(p, 4096, "tflite-micro").tail == once + 64 + 112);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(only_runtimes_that_live_in_the_arena_have_an_answer) {
@@ -147,7 +149,7 @@ TEST(only_runtimes_that_live_in_the_arena_have_an_answer) {
                      ARENAUT_BAD_ARGUMENT);
     assert_int_equal(arenaut_tensor_arena_find(&result, UINT64_MAX, micro, NULL, &arena, &err),
                      ARENAUT_TOO_LARGE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
@@ -160,5 +162,5 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
 TEST(running_out_of_memory_is_an_error) {
     arenaut_program *p = one_op("VAR_HANDLE", ARENAUT_DTYPE_INT8);
     survives_every_allocation_failure(attempt, p);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }

@@ -3,6 +3,7 @@
 
 #include "formats/tflite/tflite_schema.h"
 
+#include "ir/program.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
@@ -43,7 +44,7 @@ static void expect_counts(const char *path, const counts *expected) {
         fail_msg("%s: %u tensors, %u ops, %u planned; expected %u, %u, %u", path, p->n_tensors,
                  p->n_ops, planned, expected->tensors, expected->ops, expected->planned);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(own_models_have_the_counts_of_their_script) {
@@ -140,7 +141,7 @@ TEST(a_small_model_reads_field_by_field) {
     assert_int_equal(p->ops[1].kind, ARENAUT_OP_CALL_ONCE);
     assert_int_equal(p->ops[1].calls[0], 1);
     assert_int_equal(p->ops[2].inputs[0], 2);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* What the runtime ignores in a plan is not taken from it; what it obeys is, right or not. */
@@ -160,7 +161,7 @@ TEST(a_plan_in_the_file_is_read_as_the_runtime_reads_it) {
     assert_true(p->tensors[2].given_offset == ARENAUT_UNPLACED); /* a constant */
     assert_int_equal(p->tensors[2].given_pool, ARENAUT_NONE);
     assert_int_equal(p->tensors[3].given_offset, 33);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 static arenaut_program *read_own(const char *name) {
@@ -190,7 +191,7 @@ TEST(control_flow_names_its_subgraphs) {
     assert_int_equal(loop->calls[1], 4);
     /* Arguments of a subgraph that is only called are its caller's business. */
     assert_int_equal(p->tensors[p->methods[4].inputs[0]].cls, ARENAUT_INTERMEDIATE);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(handles_take_no_bytes) {
@@ -198,7 +199,7 @@ TEST(handles_take_no_bytes) {
     const arenaut_tensor *handle = &p->tensors[op_named(p, "VAR_HANDLE")->outputs[0]];
     assert_int_equal(handle->dtype, ARENAUT_DTYPE_RESOURCE);
     assert_int_equal(handle->bytes, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(variables_are_state_and_left_out_arguments_are_none) {
@@ -211,7 +212,7 @@ TEST(variables_are_state_and_left_out_arguments_are_none) {
     }
     assert_int_equal(states, 2);
     assert_int_equal(none, 9);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(an_accelerators_custom_op_may_alias_its_arguments) {
@@ -224,7 +225,7 @@ TEST(an_accelerators_custom_op_may_alias_its_arguments) {
         const bool constant = p->tensors[t].cls == ARENAUT_CONSTANT;
         assert_true(p->tensors[t].given_offset == (constant ? ARENAUT_UNPLACED : 0));
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* A custom op runs a kernel of its author's, whatever it is called. */
@@ -238,7 +239,7 @@ TEST(a_custom_op_is_not_the_builtin_of_its_name) {
         flat_text(tiny.file, tiny.code, CODE_CUSTOM, names[i].given);
         arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
         assert_string_equal(p->ops[0].name, names[i].read);
-        arenaut_program_free(p);
+        arn_program_free(p);
         free_flatfile(tiny.file);
     }
 }
@@ -270,7 +271,7 @@ TEST(every_element_type_has_its_size) {
         arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
         assert_int_equal(p->tensors[0].dtype, types[i].dtype);
         assert_int_equal(p->tensors[0].bytes, types[i].bytes);
-        arenaut_program_free(p);
+        arn_program_free(p);
         free_flatfile(tiny.file);
     }
 }
@@ -281,12 +282,12 @@ TEST(scalars_have_one_element_and_empty_tensors_none) {
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
     assert_int_equal(p->tensors[0].rank, 0);
     assert_int_equal(p->tensors[0].bytes, 4);
-    arenaut_program_free(p);
+    arn_program_free(p);
     flat_store(tiny.file, tiny.shape_a - 4, 4, 2);
     flat_store(tiny.file, tiny.shape_a, 4, 0);
     p = read_program(tiny.file->data, tiny.file->size);
     assert_int_equal(p->tensors[0].bytes, 0);
-    arenaut_program_free(p);
+    arn_program_free(p);
     free_flatfile(tiny.file);
 }
 
@@ -295,11 +296,11 @@ TEST(data_behind_the_flatbuffer_makes_a_constant) {
     flat_store(tiny.file, tiny.buffer_c, 4, 0); /* c is no longer constant */
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
     assert_int_equal(p->tensors[2].cls, ARENAUT_INTERMEDIATE);
-    arenaut_program_free(p);
+    arn_program_free(p);
     flat_number(tiny.file, tiny.tensor_a, 10, 4, 1); /* in another file */
     p = read_program(tiny.file->data, tiny.file->size);
     assert_int_equal(p->tensors[0].cls, ARENAUT_CONSTANT);
-    arenaut_program_free(p);
+    arn_program_free(p);
     free_flatfile(tiny.file);
 }
 
@@ -332,13 +333,13 @@ TEST(options_become_attributes_and_unknown_words_none) {
     assert_int_equal(strides->numbers[0], -1);
     assert_int_equal(strides->numbers[1], 0);
     assert_int_equal(attribute_of(op, "dilations")->numbers[1], 1); /* left out: the schema's */
-    const uint64_t fingerprint = arenaut_program_fingerprint(p);
-    arenaut_program_free(p);
+    const uint64_t fingerprint = arn_program_fingerprint(p);
+    arn_program_free(p);
     p = read_convolution(2);
     assert_int_equal(p->ops[0].n_attributes, 2);
     assert_null(attribute_of(&p->ops[0], "padding"));
-    assert_int_equal(arenaut_program_fingerprint(p), fingerprint);
-    arenaut_program_free(p);
+    assert_int_equal(arn_program_fingerprint(p), fingerprint);
+    arn_program_free(p);
 }
 
 /* Makes tensor a whole numbers that lie in the buffer of c, `shape` [1, n]. */
@@ -368,7 +369,7 @@ TEST(small_whole_constants_tell_their_values) {
     assert_int_equal(p->tensors[0].values[0], 7);
     assert_int_equal(p->tensors[0].values[1], -2);
     assert_null(p->tensors[2].values); /* not of these types */
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(values_behind_the_flatbuffer_are_read_there) {
@@ -382,7 +383,7 @@ TEST(values_behind_the_flatbuffer_are_read_there) {
     arenaut_program *p = read_numbers(tiny);
     assert_int_equal(p->tensors[0].n_values, 1);
     assert_int_equal(p->tensors[0].values[0], -256);
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(many_values_and_those_of_another_size_than_the_shape_says_stay_unknown) {
@@ -391,7 +392,7 @@ TEST(many_values_and_those_of_another_size_than_the_shape_says_stay_unknown) {
         flat_vector(tiny.file, tiny.constant, BUFFER_DATA, 1, n == 66 ? 8 : 4 * n);
         arenaut_program *p = read_numbers(tiny);
         assert_int_equal(p->tensors[0].n_values, n == 64 ? 64 : 0);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 

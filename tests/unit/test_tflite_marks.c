@@ -4,6 +4,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "kernels/kernel_set.h"
 #include "support/bytes.h"
 #include "support/fuse.h"
 #include "support/test.h"
@@ -66,7 +67,7 @@ TEST(a_mark_says_which_kernels_the_plan_is_for) {
     const arenaut_given_kernels *given = &again.document.program->given_kernels;
     assert_int_equal(again.document.program->given, ARENAUT_GIVEN_OURS);
     assert_string_equal(given->name, mine->name);
-    assert_true(given->fingerprint == arenaut_kernel_set_fingerprint(mine));
+    assert_true(given->fingerprint == arn_kernel_set_fingerprint(mine));
     assert_true(given->unmeasured);
     assert_non_null(strstr(again.document.program->given_note, mine->name));
     assert_strips_to_original(planned.bytes, planned.size);

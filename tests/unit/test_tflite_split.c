@@ -6,6 +6,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "ir/program.h"
+#include "rewrite/find_within.h"
 #include "support/bytes.h"
 #include "support/fuse.h"
 #include "support/sweep.h"
@@ -53,7 +55,7 @@ static void expect_read_back(const arenaut_pipeline *p, const arenaut_text *text
               err);
     assert_int_equal(back.program->given, ARENAUT_GIVEN_OURS);
     assert_int_equal(back.program->n_tensors, p->rewrite->n_tensors);
-    assert_int_equal(arenaut_program_fingerprint(back.program), p->rewrite->after);
+    assert_int_equal(arn_program_fingerprint(back.program), p->rewrite->after);
     for (uint32_t t = 0; t < back.program->n_tensors; t++) {
         const arenaut_tensor *found = &back.program->tensors[t];
         const arenaut_tensor *expected = &p->rewrite->program->tensors[t];
@@ -191,7 +193,7 @@ TEST(little_effort_is_little_for_all_searches_and_plans) {
     for (int all = 0; all < 2; all++) {
         arenaut_pipeline *p = plan_noted(&file, all == 1, few);
         assert_true(asked.effort > few && asked.effort < 4 * few);
-        assert_true(p->ways.front->effort < 2 * arenaut_split_default_effort() / part);
+        assert_true(p->ways.front->effort < 2 * arn_split_default_effort() / part);
         arenaut_pipeline_free(p);
     }
     free_bytes(&file);

@@ -5,6 +5,7 @@
 #include <arenaut/pipeline.h>
 #include <string.h>
 
+#include "ir/program.h"
 #include "support/programs.h"
 
 enum { X, W, Y };
@@ -37,7 +38,7 @@ static void assert_said(arenaut_program *p, bool preserve_inputs, const char *me
         assert_string_equal(err.msg, message);
         arenaut_lowering_free(l);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 #define ON_CONSTANT                                                                          \

@@ -11,6 +11,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
+#include "ir/program.h"
 #include "support/fuse.h"
 #include "support/programs.h"
 #include "support/random.h"
@@ -41,7 +42,7 @@ static uint32_t add(arenaut_program *p, arenaut_class cls) {
 static arenaut_program *begin_in(const char *dialect) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
-    if (dialect) assert_ok(arenaut_program_set_dialect(p, dialect, &err), err);
+    if (dialect) assert_ok(arn_program_set_dialect(p, dialect, &err), err);
     begin_method(p, "forward");
     return p;
 }
@@ -50,7 +51,7 @@ static arenaut_program *begin(void) { return begin_in("aten"); }
 
 static void bind(arenaut_program *p, const arenaut_binding *bindings, uint32_t n) {
     arenaut_error err = {0};
-    assert_ok(arenaut_program_set_bindings(p, 0, bindings, n, &err), err);
+    assert_ok(arn_program_set_bindings(p, 0, bindings, n, &err), err);
     finish_program(p);
 }
 
@@ -165,7 +166,7 @@ static void call_planned(machine *m, int call) {
     store(m, f->inputs[0], fed(call));
     for (uint32_t i = 0; i < f->n_ops; i++) {
         const arenaut_op *op = &m->p->ops[i];
-        if (!arenaut_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
+        if (!arn_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
         const uint64_t v = load(m, op->inputs[op->n_inputs - 1]);
         const bool changes = strcmp(op->name, "aten::neg") == 0;
         store(m, op->n_outputs ? op->outputs[0] : op->inputs[0], changes ? negated(v) : v);
@@ -231,8 +232,8 @@ TEST(random_changes_of_state_are_what_the_graph_means) {
         arenaut_program *graph = random_graph(&one), *planned = random_graph(&other);
         apply(planned, selections[seed % COUNT_OF(selections)]);
         run_and_compare(graph, planned);
-        arenaut_program_free(graph);
-        arenaut_program_free(planned);
+        arn_program_free(graph);
+        arn_program_free(planned);
     }
 }
 
@@ -277,8 +278,8 @@ static void expect(const arenaut_binding *bindings, uint32_t n, uint32_t result,
     apply(graphs[1], NULL);
     expect_copies(graphs[1], copies);
     run_and_compare(graphs[0], graphs[1]);
-    arenaut_program_free(graphs[0]);
-    arenaut_program_free(graphs[1]);
+    arn_program_free(graphs[0]);
+    arn_program_free(graphs[1]);
 }
 
 TEST(a_delay_line_is_copied_from_its_end) {
@@ -315,7 +316,7 @@ TEST(two_new_values_of_one_state_are_refused) {
     arenaut_error err = {0};
     assert_int_equal(arenaut_passes_run(p, NULL, &options, NULL, NULL, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "'s0' is given two new values"));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 /* ---- what the replay says of programs that get it wrong ---- */
@@ -361,7 +362,7 @@ TEST(copies_in_a_wrong_order_are_refused) {
                                 "by the name of the old one, 's0': op 0 "
                                 "'aten::copy_' writes it");
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -376,7 +377,7 @@ TEST(an_old_value_cannot_be_returned_from_what_is_overwritten) {
         SET_IO(p, 0, LIST(X), LIST(wrong ? D0 : old));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), wrong ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -392,7 +393,7 @@ TEST(a_new_value_has_to_get_there) {
         SET_IO(p, 0, LIST(X), LIST(saved));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), way < 2 ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -428,7 +429,7 @@ TEST(a_copy_is_what_the_dialect_says_is_one) {
         if (rule != (cases[i].same ? ARENAUT_RULE_NONE : ARENAUT_RULE_STALE)) {
             fail_msg("'%s': %s", cases[i].op, finding.msg);
         }
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -445,7 +446,7 @@ TEST(what_was_updated_in_place_is_no_more) {
         SET_IO(p, 0, LIST(X), LIST(y));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), wrong ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
-        arenaut_program_free(p);
+        arn_program_free(p);
     }
 }
 
@@ -456,10 +457,10 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     arenaut_program *p = NULL;
     arenaut_error err = {0};
     (void)context;
-    arenaut_status st = arenaut_program_new(allocator, &p, &err);
+    arenaut_status st = arn_program_new(allocator, &p, &err);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_program_set_dialect(p, "aten", &err);
-    if (st == ARENAUT_OK) st = arenaut_program_add_method(p, "forward", true, NULL, &err);
+    st = arn_program_set_dialect(p, "aten", &err);
+    if (st == ARENAUT_OK) st = arn_program_add_method(p, "forward", true, NULL, &err);
     for (uint32_t i = 0; i < 3 && st == ARENAUT_OK; i++) {
         arenaut_tensor t = arenaut_tensor_default();
         t.name = "s";
@@ -474,7 +475,7 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     const arenaut_binding swap[] = {MUTATES(1, 0), MUTATES(0, 1), MUTATES(0, 2)};
     const uint32_t output = 2;
     if (st == ARENAUT_OK) st = arenaut_program_set_method_io(p, 0, NULL, 0, &output, 1, &err);
-    if (st == ARENAUT_OK) st = arenaut_program_set_bindings(p, 0, swap, 3, &err);
+    if (st == ARENAUT_OK) st = arn_program_set_bindings(p, 0, swap, 3, &err);
     const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
     if (st == ARENAUT_OK) st = arenaut_passes_run(p, NULL, &options, NULL, NULL, &err);
     const uint32_t pools[8] = {0};
@@ -485,7 +486,7 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
         const arenaut_placement placement = {p->n_tensors, 1, pools, offsets, NULL};
         st = arenaut_check_replay(p, &placement, NULL, allocator, &finding, &err);
     }
-    arenaut_program_free(p);
+    arn_program_free(p);
     return st;
 }
 

@@ -13,6 +13,7 @@
 #include "check/plan/plan_rules.h"
 #include "core/checked.h"
 #include "core/memory.h"
+#include "ir/certificate.h"
 
 /* The subject of the lines at hand: the case as a whole, or the groups of one pool, with ranges of
  * either offsets (places) or pairwise differences (sides). */
@@ -574,7 +575,7 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
 
 static arenaut_status reject_line(const replay *r) {
     const arenaut_proof_line *line = &r->certificate->line[r->at - 1];
-    const char *name = arenaut_proof_rule_name((arenaut_proof_rule)line->rule);
+    const char *name = arn_proof_rule_name((arenaut_proof_rule)line->rule);
     r->check->finding->rule = ARENAUT_RULE_PROOF;
     return arn_check_reject(r->check->finding, r->check->err,
                             "line %" PRIu32 " of the certificate, %s %" PRIu32 " %" PRIu64 ": %s",
@@ -637,7 +638,7 @@ arenaut_status arenaut_check_certificate_within(const arenaut_problem *problem,
     *finding = arn_check_no_finding();
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
-    if (certificate->problem != arenaut_problem_digest(problem)) {
+    if (certificate->problem != arn_problem_digest(problem)) {
         return reject_all(&r, "is about another problem");
     }
     if (!arn_proof_meter_init(&r.meter, limits, problem, certificate, allocator)) {

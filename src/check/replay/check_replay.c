@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "check/finding.h"
+#include "ir/program.h"
 
 /* Results, kept and changed inputs, and state must be whole when the call has ended. */
 static arenaut_status check_end(arn_replay *r, const arenaut_method *m) {
@@ -170,7 +171,7 @@ static arenaut_status check_call(const arenaut_program *program, const arenaut_p
         return arn_fail(err, ARENAUT_TOO_LARGE, 0, "%" PRIu32 " tensors are too many to replay",
                         program->n_tensors);
     }
-    return arenaut_program_validate(program, err);
+    return arn_program_validate(program, err);
 }
 
 arenaut_status arenaut_check_replay(const arenaut_program *program,

@@ -15,6 +15,8 @@
 
 #include "check/replay/kernel_steps.h"
 #include "core/fail.h"
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 
 /* ---- kernels followed step by step ---- */
 
@@ -29,7 +31,7 @@ static void find_rule(arn_replay *r, const arenaut_op *op) {
     r->rule = NULL;
     r->n_pairs = 0;
     if (!o->kernels || op->kind != ARENAUT_OP_OUT) return;
-    r->rule = arenaut_kernel_rule_for(o->kernels, r->program, op, o->unmeasured);
+    r->rule = arn_kernel_rule_for(o->kernels, r->program, op, o->unmeasured);
 }
 
 /* The place of an argument's memory, if there is one, and it is as long as the argument. */
@@ -331,7 +333,7 @@ static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
 arenaut_status arn_replay_kernel(arn_replay *r, const arenaut_op *op) {
     r->version++;
     r->shadow.work += (uint64_t)op->n_inputs + op->n_outputs + op->n_scratch + op->n_in_place;
-    if (!arenaut_op_kind_touches(op->kind)) return ARENAUT_OK;
+    if (!arn_op_kind_touches(op->kind)) return ARENAUT_OK;
     if (op->kind == ARENAUT_OP_VIEW) return ARENAUT_OK; /* only names change */
     if (op->arguments_may_alias) return run_aliasing(r, op);
     arenaut_status status = read_all(r, op->inputs, op->n_inputs);

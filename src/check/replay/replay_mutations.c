@@ -16,6 +16,8 @@
 #include "check/finding.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dialects/dialect.h"
+#include "ir/program.h"
 
 typedef struct mutations {
     arn_replay *r;
@@ -105,7 +107,7 @@ static void name_views(const mutations *m, const arenaut_op *op) {
 /* A copy of the old value of a state has that value from then on. Ops that only copy are marked by
  * the dialect. */
 static void note_copy(const mutations *m, const arenaut_op *op) {
-    const arenaut_operator *known = arenaut_dialect_operator(m->dialect, op->name);
+    const arenaut_operator *known = arn_dialect_operator(m->dialect, op->name);
     if (!known || !(known->traits & ARENAUT_TRAIT_SAME_VALUE) || op->n_inputs == 0 ||
         op->n_outputs != 1)
         return;
@@ -118,7 +120,7 @@ static arenaut_status walk(const mutations *m, const arenaut_method *method) {
     for (uint32_t i = 0; i < method->n_ops && status == ARENAUT_OK; i++) {
         const uint32_t at = method->first_op + i;
         const arenaut_op *op = &m->r->program->ops[at];
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        if (!arn_op_kind_touches(op->kind)) continue;
         if (op->kind == ARENAUT_OP_VIEW) {
             name_views(m, op);
             continue;

@@ -11,6 +11,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 typedef struct maker {
     const arenaut_program *program;
@@ -145,8 +146,7 @@ static void find_uses(const maker *m, bool exclude_io) {
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
         mark(m, p->filled, op->outputs, op->n_outputs);
-        if (arenaut_op_kind_brings_memory(op->kind))
-            mark(m, m->elsewhere, op->outputs, op->n_outputs);
+        if (arn_op_kind_brings_memory(op->kind)) mark(m, m->elsewhere, op->outputs, op->n_outputs);
     }
 }
 

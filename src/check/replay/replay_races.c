@@ -18,6 +18,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 #define MOST_CLOCKS (UINT64_C(1) << 25)
 
@@ -207,7 +208,7 @@ static arenaut_status use_all(races *s, uint32_t at, on_use on) {
                          op->arguments_may_alias;
     const use reads = {.op = at}, writes = {.op = at, .writes = true};
     arenaut_status status = ARENAUT_OK;
-    if (!arenaut_op_kind_touches(op->kind) || (view && on == look)) return status;
+    if (!arn_op_kind_touches(op->kind) || (view && on == look)) return status;
     (void)(use_list(s, op->inputs, op->n_inputs, reads, on, &status) &&
            (view || ((!updates || use_list(s, op->inputs, op->n_inputs, writes, on, &status)) &&
                      use_list(s, op->outputs, op->n_outputs, writes, on, &status) &&

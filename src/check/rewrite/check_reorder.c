@@ -16,6 +16,7 @@
 #include "check/finding.h"
 #include "check/rewrite/reorder_views.h"
 #include "core/memory.h"
+#include "dialects/dialect.h"
 
 typedef struct reorder_check {
     const arenaut_program *before, *after;
@@ -323,7 +324,7 @@ static void find_calls(reorder_check *c) {
 static bool may_differ(const arenaut_program *p, const arenaut_op *op) {
     static const char *const drawing[] = {"rrelu", "sample", "empty"};
     const arenaut_operator *known =
-        arenaut_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
+        arn_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
     if (known && (known->traits & ARENAUT_TRAIT_VARIES)) return true;
     for (size_t i = 0; i < sizeof drawing / sizeof *drawing; i++) {
         if (contains(op->name, drawing[i])) return true;

@@ -8,6 +8,7 @@
 #include "check/finding.h"
 #include "check/rewrite/check_reorder.h"
 #include "check/rewrite/rewrite_labels.h"
+#include "ir/program.h"
 
 static bool same_texts(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -380,8 +381,8 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
                            .finding = finding,
                            .err = err};
     *finding = arn_check_no_finding();
-    arenaut_status st = arenaut_program_validate(before, err);
-    if (st == ARENAUT_OK) st = arenaut_program_validate(c.after, err);
+    arenaut_status st = arn_program_validate(before, err);
+    if (st == ARENAUT_OK) st = arn_program_validate(c.after, err);
     if (st != ARENAUT_OK) return st;
     if (rewrite->n_stages == 0) return arn_check_reorder(before, rewrite, allocator, finding, err);
     c.rules = arn_rewrite_rules_find(before->dialect);

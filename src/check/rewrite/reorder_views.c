@@ -8,6 +8,8 @@
 #include <arenaut/dialect.h>
 
 #include "core/sort.h"
+#include "dialects/dialect.h"
+#include "ir/program.h"
 
 /* Row-major without gaps; the stride of a dimension of 1 is irrelevant. */
 static bool is_dense(const arenaut_tensor *t) {
@@ -47,7 +49,7 @@ static uint32_t traits_of(const arenaut_program *program, const arenaut_op *op) 
         return 0;
     }
     const arenaut_operator *known =
-        arenaut_dialect_operator(arenaut_dialect_find(program->dialect), op->name);
+        arn_dialect_operator(arenaut_dialect_find(program->dialect), op->name);
     return known ? known->traits : 0;
 }
 
@@ -230,7 +232,7 @@ static bool find_places(places *list, const arenaut_program *p, const arn_reorde
     if (most > UINT32_MAX || !list->bytes || !list->storage || !list->ids) return false;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        if (!arn_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             note_output(list, p, names, op->outputs[k]);
         }

@@ -13,6 +13,7 @@
 #include "formats/fresh_names.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"
+#include "ir/program.h"
 
 typedef struct again {
     const uint8_t *data;
@@ -424,7 +425,7 @@ arenaut_status arn_onnx_write_again(const arenaut_result *result, arn_pb_bytes g
     arenaut_status st =
         arn_onnx_read(result->file, result->file_size, NULL, allocator, &a.program, err);
     if (st == ARENAUT_OK) st = write_again(&a, sink);
-    arenaut_program_free(a.program);
+    arn_program_free(a.program);
     arn_region_free(&a.region);
     return st;
 }

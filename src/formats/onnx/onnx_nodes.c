@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_schema.h"
+#include "ir/program.h"
 
 enum { OP_COST = sizeof(arenaut_op) + 64 };
 
@@ -334,7 +335,7 @@ static arenaut_status add_op(arn_onnx *r, const arn_onnx_node *node, const arn_o
     op.attributes = r->attributes;
     op.n_attributes = r->n_attributes;
     uint32_t id;
-    st = arenaut_program_add_op(r->program, &op, &id, r->err);
+    st = arn_program_add_op(r->program, &op, &id, r->err);
     for (uint32_t i = 0; i < r->outputs.n && st == ARENAUT_OK; i++) {
         if (r->outputs.ids[i] != ARENAUT_NONE) r->made_by[r->outputs.ids[i]] = id + 1;
     }

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_schema.h"
+#include "ir/program.h"
 
 enum {
     EXPANSION = 256, /* bytes of memory per byte of file; without functions, under 20 */
@@ -95,7 +96,7 @@ static arenaut_status name_graph(arn_onnx *r, arn_pb_bytes graph) {
     if (st != ARENAUT_OK) return st;
     const char *copy = arn_onnx_copy_name(r, "", name);
     if (!copy) return arn_no_memory(r->err);
-    return arenaut_program_add_method(r->program, copy, r->method == 0, NULL, r->err);
+    return arn_program_add_method(r->program, copy, r->method == 0, NULL, r->err);
 }
 
 /* Types come before nodes, so that a node can be refused for them; inputs stay in r->inputs
@@ -194,10 +195,10 @@ static arenaut_status read_model(arn_onnx *r) {
         return arn_no_memory(r->err);
     }
     r->pending[r->n_pending++] = (arn_onnx_pending){.graph = r->graph};
-    st = arenaut_program_set_dialect(r->program, "onnx", r->err);
+    st = arn_program_set_dialect(r->program, "onnx", r->err);
     if (st == ARENAUT_OK) st = read_pending(r);
     if (st == ARENAUT_OK) st = arn_onnx_list_captures(r);
-    return st == ARENAUT_OK ? arenaut_program_validate(r->program, r->err) : st;
+    return st == ARENAUT_OK ? arn_program_validate(r->program, r->err) : st;
 }
 
 static void release(arn_onnx *r) {
@@ -215,7 +216,7 @@ static void release(arn_onnx *r) {
 static arenaut_status read(arn_onnx *r) {
     r->allowance = arn_allowance_for(r->size, EXPANSION, EXPANSION_BASE, 0);
     arn_region_init(&r->region, r->allocator);
-    arenaut_status st = arenaut_program_new(r->allocator, &r->program, r->err);
+    arenaut_status st = arn_program_new(r->allocator, &r->program, r->err);
     r->values = arn_allocate(r->allocator, ARN_ONNX_MAX_VALUES, sizeof *r->values);
     if (st == ARENAUT_OK && !r->values) st = arn_no_memory(r->err);
     return st == ARENAUT_OK ? read_model(r) : st;
@@ -229,7 +230,7 @@ arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_rea
     const arenaut_status st = read(&r);
     release(&r);
     if (st != ARENAUT_OK) {
-        arenaut_program_free(r.program);
+        arn_program_free(r.program);
         return st;
     }
     *out = r.program;
@@ -248,6 +249,6 @@ arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
     }
     for (uint32_t i = 0; st == ARENAUT_OK && i < *n; i++) (*graphs)[i] = r.pending[i].graph;
     release(&r);
-    arenaut_program_free(r.program);
+    arn_program_free(r.program);
     return st;
 }

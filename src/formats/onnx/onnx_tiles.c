@@ -17,6 +17,7 @@
 #include "formats/fresh_names.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"
+#include "ir/program.h"
 
 enum {
     FIRST_IR = 4,           /* version of the format in which constants need not be inputs, too */
@@ -484,7 +485,7 @@ arenaut_status arn_onnx_write_tiles(const arenaut_result *result, arn_pb_bytes g
     arenaut_status st =
         arn_onnx_read(result->file, result->file_size, NULL, allocator, &t.before, err);
     if (st == ARENAUT_OK) st = write_tiles(&t, sink);
-    arenaut_program_free(t.before);
+    arn_program_free(t.before);
     arn_region_free(&t.region);
     return st;
 }

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_schema.h"
+#include "ir/expr.h"
 
 /* In the order of TensorProto.DataType. Of the kinds of 4- and 8-bit floats and of the signs
  * of 2-bit numbers only the width matters here. */
@@ -226,7 +227,7 @@ arenaut_status arn_onnx_take_constant(arn_onnx *r, arn_pb_bytes bytes, bool spar
 /* The size that an exporter wrote is an expression or, failing that, a name. */
 static arenaut_status parse_dim(arn_onnx *r, const char *text, size_t length, uint32_t *expr) {
     arenaut_error why;
-    const arenaut_status st = arenaut_expr_parse(r->program, text, length, expr, &why);
+    const arenaut_status st = arn_expr_parse(r->program, text, length, expr, &why);
     if (st != ARENAUT_BAD_INPUT) {
         return st == ARENAUT_OK ? st : arn_fail(r->err, st, 0, "size '%.80s': %s", text, why.msg);
     }
@@ -234,10 +235,10 @@ static arenaut_status parse_dim(arn_onnx *r, const char *text, size_t length, ui
     char name[256];
     snprintf(name, sizeof name, "%.*s", length < 255 ? (int)length : 255, text);
     const arenaut_status added =
-        arenaut_program_add_symbol(r->program, name, 0, ARENAUT_UNBOUNDED, &symbol, r->err);
+        arn_program_add_symbol(r->program, name, 0, ARENAUT_UNBOUNDED, &symbol, r->err);
     if (added != ARENAUT_OK) return added;
     const arenaut_expr by_name = {.kind = ARENAUT_EXPR_SYMBOL, .a = symbol};
-    return arenaut_program_add_expr(r->program, &by_name, expr, r->err);
+    return arn_program_add_expr(r->program, &by_name, expr, r->err);
 }
 
 /* "NAME.AXIS" for a size of an input that has no name, so that it can be bound. */
@@ -246,10 +247,10 @@ static arenaut_status name_dim(arn_onnx *r, uint32_t tensor, uint32_t axis, uint
     uint32_t symbol = 0;
     snprintf(name, sizeof name, "%.240s.%" PRIu32, r->program->tensors[tensor].name, axis);
     const arenaut_status st =
-        arenaut_program_add_symbol(r->program, name, 0, ARENAUT_UNBOUNDED, &symbol, r->err);
+        arn_program_add_symbol(r->program, name, 0, ARENAUT_UNBOUNDED, &symbol, r->err);
     if (st != ARENAUT_OK) return st;
     const arenaut_expr by_name = {.kind = ARENAUT_EXPR_SYMBOL, .a = symbol};
-    return arenaut_program_add_expr(r->program, &by_name, expr, r->err);
+    return arn_program_add_expr(r->program, &by_name, expr, r->err);
 }
 
 /* One Dimension: a number, an expression, or nothing; a number below 1 is nothing too, as

@@ -154,7 +154,7 @@ arenaut_status arn_pt2_read_first_values(const arn_zip *zip, const arn_zip_entry
                                          const arenaut_allocator *allocator, arenaut_error *err);
 
 /* Turns SymPy's srepr ("Add(Symbol('s0', integer=True), Integer(1))") into the notation of
- * arenaut_expr_parse; false if it is broken or has a function that sizes do not have. `to` has room
+ * arn_expr_parse; false if it is broken or has a function that sizes do not have. `to` has room
  * for ARN_PT2_INFIX * length + 1 bytes. O(length). */
 bool arn_pt2_infix(const char *text, size_t length, char *to);
 enum { ARN_PT2_INFIX = 3 };

@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
+#include "ir/program.h"
 
 /* A node at work. */
 typedef struct node {
@@ -281,7 +282,7 @@ static bool add_op(arn_pt2 *r, node *n) {
     n->op.n_inputs = r->inputs.n;
     n->op.outputs = r->outputs.ids;
     n->op.n_outputs = r->outputs.n;
-    r->json.status = arenaut_program_add_op(r->program, &n->op, NULL, r->json.err);
+    r->json.status = arn_program_add_op(r->program, &n->op, NULL, r->json.err);
     return arn_pt2_fine(r);
 }
 
@@ -298,7 +299,7 @@ static void add_update(arn_pt2 *r, node *n) {
                                .file_index = n->op.file_index,
                                .n_inputs = 2,
                                .inputs = n->statistics};
-    r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
+    r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
 bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {

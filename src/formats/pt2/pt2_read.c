@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
+#include "ir/program.h"
 
 /* Binds the graph's inputs to the calling op's arguments. Inputs of its own become tensors and the
  * method's inputs; the others are the caller's tensors by another name. */
@@ -52,8 +53,7 @@ static void read_nested(arn_pt2 *r, arn_pt2_queue *q, uint32_t index) {
     const char *name = arn_pt2_text(r, arn_pt2_need(r, p.graph, "name"));
     const uint32_t graph = arn_pt2_need(r, p.graph, "graph");
     if (!arn_pt2_fine(r)) return;
-    r->json.status =
-        arenaut_program_add_method(r->program, name, false, &scope.method, r->json.err);
+    r->json.status = arn_program_add_method(r->program, name, false, &scope.method, r->json.err);
     if (!arn_pt2_fine(r)) return;
     r->program->methods[scope.method].outer = p.outer;
     const uint32_t values = arn_pt2_need(r, graph, "tensor_values");
@@ -71,7 +71,7 @@ static void read_graphs(arn_pt2 *r, uint32_t module) {
     const uint32_t graph = arn_pt2_need(r, module, "graph");
     const uint32_t values = arn_pt2_need(r, graph, "tensor_values");
     if (arn_pt2_fine(r)) {
-        r->json.status = arenaut_program_add_method(r->program, "forward", true, NULL, r->json.err);
+        r->json.status = arn_program_add_method(r->program, "forward", true, NULL, r->json.err);
     }
     arn_pt2_read_names(r, values, &scope);
     arn_pt2_read_tensors(r, values, &scope);
@@ -104,9 +104,9 @@ static void read_model(arn_pt2 *r) {
     if (arn_pt2_fine(r)) arn_pt2_read_ranges(r, arn_pt2_get(r, 0, "range_constraints"));
     if (arn_pt2_fine(r)) read_graphs(r, arn_pt2_need(r, 0, "graph_module"));
     if (arn_pt2_fine(r)) {
-        r->json.status = arenaut_program_set_dialect(r->program, "aten", r->json.err);
+        r->json.status = arn_program_set_dialect(r->program, "aten", r->json.err);
     }
-    if (arn_pt2_fine(r)) r->json.status = arenaut_program_validate(r->program, r->json.err);
+    if (arn_pt2_fine(r)) r->json.status = arn_program_validate(r->program, r->json.err);
 }
 
 arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
@@ -114,13 +114,13 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
     arn_pt2 r = {.program = NULL};
     arn_region_init(&r.names, allocator);
     arn_json_reader_open(&r.json, data, size, allocator, err);
-    if (arn_pt2_fine(&r)) r.json.status = arenaut_program_new(allocator, &r.program, err);
+    if (arn_pt2_fine(&r)) r.json.status = arn_program_new(allocator, &r.program, err);
     if (arn_pt2_fine(&r)) read_model(&r);
     const arenaut_status st = r.json.status;
     if (st == ARENAUT_OK) {
         *out = r.program;
     } else {
-        arenaut_program_free(r.program);
+        arn_program_free(r.program);
     }
     arn_release(allocator, r.inputs.ids);
     arn_release(allocator, r.outputs.ids);

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "formats/pt2/pt2.h"
+#include "ir/program.h"
 
 /* ---- inputs ---- */
 
@@ -167,7 +168,7 @@ void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope 
                                                        r->outputs.ids, r->outputs.n, r->json.err);
     }
     if (arn_pt2_fine(r)) {
-        r->json.status = arenaut_program_set_bindings(r->program, 0, b.list, b.n, r->json.err);
+        r->json.status = arn_program_set_bindings(r->program, 0, b.list, b.n, r->json.err);
     }
     arn_release(r->json.allocator, b.list);
 }

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "formats/pt2/pt2.h"
+#include "ir/expr.h"
 #include "ir/extent.h"
 
 /* torch's numbers of element types; others have no fixed size here. */
@@ -90,7 +91,7 @@ static uint32_t read_expr(arn_pt2 *r, uint32_t text) {
     char *infix = r->text + length;
     const size_t decoded = arn_json_decode(&r->json.json, r->json.json.nodes[text].at, r->text);
     if (memchr(r->text, '\0', decoded) || !arn_pt2_infix(r->text, decoded, infix)) return expr;
-    const arenaut_status st = arenaut_expr_parse(r->program, infix, strlen(infix), &expr, NULL);
+    const arenaut_status st = arn_expr_parse(r->program, infix, strlen(infix), &expr, NULL);
     if (st == ARENAUT_NO_MEMORY) r->json.status = arn_no_memory(r->json.err);
     return st == ARENAUT_OK ? expr : ARENAUT_NONE;
 }
@@ -339,7 +340,7 @@ static arenaut_status narrow(arenaut_program *p, uint32_t expr, int64_t min, int
     if (e->kind != ARENAUT_EXPR_SYMBOL) return ARENAUT_OK;
     const int64_t low = min > 0 ? (min - 1) / factor + 1 : min / factor;
     const int64_t high = max == ARENAUT_UNBOUNDED || max < 0 ? max : max / factor;
-    return arenaut_program_add_symbol(p, p->symbols[e->a].name, low, high, NULL, err);
+    return arn_program_add_symbol(p, p->symbols[e->a].name, low, high, NULL, err);
 }
 
 void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints) {
@@ -353,7 +354,7 @@ void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints) {
         if (!name) return;
         const int64_t min = read_bound(r, v, "min_val", INT64_MIN);
         const int64_t max = read_bound(r, v, "max_val", ARENAUT_UNBOUNDED);
-        arenaut_status st = arenaut_expr_parse(r->program, name, strlen(name), &expr, &inner);
+        arenaut_status st = arn_expr_parse(r->program, name, strlen(name), &expr, &inner);
         if (st == ARENAUT_BAD_INPUT) continue; /* a condition that no size is */
         if (st == ARENAUT_OK) st = narrow(r->program, expr, min, max, &inner);
         arn_json_pass(&r->json, v, st, &inner);

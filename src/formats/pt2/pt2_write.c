@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "formats/json_patch.h"
 #include "formats/pt2/pt2.h"
+#include "ir/program.h"
 
 /* A node in its new place. */
 typedef struct run {
@@ -438,7 +439,7 @@ arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, siz
     if (st == ARENAUT_OK) st = rewrite_model(&w, bytes, (size_t)model->size, &text);
     if (st == ARENAUT_OK) st = arn_pt2_write_model(zip, model, listed, &text, sink, err);
     arenaut_text_free(&text);
-    arenaut_program_free(w.program);
+    arn_program_free(w.program);
     arn_release(allocator, w.graphs.ids);
     arn_release(allocator, w.named.ids);
     arn_region_free(&w.region);

@@ -10,6 +10,7 @@
 #include "core/sort.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
+#include "ir/program.h"
 
 enum {
     EXPANSION = 64, /* bytes of memory per byte of file; real programs stay under 10 */
@@ -245,13 +246,12 @@ static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
     if (st == ARENAUT_OK) st = arn_pte_text(r, plan, PLAN_NAME, r->name);
     if (st == ARENAUT_OK) st = arn_pte_status(r);
     if (st == ARENAUT_OK) {
-        st =
-            arenaut_program_add_method(r->program, r->name[0] ? r->name : NULL, true, NULL, r->err);
+        st = arn_program_add_method(r->program, r->name[0] ? r->name : NULL, true, NULL, r->err);
     }
     if (st == ARENAUT_OK) st = read_pools(r);
     if (st == ARENAUT_OK) st = read_devices(r);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_set_given_pools(r->program, r->method, r->pools, r->n_pools, r->err);
+        st = arn_program_set_given_pools(r->program, r->method, r->pools, r->n_pools, r->err);
     }
     r->operators = arn_fb_vector_field(&r->model.fb, plan, PLAN_OPERATORS, 4);
     r->delegates = arn_fb_vector_field(&r->model.fb, plan, PLAN_DELEGATES, 4);
@@ -278,7 +278,7 @@ static arenaut_status read_program(arn_pte_reader *r) {
         r->method = m;
         st = read_method(r, arn_fb_item_table(fb, r->model.plans, m));
     }
-    return st == ARENAUT_OK ? arenaut_program_validate(r->program, r->err) : st;
+    return st == ARENAUT_OK ? arn_program_validate(r->program, r->err) : st;
 }
 
 static void tell_notes(const arn_pte_reader *r, const arenaut_read_options *options) {
@@ -306,14 +306,14 @@ arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
     if (st != ARENAUT_OK) return st;
     r.allowance =
         arn_allowance_for(file_size, EXPANSION, EXPANSION_BASE, options ? options->max_memory : 0);
-    st = arenaut_program_new(allocator, &r.program, err);
+    st = arn_program_new(allocator, &r.program, err);
     if (st == ARENAUT_OK) st = read_program(&r);
     if (st == ARENAUT_OK) {
         tell_notes(&r, options);
         *out = r.program;
         r.program = NULL; /* handed over */
     }
-    arenaut_program_free(r.program);
+    arn_program_free(r.program);
     arn_release(allocator, r.values);
     arn_release(allocator, r.pools);
     arn_release(allocator, r.args.ids);

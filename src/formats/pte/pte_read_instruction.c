@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
+#include "ir/program.h"
 
 /* The charge for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
@@ -343,7 +344,7 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
     op.n_inputs = r->inputs.n;
     op.outputs = r->outputs.ids;
     op.n_outputs = r->outputs.n;
-    st = arenaut_program_add_op(r->program, &op, NULL, r->err);
+    st = arn_program_add_op(r->program, &op, NULL, r->err);
     if (op.after) r->last_scalar = r->instruction;
     return st;
 }

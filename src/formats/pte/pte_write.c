@@ -17,6 +17,7 @@
 #include "formats/pte/pte_patch.h"
 #include "formats/pte/pte.h"
 #include "formats/pte/pte_schema.h"
+#include "ir/program.h"
 
 typedef struct writing {
     const arenaut_result *result;
@@ -321,7 +322,7 @@ static arenaut_status check_patched(const writing *w) {
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(w->err);
     const bool fine =
         st == ARENAUT_OK && same_program(w->held, back, w->order) && is_laid_out(&w->layout, back);
-    arenaut_program_free(back);
+    arn_program_free(back);
     if (fine) return ARENAUT_OK;
     return arn_fail(w->err, ARENAUT_REFUSED, 0,
                     "parts of the file lie over one another, so its plan cannot be changed "
@@ -353,6 +354,6 @@ arenaut_status arn_pte_write(const arenaut_result *result, arenaut_sink sink,
     if (st == ARENAUT_OK) st = put_file(&w, sink);
     arn_pte_patch_close(&w.patch);
     arn_region_free(&w.region);
-    arenaut_program_free(w.held);
+    arn_program_free(w.held);
     return st;
 }

@@ -13,6 +13,7 @@
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite_zip.h"
+#include "ir/program.h"
 
 /* Kinds of tables; a kind of options is OPTIONS_FROM and its number in the union. */
 enum {
@@ -406,8 +407,8 @@ static arenaut_status fingerprint_of(const uint8_t *data, size_t size,
                                      arenaut_error *err) {
     arenaut_program *program = NULL;
     const arenaut_status st = arn_tflite_read(data, size, NULL, allocator, &program, err);
-    if (st == ARENAUT_OK) *fingerprint = arenaut_program_fingerprint(program);
-    arenaut_program_free(program);
+    if (st == ARENAUT_OK) *fingerprint = arn_program_fingerprint(program);
+    arn_program_free(program);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"
+#include "ir/program.h"
 
 enum {
     EXPANSION = 64, /* bytes of memory per byte of file; real models stay under 10 */
@@ -22,7 +23,7 @@ static arenaut_status read_subgraph(arn_tflite_reader *r, arn_fb_table table) {
     if (st == ARENAUT_OK) st = arn_tflite_text(r, table, SUBGRAPH_NAME, &name);
     if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_add_method(r->program, name, false, NULL, r->err);
+        st = arn_program_add_method(r->program, name, false, NULL, r->err);
     }
     const arn_fb_vector tensors = arn_fb_vector_field(fb, table, SUBGRAPH_TENSORS, 4);
     r->first_tensor = r->program->n_tensors;
@@ -148,7 +149,7 @@ static arenaut_status judge_plan(arn_tflite_reader *r) {
         snprintf(note, sizeof note, "metadata '%s' without arenaut's mark%s%.160s%s",
                  ARN_TFLITE_PLAN_NAME, program->description ? ", in a file described as '" : "",
                  program->description ? program->description : "", program->description ? "'" : "");
-    } else if (plan->mark.fingerprint != arenaut_program_fingerprint(program)) {
+    } else if (plan->mark.fingerprint != arn_program_fingerprint(program)) {
         snprintf(note, sizeof note, "arenaut %s, but for another graph", plan->mark.version);
     } else if (plan->mark.plan_hash !=
                arn_hash_bytes(ARN_HASH_START, r->model.fb.data + plan->data.at, plan->data.count)) {
@@ -193,7 +194,7 @@ static arenaut_status read_model(arn_tflite_reader *r) {
     if (st != ARENAUT_OK) return st;
     mark_entry_arguments(r->program);
     st = judge_plan(r);
-    return st == ARENAUT_OK ? arenaut_program_validate(r->program, r->err) : st;
+    return st == ARENAUT_OK ? arn_program_validate(r->program, r->err) : st;
 }
 
 static void tell_notes(const arn_tflite_reader *r, const arenaut_read_options *options) {
@@ -220,14 +221,14 @@ arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
     if (st != ARENAUT_OK) return st;
     r.allowance =
         arn_allowance_for(size, EXPANSION, EXPANSION_BASE, options ? options->max_memory : 0);
-    st = arenaut_program_new(allocator, &r.program, err);
+    st = arn_program_new(allocator, &r.program, err);
     if (st == ARENAUT_OK) st = read_model(&r);
     if (st == ARENAUT_OK) {
         tell_notes(&r, options);
         *out = r.program;
         r.program = NULL; /* handed over */
     }
-    arenaut_program_free(r.program);
+    arn_program_free(r.program);
     arn_release(allocator, r.called);
     arn_release(allocator, r.inputs.ids);
     arn_release(allocator, r.outputs.ids);

@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"
+#include "ir/program.h"
 
 /* The charge for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
@@ -129,5 +130,5 @@ arenaut_status arn_tflite_read_operator(arn_tflite_reader *r, arn_fb_table table
     }
     st = take_source(r, &op);
     if (st != ARENAUT_OK) return st;
-    return arenaut_program_add_op(r->program, &op, NULL, r->err);
+    return arn_program_add_op(r->program, &op, NULL, r->err);
 }

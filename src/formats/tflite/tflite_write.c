@@ -19,6 +19,8 @@
 #include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_zip.h"
+#include "ir/program.h"
+#include "kernels/kernel_set.h"
 
 enum {
     ONLINE = -1,       /* the runtime finds a place by itself */
@@ -324,7 +326,7 @@ static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *
 
 static void fill_mark(const arenaut_result *result, contents *new) {
     arn_tflite_mark *mark = &new->mark;
-    mark->fingerprint = arenaut_program_fingerprint(result->program);
+    mark->fingerprint = arn_program_fingerprint(result->program);
     mark->plan_hash = arn_hash_bytes(ARN_HASH_START, new->plan, new->plan_size);
     mark->arena = result->plan->n_pools ? result->plan->arena[0] : 0;
     if (result->plan->planner) {
@@ -333,7 +335,7 @@ static void fill_mark(const arenaut_result *result, contents *new) {
     strncpy(mark->version, arenaut_version(), sizeof mark->version - 1);
     if (!result->kernels) return;
     strncpy(mark->kernels, result->kernels->name, sizeof mark->kernels - 1);
-    mark->kernels_fingerprint = arenaut_kernel_set_fingerprint(result->kernels);
+    mark->kernels_fingerprint = arn_kernel_set_fingerprint(result->kernels);
     mark->unmeasured = result->unmeasured;
 }
 
@@ -346,8 +348,8 @@ static arenaut_status read_held(const arenaut_result *result, arn_tflite_model *
         st = arn_tflite_read(result->file, result->file_size, NULL, allocator, held, err);
     }
     if (st != ARENAUT_OK) return st;
-    const uint64_t in_file = arenaut_program_fingerprint(*held);
-    const uint64_t planned = arenaut_program_fingerprint(result->program);
+    const uint64_t in_file = arn_program_fingerprint(*held);
+    const uint64_t planned = arn_program_fingerprint(result->program);
     const arenaut_rewrite *rewrite = result->rewrite;
     if (rewrite ? in_file == rewrite->before && planned == rewrite->after : in_file == planned) {
         return ARENAUT_OK;
@@ -376,7 +378,7 @@ arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
         st = put_model(&model, &old, &new, sink, allocator, err);
     }
     arn_release(allocator, new.plan);
-    arenaut_program_free(held);
+    arn_program_free(held);
     return st;
 }
 

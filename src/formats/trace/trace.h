@@ -125,4 +125,6 @@ arenaut_status arn_trace_places(const arn_trace_events *events, const arn_trace_
 arenaut_status arn_trace_measure(const arn_trace_events *events, const arn_trace_block *blocks,
                                  uint32_t n_blocks, arenaut_trace **trace);
 
+void arn_trace_free(arenaut_trace *trace); /* NULL is fine */
+
 #endif

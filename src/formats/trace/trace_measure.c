@@ -6,7 +6,7 @@
 
 #include "core/checked.h"
 
-void arenaut_trace_free(arenaut_trace *trace) {
+void arn_trace_free(arenaut_trace *trace) {
     if (!trace) return;
     const arenaut_allocator allocator = trace->allocator;
     arn_release(&allocator, trace->asked);
@@ -111,6 +111,6 @@ arenaut_status arn_trace_measure(const arn_trace_events *events, const arn_trace
         st = arn_fail(events->err, st, 0, "the blocks of this trace add up to more than 2^63 - 1");
     }
     if (st == ARENAUT_OK) *out = trace;
-    else arenaut_trace_free(trace);
+    else arn_trace_free(trace);
     return st;
 }

@@ -10,6 +10,7 @@
 
 #include "core/checked.h"
 #include "formats/tvm/tvm_graph.h"
+#include "ir/program.h"
 
 typedef struct reader {
     arn_tvm_graph graph;
@@ -307,7 +308,7 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
         .after = after,
     };
     if (!fine(r)) return;
-    r->graph.json.status = arenaut_program_add_op(r->program, &op, &r->op[node], r->graph.json.err);
+    r->graph.json.status = arn_program_add_op(r->program, &op, &r->op[node], r->graph.json.err);
 }
 
 /* Per entry the operand that it was written over, or a number that no operand has; NULL where
@@ -365,8 +366,8 @@ static void read_program(reader *r) {
     r->block = allocate(r, g->n_ids, sizeof *r->block);
     if (!fine(r)) return;
     for (uint32_t k = 0; k < g->n_ids; k++) r->block[k] = 0;
-    g->json.status = arenaut_program_add_method(r->program, "main", true, NULL, g->json.err);
-    if (fine(r)) g->json.status = arenaut_program_set_dialect(r->program, "tvm", g->json.err);
+    g->json.status = arn_program_add_method(r->program, "main", true, NULL, g->json.err);
+    if (fine(r)) g->json.status = arn_program_set_dialect(r->program, "tvm", g->json.err);
     if (fine(r)) add_tensors(r);
     if (fine(r)) stack_blocks(r);
     if (fine(r)) place_tensors(r);
@@ -374,7 +375,7 @@ static void read_program(reader *r) {
     if (fine(r)) set_io(r);
     if (!fine(r) || r->n_memories == 0) return;
     g->json.status =
-        arenaut_program_set_given_pools(r->program, 0, r->memories, r->n_memories, g->json.err);
+        arn_program_set_given_pools(r->program, 0, r->memories, r->n_memories, g->json.err);
 }
 
 arenaut_status arn_tvm_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
@@ -383,12 +384,12 @@ arenaut_status arn_tvm_read(const uint8_t *data, size_t size, const arenaut_read
     (void)options;
     reader r = {.program = NULL};
     arn_tvm_graph_open(&r.graph, data, size, allocator, err);
-    if (fine(&r)) r.graph.json.status = arenaut_program_new(allocator, &r.program, err);
+    if (fine(&r)) r.graph.json.status = arn_program_new(allocator, &r.program, err);
     if (fine(&r)) read_program(&r);
-    if (fine(&r)) r.graph.json.status = arenaut_program_validate(r.program, err);
+    if (fine(&r)) r.graph.json.status = arn_program_validate(r.program, err);
     const arenaut_status st = r.graph.json.status;
     if (st == ARENAUT_OK) out->program = r.program;
-    else arenaut_program_free(r.program);
+    else arn_program_free(r.program);
     arn_release(allocator, r.dims);
     arn_release(allocator, r.ids);
     arn_tvm_graph_close(&r.graph);

@@ -2,6 +2,7 @@
  * the call, but to an exported graph they are values like any other. O(bindings). */
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
@@ -26,7 +27,7 @@ static arenaut_status add_results(arenaut_program *p, uint32_t m, uint32_t *outp
     }
     arenaut_status st =
         arenaut_program_set_method_io(p, m, method->inputs, method->n_inputs, outputs, n, err);
-    return st == ARENAUT_OK ? arenaut_program_set_bindings(p, m, kept, n_kept, err) : st;
+    return st == ARENAUT_OK ? arn_program_set_bindings(p, m, kept, n_kept, err) : st;
 }
 
 static arenaut_status gradients_run(arenaut_program *p, const arenaut_pass_options *options,

@@ -4,6 +4,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 
 static uint32_t find_binding(const arenaut_method *method, uint32_t base, uint32_t value) {
@@ -35,7 +36,7 @@ arenaut_status arn_pass_settle_binding(arenaut_program *p, uint32_t m, uint32_t 
     if (!settled) return arn_no_memory(err);
     for (uint32_t i = 0; i < n; i++) settled[i] = method->bindings[i];
     settled[binding].kind = ARENAUT_BINDING_MUTATED;
-    const arenaut_status st = arenaut_program_set_bindings(p, m, settled, n, err);
+    const arenaut_status st = arn_program_set_bindings(p, m, settled, n, err);
     arn_release(allocator, settled);
     return st;
 }

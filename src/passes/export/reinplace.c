@@ -4,6 +4,7 @@
  * written back then, and the new value needs no memory of its own. */
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
@@ -104,7 +105,7 @@ static arenaut_status visit_method(const reinplace *r, uint32_t m, arenaut_error
         any = true;
     }
     const arenaut_status st =
-        any ? arenaut_program_set_bindings(r->program, m, bindings, n, err) : ARENAUT_OK;
+        any ? arn_program_set_bindings(r->program, m, bindings, n, err) : ARENAUT_OK;
     arn_release(allocator, bindings);
     return st;
 }

@@ -2,13 +2,15 @@
  * dialect. One look-up for each op. */
 #include "passes/program_edit.h"
 
+#include "dialects/dialect.h"
+
 static arenaut_status substitute_run(arenaut_program *p, const arenaut_pass_options *options,
                                      arenaut_error *err) {
     const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
     (void)options;
     (void)err;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_operator *known = arenaut_dialect_operator(dialect, p->ops[i].name);
+        const arenaut_operator *known = arn_dialect_operator(dialect, p->ops[i].name);
         if (known && known->substitute) p->ops[i].name = known->substitute;
     }
     return ARENAUT_OK;

@@ -11,6 +11,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
@@ -328,7 +329,7 @@ static arenaut_status settle(arenaut_program *p, uint32_t m, arenaut_error *err)
         settled[i] = method->bindings[i];
         if (settled[i].kind == ARENAUT_BINDING_MUTATES) settled[i].kind = ARENAUT_BINDING_MUTATED;
     }
-    return arenaut_program_set_bindings(p, m, settled, method->n_bindings, err);
+    return arn_program_set_bindings(p, m, settled, method->n_bindings, err);
 }
 
 static bool has_work(const arenaut_program *p) {

@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "ir/own_result.h"
+#include "ir/program.h"
 
 static void fail_memory(arn_flow *flow) {
     if (flow->status == ARENAUT_OK) flow->status = arn_no_memory(flow->lower->err);
@@ -64,7 +65,7 @@ static void touch_all(arn_flow *flow, const uint32_t *tensors, uint32_t n, uint3
 }
 
 static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
-    if (!arenaut_op_kind_touches(op->kind)) return;
+    if (!arn_op_kind_touches(op->kind)) return;
     touch_all(flow, op->inputs, op->n_inputs, position, false);
     touch_all(flow, op->scratch, op->n_scratch, position, true);
     if (op->kind == ARENAUT_OP_MOVE) {

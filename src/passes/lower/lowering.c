@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/plain_call.h"
+#include "ir/program.h"
 #include "passes/lower/lower.h"
 
 struct arenaut_lowering_store {
@@ -78,7 +79,7 @@ static arenaut_status order_by_ops(arn_lower *lower) {
         count_made(lower, method->inputs, method->n_inputs, &count);
         for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
             const arenaut_op *op = &p->ops[i];
-            if (!arenaut_op_kind_touches(op->kind)) continue;
+            if (!arn_op_kind_touches(op->kind)) continue;
             count_made(lower, op->outputs, op->n_outputs, &count);
             for (uint32_t k = 0; k < op->n_inputs; k++) {
                 if (op->inputs[k] != ARENAUT_NONE)
@@ -165,7 +166,7 @@ static const uint32_t *find_makers(arn_lower *lower) {
     for (uint32_t i = p->n_ops; i-- > 0;) {
         const arenaut_op *op = &p->ops[i];
         /* Ops that only declare memory, an allocation or a view, make nothing. */
-        if (!arenaut_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
+        if (!arn_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (op->outputs[k] != ARENAUT_NONE) maker[lower->storage.of[op->outputs[k]]] = i;
         }
@@ -199,7 +200,7 @@ static const uint32_t *find_uses(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) uses[t] = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!lower->runs[op->method] || !arenaut_op_kind_touches(op->kind) ||
+        if (!lower->runs[op->method] || !arn_op_kind_touches(op->kind) ||
             op->kind == ARENAUT_OP_VIEW) {
             continue;
         }
@@ -323,7 +324,7 @@ arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_targe
                              const arenaut_lowering_options *options,
                              const arenaut_allocator *allocator, arenaut_lowering **out,
                              arenaut_error *err) {
-    arenaut_status st = arenaut_program_validate(program, err);
+    arenaut_status st = arn_program_validate(program, err);
     if (st != ARENAUT_OK) return st;
     struct arenaut_lowering_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
     if (!store) return arn_no_memory(err);

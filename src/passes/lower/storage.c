@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "ir/shared_state.h"
 #include "passes/lower/lower.h"
 
@@ -68,7 +69,7 @@ static void mark_uses(arn_lower *lower) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (arenaut_op_kind_brings_memory(op->kind))
+        if (arn_op_kind_brings_memory(op->kind))
             mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
     }
 }
@@ -129,7 +130,7 @@ static arenaut_status align_for_ops(arn_lower *lower) {
     if (!lower->target->op_align && lower->options.n_op_align == 0) return st;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
         const arenaut_op *op = &p->ops[i];
-        const uint64_t align = arenaut_op_kind_touches(op->kind) ? align_of_op(lower, op->name) : 0;
+        const uint64_t align = arn_op_kind_touches(op->kind) ? align_of_op(lower, op->name) : 0;
         if (align == 0) continue;
         st = raise_alignment(lower, op, align, op->inputs, op->n_inputs);
         if (st == ARENAUT_OK) st = raise_alignment(lower, op, align, op->outputs, op->n_outputs);

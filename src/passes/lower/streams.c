@@ -11,6 +11,7 @@
 
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "passes/lower/lower.h"
 
 enum { MOST_OPS = 1 << 14 /* a bit for each two of them */ };
@@ -87,7 +88,7 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
 static void visit(const arn_lower *lower, arn_order *o, uint32_t at) {
     const arenaut_op *op = &lower->program->ops[lower->program->methods[o->method].first_op + at];
     for (uint32_t i = 0; i < op->n_after; i++) come_after(o, at, op->after[i]);
-    if (!arenaut_op_kind_touches(op->kind)) return;
+    if (!arn_op_kind_touches(op->kind)) return;
     const bool updates = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE ||
                          op->arguments_may_alias;
     touch(lower, o, at, op->inputs, op->n_inputs, false);

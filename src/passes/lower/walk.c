@@ -9,6 +9,7 @@
  * they are copied, and its outputs from the last. */
 #include "core/fail.h"
 #include "ir/plain_call.h"
+#include "ir/program.h"
 #include "passes/lower/lower.h"
 
 /* Life of a storage in the visit that last touched it. */
@@ -143,7 +144,7 @@ static bool begin_op(walk *w, frame *f) {
     f->call = 0;
     f->in_op = true;
     add_step(w, f->method, f->op);
-    if (!arenaut_op_kind_touches(op->kind)) return true;
+    if (!arn_op_kind_touches(op->kind)) return true;
     return (copies_apart(w, op) || touch_all(w, f, op->outputs, op->n_outputs, step, true)) &&
            touch_all(w, f, op->scratch, op->n_scratch, step, true);
 }
@@ -153,7 +154,7 @@ static bool end_op(walk *w, frame *f) {
     const uint32_t last = w->lower->lives.n_steps - 1;
     f->in_op = false;
     f->op++;
-    if (!arenaut_op_kind_touches(op->kind)) return true;
+    if (!arn_op_kind_touches(op->kind)) return true;
     return (copies_apart(w, op) || touch_all(w, f, op->inputs, op->n_inputs, last, false)) &&
            touch_all(w, f, op->outputs, op->n_outputs, last, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, last, true);

@@ -7,6 +7,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/program.h"
 #include "passes/recover/recover.h"
 
 static bool is_jump(const arenaut_op *op) {
@@ -167,7 +168,7 @@ arenaut_status arn_recover_find_holders(arn_recover *r, uint32_t tensor, uint32_
         a.high = r->high[i];
         r->work++;
         if (op->kind != ARENAUT_OP_MOVE) look_at_all(r, &a, op->outputs, op->n_outputs);
-        if (arenaut_op_kind_touches(op->kind)) look_at_all(r, &a, op->inputs, op->n_inputs);
+        if (arn_op_kind_touches(op->kind)) look_at_all(r, &a, op->inputs, op->n_inputs);
         if (a.low < a.high) go_back(r, &a, i, &depth, open);
     }
     if (r->work <= ARN_MAX_RECOVER_WORK) return ARENAUT_OK;

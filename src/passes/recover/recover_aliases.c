@@ -12,6 +12,7 @@
 
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "passes/recover/recover.h"
 
@@ -178,7 +179,7 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
 static arenaut_status visit(arn_recover *r, uint32_t at) {
     arenaut_op *op = &r->program->ops[r->program->methods[r->method].first_op + at];
     arenaut_status st = ARENAUT_OK;
-    if (!arenaut_op_kind_touches(op->kind)) return st;
+    if (!arn_op_kind_touches(op->kind)) return st;
     if (op->kind == ARENAUT_OP_IN_PLACE) join_updated(r, op);
     if (op->kind == ARENAUT_OP_DELEGATE) st = split_arguments(r, op, at);
     else st = read_all(r, op, at);

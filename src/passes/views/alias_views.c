@@ -7,12 +7,13 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dialects/dialect.h"
 #include "ir/store.h"
 
 /* Whether output 0 of the op holds just the bytes of its input 0. */
 static bool is_whole_view(const arenaut_program *p, const arenaut_dialect *dialect,
                           const arenaut_op *op, const uint8_t *is_result) {
-    const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
+    const arenaut_operator *known = arn_dialect_operator(dialect, op->name);
     if (!known || !(known->traits & ARENAUT_TRAIT_VIEW)) return false;
     if (op->kind != ARENAUT_OP_OUT && op->kind != ARENAUT_OP_FUNCTIONAL) return false;
     if (op->n_inputs == 0 || op->n_outputs == 0 || op->inputs[0] == ARENAUT_NONE ||

@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "ops/ops.h"
 #include "passes/program_edit.h"
@@ -133,7 +134,7 @@ static void find_writers(const joins *j) {
     for (uint32_t t = 0; t < p->n_tensors; t++) j->writer[t] = j->rewriter[t] = ARENAUT_NONE;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        if (!arn_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) note_writer(j, op->outputs[k], i);
         note_updates(j, i);
     }

@@ -30,7 +30,7 @@ static uint32_t buffer_features(const arenaut_problem *p, uint32_t b) {
     return used;
 }
 
-uint32_t arenaut_problem_features(const arenaut_problem *p) {
+uint32_t arn_problem_features(const arenaut_problem *p) {
     uint32_t used = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (arenaut_problem_needs_memory(p, b)) used |= buffer_features(p, b);

@@ -15,4 +15,7 @@ arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *a
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
 
+/* The features that a problem uses, as a bit set. O(n). */
+uint32_t arn_problem_features(const arenaut_problem *problem);
+
 #endif

@@ -13,6 +13,7 @@
 #include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/problem.h"
 
 enum { MOST_OPEN = 32, EVENTS_PER_EFFORT = 16, MOST_TRAIL = 1 << 19 };
 
@@ -50,7 +51,7 @@ typedef struct sweep {
 } sweep;
 
 static uint64_t spill_of(const sweep *w, uint32_t root, uint32_t pool) {
-    return w->s->group[root].traffic * arenaut_problem_rank(w->s->problem, root, pool);
+    return w->s->group[root].traffic * arn_problem_rank(w->s->problem, root, pool);
 }
 
 /* Gives those without a choice their pools. Returns the number of the others. */

@@ -24,6 +24,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"
+#include "ir/problem.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
 #include "planners/exact/exact_case.h"
@@ -420,7 +421,7 @@ static void settle_spill(cases *x, uint32_t id) {
     uint64_t spill = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
-        spill += arenaut_problem_spill(p, b, x->pool_of[b]);
+        spill += arn_problem_spill(p, b, x->pool_of[b]);
     }
     x->all[id].bound.spill = spill;
 }

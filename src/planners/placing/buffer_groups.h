@@ -12,6 +12,7 @@
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
+#include "ir/problem.h"
 
 typedef struct arn_piece {
     int64_t first, end;
@@ -48,8 +49,7 @@ typedef struct arn_groups {
 /* The spill of the group in `pool`. Its members have the same pools to choose from. */
 static inline uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group,
                                        uint32_t pool) {
-    return group->traffic *
-           arenaut_problem_rank(groups->problem, groups->member[group->member], pool);
+    return group->traffic * arn_problem_rank(groups->problem, groups->member[group->member], pool);
 }
 
 enum {

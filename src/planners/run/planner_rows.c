@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "planners/bounds/bounds.h"
 
 /* ---- rows ---- */
 
@@ -27,7 +28,7 @@ uint32_t arn_rows_to_try(uint32_t when, const arenaut_planner *rows[ARN_PLANNERS
 
 bool arn_row_suits(const arenaut_planner *row, const arenaut_problem *problem) {
     const arn_attempt *attempt = row->attempt;
-    const uint32_t features = arenaut_problem_features(problem);
+    const uint32_t features = arn_problem_features(problem);
     if (features & ~row->handles) return false;
     if (attempt->differs && !(attempt->differs & features)) return false;
     return !attempt->suits || attempt->suits(problem);

@@ -22,6 +22,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"
+#include "planners/bounds/bounds.h"
 #include "planners/run/planner_rows.h"
 #include "planners/tokens/token_list.h"
 
@@ -374,7 +375,7 @@ arenaut_status arenaut_caching_reserve(const arenaut_problem *problem, bool expa
                                        arenaut_error *err) {
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
-    if (arenaut_problem_features(problem) & ~arn_planner_torch_caching.handles) {
+    if (arn_problem_features(problem) & ~arn_planner_torch_caching.handles) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "the caching allocator knows no fixed offsets, edges, slices, "
                         "separations, reserved ranges and tokens");

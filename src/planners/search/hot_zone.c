@@ -7,6 +7,7 @@
 #include "planners/search/search.h"
 
 #include "core/fail.h"
+#include "planners/bounds/bounds.h"
 #include "planners/exact/exact.h"
 #include "planners/placing/trial.h"
 
@@ -196,7 +197,7 @@ static arenaut_status try_zone_in_lane(void *context, uint32_t task, arn_lane *l
 arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort) {
     const arn_meter *meter = lanes->meter;
     const arenaut_problem *p = meter->planning->problem;
-    const uint32_t features = arenaut_problem_features(p);
+    const uint32_t features = arn_problem_features(p);
     if (!arn_meter_has_plan(meter) || !arn_meter_goes_on(meter) || p->n_pools > 1 ||
         features & ~(uint32_t)ARN_EXACT_HANDLES) {
         return ARENAUT_OK;

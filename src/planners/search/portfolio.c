@@ -4,6 +4,7 @@
  * together) otherwise. The searches after these are in auto.c. */
 #include "planners/search/search.h"
 
+#include "planners/bounds/bounds.h"
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
@@ -229,7 +230,7 @@ static arenaut_status make_others(const style *how, bool rows, uint64_t pairs, a
 }
 
 arenaut_status arn_portfolio_rest(arn_lanes *lanes, uint64_t pairs) {
-    const uint32_t features = arenaut_problem_features(lanes->meter->planning->problem);
+    const uint32_t features = arn_problem_features(lanes->meter->planning->problem);
     arenaut_status st = ARENAUT_OK;
     for (size_t i = 1; i < 2 * N_STYLES && st == ARENAUT_OK; i++) {
         /* The rows in the other styles first, then the other trials in every style. */

@@ -10,6 +10,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/problem.h"
 #include "planners/bounds/bounds.h"
 #include "planners/run/planner_rows.h"
 
@@ -58,7 +59,7 @@ static void keep(const pools *s, arn_meter *meter) {
         cost.total += packer->layout.total;
         for (uint32_t i = 0; i < packer->n; i++) {
             const uint32_t pool = packer->layout.pool[packer->best.token[i]];
-            cost.spill += arenaut_problem_spill(s->planning->problem, packer->buffer[i], pool);
+            cost.spill += arn_problem_spill(s->planning->problem, packer->buffer[i], pool);
         }
     }
     if (!arn_meter_improves(meter, cost)) return;

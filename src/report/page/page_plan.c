@@ -12,6 +12,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/name_tree.h"
+#include "ir/program.h"
 #include "report/bound_without.h"
 #include "report/label.h"
 #include "report/page/page_columns.h"
@@ -282,7 +283,7 @@ static void put_class_names(page *p) {
     }
     arn_puts(p->out, "],\n\"opKinds\":[");
     for (uint32_t i = 0; i < ARENAUT_OP_KIND_COUNT; i++) {
-        arn_putf(p->out, "%s\"%s\"", i ? "," : "", arenaut_op_kind_name((arenaut_op_kind)i));
+        arn_putf(p->out, "%s\"%s\"", i ? "," : "", arn_op_kind_name((arenaut_op_kind)i));
     }
     arn_puts(p->out, "],\n");
 }

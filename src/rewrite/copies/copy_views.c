@@ -9,6 +9,9 @@
 #include <arenaut/dialect.h>
 
 #include "core/fail.h"
+#include "dialects/dialect.h"
+#include "ir/program.h"
+#include "rewrite/copies/copy_views.h"
 
 /* "aten::slice.Tensor" is "aten::slice_copy.Tensor". */
 static const char *name_of_copy(arenaut_program *program, const char *name) {
@@ -25,7 +28,7 @@ static const char *name_of_copy(arenaut_program *program, const char *name) {
 
 static bool has_copy(const arenaut_program *program, const arenaut_op *op) {
     const arenaut_operator *known =
-        arenaut_dialect_operator(arenaut_dialect_find(program->dialect), op->name);
+        arn_dialect_operator(arenaut_dialect_find(program->dialect), op->name);
     return known && (known->traits & ARENAUT_TRAIT_HAS_COPY) && op->kind == ARENAUT_OP_FUNCTIONAL &&
            op->n_inputs > 0 && op->inputs[0] != ARENAUT_NONE && op->n_outputs > 0;
 }
@@ -42,7 +45,7 @@ static bool is_dense(const arenaut_tensor *t) {
     return !t->dynamic && !t->unsized && t->view_of == ARENAUT_NONE;
 }
 
-bool arenaut_view_may_be_copy(const arenaut_program *program, uint32_t op) {
+bool arn_view_may_be_copy(const arenaut_program *program, uint32_t op) {
     const arenaut_op *o = &program->ops[op];
     if (!has_copy(program, o)) return false;
     bool all = true;
@@ -81,7 +84,7 @@ static arenaut_status begin(arenaut_program *program, uint32_t n, arenaut_rewrit
                            .n_tensors = program->n_tensors,
                            .n_ops = program->n_ops,
                            .n_ops_before = program->n_ops,
-                           .before = arenaut_program_fingerprint(program)};
+                           .before = arn_program_fingerprint(program)};
     r->tensors = arenaut_program_alloc(program, r->n_tensors * sizeof *r->tensors);
     r->ops = arenaut_program_alloc(program, r->n_ops * sizeof *r->ops);
     r->copied = arenaut_program_alloc(program, n * sizeof *r->copied);
@@ -94,12 +97,12 @@ static arenaut_status begin(arenaut_program *program, uint32_t n, arenaut_rewrit
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops, uint32_t n,
-                                  arenaut_rewrite **out, arenaut_error *err) {
+arenaut_status arn_copy_views(arenaut_program *program, const uint32_t *ops, uint32_t n,
+                              arenaut_rewrite **out, arenaut_error *err) {
     arenaut_rewrite *made = NULL;
     for (uint32_t i = 0; i < n; i++) {
         const bool is_next = ops[i] < program->n_ops && (i == 0 || ops[i] > ops[i - 1]);
-        if (is_next && arenaut_view_may_be_copy(program, ops[i])) continue;
+        if (is_next && arn_view_may_be_copy(program, ops[i])) continue;
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "op %" PRIu32 " is no view that may be a copy, or stands twice", ops[i]);
     }
@@ -109,7 +112,7 @@ arenaut_status arenaut_copy_views(arenaut_program *program, const uint32_t *ops,
         st = make_copy(program, ops[i], err);
     }
     if (st != ARENAUT_OK) return st;
-    made->after = arenaut_program_fingerprint(program);
+    made->after = arn_program_fingerprint(program);
     *out = made;
     return ARENAUT_OK;
 }
@@ -127,7 +130,7 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
         return arn_pipeline_blame(p, err, "copying", "copying: the program was %s",
                                   p->rewrite ? "rewritten before" : "made of several files");
     }
-    return arn_apply_rewriting(p, arenaut_copy_views, c->copying.ops, c->copying.n, err);
+    return arn_apply_rewriting(p, arn_copy_views, c->copying.ops, c->copying.n, err);
 }
 
 static bool encoded_by(const arenaut_format *format) { return format->holds_order; }

@@ -5,6 +5,8 @@
 #include <arenaut/check.h>
 
 #include "core/checked.h"
+#include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
 
 static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_problem *problem,
                             const arenaut_order *order, arenaut_error *err) {
@@ -22,7 +24,7 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
 
 uint64_t arn_schedule_effort(const arenaut_pipeline *p) {
     const uint64_t asked = p->options.reordering.options.effort;
-    return arn_transform_effort(p, asked, arenaut_order_default_effort());
+    return arn_transform_effort(p, asked, arn_order_default_effort());
 }
 
 arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
@@ -33,24 +35,24 @@ arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_
     return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
-arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
-                                       arenaut_program_order **problem, arenaut_error *err) {
+arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_program_order **problem,
+                                       arenaut_error *err) {
     const arenaut_lowering_options options = {.preserve_inputs = lowered->options.preserve_inputs,
                                               .overlap = lowered->options.overlap};
-    return arenaut_program_order_new(lowered->document.program, lowered->lowering, lowered->target,
-                                     &options, arn_pipeline_allocator(lowered), problem, err);
+    return arn_program_order_new(lowered->document.program, lowered->lowering, lowered->target,
+                                 &options, arn_pipeline_allocator(lowered), problem, err);
 }
 
-arenaut_status arn_find_schedules(const arenaut_pipeline *p, arenaut_program_order *problem,
+arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *problem,
                                   arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
-    const uint32_t n = arenaut_program_order_count(problem);
+    const uint32_t n = arn_program_order_count(problem);
     uint64_t left = arn_schedule_effort(p);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         arenaut_order *order = NULL;
-        st = arn_find_schedule(p, arenaut_program_order_problem(problem, i),
+        st = arn_find_schedule(p, arn_program_order_problem(problem, i),
                                arn_max_u64(left / (n - i), 1), budget, &order, err);
-        if (st == ARENAUT_OK) st = arenaut_program_order_take(problem, order, err);
+        if (st == ARENAUT_OK) st = arn_program_order_take(problem, order, err);
         if (st == ARENAUT_OK) {
             *n_lines += order->n_lines;
             left -= arn_min_u64(order->effort, left);

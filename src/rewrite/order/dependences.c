@@ -13,7 +13,9 @@
 #include <arenaut/dialect.h>
 
 #include "core/sort.h"
+#include "dialects/dialect.h"
 #include "ir/own_result.h"
+#include "ir/program.h"
 
 static bool is_builtin(const char *name) {
     for (; *name; name++) {
@@ -139,7 +141,7 @@ static void cut_at_outputs(cutter *c) {
     const arenaut_program *p = c->program;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        if (!arn_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             const uint32_t t = op->outputs[k];
             if (t == ARENAUT_NONE || !is_stretch(c, t)) continue;
@@ -428,7 +430,7 @@ static bool may_alias(const arenaut_program *p, const arenaut_op *op) {
     if (op->kind == ARENAUT_OP_VIEW) return true;
     if (op->kind != ARENAUT_OP_FUNCTIONAL) return false;
     const arenaut_operator *known =
-        arenaut_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
+        arn_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
     return known && (known->traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW)) &&
            !(known->traits & ARENAUT_TRAIT_COPIES);
 }

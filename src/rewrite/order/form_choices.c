@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "rewrite/copies/copy_views.h"
+#include "rewrite/order/program_order.h"
+
 /* ---- views ---- */
 
 /* A base is live as long as one of its names is read. A copy of a view as large as the base gains
@@ -117,7 +120,7 @@ static bool may_gain(const views *v, uint32_t part, uint32_t base) {
 /* A view of parts that are read, of which nothing is a view in turn. */
 static bool may_be_copy(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
-    if (!arenaut_view_may_be_copy(v->file, i)) return false;
+    if (!arn_view_may_be_copy(v->file, i)) return false;
     const uint32_t base = storage_of(v, op->inputs[0]);
     bool choice = !v->is_state[base] && v->updated[base] <= i, read = false, gains = false;
     for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
@@ -166,8 +169,7 @@ static void add_choice(const views *v, uint32_t i) {
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const arenaut_tensor *part = &v->program->tensors[op->outputs[k]];
         c->base_of_part[c->n_parts] = v->number[base];
-        c->parts[c->n_parts++] =
-            (arenaut_part){op->outputs[k], base, part->view_offset, part->bytes};
+        c->parts[c->n_parts++] = (arn_part){op->outputs[k], base, part->view_offset, part->bytes};
     }
 }
 
@@ -360,15 +362,15 @@ arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn
 }
 
 static arenaut_status bound_relaxed(const arenaut_pipeline *p, arn_budget *budget,
-                                    arenaut_program_order *problem, arenaut_ordering *bound,
+                                    arn_program_order *problem, arenaut_ordering *bound,
                                     arenaut_error *err) {
     arenaut_order *order = NULL;
-    const arenaut_status st = arn_find_schedule(p, arenaut_program_order_problem(problem, 0),
+    const arenaut_status st = arn_find_schedule(p, arn_program_order_problem(problem, 0),
                                                 arn_schedule_effort(p), budget, &order, err);
     if (st == ARENAUT_OK) {
         bound->bound = order->bound;
         bound->n_lines = order->n_lines;
-        bound->at_ends = arenaut_program_order_peaks(problem).at_ends;
+        bound->at_ends = arn_program_order_peaks(problem).at_ends;
     }
     arenaut_order_free(order);
     return st;
@@ -378,23 +380,22 @@ arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
                                const arn_form_choices *choices, arenaut_ordering *bound,
                                arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
-    arenaut_program_order *problem = NULL;
+    arn_program_order *problem = NULL;
     arenaut_error why = {0};
     const arenaut_joining *joins = &choices->joins;
     const arn_copies *copies = &choices->copies;
     const arn_candidate forms = {.joining = {.chosen = joins->chosen}, /* none of them */
                                  .copying = {copies->ops, copies->n}};
-    const arenaut_relaxation relaxation = {joins->results, joins->n, copies->parts,
-                                           copies->n_parts};
+    const arn_relaxation relaxation = {joins->results, joins->n, copies->parts, copies->n_parts};
     *bound = (arenaut_ordering){0};
     arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &apart, &why);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(apart, &problem, &why);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_order_relax(problem, apart->document.program, apart->lowering,
-                                         &relaxation, &why);
+        st = arn_program_order_relax(problem, apart->document.program, apart->lowering, &relaxation,
+                                     &why);
     }
     if (st == ARENAUT_OK) st = bound_relaxed(p, budget, problem, bound, &why);
-    arenaut_program_order_free(problem);
+    arn_program_order_free(problem);
     arenaut_pipeline_free(apart);
     if (st == ARENAUT_REFUSED) return ARENAUT_OK;
     if (st != ARENAUT_OK && err) *err = why;

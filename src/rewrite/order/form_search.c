@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "rewrite/order/program_order.h"
 
 static arenaut_status add(arn_form_search *s, arn_scheduled c, arenaut_error *err) {
     if (!arn_grow(arn_pipeline_allocator(s->search->pipeline), (void **)&s->list, &s->capacity,
@@ -16,23 +17,23 @@ static arenaut_status add(arn_form_search *s, arn_scheduled c, arenaut_error *er
     return ARENAUT_OK;
 }
 
-static arenaut_status add_order(arn_form_search *s, const arenaut_program_order *problem,
+static arenaut_status add_order(arn_form_search *s, const arn_program_order *problem,
                                 uint32_t number, arn_candidate forms, arenaut_error *err) {
     const arenaut_program *program = s->search->pipeline->document.program;
     uint32_t *ops = arn_region_allocate(&s->search->region, program->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
-    arn_scheduled c = {forms, arenaut_program_order_least(problem, number)};
+    arn_scheduled c = {forms, arn_program_order_least(problem, number)};
     c.candidate.schedule = ops;
-    const arenaut_status st = arenaut_program_order_ops(
+    const arenaut_status st = arn_program_order_ops(
         problem, program, number, arn_pipeline_allocator(s->search->pipeline), ops, err);
     return st == ARENAUT_OK ? add(s, c, err) : st;
 }
 
 /* The given schedule, the best one, then near-optimal ones. */
-static arenaut_status add_orders(arn_form_search *s, const arenaut_program_order *problem,
+static arenaut_status add_orders(arn_form_search *s, const arn_program_order *problem,
                                  arn_candidate forms, arenaut_error *err) {
-    const arn_scheduled given = {forms, arenaut_program_order_peaks(problem).given};
-    const uint32_t n = arenaut_program_order_candidates(problem);
+    const arn_scheduled given = {forms, arn_program_order_peaks(problem).given};
+    const uint32_t n = arn_program_order_candidates(problem);
     arenaut_status st = add(s, given, err);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         st = add_order(s, problem, i, forms, err);
@@ -41,7 +42,7 @@ static arenaut_status add_orders(arn_form_search *s, const arenaut_program_order
 }
 
 /* The first choice is that of the program as it is. */
-static void note(arn_form_search *s, const arenaut_order_peaks *peaks, uint32_t n_lines) {
+static void note(arn_form_search *s, const arn_order_peaks *peaks, uint32_t n_lines) {
     arenaut_ordering *o = &s->known;
     if (!o->known) {
         *o = (arenaut_ordering){.known = true,
@@ -60,13 +61,13 @@ static void note(arn_form_search *s, const arenaut_order_peaks *peaks, uint32_t 
 
 /* The bases that are live at the peak, themselves or a copy of a view of them. */
 static arenaut_status find_at_peak(const arn_form_search *s, const arenaut_pipeline *lowered,
-                                   const arenaut_program_order *problem, bool *at_peak,
+                                   const arn_program_order *problem, bool *at_peak,
                                    arenaut_error *err) {
     const arn_copies *copies = &s->choices.copies;
     const uint32_t n = lowered->lowering->problem->n_buffers;
     uint8_t *alive = arn_allocate(arn_pipeline_allocator(s->search->pipeline), n, sizeof *alive);
     if (!alive) return arn_no_memory(err);
-    const arenaut_status st = arenaut_program_order_at_peak(problem, alive, err);
+    const arenaut_status st = arn_program_order_at_peak(problem, alive, err);
     for (uint32_t w = 0; w < copies->n_bases && st == ARENAUT_OK; w++) at_peak[w] = false;
     for (uint32_t i = 0; i < copies->n_parts && st == ARENAUT_OK; i++) {
         const uint32_t base = lowered->lowering->buffer[copies->parts[i].whole];
@@ -85,7 +86,7 @@ static arenaut_status search_in(arn_form_search *s, arn_candidate forms, uint64_
     const arenaut_pipeline *p = s->search->pipeline;
     arn_budget *budget = &s->search->finding;
     arenaut_pipeline *lowered = NULL;
-    arenaut_program_order *problem = NULL;
+    arn_program_order *problem = NULL;
     uint32_t n_lines = 0;
     if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
     arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
@@ -94,11 +95,11 @@ static arenaut_status search_in(arn_form_search *s, arn_candidate forms, uint64_
     if (st == ARENAUT_OK) st = add_orders(s, problem, forms, err);
     if (st == ARENAUT_OK && at_peak) st = find_at_peak(s, lowered, problem, at_peak, err);
     if (st == ARENAUT_OK) {
-        const arenaut_order_peaks peaks = arenaut_program_order_peaks(problem);
+        const arn_order_peaks peaks = arn_program_order_peaks(problem);
         note(s, &peaks, n_lines);
         *peak = peaks.best;
     }
-    arenaut_program_order_free(problem);
+    arn_program_order_free(problem);
     arenaut_pipeline_free(lowered);
     return st;
 }

@@ -5,10 +5,12 @@
 
 #include "rewrite/transform.h"
 
+#include "rewrite/order/program_order.h"
+
 /* checked_schedule.c */
 /* The scheduling problems of a lowered trial; the caller's, to be released. */
-arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered,
-                                       arenaut_program_order **problem, arenaut_error *err);
+arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_program_order **problem,
+                                       arenaut_error *err);
 /* The effort of all schedules. */
 uint64_t arn_schedule_effort(const arenaut_pipeline *p);
 /* The best schedule that is found, which has passed the checker with its bound. */
@@ -16,7 +18,7 @@ arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_
                                  uint64_t effort, arn_budget *budget, arenaut_order **order,
                                  arenaut_error *err);
 /* Finds and takes such a schedule for each of them; adds the lines of the proofs. */
-arenaut_status arn_find_schedules(const arenaut_pipeline *p, arenaut_program_order *problem,
+arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *problem,
                                   arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
 
 /* Views that may be materialized. */
@@ -24,9 +26,9 @@ typedef struct arn_copies {
     uint32_t *ops;  /* of the file, ascending */
     uint32_t *base; /* per op: the number of the viewed storage, from 0 on */
     uint32_t n, n_bases;
-    bool *late;          /* per op: in the given schedule its view is read after the last read of
-                          * another name of the base */
-    arenaut_part *parts; /* their results */
+    bool *late;      /* per op: in the given schedule its view is read after the last read of
+                      * another name of the base */
+    arn_part *parts; /* their results */
     uint32_t *base_of_part, n_parts;
 } arn_copies;
 

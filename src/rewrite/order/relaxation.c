@@ -20,6 +20,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
 
 /* Pieces have the numbers of buffers that are not cut, and further ones. All arrays are the
@@ -45,7 +46,7 @@ typedef struct range {
 typedef struct composing {
     const arenaut_program *program;
     const arenaut_lowering *lowering;
-    const arenaut_relaxation *choices;
+    const arn_relaxation *choices;
     arn_region *region;
     uint32_t most;
     range *ranges;
@@ -133,7 +134,7 @@ static void end_list(composing *c, uint32_t tensor) {
     c->is_made[buffer] = true;
 }
 
-static arenaut_status put_part(composing *c, const arenaut_part *part, arenaut_error *err) {
+static arenaut_status put_part(composing *c, const arn_part *part, arenaut_error *err) {
     uint64_t end;
     if (c->lowering->buffer[part->tensor] == ARENAUT_NONE) return ARENAUT_OK; /* it has no reader */
     if (!owns(c, part->whole) || !arn_add(part->offset, part->bytes, &end)) {
@@ -325,11 +326,11 @@ static arenaut_status make_lists(composing *c, arenaut_error *err) {
 
 /* ---- pieces of a program ---- */
 
-static bool are_tensors(const arenaut_program *program, const arenaut_relaxation *choices) {
+static bool are_tensors(const arenaut_program *program, const arn_relaxation *choices) {
     bool are = true;
     for (uint32_t i = 0; i < choices->n_joins; i++) are &= choices->joins[i] < program->n_tensors;
     for (uint32_t i = 0; i < choices->n_parts; i++) {
-        const arenaut_part *part = &choices->parts[i];
+        const arn_part *part = &choices->parts[i];
         are &= part->tensor < program->n_tensors && part->whole < program->n_tensors;
     }
     return are;
@@ -365,7 +366,7 @@ static bool allocate_pieces(const composing *c) {
 }
 
 static arenaut_status find_pieces(const arenaut_program *program, const arenaut_lowering *lowering,
-                                  const arenaut_relaxation *choices, uint32_t max_pieces,
+                                  const arn_relaxation *choices, uint32_t max_pieces,
                                   arn_region *region, byte_pieces *out, arenaut_error *err) {
     if (!are_tensors(program, choices)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
@@ -558,10 +559,9 @@ static arenaut_status relax(relaxing *l, arenaut_error *err) {
     return st;
 }
 
-arenaut_status arenaut_program_order_relax(arenaut_program_order *order,
-                                           const arenaut_program *program,
-                                           const arenaut_lowering *lowering,
-                                           const arenaut_relaxation *choices, arenaut_error *err) {
+arenaut_status arn_program_order_relax(arn_program_order *order, const arenaut_program *program,
+                                       const arenaut_lowering *lowering,
+                                       const arn_relaxation *choices, arenaut_error *err) {
     if (order->n_blocks != 1 || order->context.live ||
         order->blocks[0].problem.n_buffers != lowering->problem->n_buffers) {
         return arn_fail(err, ARENAUT_REFUSED, 0,

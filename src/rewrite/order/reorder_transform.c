@@ -3,6 +3,7 @@
  * places which tensors share memory, these aliases are recovered before ops move. */
 #include "rewrite/order/dependences.h"
 #include "rewrite/order/forms.h"
+#include "rewrite/order/program_order.h"
 
 /* Candidates but the first, as far as there is room, by their peaks. They are few: insertion sort.
  */
@@ -86,7 +87,7 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
 static arenaut_status reorder(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                               arenaut_rewrite **out, arenaut_error *err) {
     (void)n_ops; /* all of the program's */
-    return arenaut_reorder(program, ops, out, err);
+    return arn_reorder(program, ops, out, err);
 }
 
 static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {

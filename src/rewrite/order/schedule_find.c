@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
 
 /* About two seconds on hard problems. */
 enum {
@@ -22,9 +23,9 @@ enum {
     SHARE_OF_HEURISTICS = 64,
 };
 
-uint64_t arenaut_order_default_effort(void) { return DEFAULT_EFFORT; }
+uint64_t arn_order_default_effort(void) { return DEFAULT_EFFORT; }
 
-const char *arenaut_order_rule_name(arenaut_order_rule rule) {
+const char *arn_order_rule_name(arenaut_order_rule rule) {
     static const char *const names[] = {
 #define XX(name, text) text,
         ARENAUT_ORDER_RULE_MAP(XX)

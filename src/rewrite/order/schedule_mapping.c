@@ -6,6 +6,8 @@
 
 #include "core/fail.h"
 #include "core/sort.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/recompute/recompute_sequence.h"
 
 bool arn_file_numbers_find(const arenaut_program *program, uint32_t method, arn_region *region,
                            arn_file_numbers *out) {
@@ -94,7 +96,7 @@ static void emit_number(emitter *e, const arn_file_numbers *numbers, uint32_t nu
 
 /* The ops of one method: the remaining ones, in the schedule or as they are, then those that passes
  * removed. */
-static bool emit_method(emitter *e, const arenaut_program_order *order, uint32_t m,
+static bool emit_method(emitter *e, const arn_program_order *order, uint32_t m,
                         uint32_t candidate) {
     const arenaut_method *now = &order->context.program->methods[m], *method = &e->file->methods[m];
     arn_file_numbers numbers;
@@ -117,7 +119,7 @@ static bool emit_method(emitter *e, const arenaut_program_order *order, uint32_t
     return true;
 }
 
-static bool emit_all(emitter *e, const arenaut_program_order *order, uint32_t candidate) {
+static bool emit_all(emitter *e, const arn_program_order *order, uint32_t candidate) {
     bool room = true;
     for (uint32_t m = 0; m < e->file->n_methods && room; m++) {
         room = emit_method(e, order, m, candidate);
@@ -125,7 +127,7 @@ static bool emit_all(emitter *e, const arenaut_program_order *order, uint32_t ca
     return room;
 }
 
-static bool schedule_file(arn_region *region, const arenaut_program_order *order,
+static bool schedule_file(arn_region *region, const arn_program_order *order,
                           const arenaut_program *file, uint32_t candidate, uint32_t *out) {
     arn_dependences dependences;
     if (!arn_dependences_find(file, region, &dependences)) return false;
@@ -139,10 +141,9 @@ static bool schedule_file(arn_region *region, const arenaut_program_order *order
     return emit_all(&e, order, candidate);
 }
 
-arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
-                                         const arenaut_program *file, uint32_t candidate,
-                                         const arenaut_allocator *allocator, uint32_t *out,
-                                         arenaut_error *err) {
+arenaut_status arn_program_order_ops(const arn_program_order *order, const arenaut_program *file,
+                                     uint32_t candidate, const arenaut_allocator *allocator,
+                                     uint32_t *out, arenaut_error *err) {
     arn_region region;
     arn_region_init(&region, allocator);
     const bool room = schedule_file(&region, order, file, candidate, out);
@@ -163,15 +164,15 @@ static bool is_permutation(const arenaut_program *p, const uint32_t *ops, uint32
     return true;
 }
 
-arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
-                               arenaut_error *err) {
+arenaut_status arn_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
+                           arenaut_error *err) {
     uint32_t *seen = arenaut_program_alloc(program, program->n_ops * sizeof *seen);
     if (!seen) return arn_no_memory(err);
     if (!is_permutation(program, ops, seen)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "it is not a permutation of the ops of each method");
     }
-    return arenaut_recompute(program, ops, program->n_ops, out, err);
+    return arn_recompute(program, ops, program->n_ops, out, err);
 }
 
 /* ---- buffers at the peak ---- */
@@ -193,8 +194,8 @@ static void mark_live(const arenaut_order_problem *p, const uint32_t *ops, uint3
     for (uint32_t b = 0; b < p->n_buffers; b++) live[b] = live[b] == (BEFORE | BEHIND);
 }
 
-arenaut_status arenaut_program_order_at_peak(const arenaut_program_order *o, uint8_t *alive,
-                                             arenaut_error *err) {
+arenaut_status arn_program_order_at_peak(const arn_program_order *o, uint8_t *alive,
+                                         arenaut_error *err) {
     arn_schedule_cost cost;
     if (o->n_blocks != 1 || o->n_taken != 1 || o->context.live) {
         return arn_fail(err, ARENAUT_REFUSED, 0,

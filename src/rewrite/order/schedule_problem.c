@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/own_result.h"
+#include "ir/program.h"
 
 typedef struct builder {
     arn_schedule_context *context;
@@ -237,7 +238,7 @@ static bool calls_among_others(const builder *b, uint32_t first, uint32_t end) {
     uint32_t n_calling = 0, n_touching = 0;
     for (uint32_t i = first; i < end; i++) {
         n_calling += op_at(b, i)->n_calls > 0;
-        n_touching += arenaut_op_kind_touches(op_at(b, i)->kind);
+        n_touching += arn_op_kind_touches(op_at(b, i)->kind);
     }
     return n_calling > 0 && n_touching > 1;
 }

@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "rewrite/order/dependences.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_search.h"
 
 /* Facts about the whole program that the problems of all methods share. */
@@ -61,7 +62,7 @@ enum { ARN_SCHEDULE_CANDIDATES = 1 + ARN_SCHEDULE_MAX_NEAR };
 
 /* Peaks of a method, including its callees unless methods are separate. */
 typedef struct arn_schedule_need {
-    uint64_t given, best, bound; /* as in arenaut_order_peaks */
+    uint64_t given, best, bound; /* as in arn_order_peaks */
     uint64_t heuristics[ARENAUT_ORDER_HEURISTIC_COUNT];
     uint64_t candidate[ARN_SCHEDULE_CANDIDATES]; /* at least, in its schedules */
 } arn_schedule_need;
@@ -72,7 +73,7 @@ typedef struct arn_schedule_found {
     uint32_t *ops; /* one schedule after another */
 } arn_schedule_found;
 
-struct arenaut_program_order {
+struct arn_program_order {
     arn_schedule_context context;
     uint32_t n_blocks, n_taken; /* problems, and those with known schedules */
     arn_schedule_block *blocks;

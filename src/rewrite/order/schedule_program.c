@@ -10,6 +10,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/plain_call.h"
+#include "rewrite/order/program_order.h"
 
 /* ---- limits of reordering ---- */
 
@@ -275,7 +276,7 @@ static arenaut_status make_context(arn_schedule_context *b, arenaut_error *err) 
 
 /* ---- blocks ---- */
 
-static bool allocate_blocks(arenaut_program_order *o) {
+static bool allocate_blocks(arn_program_order *o) {
     const size_t methods = o->context.program->n_methods, ops = o->context.program->n_ops;
     const size_t blocks = methods + ops / 2;
     if (!ARN_REGION_ARRAYS(&o->region, ARN_ARRAY(o->blocks, blocks), ARN_ARRAY(o->found, blocks),
@@ -299,12 +300,12 @@ static void need_at_least(arn_schedule_need *need, uint64_t bytes) {
     }
 }
 
-static void keep_block(arenaut_program_order *o) {
+static void keep_block(arn_program_order *o) {
     o->block_at[o->blocks[o->n_blocks].first] = o->n_blocks;
     o->n_blocks++;
 }
 
-static arenaut_status make_block(arenaut_program_order *o, uint32_t m, arenaut_error *err) {
+static arenaut_status make_block(arn_program_order *o, uint32_t m, arenaut_error *err) {
     const arenaut_method *method = &o->context.program->methods[m];
     arn_schedule_block *block = &o->blocks[o->n_blocks];
     *block = (arn_schedule_block){.method = m, .first = method->first_op, .n_ops = method->n_ops};
@@ -316,7 +317,7 @@ static arenaut_status make_block(arenaut_program_order *o, uint32_t m, arenaut_e
 }
 
 /* The step at which such a method begins: it runs once. */
-static uint32_t first_step(const arenaut_program_order *o, uint32_t m) {
+static uint32_t first_step(const arn_program_order *o, uint32_t m) {
     const arenaut_lowering *lowering = o->context.lowering;
     uint32_t k = 0;
     while (lowering->steps[k].method != m || lowering->steps[k].op != ARENAUT_NONE) k++;
@@ -325,7 +326,7 @@ static uint32_t first_step(const arenaut_program_order *o, uint32_t m) {
 
 /* One block per stretch between pinned ops; ops that cannot be scheduled stay as they are, with the
  * live bytes at their steps. */
-static arenaut_status make_blocks_between_jumps(arenaut_program_order *o, uint32_t m,
+static arenaut_status make_blocks_between_jumps(arn_program_order *o, uint32_t m,
                                                 arenaut_error *err) {
     const arenaut_method *method = &o->context.program->methods[m];
     const bool *fixed = o->context.dependences.flow.pinned;
@@ -349,7 +350,7 @@ static arenaut_status make_blocks_between_jumps(arenaut_program_order *o, uint32
     return ARENAUT_OK;
 }
 
-static arenaut_status make_blocks(arenaut_program_order *o, arenaut_error *err) {
+static arenaut_status make_blocks(arn_program_order *o, arenaut_error *err) {
     const arenaut_program *p = o->context.program;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < p->n_methods && st == ARENAUT_OK; k++) {
@@ -364,7 +365,7 @@ static arenaut_status make_blocks(arenaut_program_order *o, arenaut_error *err) 
 /* ---- peaks of callees ---- */
 
 /* The greatest peak of the callees of `op`; `field`: in arn_schedule_need. */
-static uint64_t need_of_calls(const arenaut_program_order *o, uint32_t op, size_t field) {
+static uint64_t need_of_calls(const arn_program_order *o, uint32_t op, size_t field) {
     const arenaut_op *caller = &o->context.program->ops[op];
     uint64_t most = 0, need;
     for (uint32_t i = 0; i < caller->n_calls; i++) {
@@ -375,7 +376,7 @@ static uint64_t need_of_calls(const arenaut_program_order *o, uint32_t op, size_
 }
 
 /* With separate pools, callees need no memory of the caller's. */
-static arenaut_status put_needs(const arenaut_program_order *o, const arn_schedule_block *block,
+static arenaut_status put_needs(const arn_program_order *o, const arn_schedule_block *block,
                                 size_t field, arenaut_error *err) {
     const uint32_t n = block->problem.n_buffers;
     uint64_t sum = 0;
@@ -390,13 +391,13 @@ static arenaut_status put_needs(const arenaut_program_order *o, const arn_schedu
 }
 
 /* The next problem, with the lower bounds of its callees. */
-static arenaut_status prepare_next(arenaut_program_order *o, arenaut_error *err) {
+static arenaut_status prepare_next(arn_program_order *o, arenaut_error *err) {
     if (o->n_taken == o->n_blocks) return ARENAUT_OK;
     return put_needs(o, &o->blocks[o->n_taken], offsetof(arn_schedule_need, bound), err);
 }
 
 /* The peak of a schedule with its callees; *peak is unchanged if there are none. */
-static arenaut_status find_peak(const arenaut_program_order *o, const arn_schedule_block *block,
+static arenaut_status find_peak(const arn_program_order *o, const arn_schedule_block *block,
                                 const uint32_t *ops, size_t field, uint64_t *peak,
                                 arenaut_error *err) {
     arn_schedule_cost cost;
@@ -411,7 +412,7 @@ static arenaut_status find_peak(const arenaut_program_order *o, const arn_schedu
 
 /* ---- schedules found ---- */
 
-static bool copy_schedules(arenaut_program_order *o, const arenaut_order *schedule) {
+static bool copy_schedules(arn_program_order *o, const arenaut_order *schedule) {
     arn_schedule_found *found = &o->found[o->n_taken];
     const size_t n = schedule->n_ops;
     found->n = 1 + schedule->n_near;
@@ -424,7 +425,7 @@ static bool copy_schedules(arenaut_program_order *o, const arenaut_order *schedu
     return true;
 }
 
-static arenaut_status find_need(const arenaut_program_order *o, const arenaut_order *schedule,
+static arenaut_status find_need(const arn_program_order *o, const arenaut_order *schedule,
                                 arn_schedule_need *need, arenaut_error *err) {
     const arn_schedule_block *block = &o->blocks[o->n_taken];
     uint32_t *given = arn_allocate(&o->allocator, schedule->n_ops, sizeof *given);
@@ -462,8 +463,8 @@ static void add_need(arn_schedule_need *sum, const arn_schedule_need *need, uint
     }
 }
 
-arenaut_status arenaut_program_order_take(arenaut_program_order *o, const arenaut_order *schedule,
-                                          arenaut_error *err) {
+arenaut_status arn_program_order_take(arn_program_order *o, const arenaut_order *schedule,
+                                      arenaut_error *err) {
     if (o->n_taken == o->n_blocks || schedule->n_ops != o->blocks[o->n_taken].problem.n_ops) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "it is not a schedule of the next problem's ops");
@@ -481,7 +482,7 @@ arenaut_status arenaut_program_order_take(arenaut_program_order *o, const arenau
 /* ---- peaks of the program ---- */
 
 /* Entries run one after another, so that the greatest peak counts; with separate pools, the sum. */
-static uint64_t total(const arenaut_program_order *o, size_t field) {
+static uint64_t total(const arn_program_order *o, size_t field) {
     const arenaut_program *p = o->context.program;
     uint64_t sum = o->context.state, most = 0, need;
     for (uint32_t m = 0; m < p->n_methods; m++) {
@@ -493,11 +494,11 @@ static uint64_t total(const arenaut_program_order *o, size_t field) {
     return o->context.separate ? sum : most;
 }
 
-arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *o) {
-    arenaut_order_peaks peaks = {.given = total(o, offsetof(arn_schedule_need, given)),
-                                 .best = total(o, offsetof(arn_schedule_need, best)),
-                                 .bound = total(o, offsetof(arn_schedule_need, bound)),
-                                 .at_ends = o->context.at_ends};
+arn_order_peaks arn_program_order_peaks(const arn_program_order *o) {
+    arn_order_peaks peaks = {.given = total(o, offsetof(arn_schedule_need, given)),
+                             .best = total(o, offsetof(arn_schedule_need, best)),
+                             .bound = total(o, offsetof(arn_schedule_need, bound)),
+                             .at_ends = o->context.at_ends};
     peaks.between_jumps = o->context.live != NULL;
     for (size_t i = 0; i < ARENAUT_ORDER_HEURISTIC_COUNT; i++) {
         peaks.heuristics[i] =
@@ -506,7 +507,7 @@ arenaut_order_peaks arenaut_program_order_peaks(const arenaut_program_order *o) 
     return peaks;
 }
 
-uint32_t arenaut_program_order_candidates(const arenaut_program_order *o) {
+uint32_t arn_program_order_candidates(const arn_program_order *o) {
     uint32_t most = 1;
     for (uint32_t k = 0; k < o->n_taken; k++) {
         if (o->found[k].n > most) most = o->found[k].n;
@@ -514,19 +515,18 @@ uint32_t arenaut_program_order_candidates(const arenaut_program_order *o) {
     return most;
 }
 
-uint64_t arenaut_program_order_least(const arenaut_program_order *o, uint32_t candidate) {
+uint64_t arn_program_order_least(const arn_program_order *o, uint32_t candidate) {
     return total(o, offsetof(arn_schedule_need, candidate) + candidate * sizeof(uint64_t));
 }
 
 /* ---- making it ---- */
 
-arenaut_status arenaut_program_order_new(const arenaut_program *program,
-                                         const arenaut_lowering *lowering,
-                                         const arenaut_target *target,
-                                         const arenaut_lowering_options *options,
-                                         const arenaut_allocator *allocator,
-                                         arenaut_program_order **out, arenaut_error *err) {
-    arenaut_program_order *o = arn_allocate_zeroed(allocator, 1, sizeof *o);
+arenaut_status arn_program_order_new(const arenaut_program *program,
+                                     const arenaut_lowering *lowering, const arenaut_target *target,
+                                     const arenaut_lowering_options *options,
+                                     const arenaut_allocator *allocator, arn_program_order **out,
+                                     arenaut_error *err) {
+    arn_program_order *o = arn_allocate_zeroed(allocator, 1, sizeof *o);
     if (!o) return arn_no_memory(err);
     o->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&o->region, allocator);
@@ -541,22 +541,21 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
     if (st == ARENAUT_OK) st = make_blocks(o, err);
     if (st == ARENAUT_OK) st = prepare_next(o, err);
     if (st == ARENAUT_OK) *out = o;
-    else arenaut_program_order_free(o);
+    else arn_program_order_free(o);
     return st;
 }
 
-uint32_t arenaut_program_order_count(const arenaut_program_order *o) { return o->n_blocks; }
+uint32_t arn_program_order_count(const arn_program_order *o) { return o->n_blocks; }
 
-const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *o,
-                                                           uint32_t block) {
+const arenaut_order_problem *arn_program_order_problem(const arn_program_order *o, uint32_t block) {
     return &o->blocks[block].problem;
 }
 
-uint32_t arenaut_program_order_method(const arenaut_program_order *o, uint32_t block) {
+uint32_t arn_program_order_method(const arn_program_order *o, uint32_t block) {
     return o->blocks[block].method;
 }
 
-void arenaut_program_order_free(arenaut_program_order *o) {
+void arn_program_order_free(arn_program_order *o) {
     if (!o) return;
     const arenaut_allocator allocator = o->allocator;
     arn_region_free(&o->region);

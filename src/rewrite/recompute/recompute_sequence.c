@@ -8,6 +8,8 @@
 
 #include "core/fail.h"
 #include "core/utf8.h"
+#include "ir/program.h"
+#include "rewrite/recompute/recompute_sequence.h"
 
 enum { NAME_LIMIT = 200 }; /* bytes of an old name that a new one keeps */
 
@@ -136,7 +138,7 @@ static arenaut_status put_ops(sequence *s) {
     const uint32_t n = s->made->n_ops;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = s->program->n_ops; i < n && st == ARENAUT_OK; i++) {
-        st = arenaut_program_add_op(s->program, &s->ops[i], NULL, s->err);
+        st = arn_program_add_op(s->program, &s->ops[i], NULL, s->err);
     }
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         if (!renumber_after(s, &s->ops[i])) st = arn_no_memory(s->err);
@@ -187,7 +189,7 @@ static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     if (st == ARENAUT_OK) st = put_ops(s);
     if (st == ARENAUT_OK) st = keep_arguments(s);
     s->made->n_tensors = s->program->n_tensors;
-    s->made->after = arenaut_program_fingerprint(s->program);
+    s->made->after = arn_program_fingerprint(s->program);
     return st;
 }
 
@@ -207,8 +209,8 @@ static bool is_sequence(const arenaut_program *program, const uint32_t *ops, uin
     return left == 0 && (program->n_methods == 1 || n_ops == program->n_ops);
 }
 
-arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
-                                 arenaut_rewrite **out, arenaut_error *err) {
+arenaut_status arn_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
+                             arenaut_rewrite **out, arenaut_error *err) {
     size_t n_copies;
     bool *ran = arenaut_program_alloc(program, program->n_ops * sizeof *ran);
     if (!ran) return arn_no_memory(err);
@@ -220,7 +222,7 @@ arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, 
     arenaut_rewrite made = {.program = program,
                             .n_ops = n_ops,
                             .n_ops_before = program->n_ops,
-                            .before = arenaut_program_fingerprint(program)};
+                            .before = arn_program_fingerprint(program)};
     made.tensors = arenaut_program_alloc(program, (n + n_copies) * sizeof *made.tensors);
     made.ops = arenaut_program_alloc(program, n_ops * sizeof *made.ops);
     arenaut_rewrite *kept = arenaut_program_alloc(program, sizeof *kept);

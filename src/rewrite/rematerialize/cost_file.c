@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "rewrite/rematerialize/cost_file.h"
 
 enum { METHOD, OP, COST, N_CELLS };
 
@@ -95,9 +96,9 @@ static arenaut_status read_row(cost_reader *r, size_t n, uint64_t *costs) {
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_costs_read(const char *text, size_t size, const arenaut_program *program,
-                                  const arenaut_allocator *allocator, uint64_t **out,
-                                  arenaut_error *err) {
+arenaut_status arn_costs_read(const char *text, size_t size, const arenaut_program *program,
+                              const arenaut_allocator *allocator, uint64_t **out,
+                              arenaut_error *err) {
     cost_reader r = {.program = program, .at = text, .end = text + size, .err = err};
     size_t n = 0;
     const bool begun = next_line(&r, &n) && n == N_CELLS;

@@ -6,40 +6,43 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "rewrite/find_within.h"
 #include "rewrite/order/forms.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/recompute/recompute_sequence.h"
+#include "rewrite/rematerialize/cost_file.h"
 
 /* `moved`: the base is another schedule than that of the file. */
 static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t *base, bool moved,
-                                   arenaut_recomputation **found, arenaut_error *err) {
+                                   arn_recomputation **found, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     const arn_candidate candidate = {.schedule = moved ? base : NULL};
     arenaut_pipeline *lowered = NULL;
-    arenaut_program_order *problem = NULL;
+    arn_program_order *problem = NULL;
     arenaut_status st = arn_trial_lower(p, &s->finding, NULL, &candidate, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) {
         arenaut_recompute_options options = p->options.recomputing.options;
         const uint64_t effort =
-            arn_transform_effort(p, options.effort, arenaut_recompute_default_effort());
+            arn_transform_effort(p, options.effort, arn_recompute_default_effort());
         options.budget = bytes;
         arn_budget part = arn_budget_part(&s->finding, effort, 0, ARN_BUDGET_ALL);
         const arn_recompute_task task = {lowered->document.program, lowered->lowering, problem,
                                          p->document.program, base};
         st = arn_recompute_find(&task, &part, &options, arn_pipeline_allocator(p), found, err);
     }
-    arenaut_program_order_free(problem);
+    arn_program_order_free(problem);
     arenaut_pipeline_free(lowered);
     return st;
 }
 
-static bool is_better(const arenaut_recomputation *a, const arenaut_recomputation *b,
-                      uint64_t bytes) {
+static bool is_better(const arn_recomputation *a, const arn_recomputation *b, uint64_t bytes) {
     if (bytes > 0 && a->fits && b->fits) return a->added < b->added;
     return bytes > 0 && a->fits != b->fits ? a->fits : a->after < b->after;
 }
 
 /* A proof holds for every order. It is stated for the file's, which can be found again. */
-static void keep_proof(arenaut_recomputation *proven, arenaut_recomputation *other) {
+static void keep_proof(arn_recomputation *proven, arn_recomputation *other) {
     arenaut_remat_certificate *const own = other->certificate;
     other->certificate = proven->certificate;
     other->bound = proven->bound;
@@ -51,32 +54,32 @@ static void keep_proof(arenaut_recomputation *proven, arenaut_recomputation *oth
 /* The best schedule is for ops that run once, and may put early an op that had better be repeated
  * late: so the file's is as good a beginning. */
 static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t *base,
-                                        arenaut_recomputation **found, arenaut_error *err) {
+                                        arn_recomputation **found, arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     arenaut_pipeline *lowered = NULL;
-    arenaut_program_order *problem = NULL;
-    arenaut_recomputation *other = NULL;
+    arn_program_order *problem = NULL;
+    arn_recomputation *other = NULL;
     uint32_t n_lines = 0;
     arenaut_status st = arn_trial_lower(p, &s->finding, NULL, ARN_AS_IS, &lowered, err);
     if (st == ARENAUT_OK) st = arn_schedule_problem_of(lowered, &problem, err);
     if (st == ARENAUT_OK) st = arn_find_schedules(p, problem, &s->finding, &n_lines, err);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_order_ops(problem, p->document.program, 0, arn_pipeline_allocator(p),
-                                       base, err);
+        st = arn_program_order_ops(problem, p->document.program, 0, arn_pipeline_allocator(p), base,
+                                   err);
     }
     if (st == ARENAUT_OK) st = find_in_base(s, bytes, base, true, &other, err);
-    arenaut_program_order_free(problem);
+    arn_program_order_free(problem);
     arenaut_pipeline_free(lowered);
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);
     const bool better = is_better(other, *found, bytes);
     if (better) keep_proof(*found, other);
-    arenaut_recomputation_free(better ? *found : other);
+    arn_recomputation_free(better ? *found : other);
     if (better) *found = other;
     return ARENAUT_OK;
 }
 
-static arenaut_status find(arn_search *s, uint64_t bytes, arenaut_recomputation **found,
+static arenaut_status find(arn_search *s, uint64_t bytes, arn_recomputation **found,
                            arenaut_error *err) {
     const arenaut_pipeline *p = s->pipeline;
     const uint32_t n = p->document.program->n_ops;
@@ -89,7 +92,7 @@ static arenaut_status find(arn_search *s, uint64_t bytes, arenaut_recomputation 
 }
 
 /* The first certificate that is found is that of the budget. */
-static void tell(arenaut_pipeline *p, arenaut_recomputation *found) {
+static void tell(arenaut_pipeline *p, arn_recomputation *found) {
     const arenaut_recompute_options *o = &p->options.recomputing.options;
     if (!p->store->remat_certificate) {
         p->store->remat_certificate = found->certificate;
@@ -108,8 +111,8 @@ static void tell(arenaut_pipeline *p, arenaut_recomputation *found) {
 }
 
 /* Tries the sequence, if ops are repeated in it. *bytes: those it reserves. */
-static arenaut_status try_sequence(arn_search *s, const arenaut_recomputation *found,
-                                   uint64_t *bytes, arenaut_error *err) {
+static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found, uint64_t *bytes,
+                                   arenaut_error *err) {
     arn_reserved reserved;
     uint32_t *ops = arn_region_allocate(&s->region, found->n_ops, sizeof *ops);
     if (!ops) return arn_no_memory(err);
@@ -120,14 +123,14 @@ static arenaut_status try_sequence(arn_search *s, const arenaut_recomputation *f
     return st;
 }
 
-static bool adds_ops(const arn_search *s, const arenaut_recomputation *found) {
+static bool adds_ops(const arn_search *s, const arn_recomputation *found) {
     return found->n_ops > s->pipeline->document.program->n_ops;
 }
 
 /* The lowest peak. */
 static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
     arn_reserved reserved;
-    arenaut_recomputation *found = NULL;
+    arn_recomputation *found = NULL;
     uint64_t bytes;
     arenaut_status st = find(s, 0, &found, err);
     if (st == ARENAUT_OK) {
@@ -137,7 +140,7 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
             if (st == ARENAUT_OK) st = try_sequence(s, found, &bytes, err);
         }
     }
-    arenaut_recomputation_free(found);
+    arn_recomputation_free(found);
     return st;
 }
 
@@ -152,11 +155,11 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
     arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &now, err);
     s->most = most;
     for (uint32_t i = 0; i < MOST_TIMES && st == ARENAUT_OK; i++) {
-        arenaut_recomputation *found = NULL;
+        arn_recomputation *found = NULL;
         uint64_t bytes = 0;
         st = find(s, within, &found, err);
         if (st != ARENAUT_OK) {
-            arenaut_recomputation_free(found);
+            arn_recomputation_free(found);
             return st;
         }
         if (i == 0) bound = found->bound;
@@ -167,7 +170,7 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
             st = try_sequence(s, found, &bytes, err);
             p->recomputed.fits = s->best.sequence != NULL;
         }
-        arenaut_recomputation_free(found);
+        arn_recomputation_free(found);
         if (bytes <= most || bytes - most >= within) break;
         within -= bytes - most;
     }
@@ -177,9 +180,8 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
 static arenaut_status read_costs(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_side_file *costs = &p->options.recomputing.costs;
     if (!costs->text) return ARENAUT_OK;
-    const arenaut_status st =
-        arenaut_costs_read(costs->text, costs->size, p->document.program, arn_pipeline_allocator(p),
-                           &p->store->op_costs, err);
+    const arenaut_status st = arn_costs_read(costs->text, costs->size, p->document.program,
+                                             arn_pipeline_allocator(p), &p->store->op_costs, err);
     if (st != ARENAUT_OK) p->fault.option = "costs";
     p->options.recomputing.options.costs = p->store->op_costs;
     return st;
@@ -230,7 +232,7 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
     arenaut_error why = {0};
     if (!c->sequence) return ARENAUT_OK;
     const arenaut_status st =
-        arn_apply_rewriting(p, arenaut_recompute, c->sequence, c->n_sequence, &why);
+        arn_apply_rewriting(p, arn_recompute, c->sequence, c->n_sequence, &why);
     const bool wrong = st == ARENAUT_INTERNAL || st == ARENAUT_BAD_ARGUMENT;
     if (wrong && !p->store->aside && c->sequence == p->options.recomputing.ops) {
         return arn_pipeline_blame(p, err, "recompute", "recompute: the schedule: %s", why.msg);

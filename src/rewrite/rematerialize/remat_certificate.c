@@ -7,6 +7,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/certificate.h"
 #include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_certificate.h"
 
@@ -56,20 +57,11 @@ arenaut_status arn_remat_certificate_make(const arn_remat_program *program,
     c->device.name = known ? known->name : NULL;
     if (!keep_flows(&program->problem, &found->proof, &c->allocator, &c->time) ||
         !keep_flows(&program->problem, &found->floor_proof, &c->allocator, &c->floor)) {
-        arenaut_remat_certificate_free(c);
+        arn_remat_certificate_free(c);
         return arn_no_memory(err);
     }
     *out = c;
     return ARENAUT_OK;
-}
-
-void arenaut_remat_certificate_free(arenaut_remat_certificate *c) {
-    if (!c) return;
-    const arenaut_allocator allocator = c->allocator;
-    arn_release(&allocator, c->runs);
-    arn_release(&allocator, c->time.flows);
-    arn_release(&allocator, c->floor.flows);
-    arn_release(&allocator, c);
 }
 
 /* ---- checked against a program ---- */

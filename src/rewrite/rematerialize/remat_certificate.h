@@ -5,7 +5,7 @@
 
 #include "rewrite/rematerialize/remat_program.h"
 
-/* *out is the caller's, to be freed with arenaut_remat_certificate_free; runs and added time are to
+/* *out is the caller's, to be freed with arn_remat_certificate_free; runs and added time are to
  * be filled in. */
 arenaut_status arn_remat_certificate_make(const arn_remat_program *program,
                                           const arenaut_rematerialization *found,

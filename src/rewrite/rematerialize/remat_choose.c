@@ -8,10 +8,12 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/certificate.h"
 #include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/rematerialize/remat_certificate.h"
 
-uint64_t arenaut_recompute_default_effort(void) { return arenaut_remat_default_effort(); }
+uint64_t arn_recompute_default_effort(void) { return arn_remat_default_effort(); }
 
 typedef struct chooser {
     const arn_recompute_task *task;
@@ -48,7 +50,7 @@ static uint64_t count_added(const chooser *c, const uint32_t *ops, uint32_t n) {
 }
 
 static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
-                           arenaut_recomputation *r) {
+                           arn_recomputation *r) {
     uint32_t *ops, n_ops;
     arenaut_status st =
         arn_remat_program_ops(&c->program, found->runs, found->n_runs, &ops, &n_ops, c->err);
@@ -65,7 +67,7 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     r->bound = found->bound;
     r->floor = found->floor;
     r->fits = found->fits;
-    arenaut_remat_certificate_free(r->certificate);
+    arn_remat_certificate_free(r->certificate);
     r->certificate = NULL;
     st = arn_remat_certificate_make(&c->program, found, c->allocator, &r->certificate, c->err);
     if (st != ARENAUT_OK) return st;
@@ -75,7 +77,7 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     return ARENAUT_OK;
 }
 
-static arenaut_status try_budget(chooser *c, uint64_t bytes, arenaut_recomputation *r) {
+static arenaut_status try_budget(chooser *c, uint64_t bytes, arn_recomputation *r) {
     arenaut_rematerialization *found = NULL;
     arenaut_status st = solve(c, bytes, &found);
     if (st == ARENAUT_OK) st = emit(c, found, r);
@@ -85,14 +87,14 @@ static arenaut_status try_budget(chooser *c, uint64_t bytes, arenaut_recomputati
 
 /* ---- the number of ops ---- */
 
-static bool adds_too_many(const chooser *c, const arenaut_recomputation *r) {
+static bool adds_too_many(const chooser *c, const arn_recomputation *r) {
     const arenaut_optional_id most = c->options->max_ops;
     return most.given && r->n_ops > c->task->file->n_ops &&
            r->n_ops - c->task->file->n_ops > most.id;
 }
 
 /* The lowest peak that so many ops can reach, as far as is found. */
-static arenaut_status limit_ops(chooser *c, arenaut_recomputation *r) {
+static arenaut_status limit_ops(chooser *c, arn_recomputation *r) {
     enum { MOST_TIMES = 16 };
     uint64_t low = r->after, high = r->before; /* too many are added at the low end */
     arenaut_status st = ARENAUT_OK;
@@ -107,12 +109,12 @@ static arenaut_status limit_ops(chooser *c, arenaut_recomputation *r) {
     return st;
 }
 
-static arenaut_status choose(chooser *c, arenaut_recomputation *r) {
+static arenaut_status choose(chooser *c, arn_recomputation *r) {
     arenaut_status st =
         arn_remat_program_make(c->task, c->options, &c->region, &c->program, c->err);
     if (st != ARENAUT_OK) return st;
     /* An arena may end with the last byte of a buffer whose size counts rounded up. */
-    const uint64_t at_ends = arenaut_program_order_peaks(c->task->order).at_ends;
+    const uint64_t at_ends = arn_program_order_peaks(c->task->order).at_ends;
     const uint64_t bytes = c->options->budget ? c->options->budget + at_ends : 0;
     st = try_budget(c, bytes, r);
     if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, r);
@@ -120,11 +122,11 @@ static arenaut_status choose(chooser *c, arenaut_recomputation *r) {
     return st;
 }
 
-void arenaut_recomputation_free(arenaut_recomputation *r) {
+void arn_recomputation_free(arn_recomputation *r) {
     if (!r) return;
     const arenaut_allocator allocator = r->allocator;
     arn_release(&allocator, r->ops);
-    arenaut_remat_certificate_free(r->certificate);
+    arn_remat_certificate_free(r->certificate);
     arn_release(&allocator, r);
 }
 
@@ -132,10 +134,10 @@ static const arenaut_recompute_options standard = {0};
 
 arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *budget,
                                   const arenaut_recompute_options *options,
-                                  const arenaut_allocator *allocator, arenaut_recomputation **out,
+                                  const arenaut_allocator *allocator, arn_recomputation **out,
                                   arenaut_error *err) {
-    if (arenaut_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
-        arenaut_program_order_peaks(task->order).between_jumps) {
+    if (arn_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
+        arn_program_order_peaks(task->order).between_jumps) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
     }
     chooser c = {.task = task,
@@ -143,26 +145,13 @@ arenaut_status arn_recompute_find(const arn_recompute_task *task, arn_budget *bu
                  .allocator = allocator,
                  .budget = budget,
                  .err = err};
-    arenaut_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
+    arn_recomputation *r = arn_allocate_zeroed(allocator, 1, sizeof *r);
     if (!r) return arn_no_memory(err);
     r->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&c.region, allocator);
     const arenaut_status st = choose(&c, r);
     arn_region_free(&c.region);
-    if (st != ARENAUT_OK) arenaut_recomputation_free(r);
+    if (st != ARENAUT_OK) arn_recomputation_free(r);
     else *out = r;
     return st;
-}
-
-arenaut_status arenaut_recompute_find(const arenaut_program *program,
-                                      const arenaut_lowering *lowering,
-                                      const arenaut_program_order *order,
-                                      const arenaut_program *file, const uint32_t *base,
-                                      const arenaut_recompute_options *options,
-                                      const arenaut_allocator *allocator,
-                                      arenaut_recomputation **out, arenaut_error *err) {
-    const arenaut_recompute_options *o = options ? options : &standard;
-    const arn_recompute_task task = {program, lowering, order, file, base};
-    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
-    return arn_recompute_find(&task, &budget, o, allocator, out, err);
 }

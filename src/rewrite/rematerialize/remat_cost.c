@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "ir/program.h"
 #include "rewrite/recompute/recompute_cheap.h"
 
 enum { NANOSECONDS = 1000000000 };
@@ -116,7 +117,7 @@ static uint64_t nanoseconds(uint64_t amount, uint64_t rate) {
 
 uint64_t arn_remat_cost(const arenaut_program *p, const arenaut_op *op,
                         const arenaut_roofline *device) {
-    if (op->kind == ARENAUT_OP_VIEW || !arenaut_op_kind_touches(op->kind)) return 0;
+    if (op->kind == ARENAUT_OP_VIEW || !arn_op_kind_touches(op->kind)) return 0;
     const uint64_t arithmetic = nanoseconds(operations(p, op), device->operations);
     const uint64_t moving = nanoseconds(traffic(p, op), device->bytes);
     return arn_min_u64(arn_max_u64(arithmetic, moving), ARENAUT_SIZE_MAX / 2) + device->launch;

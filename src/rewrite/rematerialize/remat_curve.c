@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "rewrite/find_within.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/rematerialize/remat_program.h"
 
 enum { N_POINTS = 6 };
@@ -153,8 +154,8 @@ arenaut_status arn_recompute_find_curve(const arn_recompute_task *task, arn_budg
                                         const arenaut_recompute_options *options,
                                         const arenaut_allocator *allocator,
                                         arenaut_recompute_curve **out, arenaut_error *err) {
-    if (arenaut_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
-        arenaut_program_order_peaks(task->order).between_jumps) {
+    if (arn_program_order_count(task->order) != 1 || task->program->n_methods != 1 ||
+        arn_program_order_peaks(task->order).between_jumps) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "its ops are not those of one method");
     }
     plotter x = {.task = task, .allocator = allocator, .budget = budget, .err = err};

@@ -18,7 +18,7 @@ enum {
     MOST_IN_VAIN = 2000,
 };
 
-uint64_t arenaut_remat_default_effort(void) { return DEFAULT_EFFORT; }
+uint64_t arn_remat_default_effort(void) { return DEFAULT_EFFORT; }
 
 typedef struct finder {
     const arenaut_remat_problem *problem;

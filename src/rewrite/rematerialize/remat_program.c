@@ -9,7 +9,9 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "ir/program.h"
 #include "rewrite/order/dependences.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_unread.h"
@@ -318,7 +320,7 @@ static void number_ops(modeller *m, uint32_t *n) {
     memset(m->out->file_cost, 0, m->file->n_ops * sizeof *m->out->file_cost);
     for (uint32_t t = 0; t < p->n_tensors; t++) m->out->maker[t] = ARENAUT_NONE;
     for (uint32_t op = 0; op < p->n_ops; op++) {
-        const bool touches = op < end && arenaut_op_kind_touches(p->ops[op].kind);
+        const bool touches = op < end && arn_op_kind_touches(p->ops[op].kind);
         m->out->number[op] = touches ? *n : ARENAUT_NONE;
         if (!touches) continue;
         const uint32_t own = m->out->file_op[op];
@@ -338,7 +340,7 @@ static void number_ops(modeller *m, uint32_t *n) {
 arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       const arenaut_recompute_options *options, arn_region *region,
                                       arn_remat_program *out, arenaut_error *err) {
-    const arenaut_order_problem *plain = arenaut_program_order_problem(task->order, 0);
+    const arenaut_order_problem *plain = arn_program_order_problem(task->order, 0);
     modeller m = {.out = out, .program = task->program, .file = task->file, .region = region};
     uint32_t n_ops;
     *out = (arn_remat_program){

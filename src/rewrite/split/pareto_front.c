@@ -11,6 +11,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "ir/rewrite.h"
 
 enum {
     LABELS = 8,          /* of an op, if there are limits */
@@ -283,7 +284,7 @@ bool arn_tile_choices_list(arenaut_split_front *to, const arn_tile_front *all,
     return fits;
 }
 
-void arenaut_split_front_free(arenaut_split_front *front) {
+void arn_split_front_free(arenaut_split_front *front) {
     found *made = (found *)front;
     if (!made) return;
     const arenaut_allocator allocator = made->region.allocator;

@@ -5,7 +5,11 @@
 
 #include <string.h>
 
+#include "ir/rewrite.h"
+#include "rewrite/find_within.h"
+#include "rewrite/split/pareto_front.h"
 #include "rewrite/split/tile_dialect.h"
+#include "rewrite/split/tile_groups.h"
 
 enum {
     MOST_PLANS = 3, /* of the best choices */
@@ -155,7 +159,7 @@ static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, 
     options.overlap = overlap;
     options.in_place = !may_overlap(p) && p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
-    budget->effort = arn_transform_effort(p, options.effort, arenaut_split_default_effort());
+    budget->effort = arn_transform_effort(p, options.effort, arn_split_default_effort());
     return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
                           err);
 }
@@ -231,8 +235,8 @@ static arenaut_status propose(arn_search *s, arenaut_error *err) {
     if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
     if (st == ARENAUT_OK) st = choose(&c, fronts, err);
     if (st == ARENAUT_OK) keep_front(&c, fronts);
-    arenaut_split_front_free(fronts[0]);
-    arenaut_split_front_free(fronts[1]);
+    arn_split_front_free(fronts[0]);
+    arn_split_front_free(fronts[1]);
     return st;
 }
 
@@ -257,8 +261,8 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
     if (!c->groups) return ARENAUT_OK;
     arenaut_status st = arn_pipeline_fix_sizes(p->document.program, &why);
     if (st == ARENAUT_OK) {
-        st = arenaut_split(p->document.program, c->groups, c->n_groups, arn_pipeline_allocator(p),
-                           &rewrite, &why);
+        st = arn_split(p->document.program, c->groups, c->n_groups, arn_pipeline_allocator(p),
+                       &rewrite, &why);
     }
     if (st == ARENAUT_OK) {
         note_bits(p);

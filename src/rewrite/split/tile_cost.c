@@ -16,6 +16,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "kernels/distance.h"
+#include "kernels/kernel_set.h"
 #include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tiled_draft.h"
 
@@ -163,9 +164,8 @@ static uint64_t find_distance(arn_draft_kernels *kernels, const arenaut_op *op, 
     const arenaut_program alone = {.tensors = kernels->tensors,
                                    .n_tensors = kernels->tensors_capacity};
     const arenaut_kernel_rule *rule =
-        options->overlap
-            ? arenaut_kernel_rule_for(options->kernels, &alone, op, options->unmeasured)
-            : NULL;
+        options->overlap ? arn_kernel_rule_for(options->kernels, &alone, op, options->unmeasured)
+                         : NULL;
     arenaut_overlap pair = {0, input, 0};
     bool in_place = false;
     const bool known =
@@ -179,9 +179,9 @@ static uint64_t find_kept(const arn_draft_kernels *kernels, const arenaut_op *op
     const arenaut_target *target = kernels->options->target;
     const arenaut_program alone = {.tensors = kernels->tensors,
                                    .n_tensors = kernels->tensors_capacity};
-    arenaut_persistent kept;
-    arenaut_kernel_persistent(kernels->options->kernels, &alone, op, target->layout->pointer,
-                              target->align, &kept);
+    arn_persistent kept;
+    arn_kernel_persistent(kernels->options->kernels, &alone, op, target->layout->pointer,
+                          target->align, &kept);
     return target->layout->op + kept.options + kept.data;
 }
 
@@ -303,8 +303,7 @@ uint64_t arn_tile_scratch(const arn_costing *costing, uint32_t op) {
     const arenaut_program *p = costing->graph->program;
     arenaut_scratch_requests requests = {0};
     uint64_t bytes = 0;
-    if (!arenaut_kernel_scratch_sizes(costing->options->kernels, p, &p->ops[op], &requests))
-        return 0;
+    if (!arn_kernel_scratch_sizes(costing->options->kernels, p, &p->ops[op], &requests)) return 0;
     for (uint32_t i = 0; i < requests.n; i++)
         bytes += arn_aligned(requests.bytes[i], ARN_DRAFT_ROUNDING);
     return bytes;

@@ -1,4 +1,4 @@
-/* The tile groups that a caller asks for (arenaut_split): each checked, then the whole program in a
+/* The tile groups that a caller asks for (arn_split): each checked, then the whole program in a
  * draft, and the program of that. O(ops of the new program × tiles). */
 #include "rewrite/split/tile_groups.h"
 
@@ -83,9 +83,9 @@ static arenaut_status split(const arn_tile_graph *graph, const arenaut_split_sta
     return st;
 }
 
-arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split_stage *groups,
-                             uint32_t n_groups, const arenaut_allocator *allocator,
-                             arenaut_rewrite **out, arenaut_error *err) {
+arenaut_status arn_split(const arenaut_program *program, const arenaut_split_stage *groups,
+                         uint32_t n_groups, const arenaut_allocator *allocator,
+                         arenaut_rewrite **out, arenaut_error *err) {
     arn_tile_graph graph;
     arenaut_status st = arn_tile_graph_make(program, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;

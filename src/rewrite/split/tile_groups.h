@@ -30,4 +30,11 @@ bool arn_tile_groups_put(arn_draft *draft, const arenaut_split_stage *groups, ui
 uint64_t arn_channel_tiles_bound(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                  bool reach);
 
+/* Tiles these groups, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
+ * group and the reason, if ops cannot be tiled as asked; `program` stays as it is, and may be freed
+ * before the rewrite. O(ops of the new program × tiles). */
+arenaut_status arn_split(const arenaut_program *program, const arenaut_split_stage *groups,
+                         uint32_t n_groups, const arenaut_allocator *allocator,
+                         arenaut_rewrite **out, arenaut_error *err);
+
 #endif

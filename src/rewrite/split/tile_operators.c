@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "ir/program.h"
+
 bool arn_tile_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
     const arenaut_attribute *a = arenaut_op_attribute(op, name);
     if (!a) return true;
@@ -48,8 +50,7 @@ bool arn_tile_makes_image(const arn_tile_graph *graph, const arenaut_op *op) {
     if (op->kind != graph->dialect->kind) return false;
     if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
-    return !arenaut_op_reads_compressed(graph->program, op) &&
-           arn_tile_is_image(graph, op->outputs[0]);
+    return !arn_op_reads_compressed(graph->program, op) && arn_tile_is_image(graph, op->outputs[0]);
 }
 
 arn_tile_kind arn_tile_kind_of(const arn_op_row *row) {

@@ -16,6 +16,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/rewrite.h"
+#include "passes/scratch.h"
 #include "rewrite/find_within.h"
 #include "rewrite/split/pareto_front.h"
 #include "rewrite/split/row_tiles.h"
@@ -250,7 +252,7 @@ typedef struct search {
     bool begun;  /* the ranges are known */
 } search;
 
-uint64_t arenaut_split_default_effort(void) { return EFFORT; }
+uint64_t arn_split_default_effort(void) { return EFFORT; }
 
 static void count_effort(search *s, uint64_t ops) {
     s->effort += ops;
@@ -480,7 +482,7 @@ static bool asks_for_scratch(const search *s, const group_range *w) {
     const arenaut_kernel_set *kernels = s->space.options->run_by;
     const arenaut_program *program = graph_of(s)->program;
     for (uint32_t i = w->ops.first; i < w->ops.end && kernels; i++) {
-        if (arenaut_op_asks_for_scratch(program, &program->ops[i], kernels)) return true;
+        if (arn_op_asks_for_scratch(program, &program->ops[i], kernels)) return true;
     }
     return false;
 }
@@ -561,7 +563,7 @@ static arenaut_split_front *make_result(search *s) {
     if (listed && !s->failed && arn_tile_choices_list(made, &s->all, &s->no_macs, false)) {
         return made;
     }
-    arenaut_split_front_free(made);
+    arn_split_front_free(made);
     return NULL;
 }
 
@@ -606,14 +608,4 @@ arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget
     arn_tile_graph_free(&graph);
     if (*front) return ARENAUT_OK;
     return is_late ? stopped(err) : arn_no_memory(err);
-}
-
-arenaut_status arenaut_split_find(const arenaut_program *program,
-                                  const arenaut_split_options *options,
-                                  const arenaut_allocator *allocator, arenaut_split_front **front,
-                                  arenaut_error *err) {
-    static const arenaut_split_options none = {0};
-    const arenaut_split_options *o = options ? options : &none;
-    arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
-    return arn_split_find(program, &budget, o, allocator, front, err);
 }

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/utf8.h"
+#include "ir/program.h"
 #include "rewrite/split/tile_cost.h"
 #include "rewrite/split/tiled_draft.h"
 
@@ -190,7 +191,7 @@ static arenaut_status add_made_op(making *m, const arenaut_op *op, uint32_t befo
     memcpy(arguments, m->ids, ((size_t)op->n_inputs + op->n_outputs) * sizeof *arguments);
     m->n_arguments += (size_t)op->n_inputs + op->n_outputs;
     m->made->ops[m->made->n_ops++] = before;
-    return arenaut_program_add_op(m->made->program, op, NULL, m->err);
+    return arn_program_add_op(m->made->program, op, NULL, m->err);
 }
 
 static arenaut_status add_op(making *m, uint32_t index) {
@@ -224,7 +225,7 @@ static arenaut_status add_call(making *m, const arn_draft_call *call) {
 static arenaut_status add_main(making *m) {
     const arenaut_method *old = &m->before->methods[0];
     arenaut_program *program = m->made->program;
-    arenaut_status st = arenaut_program_add_method(program, old->name, old->entry, NULL, m->err);
+    arenaut_status st = arn_program_add_method(program, old->name, old->entry, NULL, m->err);
     if (st == ARENAUT_OK) st = add_main_tensors(m);
     for (uint32_t i = 0; i < m->draft->n_ops && st == ARENAUT_OK; i++) {
         const arn_draft_call *call = arn_draft_call_at(m->draft, i);
@@ -258,7 +259,7 @@ static arenaut_status add_body(making *m, const arn_draft_call *call) {
     char name[32];
     snprintf(name, sizeof name, "split/band/%" PRIu32, ++m->method);
     for (uint32_t t = 0; t < n_all; t++) m->number[t] = ARENAUT_NONE;
-    arenaut_status st = arenaut_program_add_method(program, name, false, NULL, m->err);
+    arenaut_status st = arn_program_add_method(program, name, false, NULL, m->err);
     if (st == ARENAUT_OK) st = add_body_tensors(m, call->first, call->n_inputs, &count);
     for (uint32_t i = call->first_op; i < end && st == ARENAUT_OK; i++) {
         const arn_draft_op *op = &draft->ops[i];
@@ -283,12 +284,12 @@ static arenaut_status add_methods(making *m) {
         if (arn_draft_is_body(draft, &draft->calls[i])) st = add_body(m, &draft->calls[i]);
     }
     if (st == ARENAUT_OK && m->before->dialect) {
-        st = arenaut_program_set_dialect(program, m->before->dialect, m->err);
+        st = arn_program_set_dialect(program, m->before->dialect, m->err);
     }
     program->dialect_version = m->before->dialect_version;
-    if (st == ARENAUT_OK) st = arenaut_program_validate(program, m->err);
+    if (st == ARENAUT_OK) st = arn_program_validate(program, m->err);
     m->made->n_tensors = program->n_tensors;
-    if (st == ARENAUT_OK) m->made->after = arenaut_program_fingerprint(program);
+    if (st == ARENAUT_OK) m->made->after = arn_program_fingerprint(program);
     return st;
 }
 
@@ -307,12 +308,12 @@ static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_
     arenaut_program *program = NULL;
     uint64_t macs_before = 0;
     for (uint32_t i = 0; i < m->before->n_ops; i++) macs_before += m->draft->graph->macs[i];
-    arenaut_status st = arenaut_program_new(m->draft->graph->allocator, &program, m->err);
+    arenaut_status st = arn_program_new(m->draft->graph->allocator, &program, m->err);
     if (st != ARENAUT_OK) return st;
     m->made = arenaut_program_alloc(program, sizeof *m->made);
     arenaut_rewrite made = {
         .program = program,
-        .before = arenaut_program_fingerprint(m->before),
+        .before = arn_program_fingerprint(m->before),
         .tensors = arenaut_program_alloc(program, most_tensors(m) * sizeof *made.tensors),
         .ops = arenaut_program_alloc(program, arn_draft_count_ops(m->draft) * sizeof *made.ops),
         .arguments = arenaut_program_alloc(program, most_arguments(m) * sizeof *made.arguments),
@@ -329,7 +330,7 @@ static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_
     } else {
         st = arn_no_memory(m->err);
     }
-    if (st != ARENAUT_OK) arenaut_program_free(program);
+    if (st != ARENAUT_OK) arn_program_free(program);
     return st;
 }
 
@@ -358,8 +359,4 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
     arn_release(allocator, m.ids);
     arn_release(allocator, m.attributes);
     return st;
-}
-
-void arenaut_rewrite_free(arenaut_rewrite *rewrite) {
-    if (rewrite) arenaut_program_free(rewrite->program);
 }

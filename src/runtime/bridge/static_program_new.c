@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/program.h"
 
 /* Everything of a static program lives in one region, so that freeing it is one call. */
 typedef struct owned_program {
@@ -188,8 +189,8 @@ arenaut_status arenaut_static_program_new(const arenaut_result *result,
                                                             : 1;
     arenaut_status status = start(&b, result->plan->n_pools, n_places, n_methods, allocator, err);
     if (status != ARENAUT_OK) return status;
-    b.owned->program.fingerprint = program ? arenaut_program_fingerprint(program)
-                                           : arenaut_problem_fingerprint(result->problem);
+    b.owned->program.fingerprint =
+        program ? arn_program_fingerprint(program) : arenaut_problem_fingerprint(result->problem);
     status = need_pools(&b, result);
     if (status == ARENAUT_OK)
         status = program ? place_tensors(&b, result) : place_buffers(&b, result);
@@ -296,7 +297,7 @@ static arenaut_status from_program(const arenaut_document *document,
     arenaut_status status = start(&b, count_given_pools(program), program->n_tensors,
                                   program->n_methods, allocator, err);
     if (status != ARENAUT_OK) return status;
-    b.owned->program.fingerprint = arenaut_program_fingerprint(program);
+    b.owned->program.fingerprint = arn_program_fingerprint(program);
     status = place_given(&b, program, align);
     for (uint32_t k = 0; k < b.owned->program.n_pools && status == ARENAUT_OK; k++)
         status = put_device_of(&b, program, k);

@@ -1,0 +1,11 @@
+/* Facts about operators, looked up by name in the table of their dialect. */
+#ifndef ARN_DIALECTS_DIALECT_H
+#define ARN_DIALECTS_DIALECT_H
+
+#include <arenaut/dialect.h>
+
+/* The dialect's facts about an operator; NULL if nothing. `copy` and `write_back`, which passes
+ * make if a dialect has no word for them, are known in every dialect, and without one. O(log n). */
+const arenaut_operator *arn_dialect_operator(const arenaut_dialect *dialect, const char *name);
+
+#endif
