@@ -6,6 +6,7 @@ Sections (all, if none is named):
     size       per room: files, lines of code and of comments, code lines per file
     functions  per room: count, median and longest in lines, branches (lizard)
     circles    files of src that call one another in a circle (Tarjan's strongly connected components)
+    api        public functions, and those that nothing outside of src uses but tests (goal: none)
     operators  files and mentions of the operators of .tflite
     language   per room: words of comments, *what* per 1,000 of them, and standard terms of the field
     commits    lengths of commit titles
@@ -26,6 +27,9 @@ COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\
 LONGEST_TITLE = 72
 LONGEST_LINE = 100
 FEW = 80  # lines of a short file
+USERS = ("README.md", "bench", "docs", "examples", "explorer", "gpu", "preload", "python", "tools")
+INSIDE = {"docs/architecture.md"}
+NO_TEXT = (".png", ".svg", ".gif", ".ico", ".bin", ".woff2", ".wasm")
 TERMS = ("schedule", "dependence", "live range", "interference", "dominance", "prun", "branch and bound",
          "lower bound", "min cut", "heuristic", "tile", "halo", "rematerializ", "topological", "hill climbing")
 
@@ -171,6 +175,34 @@ def strongly_connected(graph):
     return found
 
 
+def public_functions():
+    """Function → public header."""
+    return {name: path for path in sources("include", ".h")
+            for name in re.findall(r"^(?!typedef|extern|#)[a-z_][\w \*]*?\b(arenaut_\w+)\s*\(",
+                                   without_comments(path.read_text()), re.M)}
+
+
+def unused_functions():
+    """Public functions that neither the command, a package, an example, a bench nor a page for users names: src and
+    tests do not count, nor do pages about how the library is built."""
+    listed = subprocess.run(["git", "ls-files", *USERS], cwd=ROOT, check=True, capture_output=True, text=True)
+    named = set()
+    for path in listed.stdout.splitlines():
+        if path not in INSIDE and not path.endswith(NO_TEXT):
+            named |= set(re.findall(r"\barenaut_\w+", (ROOT / path).read_text()))
+    return {name: path for name, path in public_functions().items() if name not in named}
+
+
+def api():
+    functions, unused = public_functions(), unused_functions()
+    internal = {name for path in sources("src", ".h")
+                for name in re.findall(r"\barn_\w+(?=\()", without_comments(path.read_text()))}
+    print(f"{len(functions)} public functions in {len(set(functions.values()))} headers, {len(internal)} internal ones; "
+          f"{len(unused)} public ones used by nothing outside of src")
+    for name, path in sorted(unused.items()):
+        print(f"    {path.name:24}{name}")
+
+
 def operators():
     names = set(re.findall(r'^TFLITE\("([A-Z][A-Z0-9_]+)"', (ROOT / "src/ops/ops.def").read_text(), re.M))
     mentions = Counter()
@@ -214,7 +246,7 @@ def readme():
           f"{sum(len(line) > LONGEST_LINE for line in lines)} lines over {LONGEST_LINE} columns")
 
 
-SECTIONS = (size, functions, circles, operators, language, commits, readme)
+SECTIONS = (size, functions, circles, api, operators, language, commits, readme)
 
 
 def main(chosen):

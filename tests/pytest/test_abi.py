@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from conftest import COMMAND, ROOT
+from measure_structure import public_functions, unused_functions
 
 RECORDS = ROOT / "tests" / "abi"
 LIBRARY = COMMAND.parent / "libarenaut.so"
@@ -37,6 +38,12 @@ def test_the_name_that_programs_are_linked_against():
 def test_exported_symbols():
     symbols = [line.split() for line in output("nm", "-D", "--defined-only", LIBRARY).splitlines()]
     compare("symbols.txt", sorted(fields[2] for fields in symbols))
+
+
+def test_exported_functions_are_declared_in_public_headers_and_used_outside_of_the_library():
+    symbols = (RECORDS / "symbols.txt").read_text().split()
+    assert not set(symbols) - set(public_functions())
+    assert unused_functions() == {}
 
 
 def test_names_that_a_static_link_brings_in():
