@@ -38,6 +38,7 @@ from torch.utils._pytree import tree_leaves
 import arenaut
 from arenaut.executorch_program import Emitted, replan
 from arenaut.executorch_state import refuse_wrong_write_back
+from arenaut.executorch_tiles import TilePass as TilePass
 
 #: Search steps, for each graph: far more than networks need, and less time than ExecuTorch's own.
 EFFORT = 20_000

@@ -541,6 +541,15 @@ class ModelPlan(Plan):
                      views, found.n_held)
 
     @property
+    def stages(self) -> tuple[tuple[int, int, int, str], ...]:
+        """The tile groups that `split` led to, as it takes them: (first op, last op, tiles, mode); none if
+        no tiles need less, or were not asked for."""
+        rewrite = self._pipeline.record.rewrite
+        made = rewrite.contents.stages[:rewrite.contents.n_stages] if rewrite else ()
+        return tuple((stage.first_op, stage.first_op + stage.n_ops - 1, stage.pieces,
+                      text_of(C.arenaut_split_mode_name(stage.mode))) for stage in made)
+
+    @property
     def recomputed(self) -> Recomputed | None:
         """The result of rematerialization; None if `recompute` was not asked for, or if ops can
         run only once."""

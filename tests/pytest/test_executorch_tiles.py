@@ -1,0 +1,122 @@
+"""TilePass inside ExecuTorch's export: less memory in the stock runtime, and the same bytes of results."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+import arenaut  # noqa: E402
+from arenaut.executorch import MemoryPlanningPass, TilePass  # noqa: E402
+from executorch.exir import ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower  # noqa: E402
+from executorch.runtime import Runtime  # noqa: E402
+from torch import nn  # noqa: E402
+
+RUNTIME = Runtime.get()
+IMAGE = torch.randn((1, 8, 72, 72), generator=torch.Generator().manual_seed(3))
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(3)
+
+
+class Net(nn.Module):
+    """Operators that the edge dialect gives several results, the second of a pool read or not."""
+
+    def __init__(self, indices=False):
+        super().__init__()
+        self.first, self.norm = nn.Conv2d(8, 16, 3, padding=1), nn.BatchNorm2d(16)
+        self.second, self.last = nn.Conv2d(16, 16, 3, padding=1), nn.Conv2d(16, 8, 3, padding=1)
+        self.pool = nn.MaxPool2d(2, return_indices=indices)
+        nn.init.uniform_(self.norm.running_var, 0.5, 2)
+
+    def forward(self, x):
+        x = torch.relu(self.second(torch.relu(self.norm(self.first(x)))))
+        return self.pool(torch.relu(self.last(x)))
+
+
+def edge(module):
+    return to_edge(torch.export.export(module.eval(), (IMAGE,)))
+
+
+def arenas(program):
+    return sum(program.executorch_program.execution_plan[0].non_const_buffer_sizes)
+
+
+def executed(program, *inputs):
+    method = RUNTIME.load_program(program.buffer).load_method("forward")
+    return [value.numpy().tobytes() for value in method.execute(list(inputs))]
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_the_stock_runtime_needs_less(ours):
+    module, tiles = Net(), TilePass()
+    config = ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass()) if ours else ExecutorchBackendConfig()
+    whole, tiled = edge(module).to_executorch(config), edge(module).transform([tiles]).to_executorch(config)
+    assert tiles.plan.stages
+    assert arenas(tiled) < 0.9 * arenas(whole)
+    assert executed(tiled, IMAGE) == executed(whole, IMAGE)
+    again = edge(module).transform([TilePass(tiles.plan.stages)]).to_executorch(config)
+    assert again.buffer == tiled.buffer
+
+
+def test_an_exported_program():
+    exported = torch.export.export(Net().eval(), (IMAGE,))
+    tiled = TilePass()(exported).exported_program
+    assert tiled.dialect == exported.dialect
+    assert torch.equal(tiled.module()(IMAGE), exported.module()(IMAGE))
+    assert arenas(to_edge(tiled).to_executorch()) < 0.9 * arenas(to_edge(exported).to_executorch())
+
+
+def test_a_second_result_that_is_read_keeps_its_operator():
+    module = Net(indices=True)
+    whole, tiled = edge(module), edge(module).transform([TilePass()])
+    named = [str(node.target) for node in tiled.exported_program().graph.nodes]
+    assert sum("max_pool2d_with_indices" in name for name in named) == 1
+    assert executed(tiled.to_executorch(), IMAGE) == executed(whole.to_executorch(), IMAGE)
+
+
+def test_limits():
+    exported = torch.export.export(Net().eval(), (IMAGE,))
+    none = TilePass(max_ops=0)
+    result = none(exported)
+    assert (result.exported_program, result.modified, none.plan.stages) == (exported, False, ())
+    few, most = TilePass(max_ops=40), TilePass()
+    few(exported), most(exported)
+    assert most.plan.planned <= few.plan.planned < none.plan.planned
+    fits = TilePass(budget=4 * none.plan.planned)
+    assert not fits(exported).modified
+    with pytest.raises(arenaut.InputError, match="diagonal"):
+        TilePass([(0, 1, 2, "diagonal")])(exported)
+
+
+def test_sizes_that_vary_stay_whole():
+    side = torch.export.Dim("side", min=16, max=96)
+    exported = torch.export.export(Net().eval(), (IMAGE,), dynamic_shapes=({2: 2 * side},))
+    assert not TilePass()(exported).modified
+
+
+def test_what_a_delegate_took_stays_whole():
+    partition = pytest.importorskip("executorch.backends.xnnpack.partition.xnnpack_partitioner",
+                                    reason="this wheel has no XNNPACK").XnnpackPartitioner
+    from executorch.backends.xnnpack.partition.config import gemm_configs  # noqa: PLC0415
+
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net, self.linear = Net(), nn.Linear(4, 4)
+
+        def forward(self, x, y):
+            return self.net(x), self.linear(y)
+
+    inputs = IMAGE, torch.randn(2, 4)
+    config = ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass())
+    linear = partition(configs=[gemm_configs.LinearConfig, gemm_configs.AddmmConfig])
+
+    def lowered():
+        return to_edge_transform_and_lower(torch.export.export(Mixed().eval(), inputs), partitioner=[linear])
+
+    torch.manual_seed(3)
+    whole = lowered().to_executorch(config)
+    torch.manual_seed(3)
+    tiled = lowered().transform([TilePass()]).to_executorch(config)
+    assert arenas(tiled) < 0.9 * arenas(whole)
+    assert executed(tiled, *inputs) == executed(whole, *inputs)
