@@ -1,7 +1,9 @@
-/* Short descriptions of a planned input, for people. */
+/* Descriptions of a planned input, as text and as JSON: the plan itself, its schedules, tiles and
+ * rematerialization, its trace. */
 #ifndef TOOL_DESCRIBE_H
 #define TOOL_DESCRIBE_H
 
+#include "job.h"
 #include "whole_arena.h"
 
 /* "op 4 DEPTHWISE_CONV_2D", or "step 12" for a bare problem. */
@@ -57,5 +59,74 @@ exit_code put_json_with(const tool_job *job, const reservation *needed, const ch
  * document, in order. */
 void begin_json_item(const tool_options *options, size_t index, arenaut_text *out);
 void end_json_items(const tool_options *options, size_t n, arenaut_text *out);
+
+/* ---- schedules ---- */
+
+/* Summary of the schedules of a program, as text and as JSON; nothing if it was not asked for. */
+
+/* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
+bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *ordering);
+
+/* If the given order is proven to be the best: among which schedules, and by which measure. */
+const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *ordering);
+
+/* A line behind `head`. */
+void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
+/* The member "order", with a comma in front. */
+void put_order_json(const arenaut_pipeline *p, arenaut_text *out);
+
+/* The member "order" of something smaller: the figures alone. */
+void put_json_figures_of_order(const arenaut_ordering *ordering, arenaut_text *out);
+
+/* ---- tiles ---- */
+
+/* Summary of tiling, as text and as JSON; nothing if nothing was tiled. */
+
+/* Lines with the tile groups and their cost, behind `head`. */
+void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
+/* A table of the candidate tilings: the least memory that each needs, and its cost. Rows that need
+ * hardly less than the one above are left out. */
+void describe_splits(const arenaut_pipeline *p, arenaut_text *out);
+
+/* The member "split", with a comma in front. */
+void put_split_json(const arenaut_pipeline *p, arenaut_text *out);
+
+/* ---- rematerialization ---- */
+
+/* Summary of rematerialization, as text and as JSON; nothing if it was not asked for. */
+
+/* A line behind `head`, and one for the largest tensors that are computed again. */
+void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
+/* The member "recompute", with a comma in front. */
+void put_recompute_json(const arenaut_pipeline *p, arenaut_text *out);
+
+/* The member "recompute" of something smaller: the figures alone. */
+void put_json_figures_of_recompute(const arenaut_recomputed *recomputed, arenaut_text *out);
+
+/* ---- peak against time ---- */
+
+/* The curve of peak against time: how fast a training step can be within some budgets. */
+
+/* With --recompute on: six budgets; else, and for what has no such curve, *curve is NULL. The
+ * caller frees it. */
+exit_code find_curve(const tool_job *job, arenaut_recompute_curve **curve);
+
+/* A table, and what sets the floor; nothing for NULL. */
+void put_curve(const tool_job *job, const arenaut_recompute_curve *curve, arenaut_text *out);
+
+/* The member "curve", with a comma in front; likewise. */
+void put_json_curve(const arenaut_recompute_curve *curve, arenaut_text *out);
+
+/* ---- traces ---- */
+
+/* Facts of a trace beside its problem: requested and reserved bytes, and the bytes that another
+ * allocator would have reserved. Nothing for other files. */
+
+exit_code describe_trace(const tool_job *job, arenaut_text *out);
+/* `,\n  "trace": {…}` */
+exit_code put_trace_json(const tool_job *job, arenaut_text *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* The curve of peak against time, as a table and as JSON: per budget the live bytes and the time
  * that the fastest schedule found adds, the proven bound on that, and the gap; and the tensors that
  * no schedule can do without at once, which set the floor. */
-#include "describe_curve.h"
+#include "describe.h"
 
 #include <inttypes.h>
 #include <stdio.h>

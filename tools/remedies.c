@@ -11,8 +11,6 @@
 #include <arenaut/pass.h>
 
 #include "describe.h"
-#include "describe_order.h"
-#include "describe_recompute.h"
 #include "whole_arena.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */

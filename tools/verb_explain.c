@@ -4,8 +4,6 @@
 
 #include "token_offsets.h"
 #include "describe.h"
-#include "describe_curve.h"
-#include "describe_split.h"
 #include "output.h"
 #include "remedies.h"
 #include "text_table.h"

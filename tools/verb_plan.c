@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "describe.h"
-#include "describe_order.h"
-#include "describe_recompute.h"
-#include "describe_split.h"
 #include "fit.h"
 #include "memories.h"
 #include "output.h"

@@ -5,10 +5,6 @@
 
 #include "token_offsets.h"
 #include "describe.h"
-#include "describe_order.h"
-#include "describe_recompute.h"
-#include "describe_split.h"
-#include "describe_trace.h"
 #include "memories.h"
 #include "progress.h"
 #include "text_table.h"

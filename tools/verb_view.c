@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "describe.h"
-#include "describe_curve.h"
 #include "fit.h"
 #include "os.h"
 #include "output.h"

@@ -1,0 +1,459 @@
+/* Summaries of the transforms of a program, in words and in JSON: rematerialization, schedules and
+ * tiles. */
+#include "describe.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text_table.h"
+
+/* ---- rematerialization ---- */
+
+/* The lower peak of live bytes, the tensors that are computed twice, and the added work. */
+
+/* Whether a tensor is a copy of one that ops of the file make. */
+static bool is_copy(const arenaut_rewrite *r, uint32_t t) {
+    return !r->tensors[t].same && r->tensors[t].tensor != ARENAUT_NONE;
+}
+
+static const char *name_of(const arenaut_pipeline *p, uint32_t tensor, char store[24]) {
+    return arenaut_program_tensor_name(p->document.program, tensor, store);
+}
+
+static bool is_first_copy(const arenaut_rewrite *r, uint32_t t) {
+    bool first = is_copy(r, t);
+    for (uint32_t k = 0; k < t && first; k++) {
+        first = r->tensors[k].same || r->tensors[k].tensor != r->tensors[t].tensor;
+    }
+    return first;
+}
+
+/* The largest that was not told yet; NONE: all were. */
+static uint32_t next_largest(const arenaut_pipeline *p, uint32_t last) {
+    const arenaut_rewrite *r = p->rewrite;
+    const arenaut_tensor *tensors = p->document.program->tensors;
+    uint32_t best = ARENAUT_NONE;
+    for (uint32_t t = 0; t < r->n_tensors; t++) {
+        if (!is_copy(r, t)) continue;
+        const bool told =
+            last != ARENAUT_NONE && (tensors[t].bytes > tensors[last].bytes ||
+                                     (tensors[t].bytes == tensors[last].bytes && t <= last));
+        const bool larger = best == ARENAUT_NONE || tensors[t].bytes > tensors[best].bytes;
+        if (!told && larger && is_first_copy(r, t)) best = t;
+    }
+    return best;
+}
+
+static void put_largest(const arenaut_pipeline *p, int indent, arenaut_text *out) {
+    enum { MOST = 4 };
+    char store[24];
+    uint32_t t = next_largest(p, ARENAUT_NONE);
+    text_printf(out, "%*srecomputed:", indent, "");
+    for (int i = 0; i < MOST && t != ARENAUT_NONE; i++) {
+        text_put(out, i ? ", " : " ");
+        text_put_clean(out, name_of(p, p->rewrite->tensors[t].tensor, store));
+        text_printf(out, " (%s)", with_commas(p->document.program->tensors[t].bytes).text);
+        t = next_largest(p, t);
+    }
+    text_put(out, t == ARENAUT_NONE ? "\n" : ", ...\n");
+}
+
+/* "6.52 %" of the step. */
+static void put_percent(uint64_t part, uint64_t whole, arenaut_text *out) {
+    text_printf(out, "%.2f %%", whole ? 100 * (double)part / (double)whole : 0);
+}
+
+static double milliseconds(uint64_t nanoseconds) { return (double)nanoseconds / 1e6; }
+
+/* The proof is about the ops that may be rematerialized: all pure ops, or cheap ones. */
+static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
+    const arenaut_recomputed *r = &p->recomputed;
+    const bool has_budget = p->options.recomputing.options.budget > 0;
+    text_printf(out, "%*stime: %.3f ms more (+", indent, "", milliseconds(r->added));
+    put_percent(r->added, r->base, out);
+    text_printf(out, "); %s", has_budget ? "no sequence that fits" : "with cheap ops, no sequence");
+    text_printf(out, " adds less than %.3f ms (", milliseconds(r->bound));
+    put_percent(r->bound, r->base, out);
+    text_put(out, ", proven), gap ");
+    put_percent(r->added > r->bound ? r->added - r->bound : 0, r->base, out);
+    text_printf(out, "; %s\n",
+                p->options.recomputing.options.costs ? "times as given" : "modelled");
+    if (r->device) {
+        text_printf(out, "%*s      for %s%s\n", indent, "", r->device,
+                    p->options.recomputing.options.costs ? " where they are not" : "");
+    }
+}
+
+static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_recomputed *r = &p->recomputed;
+    const uint64_t budget = p->options.recomputing.options.budget;
+    if (budget > 0 && r->fits) {
+        text_put(out, "no op is rematerialized: the budget is kept without\n");
+    } else if (budget > 0) {
+        text_printf(out,
+                    r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"
+                                      : "none was found that fits; any needs %s bytes (proven)\n",
+                    with_commas(r->floor).text);
+    } else if (r->after < r->before) {
+        text_put(out, "the peak of live bytes would be lower, but no smaller arena was found\n");
+    } else if (r->floor >= r->before) {
+        text_put(out, "no rematerialization of cheap ops lowers the peak (proven)\n");
+    } else {
+        text_put(out, "no copies of cheap ops were found that lower the peak\n");
+    }
+}
+
+void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_recomputed *r = &p->recomputed;
+    if (!r->known) return;
+    text_put(out, head);
+    if (r->n_ops == 0) {
+        put_nothing(p, out);
+        return;
+    }
+    text_printf(out, "%" PRIu32 " op%s rematerialized: peak of %s live bytes instead of %s",
+                r->n_ops, r->n_ops == 1 ? " is" : "s are", with_commas(r->after).text,
+                with_commas(r->before).text);
+    text_printf(out, "; ops write %s more (%s)\n", with_commas(r->bytes).text,
+                change_percent(r->bytes_before, r->bytes_before + r->bytes).text);
+    put_time(p, (int)strlen(head), out);
+    put_largest(p, (int)strlen(head), out);
+}
+
+static void put_figures(const arenaut_recomputed *r, arenaut_text *out) {
+    text_put(out, "\"before\": ");
+    text_put_json_u64(out, r->before);
+    text_put(out, ", \"after\": ");
+    text_put_json_u64(out, r->after);
+    text_printf(out, ", \"added_ops\": %" PRIu32 ", \"added_bytes\": ", r->n_ops);
+    text_put_json_u64(out, r->bytes);
+    const uint64_t more[] = {r->bytes_before, r->base, r->added, r->bound, r->floor};
+    static const char *const names[] = {"bytes_before", "nanoseconds", "added_nanoseconds",
+                                        "bound_nanoseconds", "floor"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        text_printf(out, ", \"%s\": ", names[i]);
+        text_put_json_u64(out, more[i]);
+    }
+}
+
+void put_json_figures_of_recompute(const arenaut_recomputed *recomputed, arenaut_text *out) {
+    text_put(out, ", \"recompute\": {");
+    put_figures(recomputed, out);
+    text_put(out, "}");
+}
+
+void put_recompute_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_rewrite *r = p->rewrite;
+    bool begun = false;
+    if (!p->recomputed.known) return;
+    text_put(out, ",\n  \"recompute\": {");
+    put_figures(&p->recomputed, out);
+    text_put(out, ", \"tensors\": [");
+    for (uint32_t t = 0; p->recomputed.n_ops > 0 && t < r->n_tensors; t++) {
+        char store[24];
+        if (!is_copy(r, t)) continue;
+        text_put(out, begun ? ", " : "");
+        text_put_json(out, name_of(p, r->tensors[t].tensor, store));
+        begun = true;
+    }
+    text_put(out, "]}");
+}
+
+/* ---- schedules ---- */
+
+/* Peak of live bytes in the given order and in the best
+ * schedule, the lower bound that is proven, and whether the ops were put in that schedule. */
+
+/* Whether some op stands before one that preceded it; a rematerialized op follows its first run.
+ * */
+static bool is_reordered(const arenaut_pipeline *p) {
+    const arenaut_rewrite *r = p->rewrite;
+    uint32_t next = 0;
+    for (uint32_t i = 0; r && r->n_stages == 0 && i < r->n_ops; i++) {
+        if (r->ops[i] > next) return true;
+        next += r->ops[i] == next;
+    }
+    return false;
+}
+
+bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
+    const arenaut_plan *plan = p->plan;
+    return plan && plan->quality != ARENAUT_INFEASIBLE && plan->spill == 0 &&
+           plan->total + o->at_ends <= o->bound;
+}
+
+const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *o) {
+    static const char *const words[2][2][2] = {
+        {{"no other order has a lower peak of live bytes", "no other order helps"},
+         {"no other order between its jumps has a lower peak of live bytes",
+          "no other order between its jumps helps"}},
+        {{"no other order of the ops that may move has a lower peak of live bytes",
+          "no other order of the ops that may move helps"},
+         {"no other order between its jumps of the ops that may move has a lower peak of live "
+          "bytes",
+          "no other order between its jumps of the ops that may move helps"}}};
+    return words[o->n_held > 0][o->between_jumps][no_order_helps(p, o)];
+}
+
+/* Of all choices of joins in programs of several methods there is none. */
+static void put_bound(const arenaut_ordering *o, const char *between, arenaut_text *out) {
+    text_put(out, between);
+    if (o->bound > 0) text_printf(out, "at least %s in any", with_commas(o->bound).text);
+    else text_put(out, "no bound of all choices is known");
+}
+
+/* The restriction on the schedules for which the figures hold, and its reason. */
+static void put_held(const arenaut_ordering *o, arenaut_text *out) {
+    if (o->n_held == 0) return;
+    text_printf(out,
+                "; of orders that keep %" PRIu32
+                " op%s in file order, as it is not known whether "
+                "%s only comput%s (\"pure\")",
+                o->n_held, o->n_held > 1 ? "s" : "", o->n_held > 1 ? "they" : "it",
+                o->n_held > 1 ? "e" : "es");
+}
+
+static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (o->best == o->given && o->bound == o->given) {
+        text_printf(out, "%s (proven)", words_of_no_order(p, o));
+        return;
+    }
+    if (o->best == o->given) {
+        text_printf(out, "no order with a peak below %s live bytes was found",
+                    with_commas(o->given).text);
+        put_bound(o, "; ", out);
+        return;
+    }
+    text_printf(out, "peak of %s live bytes instead of %s", with_commas(o->best).text,
+                with_commas(o->given).text);
+    if (o->bound == o->best) {
+        text_printf(out, ", which is proven to be the least%s",
+                    o->between_jumps ? " of orders between its jumps" : "");
+    } else {
+        put_bound(o, ", ", out);
+    }
+    if (!is_reordered(p)) text_put(out, "; the ops stay in their order");
+}
+
+void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, head);
+    describe_figures(p, out);
+    put_held(o, out);
+    if (o->n_joins > 0) {
+        text_printf(out, "; %" PRIu32 " of %" PRIu32 " joins in place", o->n_in_place, o->n_joins);
+    }
+    if (o->n_copied > 0) {
+        text_printf(out, "; %" PRIu32 " of %" PRIu32 " views are copies", o->n_copied, o->n_views);
+    }
+    text_put(out, "\n");
+}
+
+static void put_order_figures(const arenaut_ordering *o, arenaut_text *out) {
+    text_put(out, "\"given\": ");
+    text_put_json_u64(out, o->given);
+    text_put(out, ", \"best\": ");
+    text_put_json_u64(out, o->best);
+    text_put(out, ", \"bound\": ");
+    text_put_json_u64(out, o->bound);
+    text_printf(out, ", \"proven\": %s", o->bound == o->best ? "true" : "false");
+    if (o->between_jumps) text_put(out, ", \"between_jumps\": true");
+    if (o->n_held > 0) text_printf(out, ", \"held\": %" PRIu32, o->n_held);
+}
+
+void put_json_figures_of_order(const arenaut_ordering *o, arenaut_text *out) {
+    text_put(out, ", \"order\": {");
+    put_order_figures(o, out);
+    text_put(out, "}");
+}
+
+void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, ",\n  \"order\": {");
+    put_order_figures(o, out);
+    text_put(out, ", \"ways\": {");
+    for (int h = 0; h < ARENAUT_ORDER_HEURISTIC_COUNT; h++) {
+        text_printf(out, "%s\"%s\": ", h ? ", " : "",
+                    arenaut_order_heuristic_name((arenaut_order_heuristic)h));
+        text_put_json_u64(out, o->heuristics[h]);
+    }
+    text_put(out, "}");
+    if (o->n_joins > 0) {
+        text_printf(out, ", \"joins\": {\"in_place\": %" PRIu32 ", \"of\": %" PRIu32 "}",
+                    o->n_in_place, o->n_joins);
+    }
+    if (o->n_views > 0) {
+        text_printf(out, ", \"views\": {\"copied\": %" PRIu32 ", \"of\": %" PRIu32 "}", o->n_copied,
+                    o->n_views);
+    }
+    text_put(out, ", \"ops\": ");
+    for (uint32_t i = 0; is_reordered(p) && i < p->rewrite->n_ops; i++) {
+        text_printf(out, "%s%" PRIu32, i ? ", " : "[", p->rewrite->ops[i]);
+    }
+    text_put(out, is_reordered(p) ? "]}" : "null}");
+}
+
+/* ---- tiles ---- */
+
+/* The tile groups, the ops and multiplications that they
+ * add, and the operators that the firmware must register besides. */
+
+static bool has_op(const arenaut_rewrite *rewrite, const char *name, bool moves) {
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        if ((rewrite->ops[i] == ARENAUT_NONE) != moves) continue;
+        if (strcmp(rewrite->program->ops[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+enum { N_MOVERS = 4 };
+
+/* Operators that the model did not have. */
+static size_t list_new(const arenaut_rewrite *rewrite, const char *names[N_MOVERS]) {
+    static const char *const all[N_MOVERS] = {"CONCATENATION", "IF", "PAD", "SLICE"};
+    size_t n = 0;
+    for (size_t i = 0; i < N_MOVERS; i++) {
+        if (has_op(rewrite, all[i], true) && !has_op(rewrite, all[i], false)) names[n++] = all[i];
+    }
+    return n;
+}
+
+static void put_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_text *out) {
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_split_stage *stage = &stages[i];
+        text_printf(out, "%s%" PRIu32 "-%" PRIu32 "/%" PRIu32 ":%s", i ? "," : "", stage->first_op,
+                    stage->first_op + stage->n_ops - 1, stage->pieces,
+                    arenaut_split_mode_name(stage->mode));
+    }
+}
+
+static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
+    return choice->head + p->ways.kept + (uint64_t)choice->kept;
+}
+
+/* Position of the choice among those found, and the reason for it. */
+static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) {
+    const arenaut_split_front *front = p->ways.front;
+    const uint32_t taken = p->ways.taken;
+    const uint64_t budget = p->options.splitting.budget;
+    if (!front || (front->n_choices == 2 && taken == 1 && budget == 0)) return; /* the only one */
+    if (taken == ARENAUT_NONE) {
+        text_printf(out, "%*sa split beside the %" PRIu32 " that were found: its plan needs less\n",
+                    indent, "", front->n_choices - 1);
+        return;
+    }
+    text_printf(out, "%*ssplit %" PRIu32 " of %" PRIu32 ": ", indent, "", taken,
+                front->n_choices - 1);
+    if (budget > 0 && needed(p, &front->choices[taken]) <= budget) {
+        text_printf(out, "adds the least of those that fit in %s bytes\n",
+                    with_commas(budget).text);
+    } else {
+        text_printf(out, "reserves the least memory%s\n",
+                    budget > 0 ? "; none fits the budget" : "");
+    }
+}
+
+void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_rewrite *rewrite = p->rewrite;
+    const char *names[N_MOVERS];
+    if (!rewrite || rewrite->n_stages == 0) return;
+    text_put(out, head);
+    put_stages(rewrite->stages, rewrite->n_stages, out);
+    text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
+                rewrite->n_ops_before, change_percent(rewrite->macs_before, rewrite->macs).text);
+    put_taken(p, (int)strlen(head), out);
+    const size_t n = list_new(rewrite, names);
+    if (n == 0) return;
+    text_printf(out, "%*sthe op resolver needs ", (int)strlen(head), "");
+    for (size_t i = 0; i < n; i++) text_printf(out, "%s%s", i ? ", " : "", names[i]);
+    text_put(out, " as well\n");
+}
+
+static void put_choice(const arenaut_pipeline *p, uint32_t index, text_table *table) {
+    const arenaut_split_choice *choice = &p->ways.front->choices[index];
+    const uint64_t macs = p->rewrite->macs_before;
+    arenaut_text stages = {0};
+    put_stages(choice->stages, choice->n_stages, &stages);
+    table_cellf(table, "  %2" PRIu32 " %s%s", index, choice->n_stages ? stages.bytes : "as it is",
+                index == p->ways.taken ? " (taken)" : "");
+    table_cell(table, with_commas(needed(p, choice)).text);
+    table_cellf(table, "+%" PRIu32, choice->ops);
+    table_cell(table, change_percent(macs, macs + choice->macs).text);
+    arenaut_text_free(&stages);
+}
+
+void describe_splits(const arenaut_pipeline *p, arenaut_text *out) {
+    enum { LESS = 50 }; /* by that part at least */
+    const arenaut_split_front *front = p->ways.front;
+    uint64_t last = UINT64_MAX;
+    text_table table;
+    if (!front || !p->rewrite) return;
+    table_begin(&table, "lrrr");
+    table_cell(&table, "splits");
+    table_cell(&table, "needs at least");
+    table_cell(&table, "ops");
+    table_cell(&table, "multiplications");
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const uint64_t bytes = needed(p, &front->choices[i]);
+        const bool told = i + 1 == front->n_choices || i == p->ways.taken;
+        if (!told && bytes > last - last / LESS) continue;
+        put_choice(p, i, &table);
+        last = bytes;
+    }
+    text_put(out, "\n");
+    table_end(&table, out, "", "");
+}
+
+static void put_json_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_text *out) {
+    text_put(out, "\"stages\": [");
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_split_stage *stage = &stages[i];
+        text_printf(out,
+                    "%s{\"first_op\": %" PRIu32 ", \"last_op\": %" PRIu32 ", \"pieces\": %" PRIu32
+                    ", \"mode\": \"%s\"}",
+                    i ? ", " : "", stage->first_op, stage->first_op + stage->n_ops - 1,
+                    stage->pieces, arenaut_split_mode_name(stage->mode));
+    }
+    text_put(out, "]");
+}
+
+static void put_json_choices(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_split_front *front = p->ways.front;
+    if (!front) return;
+    if (p->ways.taken != ARENAUT_NONE) text_printf(out, ", \"taken\": %" PRIu32, p->ways.taken);
+    text_put(out, ", \"ways\": [");
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const arenaut_split_choice *choice = &front->choices[i];
+        text_put(out, i ? ",\n    {" : "\n    {");
+        put_json_stages(choice->stages, choice->n_stages, out);
+        text_put(out, ", \"needs_at_least\": ");
+        text_put_json_u64(out, needed(p, choice));
+        text_printf(out, ", \"added_ops\": %" PRIu32 ", \"added_macs\": ", choice->ops);
+        text_put_json_u64(out, choice->macs);
+        text_put(out, "}");
+    }
+    text_put(out, "]");
+}
+
+void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_rewrite *rewrite = p->rewrite;
+    const char *names[N_MOVERS];
+    if (!rewrite || rewrite->n_stages == 0) return;
+    text_put(out, ",\n  \"split\": {");
+    put_json_stages(rewrite->stages, rewrite->n_stages, out);
+    text_printf(out,
+                ", \"ops\": %" PRIu32 ", \"ops_before\": %" PRIu32 ", \"macs\": ", rewrite->n_ops,
+                rewrite->n_ops_before);
+    text_put_json_u64(out, rewrite->macs);
+    text_put(out, ", \"macs_before\": ");
+    text_put_json_u64(out, rewrite->macs_before);
+    text_put(out, ", \"new_operators\": [");
+    const size_t n = list_new(rewrite, names);
+    for (size_t i = 0; i < n; i++) text_printf(out, "%s\"%s\"", i ? ", " : "", names[i]);
+    text_put(out, "]");
+    put_json_choices(p, out);
+    text_put(out, "}");
+}
