@@ -9,9 +9,9 @@
 #include "support/test.h"
 #include "support/thorough.h"
 
-#include "planners/exact/tree.h"
+#include "planners/exact/packing_search.h"
 #include "planners/exact/exact.h"
-#include "planners/exact/exact_model.h"
+#include "planners/exact/item_model.h"
 
 /* ---- the obvious search ---- */
 

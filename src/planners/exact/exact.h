@@ -71,7 +71,7 @@ typedef struct arn_exact_output {
     /* If pools are chosen, the plan's spill, and a lower bound of every plan's: `bound` is of plans
      * that spill no more than that. 0 otherwise. */
     uint64_t spill, spill_bound;
-    /* Of a search of one case (exact_search.h): the heir of a pair to branch on, which ended the
+    /* Of a search of one case (packing_search.h): the heir of a pair to branch on, which ended the
      * search. Else ARENAUT_NONE. */
     uint32_t open_pair;
     arenaut_stop stopped_by;

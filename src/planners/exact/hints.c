@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/exact/exact_case.h"
+#include "planners/exact/case_relations.h"
 
 /* One part in so many of the options' effort may go into this, on top; and one search may have one
  * part in so many of the rest. */

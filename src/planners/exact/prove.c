@@ -1,15 +1,14 @@
 /* Proofs of lower bounds by exhausted search trees: goes through cases as the search does, but in
  * the order of a proof, and for a given bound. In every case one pool is shown to need more than it
- * may have, or all pools together. A pool is shown to need more by a tree (tree.h) that finds
- * nothing; it is repeated, in other styles and for longer, until it is through. */
+ * may have, or all pools together. A pool is shown to need more by a tree (packing_tree.c) that
+ * finds nothing; it is repeated, in other styles and for longer, until it is through. */
 #include "planners/exact/exact.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/bounds/hosts.h"
-#include "planners/exact/exact_search.h"
-#include "planners/exact/tree.h"
-#include "planners/exact/exact_model.h"
+#include "planners/exact/packing_search.h"
+#include "planners/exact/item_model.h"
 
 enum {
     FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */

@@ -4,12 +4,11 @@
  * Children are made in batches of the best few, as a node seldom gets to the rest. Which clique a
  * node branches on and which child comes first depends on the style (the branching heuristic); what
  * may be branched on at all, and what fails, does not. */
-#include "planners/exact/tree.h"
+#include "planners/exact/packing_search.h"
 
 #include "core/fail.h"
 #include "core/random.h"
 #include "core/sort.h"
-#include "planners/exact/exact_state.h"
 
 /* ---- orders ---- */
 
@@ -219,7 +218,7 @@ static bool is_safe(arn_exact_tree *t, uint32_t item) {
     return t->safe[item] & 1;
 }
 
-/* Whether a node may branch on `clique`: see tree.h. */
+/* Whether a node may branch on `clique`: see packing_search.h. */
 static bool may_branch(arn_exact_tree *t, uint32_t clique) {
     const arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;

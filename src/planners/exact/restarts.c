@@ -15,18 +15,17 @@
  *
  * Beside them a proof is attempted just below the best plan, with a limit that doubles each time.
  * No-goods, the digests of failed states, are kept throughout. */
-#include "planners/exact/exact_search.h"
+#include "planners/exact/packing_search.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/random.h"
-#include "planners/exact/tree.h"
-#include "planners/exact/exact_model.h"
+#include "planners/exact/item_model.h"
 
 /* ---- bounds without a search ---- */
 
-/* A case's model is built for its bound alone. Searching (cases.c) and proving (prove.c) go through
- * cases in different orders, but compare their bounds in the same way. */
+/* A case's model is built for its bound alone. Searching (case_branching.c) and proving (prove.c)
+ * go through cases in different orders, but compare their bounds in the same way. */
 
 arenaut_status arn_exact_bound_pool(const arn_exact_case *c, uint64_t *bound, bool *possible,
                                     uint64_t *effort, arenaut_error *err) {

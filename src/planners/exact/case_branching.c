@@ -27,8 +27,8 @@
 #include "ir/problem.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
-#include "planners/exact/exact_case.h"
-#include "planners/exact/exact_search.h"
+#include "planners/exact/case_relations.h"
+#include "planners/exact/packing_search.h"
 #include "ir/cost.h"
 
 /* Whether the search has to choose pools: there are several, and none are given. */

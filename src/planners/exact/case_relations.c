@@ -1,6 +1,6 @@
 /* Cases: questions about two buffers, the groups of buffers that move together, and the lifetimes
  * that the relations of a case leave. */
-#include "planners/exact/exact_case.h"
+#include "planners/exact/case_relations.h"
 
 #include "core/checked.h"
 #include "core/sort.h"
@@ -11,7 +11,7 @@
 
 /* Questions that the model, the search and the proofs have in common, answered from the problem
  * itself, without a model: a few per packing. The data of the inner loop is in the model
- * (exact_model.h). */
+ * (item_model.h). */
 
 arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
                                  const uint32_t *pool_of, uint32_t pool) {
@@ -64,7 +64,7 @@ uint32_t arn_exact_only_pool(const arenaut_problem *p, uint32_t b) {
 
 /* A group is a ring of buffers with a root that all of them name (union by size), so that two
  * groups are told apart at once, gone through in order, and joined at the cost of the smaller one.
- * Both the relations of a case and the first case (cases.c) are made of these. */
+ * Both the relations of a case and the first case (case_branching.c) are made of these. */
 
 bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_exact_groups *g) {
     const uint32_t n = in->problem->n_buffers;

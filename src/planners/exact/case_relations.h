@@ -5,7 +5,7 @@
  * would interfere without their relation. It may be *joined*: the heir starts where its base does;
  * or *apart*: the two are like any other buffers; or *open*: nothing is assumed. An open pair is
  * not kept apart at all, a relaxation: a capacity infeasible then is infeasible, but a packing must
- * be checked (exact_search.h). */
+ * be checked (packing_search.h). */
 #ifndef ARN_PLANNERS_EXACT_EXACT_CASE_H
 #define ARN_PLANNERS_EXACT_EXACT_CASE_H
 

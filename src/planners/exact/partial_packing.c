@@ -5,7 +5,7 @@
  * last member at their floor are gathered in `dirty` and looked at once, after the move. The search
  * spends its time in these loops, and `work` counts them. Rejecting a floor is the second move, at
  * the end. */
-#include "planners/exact/exact_state.h"
+#include "planners/exact/packing_search.h"
 
 #include "core/fail.h"
 

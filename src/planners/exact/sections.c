@@ -4,7 +4,7 @@
  * something begins or ends, and the moments that no other contains are kept. Two items that only an
  * edge keeps apart get a clique of their own. Sorting, and then as many operations as there are
  * entries in the lists. */
-#include "planners/exact/exact_build.h"
+#include "planners/exact/item_model.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 /* ---- interference ---- */
 
-/* Like the questions about two buffers in exact_case.h, but about the lifetimes and edges that
+/* Like the questions about two buffers in case_relations.h, but about the lifetimes and edges that
  * relations have left. */
 
 static bool same_group(const arn_exact_build *x, uint32_t a, uint32_t b) {

@@ -1,16 +1,15 @@
 /* The model of a case: its buffers as items in small units, with walls and bounds.
  *
  * It is built in this order: relations, items and groups, sections and interference
- * (exact_sections.c), walls, bounds. That costs some operations per pair of buffers that are alive
+ * (sections.c), walls, bounds. That costs some operations per pair of buffers that are alive
  * together, so cases that differ in little are built anew each time. */
-#include "planners/exact/exact_model.h"
+#include "planners/exact/item_model.h"
 
 #include <inttypes.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/exact_build.h"
 
 /* The only place of a buffer, in bytes, by itself or with its group; ARENAUT_UNPLACED: anywhere. */
 static uint64_t fixed_offset(const arn_exact_build *x, uint32_t b) {
