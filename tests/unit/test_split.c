@@ -9,7 +9,6 @@
 #include "ir/program.h"
 #include "ir/rewrite.h"
 #include "rewrite/find_within.h"
-#include "rewrite/split/pareto_front.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"
 #include "support/image_program.h"

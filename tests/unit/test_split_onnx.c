@@ -8,8 +8,8 @@
 
 #include "ir/program.h"
 #include "ir/rewrite.h"
-#include "rewrite/split/tile_graph.h"
 #include "rewrite/split/tile_groups.h"
+#include "rewrite/split/tiled_draft.h"
 #include "support/bytes.h"
 #include "support/fuse.h"
 #include "support/programs.h"

@@ -7,7 +7,7 @@
  * tile reads again; the results of the tiles before; the line buffers of ops further on, and those
  * for the next tile of ops before it; and its own result, with its operand unless the one may lie
  * over the other. Paddings, copies of calls and rounding come on top of that. */
-#include "rewrite/split/row_tiles.h"
+#include "rewrite/split/tile_groups.h"
 
 #include "core/checked.h"
 #include "core/memory.h"

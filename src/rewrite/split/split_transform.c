@@ -7,7 +7,6 @@
 
 #include "ir/rewrite.h"
 #include "rewrite/find_within.h"
-#include "rewrite/split/pareto_front.h"
 #include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 

@@ -1,7 +1,10 @@
-/* The dialects that tiles are made in, by the name that a program has. */
+/* The dialects that tiles are made in, by the name that a program has, and the reading of operators
+ * that several of them share. */
 #include "rewrite/split/tile_dialect.h"
 
 #include <string.h>
+
+#include "ir/program.h"
 
 extern const arn_tile_dialect arn_tile_tflite, arn_tile_onnx, arn_tile_aten;
 
@@ -26,4 +29,280 @@ const char *arn_tile_dialect_refuse(const arn_tile_dialect *dialect, arenaut_spl
         return "tiles of this format are rows, not channels";
     }
     return NULL;
+}
+
+/* ---- operators that are the same in all dialects ---- */
+
+/* Elementwise ops, whose window is one element, and concatenations of channels. An op is opaque
+ * unless its kernel computes each element from a window around its own place and all attributes are
+ * there, with sizes that agree with them.
+ */
+
+bool arn_tile_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
+    if (!a) return true;
+    if (a->text || a->n_numbers != n) return false;
+    memcpy(numbers, a->numbers, n * sizeof *numbers);
+    return true;
+}
+
+int64_t arn_tile_number(const arenaut_op *op, const char *name, int64_t otherwise) {
+    return arn_tile_numbers(op, name, 1, &otherwise) ? otherwise : ARN_TILE_UNKNOWN;
+}
+
+const arenaut_tensor *arn_tile_input(const arn_tile_graph *graph, const arenaut_op *op,
+                                     uint32_t i) {
+    if (i >= op->n_inputs || op->inputs[i] == ARENAUT_NONE) return NULL;
+    return &graph->program->tensors[op->inputs[i]];
+}
+
+/* Types that every runtime with tiles can copy, concatenate and pad. */
+static bool is_plain(arenaut_dtype dtype) {
+    return dtype == ARENAUT_DTYPE_INT8 || dtype == ARENAUT_DTYPE_FLOAT32;
+}
+
+bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor) {
+    const arenaut_tensor *t = &graph->program->tensors[tensor];
+    const bool made =
+        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
+    if (!made || t->rank != ARN_IMAGE_RANK || !is_plain(t->dtype)) return false;
+    if (t->dims[0] != 1 && !graph->dialect->batches) return false;
+    if (t->dynamic || t->unsized || t->view_of != ARENAUT_NONE || t->strides || t->dim_exprs) {
+        return false;
+    }
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] <= 0 || t->dims[i] > ARN_TILE_LONGEST) return false;
+    }
+    return true;
+}
+
+bool arn_tile_makes_image(const arn_tile_graph *graph, const arenaut_op *op) {
+    if (op->kind != graph->dialect->kind) return false;
+    if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
+    if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
+    return !arn_op_reads_compressed(graph->program, op) && arn_tile_is_image(graph, op->outputs[0]);
+}
+
+arn_tile_kind arn_tile_kind_of(const arn_op_row *row) {
+    static const arn_tile_kind kinds[] = {
+        [ARN_FAMILY_CONVOLUTION] = ARN_TILE_CONV,
+        [ARN_FAMILY_POOL] = ARN_TILE_POOL,
+        [ARN_FAMILY_PAD] = ARN_TILE_PAD,
+        [ARN_FAMILY_CONCATENATION] = ARN_TILE_JOIN,
+        [ARN_FAMILY_ELEMENTWISE] = ARN_TILE_ELEMENTWISE,
+    };
+    if (!row || row->family >= sizeof kinds / sizeof *kinds) return ARN_TILE_OPAQUE;
+    return row->window == ARN_WINDOW_CHANNELS ? ARN_TILE_DEPTHWISE : kinds[row->family];
+}
+
+bool arn_tile_repeats_by_row(const arn_tile_graph *graph, const arenaut_tensor *constant,
+                             const arenaut_tensor *image) {
+    const uint32_t w = arn_tile_dim(graph, ARN_AXIS_W), c = arn_tile_dim(graph, ARN_AXIS_C);
+    if (constant->rank > ARN_IMAGE_RANK) return false;
+    for (uint32_t i = 0; i < constant->rank; i++) {
+        const uint32_t axis = ARN_IMAGE_RANK - constant->rank + i;
+        const bool along = axis == w || axis == c;
+        if (constant->dims[i] != 1 && !(along && constant->dims[i] == image->dims[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An image as large as the result, or one that is repeated along some of its dimensions. */
+static bool fits(const arn_tile_graph *graph, const arenaut_tensor *in,
+                 const arenaut_tensor *made) {
+    for (uint32_t dim = 0; dim < ARN_IMAGE_RANK; dim++) {
+        const bool repeats = in->dims[dim] == 1 && dim > 0 && graph->dialect->broadcasts;
+        if (in->dims[dim] != made->dims[dim] && !repeats) return false;
+    }
+    return true;
+}
+
+/* A window that lies in padding alone tells nothing of its place. */
+static bool sees_image(const arn_tile_window *w, int64_t in, int64_t row) {
+    const int64_t start = row * w->stride - w->before;
+    const int64_t tap = start >= 0 ? 0 : (-start + w->dilation - 1) / w->dilation;
+    return tap < w->filter && start + tap * w->dilation < in;
+}
+
+bool arn_tile_all_see_image(const arn_tile_window *w, int64_t in, int64_t out) {
+    for (int64_t row = 0; row < out; row++) {
+        if (!sees_image(w, in, row)) return false;
+    }
+    return true;
+}
+
+static const arn_tile_window one_to_one = {1, 1, 1, 0, 0, 1};
+
+bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op,
+                               arn_tile_op *out) {
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    bool seen = false; /* an image whose rows are those of the result */
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    if (op->n_inputs > ARN_TILE_INPUTS) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = arn_tile_input(graph, op, i);
+        if (!in) return false;
+        if (arn_tile_is_fixed(graph, op->inputs[i])
+                ? !arn_tile_repeats_by_row(graph, in, made)
+                : !arn_tile_is_image(graph, op->inputs[i]) || !fits(graph, in, made)) {
+            return false;
+        }
+        const bool whole = arn_tile_is_fixed(graph, op->inputs[i]);
+        seen = seen || (!whole && arn_tile_along(graph, in, ARN_AXIS_H) ==
+                                      arn_tile_along(graph, made, ARN_AXIS_H));
+    }
+    return seen || !graph->dialect->broadcasts;
+}
+
+bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
+                        arn_tile_op *out) {
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const int64_t along = axis < 0 ? axis + ARN_IMAGE_RANK : axis;
+    int64_t channels = 0;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    if (along != arn_tile_dim(graph, ARN_AXIS_C)) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = arn_tile_input(graph, op, i);
+        if (!in || !arn_tile_is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
+            return false;
+        }
+        if (arn_tile_is_fixed(graph, op->inputs[i])) return false; /* it is there whole */
+        for (int other = ARN_AXIS_H; other <= ARN_AXIS_W; other++) {
+            if (arn_tile_along(graph, in, other) != arn_tile_along(graph, made, other))
+                return false;
+        }
+        channels += in->dims[along];
+    }
+    return channels == made->dims[along];
+}
+
+/* ---- windows on images NCHW ---- */
+
+/* Convolutions and pools, from attributes that state the padding of each side: a part of such an op
+ * has its own padding, at the edges of the image alone, so that no op is needed to pad it. */
+
+static bool is_size(int64_t number) { return number > 0 && number <= ARN_TILE_LONGEST; }
+
+/* The rows or columns that the window gives of so many. */
+static bool window_fits(arn_tile_window *w, bool rounds_up, int64_t in, int64_t out) {
+    const int64_t reach = (w->filter - 1) * w->dilation + 1;
+    const int64_t left = in + w->before + w->after - reach;
+    if (left < 0) return false;
+    if (out == left / w->stride + 1) return true;
+    if (!rounds_up || out != (left + w->stride - 1) / w->stride + 1) return false;
+    w->after = (out - 1) * w->stride + reach - in - w->before;
+    return true;
+}
+
+static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op,
+                         const arn_nchw_window *window, arn_tile_op *out) {
+    const int64_t *in = graph->program->tensors[op->inputs[0]].dims + ARN_NCHW_H;
+    const int64_t *made = graph->program->tensors[op->outputs[0]].dims + ARN_NCHW_H;
+    out->pads_sides = true;
+    for (int k = 0; k < 2; k++) {
+        arn_tile_window *w = &out->window[ARN_AXIS_H + k];
+        *w = (arn_tile_window){window->filter[k], window->strides[k], window->dilations[k],
+                               window->before[k], window->after[k],   1};
+        if (!is_size(w->filter) || !is_size(w->stride) || !is_size(w->dilation)) return false;
+        if (w->before < 0 || w->after < 0 || w->before > ARN_TILE_LONGEST ||
+            w->after > ARN_TILE_LONGEST || !window_fits(w, window->rounds_up, in[k], made[k]) ||
+            !arn_tile_all_see_image(w, in[k], made[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One number for each channel of the result; a convolution may have none. */
+static bool is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
+    const arenaut_tensor *bias = arn_tile_input(graph, op, 2);
+    return !bias || (arn_tile_is_fixed(graph, op->inputs[2]) && bias->rank == 1 &&
+                     bias->dims[0] == channels);
+}
+
+bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_op *op,
+                                    const arn_nchw_window *window, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
+    const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
+    if (groups <= 0 || weights->dims[0] != channels || channels % groups != 0 ||
+        weights->dims[1] * groups != image->dims[ARN_NCHW_C] || made->dims[0] != image->dims[0]) {
+        return false;
+    }
+    for (int k = 0; k < 2; k++) {
+        if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
+    }
+    return is_bias(graph, op, channels) && take_windows(graph, op, window, out);
+}
+
+/* Gaps between the filters would be rows that see nothing. */
+static bool take_up(const arn_nchw_window *window, int k, int64_t extra, int64_t in, int64_t made,
+                    arn_tile_op *out) {
+    const int64_t filter = window->filter[k], up = window->strides[k];
+    const int64_t before = window->before[k], after = window->after[k];
+    if (window->dilations[k] != 1 || !is_size(filter) || !is_size(up) || filter < up) return false;
+    if (before < 0 || after < 0 || before >= filter || extra < 0 || extra > after) return false;
+    out->window[ARN_AXIS_H + k] = (arn_tile_window){filter, up, 1, before, after, 1};
+    if (k == 0) out->window[ARN_AXIS_H] = (arn_tile_window){filter, 1, 1, before, extra, up};
+    return made == (in - 1) * up + filter + extra - before - after;
+}
+
+bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
+                                   const arn_nchw_window *window, const int64_t extra[2],
+                                   arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
+    const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
+    if (groups <= 0 || weights->dims[0] != image->dims[ARN_NCHW_C] ||
+        weights->dims[1] * groups != channels || made->dims[0] != image->dims[0]) {
+        return false;
+    }
+    out->pads_sides = true;
+    for (int k = 0; k < 2; k++) {
+        if (weights->dims[ARN_NCHW_H + k] != window->filter[k] ||
+            !take_up(window, k, extra[k], image->dims[ARN_NCHW_H + k], made->dims[ARN_NCHW_H + k],
+                     out)) {
+            return false;
+        }
+    }
+    if (out->window[ARN_AXIS_H].up == 1) return false; /* a convolution in disguise */
+    return is_bias(graph, op, channels);
+}
+
+/* Pools are not padded by as much as their window has elements. */
+static bool is_narrow(const arn_tile_window *w) {
+    return w->before < w->filter && w->after < w->filter;
+}
+
+bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
+                             const arn_nchw_window *window, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    return op->n_inputs == 1 && image->dims[ARN_NCHW_C] == made->dims[ARN_NCHW_C] &&
+           image->dims[0] == made->dims[0] && take_windows(graph, op, window, out) &&
+           is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
+}
+
+uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op, bool transposed) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    if (!image || !weights || weights->rank < 2 || weights->unsized || op->n_outputs == 0 ||
+        op->outputs[0] == ARENAUT_NONE) {
+        return 0;
+    }
+    /* Each element of the result, or of the image if it is transposed, meets all weights but those
+     * of other channels of the first dimension. */
+    const arenaut_tensor *each = transposed ? image : &graph->program->tensors[op->outputs[0]];
+    double macs = each->unsized ? 0 : 1;
+    for (uint32_t i = 0; i < each->rank; i++) macs *= (double)each->dims[i];
+    for (uint32_t i = 1; i < weights->rank; i++) macs *= (double)weights->dims[i];
+    return macs >= 0 && macs < (double)ARENAUT_SIZE_MAX ? (uint64_t)macs : 0;
 }

@@ -4,6 +4,7 @@
 #ifndef ARN_REWRITE_SPLIT_TILE_DIALECT_H
 #define ARN_REWRITE_SPLIT_TILE_DIALECT_H
 
+#include "ops/ops.h"
 #include "rewrite/split/tiled_draft.h"
 
 enum { ARN_MOVE_OPERANDS = 4 }; /* of a slice: the image, and constants as the dialect has them */
@@ -57,10 +58,89 @@ typedef struct arn_tile_dialect {
 
 enum { ARN_MOST_ADDED = 3 }; /* attributes that a move has, or that a part has more than its op */
 
+/* The dimension of an image's tensor that is this axis. */
+static inline uint32_t arn_tile_dim(const arn_tile_graph *graph, int axis) {
+    return graph->dialect->dim[axis];
+}
+
 /* NULL: no tiles are made in it. */
 const arn_tile_dialect *arn_tile_dialect_find(const char *name);
 
 /* The reason why the dialect has no tiles of this mode; NULL: it has. */
 const char *arn_tile_dialect_refuse(const arn_tile_dialect *dialect, arenaut_split_mode mode);
+
+/* ---- reading operators ---- */
+
+/* The n numbers of an attribute; false if it has others. If it is missing, they stay. */
+bool arn_tile_numbers(const arenaut_op *op, const char *name, uint32_t n, int64_t *numbers);
+
+enum { ARN_TILE_UNKNOWN = -1 };
+/* The number of an attribute, or `otherwise` if it is missing; UNKNOWN: it has others. */
+int64_t arn_tile_number(const arenaut_op *op, const char *name, int64_t otherwise);
+
+/* NULL: there is none. */
+const arenaut_tensor *arn_tile_input(const arn_tile_graph *graph, const arenaut_op *op, uint32_t i);
+
+static inline int64_t arn_tile_along(const arn_tile_graph *graph, const arenaut_tensor *image,
+                                     int axis) {
+    return image->dims[arn_tile_dim(graph, axis)];
+}
+
+/* A dense tensor of four known sizes that an op makes, or the caller gives. */
+bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor);
+
+/* Whether an op of any kind makes one image, and has all that its tiles need. */
+bool arn_tile_makes_image(const arn_tile_graph *graph, const arenaut_op *op);
+
+/* The kind of tile that an operator of this row of ops.def has; OPAQUE for NULL. */
+arn_tile_kind arn_tile_kind_of(const arn_op_row *row);
+
+/* A constant that every row of the image sees whole; along the other axes it is as long as the
+ * image, or repeated. */
+bool arn_tile_repeats_by_row(const arn_tile_graph *graph, const arenaut_tensor *constant,
+                             const arenaut_tensor *image);
+
+/* Each of the `out` windows along an axis of length `in` has some element of the image: one that
+ * lies in padding alone tells nothing of its place. O(out). */
+bool arn_tile_all_see_image(const arn_tile_window *window, int64_t in, int64_t out);
+
+/* Each element of the result from one of each operand: images of the result's sizes, and constants.
+ */
+bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);
+/* Concatenation along dimension `axis`, from the end if it is negative, which must be that of
+ * channels: rows of the result are made of the same rows. */
+bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
+                        arn_tile_op *out);
+
+/* ---- windows on images NCHW ---- */
+
+/* Windows of convolutions and pools, from attributes of any name. */
+
+/* Dimensions of an image; weights have theirs of the window at the same places. */
+enum { ARN_NCHW_C = 1, ARN_NCHW_H = 2, ARN_NCHW_W = 3 };
+
+/* Attributes of a window, height before width. */
+typedef struct arn_nchw_window {
+    int64_t filter[2], strides[2], dilations[2];
+    int64_t before[2], after[2]; /* padding */
+    int64_t groups;              /* of a convolution */
+    bool rounds_up; /* windows that begin within the image or its padding count, even if they end
+                     * behind both, where they see nothing */
+} arn_nchw_window;
+
+/* Fills in a convolution (image, weights by output channel, perhaps a bias) or a pool (image).
+ * False if sizes do not agree, or weights are computed. */
+bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_op *op,
+                                    const arn_nchw_window *window, arn_tile_op *out);
+/* Transposed: weights by input channel; `after` is the padding of the result. Of the padding of the
+ * result's own, `extra` rows and columns, no more may be than of the other. */
+bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
+                                   const arn_nchw_window *window, const int64_t extra[2],
+                                   arn_tile_op *out);
+bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
+                             const arn_nchw_window *window, arn_tile_op *out);
+
+/* Multiplications of a convolution or a transposed one, by its weights; 0 if they are unknown. */
+uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op, bool transposed);
 
 #endif

@@ -19,10 +19,9 @@
 #include "ir/rewrite.h"
 #include "passes/scratch.h"
 #include "rewrite/find_within.h"
-#include "rewrite/split/pareto_front.h"
-#include "rewrite/split/row_tiles.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/split/tile_cost.h"
 #include "rewrite/split/tile_groups.h"
+#include "rewrite/split/tile_dialect.h"
 
 enum {
     LONGEST = 96,      /* ops of a candidate group */
