@@ -1,4 +1,4 @@
-/* What the lower bound counts, and why a problem may have no plan. */
+/* Lower bounds: the loads that they count, and the reasons why a problem may have no plan. */
 #include "support/test.h"
 
 #include <arenaut/planner.h>
@@ -100,7 +100,7 @@ TEST(alignment_raises_the_bound) {
     }
 }
 
-/* What lies in another pool at other multiples changes nothing: 13 of the first, and 3. */
+/* Buffers in another pool at other multiples change nothing: 13 of the first, and 3. */
 TEST(alignment_in_one_pool_is_not_lost_to_another) {
     const arenaut_interval life = {0, 1};
     arenaut_problem *p = new_problem();

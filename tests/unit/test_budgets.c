@@ -60,7 +60,7 @@ TEST(an_interrupt_ends_the_whole_and_time_the_part) {
         assert_true(arn_budget_ended(&part));
         assert_int_equal(arn_budget_ended(&whole), no[i] == ARENAUT_INTERRUPTED);
         p.most = UINT32_MAX;
-        assert_false(arn_budget_goes_on(&part)); /* it stays no, and nobody is asked again */
+        assert_false(arn_budget_goes_on(&part)); /* it stays no, and is not asked for again */
         assert_int_equal(p.asked, 1);
     }
 }
@@ -104,7 +104,7 @@ TEST(the_search_for_stages_asks_as_it_works) {
 
 enum { ROWS = 24, COLUMNS = 24 };
 
-/* Each op reads what those above and beside it made: orders of a grid are many. */
+/* Each op reads the results of those above and beside it: a grid has many schedules. */
 typedef struct grid {
     uint64_t size[ROWS * COLUMNS];
     arenaut_order_use uses[3 * ROWS * COLUMNS];
@@ -153,7 +153,7 @@ TEST(the_search_for_an_order_asks_as_it_works) {
     arenaut_order_free(order);
 }
 
-/* What is found by then is an order, its bound is proven, and each simple way is as it is. */
+/* The answer by then is a schedule, its bound is proven, and each simple heuristic is as it is. */
 TEST(an_order_that_is_stopped_anywhere_is_right) {
     grid *g = calloc(1, sizeof *g);
     arenaut_order *whole = NULL;
@@ -211,7 +211,7 @@ static arenaut_status prove(const arenaut_problem *problem, const arenaut_plan *
     return st;
 }
 
-/* Of what may be wrong: that a hasty plan is the best one. */
+/* A possible mistake: that a hasty plan is the best one. */
 TEST(a_proof_that_is_worked_out_can_be_stopped) {
     arenaut_problem *problem = hard_problem();
     const arenaut_plan_options hasty = {.planner = "best-fit"};
@@ -305,8 +305,8 @@ static const char *const models[] = {
     "pt2/apart.pt2",         "onnx/waiting.onnx",     "json/overlap.program.json",
 };
 
-/* Whatever is asked for, once the answer is no there is no more done than planning the program as
- * it is takes, a few times over: it is read, and what was begun is ended. */
+/* For any request, no more is done after the answer no than planning the program as it is takes, a
+ * few times over: it is read, and work that was begun is ended. */
 static void stops_soon(const char *name, uint32_t bits, uint32_t questions, arenaut_verdict no) {
     const uint64_t plain = run(name, bits & KEEPS_OPS, 0, no).allocations;
     const counts c = run(name, bits, questions, no);

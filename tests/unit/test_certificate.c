@@ -67,7 +67,7 @@ static void count(const arenaut_certificate *certificate, tally *t) {
     }
 }
 
-/* So that often nothing fits, which is what can be certified of a choice of pools. */
+/* So that often nothing fits, which can be certified of a choice of pools. */
 static void make_tight(rng *r, arenaut_problem *p, uint32_t max_size) {
     for (uint32_t k = 0; k < p->n_pools; k++) limit_pool(p, k, 1 + rng_below(r, 2 * max_size));
 }
@@ -196,7 +196,7 @@ TEST(buffers_with_edges_to_others_are_not_alike) {
 /* ---- how far up is next ---- */
 
 /* All offsets that matter are even. A host that is not at 0 is at 2 or above, not at 1, although
- * what its slice rests on could end anywhere. */
+ * the support of its slice could end anywhere. */
 TEST(who_is_rejected_lies_higher_by_a_grain) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{1, 2}, {6, 7}, {7, 8}, {7, 8}, {6, 7}};
@@ -238,8 +238,8 @@ TEST(a_capacity_need_not_be_aligned) {
     arenaut_problem_free(p);
 }
 
-/* Of buffer 2 nothing is left where 4 covers it. Parts of the proof leave it out; what is proven
- * there holds elsewhere, too. */
+/* Nothing of buffer 2 is left where 4 covers it. Parts of the proof leave it out; their conclusions
+ * hold elsewhere, too. */
 TEST(who_is_covered_is_left_out_everywhere) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{4, 8}, {7, 10}, {7, 8}, {4, 8}, {6, 8}, {7, 9}};
@@ -257,8 +257,8 @@ TEST(who_is_covered_is_left_out_everywhere) {
 
 /* ---- problems with an optimum above every load ---- */
 
-/* At each step some buffers end and others of as many bytes begin, so that all steps have the
- * same load; what becomes free is in pieces, and often in the wrong ones. */
+/* At each step some buffers end and others of as many bytes begin, so that all steps have the same
+ * load; free space is in pieces, and often in the wrong ones. */
 static arenaut_problem *full_problem(uint64_t seed, uint32_t load, uint32_t steps, uint32_t most) {
     rng r = {seed};
     uint32_t size[64], first[64], n = 0;
@@ -471,7 +471,7 @@ TEST(a_certificate_of_another_problem_is_noticed) {
     drop(&x);
 }
 
-/* Whatever is done to the lines, what is false is never proven. */
+/* No change of the lines proves a false statement. */
 TEST(nothing_false_is_proven_by_altered_lines) {
     const problem_shape shape = {7, 6, 7, ARENAUT_FEATURE_ALL};
     rng r = {2718};
@@ -537,8 +537,8 @@ static bool proves_blindly(prover *x) {
     return shown;
 }
 
-/* For every limit on an arena: what can be packed below it is never proven impossible, and what
- * cannot be mostly is. */
+/* For every limit on an arena: a limit that some packing keeps is never proven impossible, and
+ * another mostly is. */
 TEST(the_rules_prove_what_is_true_and_nothing_else) {
     const problem_shape shape = {6, 6, 7, ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_POOLS};
     rng r = {31415};
@@ -625,7 +625,7 @@ TEST(any_allocation_may_fail) {
     }
 }
 
-/* ---- what cannot be certified ---- */
+/* ---- problems that cannot be certified ---- */
 
 TEST(a_bound_that_is_too_high_is_refused) {
     proven x = fragmented();

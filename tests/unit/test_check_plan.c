@@ -29,7 +29,7 @@ static void open_scene(scene *s, arenaut_problem *problem, const uint64_t *offse
         s->plan->pool[b] = arenaut_problem_needs_memory(problem, b) ? 0 : ARENAUT_NONE;
         s->plan->offset[b] = offsets[b];
     }
-    /* The bound is left at 0; offsets that cannot be measured are what a test is about. */
+    /* The bound is left at 0; offsets that cannot be measured are the subject of a test. */
     (void)arenaut_plan_measure(s->plan, problem, NULL);
 }
 
@@ -675,7 +675,7 @@ static arenaut_plan *random_plan(rng *r, const arenaut_problem *p) {
             if (oracle_accepts_buffer(p, plan, b)) break;
         }
     }
-    /* Then, often, one of them goes where nobody looked whether it fits. */
+    /* Then, often, one of them goes to a place that was not checked. */
     if (rng_once_in(r, 3)) {
         const uint32_t b = rng_below(r, p->n_buffers), a = rng_below(r, p->n_buffers);
         plan->pool[b] = plan->pool[a];

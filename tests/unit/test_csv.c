@@ -1,4 +1,4 @@
-/* CSV problems: what the columns mean, what is refused, and that nothing is lost. */
+/* CSV problems: the meaning of the columns, refusals, and that nothing is lost. */
 #include <stdlib.h>
 
 #include "support/corpus.h"

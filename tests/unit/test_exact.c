@@ -132,8 +132,8 @@ TEST(relations_leave_the_optimum_in_reach) {
 
 /* ---- several pools ---- */
 
-/* The highest end in each pool so far, and what the plan must cost less than: first what it
- * spills, then its total. */
+/* The highest end in each pool so far, and the cost that the plan must stay below: first its spill,
+ * then its total. */
 typedef struct obvious_pools {
     const arenaut_problem *p;
     arenaut_plan *plan;
@@ -284,7 +284,7 @@ TEST(every_style_decides_every_capacity_rightly) {
     }
 }
 
-/* ---- what must not matter ---- */
+/* ---- changes that must not matter ---- */
 
 typedef struct mirror {
     int64_t time; /* -1: reversed */

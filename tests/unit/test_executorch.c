@@ -1,5 +1,5 @@
-/* ExecuTorch programs from the file to a plan: what each needs at least, that a plan of that
- * size is found and stands up to replay, and which files hold a wrong one. */
+/* ExecuTorch programs from the file to a plan: the least that each needs, that a plan of that size
+ * is found and stands up to replay, and which files hold a wrong one. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "support/lowerings.h"
 #include "support/plans.h"
 
-/* The runtime reads past the end of what an XNNPACK delegate is given; the writer adds that
- * to a method's first memory, the problem does not know of it. */
+/* The runtime reads past the end of the operands of an XNNPACK delegate; the writer adds that to a
+ * method's first memory, the problem does not know of it. */
 enum { XNNPACK_TAIL = 64 };
 
 typedef struct model {
     const char *name;
     uint64_t arena;                /* all methods and memories together */
-    bool in_place, xnnpack, wrong; /* what the file holds */
+    bool in_place, xnnpack, wrong; /* in the file */
 } model;
 
 static const model models[] = {
@@ -94,8 +94,8 @@ TEST(every_program_gets_the_least_it_can_have) {
     }
 }
 
-/* The places in the file, with one pool for each memory of each method but for those that
- * hold what methods share. */
+/* The places in the file, with one pool for each memory of each method but for those that hold
+ * state shared by methods. */
 static arenaut_status replay_file(const arenaut_program *p, arenaut_finding *finding) {
     uint32_t *pool = calloc(p->n_tensors, sizeof *pool);
     uint64_t *offset = calloc(p->n_tensors, sizeof *offset);
@@ -126,7 +126,7 @@ TEST(the_plans_in_the_files_are_right_but_for_one) {
             fail_msg("%s: %s", models[i].name, finding.msg);
         }
         if (models[i].wrong) {
-            /* What left the first conditional by a move, overwritten in the second. */
+            /* A value that left the first conditional by a move, overwritten in the second. */
             assert_int_equal(finding.rule, ARENAUT_RULE_CLOBBERED);
             assert_int_equal(finding.op, 20);
             assert_int_equal(finding.first, 0);

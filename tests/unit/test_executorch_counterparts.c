@@ -1,6 +1,6 @@
-/* What ExecuTorch's own tests of memory planning ask, asked of us: programs go through
- * lowering, its planners and ours, the checker and a replay. The table in docs/executorch.md
- * says which test answers to which. */
+/* Counterparts of ExecuTorch's own tests of memory planning: programs go through lowering, its
+ * planners and ours, the checker and a replay. The table in docs/executorch.md says which test
+ * answers to which. */
 #include "support/test.h"
 
 #include <arenaut/check.h>
@@ -190,7 +190,7 @@ TEST(only_what_the_file_allocates_is_planned) {
     }
 }
 
-/* The state is read late and written never before; nobody may use its bytes meanwhile. */
+/* The state is read late and never written before; its bytes are reserved meanwhile. */
 TEST(nothing_ever_lies_over_state) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
@@ -216,7 +216,7 @@ TEST(nothing_ever_lies_over_state) {
     arn_program_free(p);
 }
 
-/* copy_ gives back what it was given: one value, one buffer, alone in its place. */
+/* copy_ returns its operand: one value, one buffer, alone in its place. */
 TEST(an_update_of_state_allocates_nothing) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
@@ -342,8 +342,8 @@ static uint32_t add_conditional(arenaut_program *p, uint32_t condition, uint32_t
     return r;
 }
 
-/* What no test of ExecuTorch asks, and where it goes wrong: the results of two conditionals
- * are needed together, so the second may not write over the first. */
+/* A case that no test of ExecuTorch has, and in which it goes wrong: the results of two
+ * conditionals are needed together, so the second may not write over the first. */
 TEST(results_of_two_conditionals_are_apart) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");

@@ -1,5 +1,5 @@
-/* ExecuTorch's two planners on the programs that it exported: what they need there is what
- * ExecuTorch itself needed, byte for byte. */
+/* ExecuTorch's two planners on the programs that it exported: their arenas are ExecuTorch's own,
+ * byte for byte. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -79,9 +79,9 @@ static const struct {
     {"vit_tiny", 132376352, 2141488},
 };
 
-/* What was planned and cannot be told from the file as a tensor: for each state that is written
- * back at the end, a result of its size. The greedy planner puts these over something else; the
- * other one gives each of them memory. */
+/* Planned buffers that the file does not show as tensors: for each state that is written back at
+ * the end, a result of its size. The greedy planner puts these over something else; the other one
+ * gives each of them memory. */
 static uint64_t written_back(const arenaut_program *p) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -93,7 +93,7 @@ static uint64_t written_back(const arenaut_program *p) {
     return bytes;
 }
 
-/* What ExecuTorch's greedy planner, and it alone, adds for the delegate. */
+/* Bytes that ExecuTorch's greedy planner, and it alone, adds for the delegate. */
 static uint64_t tail_for_xnnpack(const arenaut_program *p) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         if (strcmp(p->ops[i].name, "XnnpackBackend") == 0) return 64;
@@ -176,8 +176,8 @@ static bool is_in(const uint32_t *list, uint32_t n, uint32_t tensor) {
     return false;
 }
 
-/* The only side that touches a tensor; 0 if it belongs to the graph around. What a side moves
- * its result to belongs there, like all that comes in or goes out. */
+/* The only side that touches a tensor; 0 if it belongs to the graph around. The target of a move of
+ * a side's result belongs there, like all that comes in or goes out. */
 static uint32_t home_of(const exporters_view *v, uint32_t tensor) {
     const arenaut_method *m = &v->program->methods[0];
     uint32_t home = UINT32_MAX;
@@ -215,7 +215,7 @@ static arenaut_problem *graph_of(const exporters_view *v, uint32_t graph) {
     return problem;
 }
 
-/* What the largest side needs is kept free at the bottom, whichever planner does the rest. */
+/* The need of the largest side is kept free at the bottom, whichever planner does the rest. */
 static uint64_t reserve_for_sides(const exporters_view *v) {
     uint64_t most = 0;
     for (uint32_t side = 1; side <= v->n_sides; side++) {

@@ -217,7 +217,7 @@ TEST(a_pool_that_is_too_small_is_refused) {
     }
 }
 
-/* ---- what ExecuTorch's own tests ask ---- */
+/* ---- cases of ExecuTorch's own tests ---- */
 
 /* a and c and e in memory 1, b and d in memory 3: the second memory is empty. */
 static arenaut_problem *two_memories_of_three(void) {
@@ -354,7 +354,7 @@ TEST(a_pinned_buffer_stays_and_the_rest_goes_above) {
     }
 }
 
-/* ---- what the planners were seen to do ---- */
+/* ---- observed behaviour ---- */
 
 enum { MAX_COLUMNS = 32, MAX_ROWS = 2000 };
 
@@ -402,7 +402,7 @@ static uint32_t read_record(const char *path, record *rows) {
     return n;
 }
 
-/* The reserve is what the lowest value lies above. */
+/* The lowest value lies above the reserve. */
 static void hold_to_record(const char *name, const char *planner, const record *rows, uint32_t n,
                            bool greedy) {
     arenaut_problem *p = new_problem();
@@ -456,7 +456,7 @@ static arenaut_verdict interrupt(void *context, const arenaut_progress *progress
     return ARENAUT_INTERRUPTED;
 }
 
-/* Half a plan is none, but an interrupt need not wait for all of it. */
+/* Half a plan is none, but an interrupt need not be held back until all of it is made. */
 TEST(an_interrupt_leaves_no_plan) {
     arenaut_problem *p = new_problem();
     for (int64_t i = 0; i < 20000; i++) add_box(p, 16, i % 50, i % 50 + 2);

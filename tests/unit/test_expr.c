@@ -159,7 +159,7 @@ TEST(what_nests_too_deeply_is_refused) {
     }
 }
 
-/* A sum that doubles at each step: what is named in a few bytes may be huge written out. */
+/* A sum that doubles at each step: an expression of a few bytes may be huge written out. */
 TEST(what_grows_too_large_is_refused) {
     arenaut_program *p = new_program();
     uint32_t id = parse(p, "x");

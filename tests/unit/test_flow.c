@@ -125,7 +125,7 @@ TEST(a_part_that_is_written_keeps_the_rest) {
     arn_program_free(p);
 }
 
-TEST(what_one_way_never_writes_is_alive_from_the_start) {
+TEST(a_tensor_that_one_path_never_writes_is_alive_from_the_start) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), t = value(p, "t"), y = value(p, "y");
     jump_false(p, c, 2); /* 1 */
@@ -139,7 +139,7 @@ TEST(what_one_way_never_writes_is_alive_from_the_start) {
     arn_program_free(p);
 }
 
-TEST(results_live_to_the_end_on_every_way) {
+TEST(results_live_to_the_end_on_every_path) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), y = value(p, "y"), a = value(p, "a");
     compute(p, c, y);    /* 1 */
@@ -375,7 +375,7 @@ TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
     arn_program_free(p);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(jumps_beside_calls_are_refused) {
     arenaut_program *p = begin();
@@ -404,7 +404,7 @@ static arenaut_status replay_apart(const arenaut_program *p) {
     return arenaut_check_replay(p, &placement, NULL, NULL, &finding, NULL);
 }
 
-/* Ops at random; those that read what no way has written are left out by the caller. */
+/* Ops at random; those that read a tensor that no path has written are left out by the caller. */
 static arenaut_program *random_flow(rng *r) {
     arenaut_program *p = begin();
     const uint32_t n_values = 4 + rng_below(r, 12), n_ops = 4 + rng_below(r, 26);

@@ -14,7 +14,7 @@ TEST(plans_run_like_memory_of_its_own_for_everything) {
         if (difference) print_error("%s", difference);
         assert_null(difference);
     }
-    /* It did not idle, and the checker sees at least what goes wrong. */
+    /* It did not idle, and the checker sees at least these errors. */
     assert_true(counts.lowered > 2 * counts.programs);
     assert_true(counts.plans > 2 * counts.lowered);
     assert_true(counts.wrong_runs > counts.wrong_plans / 4);
@@ -36,7 +36,7 @@ static void end_some_life_too_early(void *context, arenaut_lowering *l) {
     if (l->problem->n_buffers > 0) shorten(l->problem, rng_below(r, l->problem->n_buffers));
 }
 
-/* What a loop carries, as if nobody knew that it turns again. */
+/* Values that a loop carries, as if its repetition were unknown. */
 static void end_carried_lives_too_early(void *context, arenaut_lowering *l) {
     (void)context;
     for (uint32_t b = 0; b < l->problem->n_buffers; b++) {

@@ -1,4 +1,4 @@
-/* The table of formats: what every row promises, and how files find their row. */
+/* The table of formats: promises of every row, and how files find their row. */
 #include <stdlib.h>
 
 #include "support/documents.h"
@@ -110,7 +110,7 @@ TEST(noise_is_refused_by_every_reader) {
     }
 }
 
-/* The limit holds, its message names it, and what was read within it outlives the call. */
+/* The limit holds, its message names it, and data read within it outlive the call. */
 TEST(memory_can_be_limited) {
     static const char *const texts[] = {
         "id,lower,upper,size,offset\na,0,1,2,0\nb,1,2,3,0\n",

@@ -1,4 +1,4 @@
-/* The planners of two runtimes, held to what those runtimes were seen to do. */
+/* The planners of two runtimes, held to the observed behaviour of these. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ TEST(micro_takes_the_lowest_gap) {
     assert_offsets(p, "tflm-greedy", OFFSETS(0, 64, 96, 32));
 }
 
-/* A large buffer is placed around what is fixed, even if that is the smallest of all. */
+/* A large buffer is placed around fixed ones, even if those are the smallest of all. */
 TEST(micro_places_offline_buffers_first) {
     arenaut_problem *p = new_problem();
     add_box(p, 64, 0, 2);
@@ -180,7 +180,7 @@ TEST(micro_needs_what_it_was_seen_to_need_and_auto_the_least) {
 
 /* ---- LiteRT ---- */
 
-/* What lives for the whole run comes first, however small. */
+/* Buffers that live for the whole run come first, however small. */
 TEST(arena_places_whole_run_tensors_first) {
     const box boxes[] = {{64, 1, 3}, {4, 0, 4}, {8, 0, 4}};
     assert_offsets(problem_of(boxes, 3), "tflite-arena", OFFSETS(12, 0, 4));

@@ -20,7 +20,7 @@
     "{\"schema\": \"arenaut.program/1\", \"tensors\": [" tensors "], \"inputs\": " inputs \
     ", \"outputs\": " outputs ", \"ops\": [" ops "]}"
 
-/* What each planner needs; every tensor has 64 bytes where nothing else is said. */
+/* The need of each planner; every tensor has 64 bytes where nothing else is said. */
 typedef struct example {
     const char *name, *json;
     uint64_t arena; /* the least */
@@ -123,7 +123,7 @@ TEST(each_case_gets_what_it_may_have_and_no_more) {
 /* ---- alloc_in_place(base, [spec, …]) ---- */
 
 #define ALLOC(base, specs) OP("alloc", "[\"" base "\"]", specs, ", \"kind\": \"alloc_in_place\"")
-/* No table lists it: what is said here is all that is known. */
+/* No table lists it: all that is known is said here. */
 #define MINE(in, out) OP("mine", "[\"" in "\"]", "[\"" out "\"]", "")
 
 static const example allocations[] = {
@@ -185,12 +185,12 @@ static const example allocations[] = {
      64, 64},
 };
 
-/* What a program says needs no pass to be asked for, and no table. */
+/* Statements of a program need no pass to be asked for, and no table. */
 TEST(allocations_in_place_are_honoured_where_they_are_safe) {
     for (size_t i = 0; i < COUNT_OF(allocations); i++) expect_all_plans(&allocations[i], NULL);
 }
 
-/* Base and result are one word each for what cannot be meant. */
+/* Base and result are one word each for impossible choices. */
 TEST(allocations_have_one_base_and_their_results) {
     static const struct {
         const char *inputs, *outputs, *kind;
@@ -225,7 +225,7 @@ TEST(allocations_have_one_base_and_their_results) {
     }
 }
 
-/* Somebody must write the result, who reads the base. */
+/* The op that reads the base writes no result over it: another op must. */
 TEST(allocations_that_no_op_can_keep_are_mistakes) {
     static const struct {
         const char *json, *told;
@@ -255,7 +255,7 @@ TEST(allocations_that_no_op_can_keep_are_mistakes) {
     }
 }
 
-/* The pass says what it has found in the program's own words, where it has any. */
+/* The pass states its result in the program's own words, where it has any. */
 TEST(ordinary_allocations_become_allocations_in_place) {
     const char *json = PROGRAM(
         TENSORS, "[\"x\"]", "[\"y\"]",

@@ -1,5 +1,6 @@
-/* What must not change the smallest arena: other numbers for the buffers, other units of size,
- * time that runs backwards or starts elsewhere. And what must not make it larger: effort. */
+/* Changes that must not change the smallest arena: other numbers for the buffers, other units of
+ * size, time that runs backwards or starts elsewhere. And one that must not make it larger:
+ * effort. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static uint32_t compare(const arenaut_problem *problem, const change *c) {
         }
         compared = 1;
     }
-    /* What is proven of one holds for the other. */
+    /* Proofs about one hold for the other. */
     const bool one_is_proven = a && b && a->quality == ARENAUT_OPTIMAL;
     if (one_is_proven && b->quality == ARENAUT_FEASIBLE) {
         assert_true(b->spill >= a->spill * c->scale && b->spill_bound <= a->spill * c->scale);

@@ -1,5 +1,5 @@
 /* IREE's programs: slabs of real ones (tests/models/make_iree.py) with the sizes that its compiler
- * gave them, texts written here, and what is refused. */
+ * gave them, texts written here, and refusals. */
 #include "support/test.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static const char small[] = FUNCTION
     "    }\n"
     "}\n";
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 TEST(slices_are_buffers_that_live_from_step_to_step) {
     arenaut_document document = read_text(NULL, small);
@@ -65,7 +65,7 @@ TEST(slices_are_buffers_that_live_from_step_to_step) {
     assert_int_equal(p->pool[0].align, 64);
     assert_string_equal(p->name[0], "%2#1");
     assert_string_equal(p->op[0], "first");
-    assert_string_equal(p->op[1], "fill"); /* what comes first */
+    assert_string_equal(p->op[1], "fill"); /* the first use */
     assert_int_equal(p->size[1], 100);
     assert_int_equal(arenaut_problem_align(p, 1), 64);
     assert_int_equal(arenaut_problem_lifetimes(p, 0)->first, 0);
@@ -155,7 +155,7 @@ TEST(alignments_that_are_stated_count) {
 
 /* ---- sizes that are open ---- */
 
-/* One slice of 64 bytes, and one of what `op` makes of the two dimensions of the argument. */
+/* One slice of 64 bytes, and one whose size `op` makes of the two dimensions of the argument. */
 static const char *open_text(const char *op) {
     static char text[1000];
     snprintf(text, sizeof text, "%s  %%7 = %s : index\n%s",
@@ -249,7 +249,7 @@ TEST(a_range_is_said_to_vary) {
     arenaut_document_free(&document);
 }
 
-/* Of what the compiler does not say in a way that is understood, nothing is guessed. */
+/* Nothing is guessed of statements of the compiler that are not understood. */
 TEST(sizes_that_cannot_be_worked_out_stay_open) {
     static const char *const ops[] = {
         "arith.subi %c64, %0",       "arith.divui %0, %zero",   "arith.muli %0, %huge",
@@ -334,10 +334,10 @@ TEST(a_real_program_with_an_open_batch_is_planned_for_one) {
     free_bytes(&b);
 }
 
-/* ---- what the compiler makes of it ---- */
+/* ---- against the compiler ---- */
 
-/* Holds the planner row, and the pipeline's word of what is done today, against the size that
- * iree-compile gave the slab. */
+/* Holds the planner row, and the pipeline's baseline, against the size that iree-compile gave the
+ * slab. */
 static void assert_compiled(const char *file, const char *slab, uint64_t size) {
     arenaut_document document = read_real(file);
     arenaut_plan *plan = plan_by(document.problem, "iree");
@@ -433,7 +433,7 @@ TEST(the_planner_places_slices_where_the_compiler_does) {
     }
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(texts_that_are_not_right_are_refused_with_their_line) {
     static const struct {
@@ -475,7 +475,7 @@ TEST(more_slabs_than_pools_are_refused) {
     assert_unreadable("iree", text, ARENAUT_UNSUPPORTED, "line 68: more than 64 slabs");
 }
 
-/* With all dimensions given, so that what is damaged is computed with as well. */
+/* With all dimensions given, so that damaged values are computed with as well. */
 static bool open_property(const uint8_t *data, size_t size) {
     const arenaut_dim all = {"*", 3, 5};
     const arenaut_read_options options = {.dims = &all, .n_dims = 1};

@@ -1,5 +1,5 @@
-/* The JSON reader: what it takes, what it refuses, and where it says the mistake is; and texts that
- * are written once more. */
+/* The JSON reader: accepted and refused texts, and the position of the mistake; and texts that are
+ * written once more. */
 #include <stdlib.h>
 
 #include "core/json.h"
@@ -310,7 +310,7 @@ TEST(a_text_is_written_with_other_values_in_it) {
     drop(&json);
 }
 
-/* Lists inside of what moves have their own order, and numbers and strings change wherever they
+/* Lists inside of moved values have their own order, and numbers and strings change wherever they
  * come to stand. */
 TEST(what_moves_takes_along_what_changes_inside_of_it) {
     arn_json json = parse("[{\"n\": \"a\", \"l\": [1, 2]}, {\"n\": \"b\", \"l\": [[3], 4]}]");

@@ -1,5 +1,5 @@
-/* The table of kernel sets, what sets say of ops, and kernel-set files: that nothing is lost, and
- * what is said about mistakes. */
+/* The table of kernel sets, their rules about ops, and kernel-set files: that nothing is lost, and
+ * the messages about mistakes. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static arenaut_text write_set(const arenaut_kernel_set *set) {
     return text;
 }
 
-/* What is written reads back as something that is written alike. */
+/* A written set reads back as one that is written alike. */
 static void assert_survives_writing(const arenaut_kernel_set *set) {
     arenaut_text once = write_set(set);
     arenaut_kernel_set *again = read_set(once.bytes);
@@ -239,7 +239,7 @@ TEST(ops_are_taken_refused_missing_or_unknown) {
     assert_int_equal(SUPPORT("portable", "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
 }
 
-/* What says no number of itself may be refused. */
+/* A rule without a number of its own may be refused. */
 TEST(integers_without_a_scale_are_unknown) {
     const char *types[] = {"int8", "int8", "int8"}, *wide[] = {"int32", "int32", "int32"};
     assert_int_equal(support_of("reference", "ADD", types, 1), ARENAUT_OP_RUNS);
@@ -434,7 +434,7 @@ TEST(a_sink_that_refuses_is_an_error) {
     assert_int_equal(arenaut_kernel_set_write(arenaut_kernel_set_at(0), sink, NULL), ARENAUT_IO);
 }
 
-/* ---- what a set and its base say together ---- */
+/* ---- a set together with its base ---- */
 
 static bool may_write_over(const arenaut_kernel_set *set, const char *op, uint32_t input) {
     for (const arenaut_in_place_rule *rule = arenaut_kernel_in_place(set, op); rule && rule->op;

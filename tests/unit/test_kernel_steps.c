@@ -85,10 +85,10 @@ static arenaut_status check(bench *b, const arenaut_allocator *allocator, bool w
 
 static bool accepts(bench *b) { return check(b, NULL, true) == ARENAUT_OK; }
 
-/* Runs the kernel with its arguments where they lie, on given inputs, and takes what it makes. */
-static void run(const bench *b, const uint8_t *given, int way, uint8_t *made) {
+/* Runs the kernel with its arguments where they lie, on given inputs, and takes its result. */
+static void run(const bench *b, const uint8_t *given, int variant, uint8_t *made) {
     uint8_t memory[MEMORY];
-    sample_memory m = {.copies_backwards = way & 1, .blocks_by_image = way & 2};
+    sample_memory m = {.copies_backwards = variant & 1, .blocks_by_image = variant & 2};
     memset(memory, 0, sizeof memory);
     for (uint32_t i = 0; i < b->s.n_in; i++) {
         m.in[i] = memory + b->in[i];
@@ -104,7 +104,9 @@ static void run(const bench *b, const uint8_t *given, int way, uint8_t *made) {
     }
 }
 
-/* Whether the results are those of arguments that lie apart, in each way that a kernel may go. */
+/* Whether the results are those of arguments that lie apart, in each direction that a kernel may
+ * copy.
+ */
 static bool is_right(const bench *b, uint64_t seed) {
     uint8_t given[MEMORY], made[MEMORY], expected[MEMORY];
     rng r = {seed};
@@ -115,8 +117,8 @@ static bool is_right(const bench *b, uint64_t seed) {
         memset(made, 0, sizeof made);
         memset(expected, 0, sizeof expected);
         run(&apart, given, 0, expected);
-        for (int way = 0; way < 4; way++) {
-            run(b, given, way, made);
+        for (int variant = 0; variant < 4; variant++) {
+            run(b, given, variant, made);
             if (memcmp(made, expected, sizeof made) != 0) return false;
         }
     }
@@ -127,7 +129,7 @@ typedef struct count {
     uint32_t accepted, refused;
 } count;
 
-/* What the checker says of this placement is what happens. */
+/* The checker's verdict on this placement comes true. */
 static void compare(bench *b, const char *kind, uint64_t seed, count *n) {
     const bool right = is_right(b, seed), accepted = accepts(b);
     n->accepted += accepted;
@@ -247,7 +249,7 @@ TEST(so_it_is_for_several_inputs_and_outputs_at_once) {
 
 /* ---- one op, by hand ---- */
 
-/* An op on int8 values of these sizes, x before y, and what the runtime's kernels do with them. */
+/* An op on int8 values of these sizes, x before y, and the behaviour of the runtime's kernels. */
 typedef struct scene {
     arenaut_program *p;
     arenaut_kernel_rule rules[2];
@@ -447,7 +449,7 @@ static void make_row(rng *r, sample *s) {
     s->attributes[1] = (sample_attribute){"half_pixel_centers", NULL, 1, {1, 0}};
 }
 
-TEST(what_a_compiler_may_round_either_way_is_read_both_ways) {
+TEST(roundings_that_a_compiler_may_choose_are_read_as_either) {
     static const sample_kind kind = {"by hand", make_row, 0};
     static const struct {
         uint64_t pixel;
@@ -465,7 +467,7 @@ TEST(what_a_compiler_may_round_either_way_is_read_both_ways) {
 
 /* ---- names that are moved, methods that are called ---- */
 
-/* x is moved to z, on one way of two if `branches`, and z is read by an op that writes y. */
+/* x is moved to z, on one path of two if `branches`, and z is read by an op that writes y. */
 static arenaut_rule move_and_relu(bool branches, uint64_t y_offset) {
     scene s;
     open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);
@@ -527,7 +529,7 @@ TEST(ops_of_methods_that_are_called_are_followed_too) {
 enum { CHAIN_OPS = 4, CHAIN_ELEMENTS = 6, CHAIN_ARENA = 48 };
 
 /* Ops that each read the tensor made last, and maybe one made before: tensor 0 is the program's
- * input, tensor k + 1 is what op k makes. */
+ * input, tensor k + 1 is the result of op k. */
 typedef struct chain {
     sample op[CHAIN_OPS];
     uint32_t other[CHAIN_OPS]; /* the second operand of op k */

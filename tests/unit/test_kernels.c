@@ -1,6 +1,6 @@
-/* What kernel sets say of ops: which rule is about an op, and how far its output may reach into an
- * input. The distances are held against kernels that really compute, with input and output at every
- * distance from one another. */
+/* Rules of kernel sets about ops: which rule is about an op, and how far its output may reach into
+ * an input. The distances are held against kernels that really compute, with input and output at
+ * every distance from one another. */
 #include "support/test.h"
 
 #include <arenaut/kernels.h>
@@ -10,17 +10,17 @@
 #include "support/naive_kernels.h"
 #include "support/programs.h"
 
-/* ---- distances against what really happens ---- */
+/* ---- distances against real kernels ---- */
 
 enum { MEMORY = 8192, TRIALS = 3 };
 
 static bool is_given(const sample *s, uint32_t input) { return !s->in[input].n_values; }
 
 /* Runs the kernel with input `input` at `delta` bytes above output `output` and all else apart. */
-static void run(const sample *s, uint32_t input, uint32_t output, int64_t delta, int way,
+static void run(const sample *s, uint32_t input, uint32_t output, int64_t delta, int variant,
                 uint64_t seed, uint8_t *made) {
     static uint8_t memory[4 * MEMORY];
-    sample_memory m = {.copies_backwards = way & 1, .blocks_by_image = way & 2};
+    sample_memory m = {.copies_backwards = variant & 1, .blocks_by_image = variant & 2};
     uint64_t at = 2 * MEMORY;
     rng r = {seed};
     memset(memory, 0, sizeof memory);
@@ -42,14 +42,14 @@ static void run(const sample *s, uint32_t input, uint32_t output, int64_t delta,
     }
 }
 
-/* Whether the results are those of tensors that lie apart, whichever way memcpy goes, and whether
- * blocks begin anew with each image or not. */
+/* Whether the results are those of tensors that lie apart, in either direction of memcpy, and
+ * whether blocks begin anew with each image or not. */
 static bool is_right(const sample *s, uint32_t input, uint32_t output, int64_t delta) {
     uint8_t made[MEMORY] = {0}, expected[MEMORY] = {0};
     for (uint64_t seed = 0; seed < TRIALS; seed++) {
         run(s, input, output, MEMORY / 2, 0, seed, expected);
-        for (int way = 0; way < 4; way++) {
-            run(s, input, output, delta, way, seed, made);
+        for (int variant = 0; variant < 4; variant++) {
+            run(s, input, output, delta, variant, seed, made);
             if (memcmp(made, expected, sizeof made) != 0) return false;
         }
     }
@@ -102,8 +102,8 @@ static sample make_sample(const sample_kind *kind, uint64_t seed) {
 }
 
 /* Formulas are no more careful than they must be, but for these: kernels that reckon in floats are
- * a position away from what rounding may do, runs of memcpy of a single byte count as runs, and
- * what is packed element by element is taken for longer pieces. */
+ * a position away from the effect of rounding, runs of memcpy of a single byte count as runs, and
+ * elements that are packed one by one are taken for longer pieces. */
 static bool is_tight(const char *kind) {
     static const char *const loose[] = {"nearest", "bilinear", "pack", "concatenation"};
     for (size_t i = 0; i < COUNT_OF(loose); i++) {
@@ -173,7 +173,7 @@ TEST(where_all_is_read_first_everything_is_right) {
     }
 }
 
-/* ---- one op, and what may be asked of it ---- */
+/* ---- one op, and questions about it ---- */
 
 static const sample_kind *kind_named(const char *name) {
     const sample_kind *kind = sample_kinds;
@@ -238,7 +238,7 @@ TEST(orders_say_how_much_is_read_again) {
     arn_program_free(p);
 }
 
-/* What is done to the program, after which nothing may overlap. */
+/* Changes of the program after which nothing may overlap. */
 typedef void spoiler(arenaut_program *p);
 
 static void leave_out_padding(arenaut_program *p) { p->ops[0].n_attributes = 2; }

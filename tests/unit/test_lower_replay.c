@@ -263,8 +263,8 @@ TEST(replay_finds_no_fault_in_what_lowering_says) {
     assert_true(shorter > SEEDS / 20);
 }
 
-/* Programs with delegates, deeper nesting and smaller tensors. Some read what nobody wrote,
- * and fail whatever the plan: they are known by failing with everything apart. */
+/* Programs with delegates, deeper nesting and smaller tensors. Some read tensors without a writer,
+ * and fail under any plan: they are known by failing with everything apart. */
 TEST(programs_of_all_kinds_stay_right_when_they_are_packed) {
     const arenaut_target *target = arenaut_target_find("generic");
     uint32_t sound = 0, pairs = 0;

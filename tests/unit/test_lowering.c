@@ -155,7 +155,7 @@ TEST(more_memories_than_pools_are_refused) {
     arn_program_free(p);
 }
 
-/* Methods that nobody runs take no part, so that some of very many can be planned. */
+/* Methods that are never run take no part, so that some of very many can be planned. */
 TEST(methods_that_do_not_run_have_no_buffers) {
     arenaut_program *p = many_methods(ARENAUT_MAX_POOLS + 1);
     for (uint32_t m = 0; m < p->n_methods; m++) p->methods[m].entry = m == 3 || m == 64;
@@ -168,7 +168,7 @@ TEST(methods_that_do_not_run_have_no_buffers) {
     arn_program_free(p);
 }
 
-/* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: what the ops ask for holds for all
+/* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: requirements of the ops hold for all
  * their arguments, and for the buffers that these are parts of. */
 static arenaut_program *aligned_ops(uint64_t view_at) {
     arenaut_program *p = new_program();
@@ -218,7 +218,7 @@ TEST(a_view_that_cannot_be_aligned_is_named) {
     arn_program_free(p);
 }
 
-/* What nobody plans: weights, empty tensors, memory of the caller's or of the op's own. */
+/* Unplanned memory: weights, empty tensors, memory of the caller's or of the op's own. */
 TEST(what_needs_no_arena_has_no_buffer) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
@@ -291,7 +291,7 @@ TEST(a_delegate_and_scratch_are_alive_at_their_op) {
     arn_program_free(p);
 }
 
-/* One tensor is read though nobody wrote it, two are never touched at all. */
+/* One tensor is read without a writer, two are never touched at all. */
 static arenaut_program *with_strays(void) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
@@ -321,7 +321,7 @@ TEST(untouched_tensors_conflict_with_nothing) {
 }
 
 /* main: a = f(x); y = IF(a) then t else e
- *       then(p): q = g(p)        else(r): s = h(r), which nobody reads; r is the result
+ *       then(p): q = g(p)        else(r): s = h(r), without a reader; r is the result
  *
  * Steps: 0 main, 1 f, 2 IF, 3 then, 4 g, 5 else, 6 h. */
 TEST(a_branch_runs_inside_its_op) {
@@ -365,7 +365,7 @@ TEST(a_branch_runs_inside_its_op) {
     arn_program_free(p);
 }
 
-/* A loop in a loop: what the outer one carries lives through all of the inner one.
+/* A loop in a loop: the values of the outer one live through all of the inner one.
  * Steps: 0 main, 1 WHILE, 2 cond, 3 test, 4 body, 5 WHILE, 6 cond2, 7 body2, 8 g. */
 TEST(loops_nest) {
     arenaut_program *p = new_program();
@@ -487,14 +487,14 @@ TEST(plain_calls_keep_nothing_where_that_is_wanted) {
     expect_life(apart, "y", "[6,7)");
     assert_false(apart->problem->traits & ARENAUT_PROBLEM_BRANCHES);
     arenaut_lowering_free(apart);
-    p->ops[1].kind = ARENAUT_OP_WHILE; /* a loop that runs the method keeps what it made */
+    p->ops[1].kind = ARENAUT_OP_WHILE; /* a loop that runs the method keeps its results */
     apart = lower_for(p, arenaut_target_find("tflite-micro"), &options);
     expect_life(apart, "out", "[3,9)");
     arenaut_lowering_free(apart);
     arn_program_free(p);
 }
 
-/* What a result may do in each call it may in all. */
+/* A right that a result has in each call it has in all. */
 TEST(overlaps_hold_in_a_method_that_is_called_twice) {
     arenaut_program *p = plainly_called_twice();
     const arenaut_overlap pair = {0, 0, 4};
@@ -588,7 +588,7 @@ TEST(a_constant_that_another_method_writes_is_state) {
     assert_int_equal(l->buffer[1], l->buffer[4]);
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
     arenaut_lowering_free(l);
-    p->tensors[4].cls = ARENAUT_CONSTANT; /* now nobody writes it */
+    p->tensors[4].cls = ARENAUT_CONSTANT; /* now it has no writer */
     l = lower_program(p, "generic");
     assert_int_equal(l->buffer[1], ARENAUT_NONE);
     assert_int_equal(l->buffer[4], ARENAUT_NONE);

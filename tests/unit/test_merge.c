@@ -74,7 +74,7 @@ TEST(methods_are_called_after_their_program) {
     assert_string_equal(p->methods[0].name, "prefill/forward");
     assert_string_equal(p->methods[1].name, "decode/forward");
     assert_string_equal(p->tensors[0].qualified_name, "kv");
-    assert_string_equal(p->tensors[1].qualified_name, "prefill/own"); /* nobody else has it */
+    assert_string_equal(p->tensors[1].qualified_name, "prefill/own"); /* no other owner */
     assert_int_equal(p->tensors[5].method, 1);
     assert_int_equal(p->ops[2].inputs[0], 6);
     arn_program_free(p);

@@ -1,5 +1,5 @@
-/* What an .onnx file says, in the program made of it: subgraphs and what they capture, loops,
- * functions put where they are called, constants of every kind. The files are ours
+/* Programs made of .onnx files: subgraphs and the values that they capture, loops, functions put
+ * where they are called, constants of every kind. The files are ours
  * (tests/models/make_onnx.py). */
 #include "support/test.h"
 
@@ -206,7 +206,7 @@ TEST(optional_arguments_that_are_left_out_are_so_here) {
     arenaut_document_free(&document);
 }
 
-/* What the pass shapes goes by is in program JSON too. */
+/* Values that the pass shapes goes by are in program JSON too. */
 TEST(a_model_written_as_json_is_sized_alike) {
     static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
                                         "open_sizes.onnx", "operators.onnx"};

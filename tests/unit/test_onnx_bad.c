@@ -1,5 +1,5 @@
-/* ONNX files that are not what they seem: each is refused by name, or read as what it says,
- * in bounded time and memory. */
+/* ONNX files that are not as they seem: each is refused by name, or read as it stands, in bounded
+ * time and memory. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -173,7 +173,7 @@ TEST(unknown_types_and_senseless_shapes_are_refused) {
     assert_refused(&model, ARENAUT_TOO_LARGE, "'x'");
 }
 
-/* A rank in the millions costs what it takes in the file, no more, and no op takes it. */
+/* A rank in the millions costs the bytes that it has in the file, no more, and no op takes it. */
 TEST(a_shape_of_a_hundred_thousand_sizes_is_no_danger) {
     wire graph = {0}, value = {0}, type = {0}, tensor = {0}, shape = {0};
     for (int i = 0; i < 100000; i++) {

@@ -1,6 +1,6 @@
-/* ONNX models as exporters write them: the problem made of each is, row for row, the one that
- * was worked out for it by other means (ONNX's own inference, and runs of ONNX Runtime), and
- * every plan is proven, or near what is. */
+/* ONNX models as exporters write them: the problem made of each is, row for row, the one that was
+ * worked out for it by other means (ONNX's own inference, and runs of ONNX Runtime), and every plan
+ * is proven, or nearly so. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -217,8 +217,8 @@ TEST(every_model_gives_the_problem_of_its_tables) {
 
 /* ---- plans ---- */
 
-/* Returns the arena. The default effort counts as the time limit: it is a second or two on
- * what resists, and nothing here does. */
+/* Returns the arena. The default effort counts as the time limit: it is a second or two on hard
+ * instances, and nothing here is one. */
 static uint64_t assert_proven(const model *m, const char *path, const char *passes,
                               bool exclude_io) {
     arenaut_document document = read_model(path, m->dims);

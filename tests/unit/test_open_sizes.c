@@ -106,7 +106,7 @@ TEST(a_dimension_of_which_nothing_is_known_is_named) {
     for (size_t i = 0; i < N_DIALECTS; i++) assert_size(stated[i], 0, 80);
 }
 
-/* What a program says to be of no known size has none, with dimensions or without. */
+/* A tensor that a program states to be of no known size has none, with dimensions or without. */
 TEST(what_has_no_size_is_not_planned) {
     static const char *const with[] =
         IN_DIALECTS("", DIMS("[null, 4], \"unsized\": true"), DIMS("[4]"));

@@ -60,7 +60,7 @@ TEST(overloads_without_a_row_are_told_by_their_operator) {
     assert_null(arn_op_row_any(NULL));
 }
 
-/* ---- what rows say of one another ---- */
+/* ---- rows against one another ---- */
 
 /* Names are told alike there, so that rows of several dialects must agree. */
 TEST(operators_of_one_name_cost_the_same_in_all_dialects) {
@@ -167,7 +167,7 @@ TEST(what_the_resolver_adds_is_what_the_micro_runtime_has_kernels_of) {
     }
 }
 
-/* What has a distance and a kernel has a rule, so that it may overlap. */
+/* An op with a distance and a kernel has a rule, so that it may overlap. */
 TEST(every_distance_is_used_by_a_rule) {
     const arenaut_kernel_set *set = arenaut_kernel_set_find("reference");
     EACH_ROW(row, ARN_OPS_TFLITE) {
@@ -190,7 +190,7 @@ static const arn_kernel_family *loops_of(const char *op) {
     return NULL;
 }
 
-/* What renames bytes has loops and no distance: it lies in place or not. */
+/* An op that renames bytes has loops and no distance: it lies in place or not. */
 TEST(every_distance_has_loops_in_the_checker) {
     EACH_ROW(row, ARN_OPS_TFLITE) {
         const bool wants = row->overlap != ARN_OVERLAP_NONE;
@@ -214,7 +214,7 @@ TEST(what_runs_on_tiles_is_what_the_checker_follows_there) {
     }
 }
 
-/* ---- against what keeps the order of ops ---- */
+/* ---- against the dependences of ops ---- */
 
 static bool has_effects(arn_op_dialect rows, const char *name) {
     arenaut_program *p = new_program();

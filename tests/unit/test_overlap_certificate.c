@@ -1,5 +1,5 @@
-/* Certificates where buffers may overlap: every answer that was proven has one that the checker
- * accepts; none that was tampered with, and none about another problem, proves what is false. */
+/* Certificates where buffers may overlap: every proven answer has one that the checker accepts;
+ * none that was tampered with, and none about another problem, proves a false statement. */
 #include <stdlib.h>
 
 #include <arenaut/check.h>
@@ -81,7 +81,7 @@ TEST(one_step_is_proof_if_what_it_does_without_is_named) {
     drop(&x);
 }
 
-/* Each the operand of the next. What has sunk to the start has to jump up. */
+/* Each the operand of the next. A buffer that has sunk to the start has to jump up. */
 static arenaut_problem *new_chain(uint32_t n, int64_t distance) {
     arenaut_problem *p = new_problem();
     for (uint32_t b = 0; b < n; b++) add_box(p, 64, b, b + 2);
@@ -216,7 +216,7 @@ static arenaut_certificate without(const arenaut_certificate *c, uint32_t first,
 }
 
 /* Nothing of a search can be left out, as it splits no range without need: no line, no side, and no
- * lines between a split and what closes it. Of a step alone buffers may be named for nothing. */
+ * lines between a split and its end. Of a step alone buffers may be named for nothing. */
 static void assert_all_is_needed(const proven *x) {
     const arenaut_certificate *c = x->certificate;
     arenaut_proof_line *lines = test_malloc(((size_t)c->n_lines + 1) * sizeof *lines);
@@ -379,7 +379,7 @@ static bool is_shown(const arenaut_problem *p, uint64_t limit, rng *r, uint32_t 
     return shown;
 }
 
-/* What can be packed below a limit is never proven impossible, and what cannot be mostly is. */
+/* A limit that some packing keeps is never proven impossible, and another mostly is. */
 TEST(the_rules_prove_what_is_true_and_nothing_else) {
     const problem_shape shapes[] = {{5, 6, 7, EVERY}, {5, 6, 7, 0}};
     uint32_t tried = 0, shown = 0;
@@ -413,7 +413,7 @@ TEST(lines_of_the_two_kinds_do_not_mix) {
     drop(&x);
 }
 
-/* ---- what is out of the ordinary ---- */
+/* ---- out of the ordinary ---- */
 
 static arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator) {
     const proven *x = context;

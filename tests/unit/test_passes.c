@@ -275,7 +275,7 @@ TEST(sizes_of_other_kernels_and_open_shapes_are_not_known) {
     p->tensors[0].dynamic = true;
     assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
     p->tensors[0].dynamic = false;
-    p->tensors[2].bytes = 3; /* not what the shape says */
+    p->tensors[2].bytes = 3; /* not as the shape says */
     assert_false(arn_kernel_scratch_sizes(reference, p, mean, &asked));
     p->tensors[2].bytes = 2;
     mean->n_inputs = 1;
@@ -698,7 +698,7 @@ TEST(pairs_that_the_file_states_stay) {
 enum { JX, JA, JB, JC, JW, JV, JY };
 
 /* x is made a, b and c; w joins a and b, and v joins c and b if `twice`, else w and c. One of them
- * is updated then, and read with what else is to be read. */
+ * is updated then, and read with the others that are to be read. */
 static arenaut_program *joins(bool twice, uint32_t updated, uint32_t read) {
     static const int64_t one[] = {1, 8}, two[] = {2, 8}, three[] = {3, 8};
     const int64_t *const dims[] = {one, one, one, one, two, twice ? two : three, one};
@@ -797,7 +797,7 @@ TEST(views_that_nobody_reads_do_not_keep_what_they_name_from_being_joined) {
     }
 }
 
-/* Whoever reads a part, or what is a part, behind an update would read new values. */
+/* A reader of a part, or an alias of a part, behind an update would read new values. */
 TEST(what_is_updated_once_it_is_joined_is_in_place_only_if_nobody_reads_its_parts) {
     const arenaut_pass_options all = micro();
     assert_int_equal(joined(joins(false, JV, JX), &all), 3);

@@ -1,5 +1,5 @@
-/* The planners of four more runtimes: what each was published to do, in small pictures, and
- * what an independent model of three of them came to on real graphs. */
+/* The planners of four more runtimes: their published behaviour, in small pictures, and the results
+ * of an independent model of three of them on real graphs. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -175,7 +175,7 @@ TEST(ggml_takes_the_smallest_block_that_is_large_enough) {
     assert_offsets(problem_of(boxes, 7), "ggml", OFFSETS(0, 32, 40, 56, 64, 72, 40));
 }
 
-/* What 0 leaves is too small for 2. The memory above 1, of which 3 has used 5 bytes, grows.
+/* The rest of 0 is too small for 2. The memory above 1, of which 3 has used 5 bytes, grows.
  *
  *   30 | 3 2
  *   20 | 1 1
@@ -186,7 +186,7 @@ TEST(ggml_grows_the_last_block_when_no_other_will_do) {
 }
 
 /* 0 and 1 are freed at different steps. Together they have room for 3, which neither has
- * alone, and what is left of them has room for 4.
+ * alone, and their rest has room for 4.
  *
  *   32 | 2 2 2 2
  *   24 | 1 1 . 4
@@ -205,7 +205,7 @@ TEST(ggml_rounds_sizes_up_to_the_alignment) {
 }
 
 /* The result of an op takes its operand's memory, although 1 has left a block that it would
- * fit into, and what it does not need of that memory is free for others.
+ * fit into, and the rest of that memory is free for others.
  *
  *   44 | 2 2 2
  *   32 | 1 . .

@@ -176,7 +176,7 @@ TEST(chains_of_updates_are_done_in_place) {
 #define VIEW(from, to) OP("aten::view", "[\"" from "\"]", "[\"" to "\"]", "")
 
 /* s -> index_put -> a -> select_scatter -> b, and in between a part of a is read by another name:
- * no reason to keep a, as long as nobody reads it so behind the scatter, or in it. */
+ * no reason to keep a, as long as it has no such reader behind the scatter, or in it. */
 TEST(parts_of_what_is_updated_may_be_read_before) {
     static const char *const fine[] = {
         PUT("s", "x", "a") ", " VIEW("a", "v") ", " NEG("v", "y") ", " PUT("a", "x", "b"),
@@ -383,7 +383,8 @@ TEST(chains_of_views_name_the_base) {
     const arenaut_program *p = d.program;
     for (uint32_t t = 2; t < 5; t++) assert_int_equal(p->tensors[t].view_of, 1);
     assert_int_equal(p->tensors[4].view_offset, 32);
-    expect_ops(p, "neg? expand="); /* which names the tensor with the memory, so nobody needs */
+    expect_ops(
+        p, "neg? expand="); /* which names the tensor with the memory, so that no reader needs */
     assert_int_equal(p->ops[1].inputs[0], 1); /* those between */
     arenaut_document_free(&d);
 }
@@ -422,8 +423,8 @@ TEST(layouts_tell_copies_from_views) {
     }
 }
 
-/* A view layout and what it views, by brute force: element k of one lies where element k of
- * the other does. */
+/* A view layout and its base, by brute force: element k of one lies where element k of the other
+ * does. */
 TEST(reshaped_views_agree_with_counting) {
     static const int64_t shapes[][3] = {{2, 3, 4}, {6, 1, 4}, {4, 3, 2},  {1, 24, 1}, {2, 12, 1},
                                         {8, 3, 1}, {3, 8, 1}, {24, 1, 1}, {2, 2, 6}};

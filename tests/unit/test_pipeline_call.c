@@ -339,7 +339,7 @@ TEST(stages_come_in_their_order) {
     free(m.data);
 }
 
-/* Never worse, never unchecked: nothing is written that was not compared with what is there. */
+/* Never worse, never unchecked: nothing is written that was not compared with the baseline. */
 TEST(stages_out_of_order_are_refused) {
     model m = load("mobilenet_v1_025_96_int8.tflite");
     const arenaut_pipeline_file file = {"model", m.data, m.size};
@@ -373,7 +373,7 @@ typedef struct attempt {
     arenaut_pipeline_options options;
 } attempt;
 
-static arenaut_status whole_way(void *context, const arenaut_allocator *allocator) {
+static arenaut_status whole_pipeline(void *context, const arenaut_allocator *allocator) {
     const attempt *a = context;
     arenaut_pipeline *p = NULL;
     arenaut_text text = {.allocator = allocator};
@@ -400,7 +400,7 @@ static void survives(const char *name, const char *second, arenaut_pipeline_opti
     a.options.plan.effort = 1000;
     a.files[0] = load(name);
     if (second) a.files[1] = load(second);
-    survives_every_allocation_failure(whole_way, &a);
+    survives_every_allocation_failure(whole_pipeline, &a);
     free(a.files[0].data);
     if (second) free(a.files[1].data);
 }

@@ -91,7 +91,7 @@ static void keep_off(naive *x, const arn_piece *mine, uint64_t low, uint64_t hig
     x->range[x->n++] = (range){from, high - mine->low};
 }
 
-/* What all that is placed and reserved keeps the group from. */
+/* Addresses that placed and reserved ranges keep the group from. */
 static void gather(naive *x, const arn_group *group) {
     const arenaut_problem *p = x->groups->problem;
     x->n = 0;

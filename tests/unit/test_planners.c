@@ -1,5 +1,5 @@
-/* All planners of the table, on small random problems of every kind: each plan is right,
- * lies between the bound and the naive plan, comes again, and survives what may go wrong. */
+/* All planners of the table, on small random problems of every kind: each plan is right, lies
+ * between the bound and the naive plan, is repeatable, and survives failures. */
 #include "support/test.h"
 
 #include <arenaut/planner.h>
@@ -254,7 +254,7 @@ TEST(every_planner_survives_every_allocation_failure) {
     }
 }
 
-/* Stops at the n-th call; watches that what it is told only gets better. */
+/* Stops at the n-th call; watches that the reported figures only get better. */
 typedef struct watcher {
     uint32_t calls, stop_at;
     uint64_t best, effort;

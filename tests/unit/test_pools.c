@@ -1,4 +1,4 @@
-/* Several pools to choose from: what plans spill into the slower ones, against trying every pool
+/* Several pools to choose from: the spill of plans into the slower ones, against trying every pool
  * and every address. */
 #include <stdlib.h>
 
@@ -188,7 +188,7 @@ static uint64_t bound_with(const arenaut_problem *p, uint32_t states, bool *foun
     return answer.least;
 }
 
-static void bound_with_few_ways(const problem_shape *shape, uint32_t problems) {
+static void bound_with_few_choices(const problem_shape *shape, uint32_t problems) {
     rng r = {shape->features + 91};
     uint32_t n_lower = 0, n_positive = 0;
     for (uint32_t k = 0; k < problems; k++) {
@@ -221,12 +221,12 @@ TEST(a_bound_that_forgets_buffers_is_one) {
     const problem_shape related = {
         6, 5, 6, pools | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_GAPS};
     const problem_shape every = {5, 5, 6, ARENAUT_FEATURE_ALL};
-    bound_with_few_ways(&plain, 250);
-    bound_with_few_ways(&related, 250);
-    bound_with_few_ways(&every, 150);
+    bound_with_few_choices(&plain, 250);
+    bound_with_few_choices(&related, 250);
+    bound_with_few_choices(&every, 150);
 }
 
-/* ---- what it means ---- */
+/* ---- meaning ---- */
 
 /* Two buffers of which one fits into the fast pool:
  *

@@ -1,4 +1,4 @@
-/* Problems and plans as JSON: that nothing is lost, and what is said about mistakes. */
+/* Problems and plans as JSON: that nothing is lost, and the messages about mistakes. */
 #include <stdlib.h>
 
 #include "support/documents.h"

@@ -1,5 +1,5 @@
-/* What the library claims about small problems, of every combination of features, held against
- * a search through everything. `make fuzz` does so for longer. */
+/* Claims of the library about small problems, of every combination of features, held against a
+ * search through everything. `make fuzz` does so for longer. */
 #include "support/test.h"
 
 #include <arenaut/planner.h>

@@ -239,8 +239,8 @@ TEST(each_wrong_program_is_refused_by_name) {
     }
 }
 
-/* What only one of them states, and strides of nothing, are no difference. */
-TEST(state_that_is_the_same_may_be_stated_in_several_ways) {
+/* Facts that only one of them states, and strides of nothing, are no difference. */
+TEST(one_state_may_be_stated_in_several_forms) {
     static void (*const ways[])(spec *) = {same_layout, layout_of_one, shape_in_one};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         spec s;
@@ -285,7 +285,7 @@ static arenaut_document read_data(const char *name) {
     return document;
 }
 
-/* What assert_same_program does not compare. */
+/* Parts that assert_same_program does not compare. */
 static uint64_t hash_rest(const arenaut_program *p) {
     uint64_t hash = arn_program_fingerprint(p);
     for (uint32_t t = 0; t < p->n_tensors; t++) {

@@ -1,5 +1,4 @@
-/* Programs as JSON: what may be left out, that nothing is lost, and what is said about
- * mistakes. */
+/* Programs as JSON: optional members, that nothing is lost, and the messages about mistakes. */
 #include <stdlib.h>
 
 #include <arenaut/expr.h>
@@ -283,7 +282,7 @@ TEST(running_out_of_memory_is_survived) {
     free(text);
 }
 
-/* What graphs say that are not lowered yet. */
+/* Statements of graphs that are not lowered yet. */
 static const char unlowered[] =
     "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\",\n"
     " \"symbols\": [{\"name\": \"s0\", \"min\": 2, \"max\": 64}, {\"name\": \"u0\", \"min\": "
@@ -335,7 +334,8 @@ TEST(what_is_not_lowered_yet_is_understood) {
     survives_damage("program-json", unlowered);
 }
 
-/* A called method may name what its only caller lists, and nothing else of other methods. */
+/* A called method may name tensors that its only caller lists, and nothing else of other
+ * methods. */
 TEST(captured_values_must_be_listed) {
 #define NESTED(inputs, more)                                                                       \
     "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"a\", \"bytes\": 4, "           \

@@ -1,5 +1,4 @@
-/* What following a certificate may cost: a hostile one is stopped, and true ones are far from it.
- */
+/* The cost of following a certificate: a hostile one is stopped, and true ones are far from it. */
 #include <arenaut/check.h>
 #include <arenaut/planner.h>
 

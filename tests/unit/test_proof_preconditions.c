@@ -1,5 +1,5 @@
 /* Preconditions of the rules of certificates: each is violated here, and the checker refuses the
- * line by what is wrong with it. */
+ * line for that. */
 #include <arenaut/check.h>
 #include <arenaut/order.h>
 
@@ -11,7 +11,7 @@
     (const arenaut_proof_line[]){__VA_ARGS__}, \
         sizeof((const arenaut_proof_line[]){__VA_ARGS__}) / sizeof(arenaut_proof_line)
 
-/* What the checker says of these lines about a bound. */
+/* The checker's verdict on these lines about a bound. */
 static arenaut_status check_lines(const arenaut_problem *p, uint64_t bound,
                                   const arenaut_proof_line *lines, size_t n, arenaut_error *err) {
     arenaut_finding finding;
@@ -212,7 +212,7 @@ TEST(cases_are_split_before_anything_else_and_once) {
     assert_all_refused(choosing(), 5, all, COUNT_OF(all));
 }
 
-TEST(sides_are_of_two_in_each_others_way) {
+TEST(sides_are_of_two_that_obstruct_each_other) {
     static const refusal all[] = {
         {"in each other's way", 1, {LINE(ABOVE, 0, 0)}},
         {"in each other's way", 1, {LINE(ABOVE, 1, 3)}}, /* not alive together, and no edge */

@@ -1,5 +1,5 @@
-/* torch.export archives: what is read, what the pipeline makes of it, and bad input. The
- * models of our own are made by tests/models/make_pt2.py. */
+/* torch.export archives: reading, the pipeline's passes, and bad input. The models of our own are
+ * made by tests/models/make_pt2.py. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static arenaut_document read_own(const char *name) {
     return document;
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 TEST(parameters_buffers_and_inputs_are_told_apart) {
     arenaut_document document = read_own("cache");
@@ -188,7 +188,7 @@ TEST(sizes_that_vary_are_expressions_with_ranges) {
     assert_int_equal(arn_expr_range(p, cat->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
     assert_int_equal(max, 96);
     assert_null(cat->strides);
-    /* What is transposed says so, and does not lie densely. */
+    /* A transposed tensor says so, and does not lie densely. */
     const arenaut_tensor *turned = tensor_named(p, "transpose");
     assert_non_null(turned->strides);
     assert_true(turned->strides[0] < turned->strides[1]);
@@ -292,7 +292,7 @@ TEST(first_values_are_told_apart) {
     assert_true(first_value_of_kv("0000", "{\"config\": {\"kv\": {\"path_name\": \"x\"}}}") == 0);
 }
 
-/* ---- what the pipeline makes of it ---- */
+/* ---- through the pipeline ---- */
 
 TEST(every_own_model_has_a_plan_that_stands_up_to_replay) {
     static const struct {
@@ -417,7 +417,7 @@ TEST(asserts_and_questions_about_sizes_are_gone) {
 
 /* ---- the corpus ---- */
 
-/* Greedy by size; what the notes say of each is looked at below. */
+/* Greedy by size; the notes on each are looked at below. */
 TEST(corpus_models_have_plans_that_stand_up_to_replay) {
     static const struct {
         const char *name;
@@ -506,7 +506,7 @@ TEST(the_table_knows_every_view_of_the_corpus) {
 #define ON(name, device) \
     "\"" name "\": {\"dtype\": 7, \"sizes\": [], \"strides\": [], \"device\": " device "}"
 
-/* Numbers are those of device.h where it has one; what has no memory counts as the host's. */
+/* Numbers are those of device.h where it has one; devices without memory count as the host. */
 TEST(devices_are_numbered_as_everywhere) {
     static const char json[] = GRAPH(
         "", ON("a", "{\"type\": \"cpu\", \"index\": null}") ", "
@@ -536,7 +536,7 @@ TEST(devices_are_numbered_as_everywhere) {
 #define NAMED(name) "{\"name\": \"" name "\"}"
 #define TENSOR(name) "{\"as_tensor\": " NAMED(name) "}"
 
-/* Each way to name tensors in an argument; what is read is in the order of the text. */
+/* Each form that names tensors in an argument; they are read in the order of the text. */
 TEST(tensors_are_found_wherever_arguments_hold_them) {
     static const char *const arguments[] = {
         "\"as_tensors\": [" NAMED("a") ", " NAMED("b") ", " NAMED("c") "]",

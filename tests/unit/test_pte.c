@@ -267,7 +267,7 @@ TEST(what_has_no_room_is_appended_and_nothing_else_moves) {
         const arenaut_program *back = read_or_fail(out.bytes, out.size, &document);
         assert_int_equal(value_of(back, TINY_Y)->given_offset, 160);
         assert_int_equal(value_of(back, TINY_X)->given_offset, 64);
-        /* 160 + 32, and what XNNPACK may read past the end. */
+        /* 160 + 32, and the bytes that XNNPACK may read past the end. */
         assert_int_equal(back->methods[0].given_pools[0].bytes, 192 + 64);
         arenaut_document_free(&document);
         arenaut_text_free(&out);
@@ -447,7 +447,7 @@ TEST(shared_state_has_one_size_in_every_method) {
     free_flatfile(tiny.file);
 }
 
-/* What no buffer stands for stays where it was while it fits, and else goes to the bottom. */
+/* Tensors without a buffer stay where they were while they fit, and else go to the bottom. */
 TEST(idle_tensors_stay_inside_their_memory) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;

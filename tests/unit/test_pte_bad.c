@@ -1,5 +1,5 @@
-/* .pte files that are wrong: each is refused with its object and place, and no byte of a
- * file, whatever it says, makes reader or writer crash, hang or take much memory. */
+/* .pte files that are wrong: each is refused with its object and place, and no value of any byte of
+ * a file makes reader or writer crash, hang or take much memory. */
 #include <stdlib.h>
 
 #include "core/flatbuffer.h"
@@ -129,7 +129,7 @@ TEST(a_header_may_not_lie) {
 
 TEST(several_chains_are_refused) {
     pte_tiny tiny = new_pte_tiny(false);
-    /* The count of a vector of one: what it then also finds does not matter. */
+    /* The count of a vector of one: further findings do not matter. */
     flat_store(tiny.file, tiny.chains - 4, 4, 2);
     const spoil told = {0, 0, 0, UNSUPPORTED, {"method 'forward': 2 chains", "only one"}, 0};
     arenaut_error err;

@@ -1,5 +1,5 @@
-/* Ops that run again: what the checker says of rewritten programs is held against running both with
- * numbers; what is looked for is planned and checked. */
+/* Rematerialization: the checker's verdicts on rewritten programs are held against running both
+ * with numbers; the results of the search are planned and checked. */
 #include "support/test.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ TEST(the_checker_accepts_what_computes_the_same_and_nothing_else) {
     assert_true(counts.gained > 200);
 }
 
-/* ---- what must not be ---- */
+/* ---- forbidden repetitions ---- */
 
 /* x ─ CONV ─ a ─ RELU ─ b ─ CONV ─ c ─ CONV ─ d ─ JOIN (d, b, a): a and b wait below a large c. */
 static arenaut_program *waiting(void) {
@@ -105,7 +105,7 @@ static void leave_out_the_first(arenaut_rewrite *r) {
 }
 static void forget_a_tensor(arenaut_rewrite *r) { r->n_tensors--; }
 static void forget_an_op(arenaut_rewrite *r) { r->n_ops--; }
-static void wait_for_something(arenaut_rewrite *r) {
+static void depend_on_something(arenaut_rewrite *r) {
     static const uint32_t first = 0;
     r->program->ops[4].after = &first;
     r->program->ops[4].n_after = 1;
@@ -116,10 +116,10 @@ static void give_a_copy_back(arenaut_rewrite *r) {
 
 TEST(tampered_copies_are_rejected) {
     static const spoiler spoilers[] = {
-        name_state,   hold_elsewhere,     be_constant,     be_smaller,          copy_the_input,
-        copy_another, copy_nothing,       be_two_of_one,   be_no_original,      be_another_op,
-        be_no_op,     be_called_else,     write_anew,      leave_out_the_first, forget_a_tensor,
-        forget_an_op, wait_for_something, give_a_copy_back};
+        name_state,   hold_elsewhere,      be_constant,     be_smaller,          copy_the_input,
+        copy_another, copy_nothing,        be_two_of_one,   be_no_original,      be_another_op,
+        be_no_op,     be_called_else,      write_anew,      leave_out_the_first, forget_a_tensor,
+        forget_an_op, depend_on_something, give_a_copy_back};
     arenaut_program *before = waiting();
     for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
         arenaut_rewrite *rewrite = again();
@@ -131,7 +131,7 @@ TEST(tampered_copies_are_rejected) {
     arn_program_free(before);
 }
 
-/* x ─ `name` ─ a; y of both; the first op runs again before y is made. */
+/* x ─ `name` ─ a; y of both; the first op is repeated before y is made. */
 static arenaut_status repeat_op(const char *name, const char *dialect, arenaut_class operand) {
     arenaut_program *both[2];
     arenaut_rewrite *rewrite = NULL;
@@ -182,7 +182,7 @@ TEST(every_op_stands_in_a_sequence) {
     arn_program_free(p);
 }
 
-/* ---- what is found ---- */
+/* ---- results of the search ---- */
 
 static arn_recomputation *find(const arenaut_program *p, const arenaut_recompute_options *options) {
     const arenaut_target *target = arenaut_target_find("generic");
@@ -210,7 +210,7 @@ static arn_recomputation *find(const arenaut_program *p, const arenaut_recompute
     return found;
 }
 
-TEST(what_waits_below_the_peak_is_made_again_by_a_cheap_op) {
+TEST(a_tensor_below_the_peak_is_made_again_by_a_cheap_op) {
     const arenaut_recompute_options none = {.max_ops = arenaut_id(0)};
     const uint32_t expected[] = {0, 1, 2, 3, 1, 4};
     arenaut_program *p = waiting();
@@ -283,8 +283,8 @@ TEST(an_op_with_scratch_of_its_own_runs_once) {
     arn_program_free(p);
 }
 
-/* What is found computes the same; as many bytes are alive at once as was said, or fewer where
- * views were counted apart. */
+/* Each result computes the same; as many bytes are alive at once as was said, or fewer where views
+ * were counted apart. */
 static void try_found(uint64_t seed) {
     rng first = {seed}, second = {seed};
     arenaut_program *before = random_program(&first), *after = random_program(&second);
@@ -304,7 +304,7 @@ static void try_found(uint64_t seed) {
 }
 
 /* As above, and TANH makes e of b; JOIN reads that. `after`: the second CONV states to run after
- * TANH. `view`: it reads another name of what TANH makes. */
+ * TANH. `view`: it reads another name of TANH's result. */
 static arenaut_program *with_unread(bool after, bool view) {
     arenaut_program *p = new_program();
     begin_method(p, "main");

@@ -1,5 +1,5 @@
-/* Files in which ops stand again: damaged, they are read rightly or refused, memory may run out at
- * any point, and what does not go together is not written. */
+/* Files with repeated ops: damaged, they are read rightly or refused, memory may run out at any
+ * point, and combinations that do not go together are not written. */
 #include "support/test.h"
 #include "support/thorough.h"
 
@@ -63,7 +63,7 @@ TEST(what_is_written_holds_a_node_for_each_run) {
     free_bytes(&file);
 }
 
-/* The archive's sums keep out what is changed in the model, so that is damaged by itself. */
+/* The archive's sums reveal changes of the model, so the model is damaged by itself. */
 TEST(damaged_files_are_survived_before_and_after_ops_run_again) {
     arenaut_error err = {0};
     bytes file = read_data("waiting");
@@ -107,8 +107,7 @@ TEST(writing_ops_again_survives_running_out_of_memory) {
 
 /* ---- ONNX ---- */
 
-/* What must hold for any bytes: they are refused with a message, or what is written is read back.
- */
+/* Holds for any bytes: they are refused with a message, or a written file is read back. */
 static bool onnx_property(const uint8_t *data, size_t size) {
     arenaut_text written = {0};
     arenaut_document back = {0};
@@ -190,7 +189,7 @@ TEST(a_rewrite_of_something_else_is_refused) {
     }
 }
 
-/* ---- what cannot stand there again ---- */
+/* ---- ops that cannot be repeated ---- */
 
 /* The model with one part of its text replaced, as an archive. */
 static bytes with_text(const bytes *file, const char *part, const char *other) {

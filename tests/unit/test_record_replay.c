@@ -11,7 +11,7 @@
 #include "support/random.h"
 #include "tape/addresses.h"
 
-/* A heap that knows what is out, and can run dry. */
+/* A heap that knows its blocks in use, and can run dry. */
 typedef struct counted_heap {
     size_t live, requests;
     size_t left; /* so many requests succeed */
@@ -63,7 +63,7 @@ static void plan_and_bind(deck *d) {
     assert_ok(arenaut_tape_bind(d->tape, d->memory, size, &d->err), d->err);
 }
 
-/* What a run asks for: letters a-z ask for the block of that name, capitals release it. A block
+/* The requests of a run: letters a-z ask for the block of that name, capitals release it. A block
  * is 64 bytes for 'a', 128 for 'b' and so on, times `scale`. Every block that is handed out is
  * filled with its name, and must still be full of it when it is released. */
 static void run(deck *d, const char *script, size_t scale, void *at[26]) {
@@ -245,7 +245,7 @@ TEST(a_kept_block_has_its_place_until_the_run_ends) {
     assert_int_equal(arenaut_tape_size_at(d.tape, at[1]), 128);
     assert_int_equal(arenaut_tape_size_at(d.tape, (char *)at[1] + 64), 0);
     assert_int_equal(arenaut_tape_size_at(d.tape, &d), 0);
-    /* Still held by somebody while the next run makes a new one in the same place. */
+    /* Still held while the next run makes a new one in the same place. */
     assert_ok(play(&d, "abAcC", 1, next), d.err);
     assert_ptr_equal(next[1], at[1]);
     assert_int_equal(arenaut_tape_outstanding(d.tape), 2);
@@ -273,7 +273,7 @@ TEST(an_old_kept_block_is_never_taken_for_a_new_one) {
     assert_ok(arenaut_tape_play(d.tape, &d.err), d.err);
     run(&d, "b", 1, next);
     assert_ptr_equal(next[1], at[1]);
-    arenaut_tape_release(d.tape, at[1]); /* the old one, or the new one: nobody can tell */
+    arenaut_tape_release(d.tape, at[1]); /* the old one, or the new one: it cannot be told */
     run(&d, "Bb", 1, next);
     assert_ok(arenaut_tape_end(d.tape, &d.err), d.err);
     assert_true(counts_of(&d).last_astray);
@@ -298,7 +298,7 @@ TEST(what_a_stray_run_left_behind_is_not_overwritten) {
     close_deck(&d);
 }
 
-/* Something else is planned beside the blocks, by somebody who asks for their lives. */
+/* Something else is planned beside the blocks, by a caller that asks for their lives. */
 TEST(ticks_and_lives_are_enough_to_plan_other_things_beside_the_blocks) {
     deck d;
     open_deck(&d, true, true);

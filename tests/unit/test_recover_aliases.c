@@ -1,4 +1,4 @@
-/* recover-aliases: what order and places together tell, on programs that hold a plan. */
+/* recover-aliases: conclusions from order and places together, on programs that hold a plan. */
 #include "support/test.h"
 
 #include <arenaut/check.h>
@@ -234,7 +234,7 @@ TEST(programs_without_arenas_are_left_alone) {
     arn_program_free(p);
 }
 
-/* ---- what the file itself calls state ---- */
+/* ---- state by the file itself ---- */
 
 /* The plan that the program holds, replayed as a runtime would run it. */
 static arenaut_rule replay_given(const arenaut_program *p) {
@@ -304,7 +304,7 @@ TEST(a_view_of_declared_state_is_found) {
     }
 }
 
-/* Half of what `v` reads is `a`, the other half is state: it is a view of the state. */
+/* Half of the operand of `v` is `a`, the other half is state: it is a view of the state. */
 TEST(a_view_of_declared_state_does_not_join_it_with_others) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);

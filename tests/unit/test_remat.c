@@ -34,7 +34,7 @@ TEST(a_larger_budget_never_costs_more) {
 }
 
 /* Forward ops 0 … 3, each of 10 ns, make 8 bytes; backward ops 4 … 7 read them from the last to the
- * first, and what the op before made, of 4 bytes. */
+ * first, and the result of the op before, of 4 bytes. */
 enum { OPS = 8, STORAGES = 8 };
 static const uint64_t cost[OPS] = {10, 10, 10, 10, 20, 20, 20, 20};
 static const uint64_t size[STORAGES] = {8, 8, 8, 8, 4, 4, 4, 4};

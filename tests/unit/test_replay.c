@@ -162,7 +162,7 @@ TEST(outputs_of_one_op_must_be_apart) {
     ADD_OP(s.p, .name = "SPLIT", IN(x), OUT(a, b));
     SET_IO(s.p, 0, LIST(x), LIST(a));
     finish_program(s.p);
-    put(&s, b, a, 8); /* although nobody reads b */
+    put(&s, b, a, 8); /* although b has no reader */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, 0, b, a);
     close_scene(&s);
 }
@@ -227,7 +227,7 @@ TEST(inputs_of_a_method_must_be_apart) {
     ADD_OP(s.p, IN(x), OUT(y));
     SET_IO(s.p, 0, LIST(x, w), LIST(y));
     finish_program(s.p);
-    put(&s, w, x, 15); /* nobody reads w, but who knows which is filled in last */
+    put(&s, w, x, 15); /* w has no reader, but which of them is filled in last is open */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, ARENAUT_NONE, w, x);
     close_scene(&s);
 }
@@ -279,7 +279,7 @@ TEST(callers_own_memory_is_left_alone) {
     s.options.exclude_io = false;
     s.p->tensors[c.x].caller_owned = s.p->tensors[c.y].caller_owned = true;
     expect(&s, ARENAUT_RULE_NONE);
-    s.pool[c.x] = s.pool[c.y] = 0; /* what is said of its place means nothing */
+    s.pool[c.x] = s.pool[c.y] = 0; /* its stated place means nothing */
     put(&s, c.y, c.x, 0);
     put(&s, c.a, c.x, 0);
     expect(&s, ARENAUT_RULE_NONE);
@@ -477,8 +477,8 @@ TEST(a_delegates_arguments_must_be_apart) {
     close_scene(&s);
 }
 
-/* Vela's file: one custom op, its input, output and two scratch tensors all at offset 0.
- * The scratch tensors are inputs that nobody fills; two more tensors dangle. */
+/* Vela's file: one custom op, its input, output and two scratch tensors all at offset 0. The
+ * scratch tensors are inputs that no op fills; two more tensors dangle. */
 TEST(velas_aliased_file_is_accepted) {
     scene s;
     open_scene(&s);

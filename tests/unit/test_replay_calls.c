@@ -352,8 +352,8 @@ TEST(a_method_called_once_disturbs_the_first_call_only) {
     close_scene(&s);
 }
 
-/* What a method called once leaves in the caller's memory is there on the first call only,
- * unless it is state. */
+/* Bytes that a method called once leaves in the caller's memory are there on the first call only,
+ * unless they are state. */
 TEST(a_result_of_a_method_called_once_must_be_state) {
     for (int kept = 0; kept < 2; kept++) {
         scene s;

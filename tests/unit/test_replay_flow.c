@@ -92,7 +92,7 @@ TEST(the_condition_is_read) {
     close_scene(&s);
 }
 
-TEST(results_must_be_whole_at_the_end_on_every_way) {
+TEST(results_must_be_whole_at_the_end_on_every_path) {
     scene s;
     open_method(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y"), a = value(&s, "a");
@@ -179,7 +179,7 @@ TEST(a_moved_tensors_own_memory_is_free) {
     close_scene(&s);
 }
 
-/* What a well-known exporter does: bodies of conditionals share one reserve, and what
+/* The practice of a well-known exporter: bodies of conditionals share one reserve, and a value that
  * leaves the first in it by a move is overwritten by the second. */
 TEST(the_second_conditional_may_not_overwrite_what_left_the_first) {
     scene s;
@@ -238,7 +238,7 @@ TEST(names_are_passed_on) {
     move(&s, a, b);
     move(&s, b, d);
     compute(&s, x, t); /* 3 */
-    move(&s, t, b);    /* `d` stays what it was */
+    move(&s, t, b);    /* `d` stays the same */
     compute(&s, d, y); /* 5 */
     SET_IO(s.p, 0, LIST(x), LIST(y));
     finish_program(s.p);
@@ -333,7 +333,7 @@ TEST(what_is_dead_within_a_turn_may_be_overwritten) {
 TEST(what_the_next_turn_needs_may_not) {
     scene s;
     const loop v = open_loop(&s);
-    s.offset[v.c] = s.offset[v.k]; /* its last reader, but not for good */
+    s.offset[v.c] = s.offset[v.k]; /* its last reader, but not on every path */
     s.p->ops[3].in_place = &(const arenaut_in_place){0, 0};
     s.p->ops[3].n_in_place = 1;
     expect_at(&s, ARENAUT_RULE_CLOBBERED, 3, v.k, v.c);

@@ -21,7 +21,7 @@ static void move_one(rng *r, scene *s) {
         s->pool[t] = rng_below(r, 2);
         s->offset[t] = rng_below(r, 40) + (rng_once_in(r, 10) ? 190 : 0);
     }
-    /* Mostly, what is the same memory moves together. */
+    /* Mostly, arguments in the same memory move together. */
     const uint32_t storage = arenaut_program_storage(s->p, t, NULL);
     for (uint32_t i = 0; i < n && !rng_once_in(r, 30); i++) {
         uint64_t delta, own;
@@ -75,14 +75,14 @@ TEST(checker_and_oracle_agree_on_random_programs) {
             }
             accepted += right;
             rules[s.finding.rule]++;
-            if (!right && move > 0) s = before; /* go on from what was right */
+            if (!right && move > 0) s = before; /* go on from the right one */
         }
         close_scene(&s);
     }
     print_message("%u of %u placements right\n", accepted, (unsigned)(SEEDS * MOVES));
     for (int i = ARENAUT_RULE_OUTSIDE; i < ARENAUT_RULE_COUNT; i++) {
         print_message("  %-12s %u\n", arenaut_rule_name((arenaut_rule)i), rules[i]);
-        /* Where ops run one after another, none races another; no signature says what is stale,
+        /* Where ops run one after another, none races another; no signature states stale values,
          * nothing was rewritten, and no order was proven. */
         const bool never = i == ARENAUT_RULE_RACE || i == ARENAUT_RULE_STALE ||
                            i == ARENAUT_RULE_REWRITE || i == ARENAUT_RULE_ORDER;
@@ -119,7 +119,7 @@ TEST(two_hundred_thousand_ops_take_little_time) {
     const clock_t begin = clock();
     assert_ok(arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err), err);
     print_message("%d ops, twice: %.2f s\n", N, (double)(clock() - begin) / CLOCKS_PER_SEC);
-    offset[N / 2] += 1; /* one byte into what this very op reads */
+    offset[N / 2] += 1; /* one byte into an operand of this very op */
     assert_int_equal(arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err),
                      ARENAUT_REJECTED);
     assert_int_equal(finding.rule, ARENAUT_RULE_ARGUMENTS);

@@ -1,4 +1,4 @@
-/* Reports: each row of the table on plans of all kinds, and what each promises. */
+/* Reports: each row of the table on plans of all kinds, and the promises of each. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -653,7 +653,7 @@ static uint64_t count_used(const subject *s, int64_t step) {
     return n;
 }
 
-/* What lies over something else is no more memory: each byte is asked, step by step, with buffers
+/* Buffers over other buffers are no more memory: each byte is counted, step by step, with buffers
  * anywhere. */
 TEST(pictures_count_what_buffers_share_once) {
     enum { ROUNDS = 300, BUFFERS = 12, STEPS = 16 };

@@ -12,7 +12,7 @@
 #include "support/fake_device.h"
 #include "support/faults.h"
 
-/* What every allocator must do, on each of its devices. */
+/* Duties of every allocator, on each of its devices. */
 static void use_device(arenaut_hosted_allocator *hosted, uint32_t index) {
     arenaut_device_allocator *a = &hosted->allocator;
     arenaut_device_buffer buffer = {0};
@@ -112,7 +112,8 @@ TEST(sources_hand_out_aligned_memory) {
     arenaut_device_heap heap = {.device = {ARENAUT_DEVICE_HOST, 0}};
     const arenaut_source source[] = {arenaut_heap_source(), arenaut_pages_source(),
                                      arenaut_device_source(&heap)};
-    assert_null(source[2].allocate(source[2].context, 8, 8, &fault)); /* nobody is registered */
+    assert_null(
+        source[2].allocate(source[2].context, 8, 8, &fault)); /* no allocator is registered */
     assert_int_equal(fault.reason, ARENAUT_FAULT_DEVICE_ABSENT);
     arenaut_host_open(&host, NULL, 0);
     assert_fine(arenaut_device_register(&host.hosted.allocator, &fault));
@@ -134,7 +135,7 @@ TEST(sources_hand_out_aligned_memory) {
     arenaut_host_close(&host);
 }
 
-/* Memories that their allocators keep, made from what a plan says. */
+/* Memories that their allocators keep, made from statements of a plan. */
 TEST(allocators_keep_planned_memories) {
     const arenaut_pool_need need[] = {{4096, 64}, {100, 16}, {0, 1}};
     const arenaut_pool_device table[] = {{1, {5, 0}}};

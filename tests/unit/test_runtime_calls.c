@@ -197,7 +197,7 @@ TEST(without_falling_back_it_fails_and_leaves_no_run) {
     free(b.room);
 }
 
-/* What a source says itself is an error of its own, and no lack of memory. */
+/* A failure that a source reports itself is an error of its own, and no lack of memory. */
 static void *take_from_nowhere(void *context, size_t size, size_t align, arenaut_fault *fault) {
     const bool *works = context;
     if (*works) return aligned_take(align, size);

@@ -1,4 +1,4 @@
-/* Devices: the registry, buffers, the memory manager, and what methods say of their memories. */
+/* Devices: the registry, buffers, the memory manager, and the devices of methods' memories. */
 #include "support/test.h"
 
 #include <arenaut/runtime_memory.h>
@@ -90,7 +90,7 @@ TEST(a_buffer_frees_what_it_owns_once) {
     arenaut_device_buffer_destroy(&a); /* moved from: nothing to free */
     assert_int_equal(device.live, 1);
     assert_fine(arenaut_device_buffer_create(second, 50, 8, &a, &fault));
-    arenaut_device_buffer_move(&a, &b); /* what `a` owned is freed */
+    arenaut_device_buffer_move(&a, &b); /* memory that `a` owned is freed */
     assert_int_equal(device.live, 1);
     assert_ptr_equal(a.data, before.data);
     arenaut_device_buffer_destroy(&a);
@@ -239,7 +239,7 @@ TEST(memories_are_made_where_the_method_wants_them) {
     use(&host);
     assert_fault(arenaut_memory_create(&method, buffer, span, &memory, &fault), UNSUPPORTED,
                  DEVICE_ABSENT);
-    assert_int_equal(host.live, 0); /* what was there already went back */
+    assert_int_equal(host.live, 0); /* the memory from before already went back */
     use(&device);
     assert_fine(arenaut_memory_create(&method, buffer, span, &memory, &fault));
     assert_int_equal(host.live, 2);

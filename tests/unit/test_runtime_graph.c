@@ -191,7 +191,7 @@ TEST(a_returned_value_lives_to_the_end) {
     assert_true(overlap(value, OUT, B));
 }
 
-/* A borrowed tensor is returned: whoever it was borrowed from cannot be in the arena. */
+/* A borrowed tensor is returned: its owner cannot be in the arena. */
 TEST(what_a_returned_value_may_lie_in_is_not_managed) {
     enum { A, B, TUPLE, B2, N };
     drawing d;
@@ -255,7 +255,7 @@ TEST(a_returned_container_is_not_given_up) {
     assert_int_equal(released, 1u << PAIR);
     free(room);
 
-    /* Without a node that says so, it is the one that holds all outputs and that nobody reads. */
+    /* Without a node that says so, it is the one that holds all outputs and has no reader. */
     d.node[3].kind = ARENAUT_NODE_CONSTRUCT;
     analyse(&d, NULL, value);
     assert_int_equal(value[RESULT].returned, 1);
@@ -263,7 +263,7 @@ TEST(a_returned_container_is_not_given_up) {
     analyse(&d, NULL, value);
     assert_int_equal(value[RESULT].returned, 1); /* the last */
     assert_int_equal(value[PAIR].returned, 0);
-    d.argument[3][0][0] = PAIR; /* read, and what reads it holds A no more */
+    d.argument[3][0][0] = PAIR; /* read, and its reader holds A no more */
     d.argument[3][0][1] = X;
     analyse(&d, NULL, value);
     assert_int_equal(value[PAIR].returned + value[RESULT].returned, 0);
@@ -302,7 +302,7 @@ TEST(an_empty_result_is_a_container_of_nothing) {
     d.type[SOME] = d.type[NOTHING] = ARENAUT_TYPE_LIST;
     add(&d, OP, LIST(X), LIST(A));
     add(&d, ARENAUT_NODE_CONSTRUCT, EMPTY, LIST(NOTHING));
-    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(A), LIST(SOME)); /* nobody reads it */
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(A), LIST(SOME)); /* it has no reader */
     give_back(&d, ARENAUT_TYPE_LIST, EMPTY);
     analyse(&d, NULL, value);
     assert_int_equal(value[SOME].returned, 0);
@@ -394,7 +394,7 @@ TEST(bad_graphs_are_refused) {
     assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, OUTPUT_TYPE);
 }
 
-/* What an oracle says of a random graph: everything by search, nothing in one walk. */
+/* An oracle about a random graph: everything by search, nothing in one walk. */
 typedef struct oracle {
     const arenaut_graph *graph;
     bool out_variants;
@@ -483,7 +483,7 @@ static uint32_t count_readers(const drawing *d, uint32_t v) {
     return n;
 }
 
-/* A permission stays where it hurts nobody, and only there. */
+/* A permission stays where it does no harm, and only there. */
 static void check_permissions(const drawing *d, uint32_t *kept) {
     arenaut_value value[MAX_VALUES];
     oracle o = {.graph = &d->graph, .out_variants = true};
@@ -571,9 +571,9 @@ TEST(random_graphs_agree_with_an_oracle) {
     }
 }
 
-/* Runs twice with storages of one element by groups; offset[v] / 64 is then v's group. Checks
- * what Static Runtime's own tests check: each tensor in one group, no two members of a group
- * alive at one step, and what is reused. */
+/* Runs twice with storages of one element by groups; offset[v] / 64 is then v's group. Checks as
+ * Static Runtime's own tests do: each tensor in one group, no two members of a group alive at one
+ * step, and the number of reused ones. */
 static void group_of(const drawing *d, uint32_t *group, uint32_t reused) {
     arenaut_value value[MAX_VALUES];
     memory_source memory = {.left = SIZE_MAX};

@@ -1,4 +1,4 @@
-/* Iterations: what the protocol promises of plans, buffers and outputs. */
+/* Iterations: the protocol's promises about plans, buffers and outputs. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ TEST(what_is_learned_beforehand_saves_the_first_run) {
     assert_int_equal(arenaut_iteration_plan_number(b.it), 1);
     bench_run(&b);
     assert_int_equal(b.memory.calls, 0);
-    /* During a run the plan in force stays what it is. */
+    /* During a run the plan in force stays the same. */
     assert_fine(arenaut_iteration_allocate(b.it, &fault));
     assert_fine(arenaut_iteration_learn(b.it, 0, 9000, &fault));
     bench_execute(&b);
@@ -226,7 +226,7 @@ TEST(outputs_can_be_managed_no_longer) {
         const arenaut_iteration_figures f = arenaut_iteration_count(b.it);
         assert_int_equal(f.managed_outputs, 0);
         assert_int_equal(f.output_bytes, 0);
-        assert_int_equal(f.unmanaged, 0); /* what is returned is the caller's */
+        assert_int_equal(f.unmanaged, 0); /* the returned one is the caller's */
         assert_int_equal(f.managed, 2);
         bench_finish(&b);
     }
@@ -403,7 +403,7 @@ static size_t plan_many(uint32_t n, arenaut_iteration_planner *planner) {
     return arena;
 }
 
-/* Steps are counted, as time is not: a few for each value, and what a live loop has to spare. */
+/* Steps are counted, as time is not: a few for each value, and the spare ones of a live loop. */
 TEST(a_plan_for_a_live_loop_is_not_searched_for) {
     static const uint32_t count[] = {50, 500, 5000};
     for (size_t i = 0; i < COUNT_OF(count); i++) {
@@ -538,7 +538,7 @@ TEST(slack_spares_plans_where_sizes_rise) {
         for (uint32_t run = 0; run < 20; run++) {
             for (uint32_t v = 0; v < 3; v++) b.size[v] = 1000 + 100 * run;
             bench_run(&b);
-            /* What is learned before there is a plan gets no slack. */
+            /* Sizes that are learned before there is a plan get no slack. */
             const size_t second = slack ? 1664 : 1152;
             if (run < 2) assert_int_equal(arenaut_iteration_size(b.it, 0), run ? second : 1024);
         }

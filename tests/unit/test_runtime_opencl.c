@@ -1,6 +1,6 @@
-/* A kernel on planned device memory: a static program whose second pool lies on an OpenCL
- * device. Its tensors are addresses in the middle of one allocation, which is what a plan's
- * offsets must mean to a kernel. */
+/* A kernel on planned device memory: a static program whose second pool lies on an OpenCL device.
+ * Its tensors are addresses in the middle of one allocation, as a plan's offsets must be to a
+ * kernel. */
 #include "support/test.h"
 
 #include <arenaut/runtime_allocators.h>
@@ -11,7 +11,7 @@
 
 enum { COUNT = 1000, BYTES = COUNT * 4, AT_X = 64, AT_Y = 4096, AT_Z = 64 };
 
-/* y = 2 x + 1, then z = y · y over x, which nobody reads any more. */
+/* y = 2 x + 1, then z = y · y over x, which is dead by then. */
 static const char source[] =
     "kernel void affine(global const int *x, global int *y) {"
     "    size_t i = get_global_id(0); y[i] = 2 * x[i] + 1; }"
@@ -34,8 +34,8 @@ static const arenaut_static_program program = {11, 2, 3, 1, 1, needs, places, me
         memcpy(&name, &found, sizeof found);                                      \
     } while (0)
 
-/* The compiler behind OpenCL keeps what it allocated until the process ends: a leak checker is
- * not to speak of that. */
+/* The compiler behind OpenCL keeps its allocations until the process ends: a leak checker is not to
+ * speak of them. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libOpenCL\nleak:libstdc++\n";

@@ -1,5 +1,5 @@
-/* Static programs: a plan on memory, several methods with shared state, and where plans come
- * from: what was just planned, plan JSON, models with a plan inside. */
+/* Static programs: a plan on memory, several methods with shared state, and sources of plans: one
+ * made just now, plan JSON, models with a plan inside. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "support/pte_tiny.h"
 #include "support/tflite_round.h"
 
-/* Two methods over one pool: state at 0, what each method works with behind it. */
+/* Two methods over one pool: state at 0, each method's own tensors behind it. */
 enum { STATE, FIRST_IN, FIRST_OUT, SECOND_OUT, ELSEWHERE, PLACES };
 static const arenaut_pool_need needs[] = {{256, 64}};
 static const arenaut_place places[PLACES] = {
@@ -136,7 +136,7 @@ TEST(one_method_runs_at_a_time) {
     assert_fine(arenaut_instance_end(&r.instance, &fault));
 }
 
-/* add: total += x, y = x + total;  read: z = total. What is not state is poisoned between. */
+/* add: total += x, y = x + total;  read: z = total. Memory that is no state is poisoned between. */
 TEST(methods_share_memory_and_keep_their_state) {
     arenaut_program *p = new_program();
     begin_method(p, "add");
@@ -229,7 +229,7 @@ TEST(a_plan_json_can_be_run) {
     assert_ok(read_plan(plan_json, &p, &err), err);
     assert_int_equal(p->n_pools, 1);
     assert_int_equal(p->pool[0].bytes, 192);
-    assert_int_equal(p->pool[0].align, 128); /* what the strictest of its buffers wants */
+    assert_int_equal(p->pool[0].align, 128); /* the strictest of its buffers decides */
     assert_int_equal(p->n_places, 4);
     assert_int_equal(p->place[2].offset, 128);
     assert_int_equal(p->place[2].bytes, 60);
@@ -262,7 +262,7 @@ TEST(a_plan_that_is_wrong_is_not_run) {
     assert_null(p);
 }
 
-/* The fingerprint is of what a plan depends on: it changes with sizes, not with places. */
+/* The fingerprint is of all that a plan depends on: it changes with sizes, not with places. */
 TEST(fingerprints_tell_problems_apart) {
     arenaut_static_program *a, *b, *c;
     arenaut_error err;

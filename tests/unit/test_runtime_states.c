@@ -191,7 +191,7 @@ static arenaut_fault_reason model_swap(model *m, int v, int storage) {
     if (s->holds != BLOCK && storage == LENT) *s = (model_storage){BORROWED, SMALL, m->calls};
     m->uses[v] = storage;
     if (v == OUTPUT) m->asked = 0;
-    for (int other = FOREIGN; other < STORAGES; other++) { /* what the test gives up itself */
+    for (int other = FOREIGN; other < STORAGES; other++) { /* given up by the test itself */
         if (m->uses[INNER] != other && m->uses[OUTPUT] != other)
             m->storage[other] = (model_storage){NOTHING, 0, 0};
     }

@@ -1,4 +1,4 @@
-/* Iterations: storages and values, what becomes of them after a run, and what is counted. */
+/* Iterations: storages and values, their fate after a run, and the counts. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -327,7 +327,7 @@ TEST(unmanaged_values_are_given_up_and_borrowed_ones_forgotten) {
     b.config.hooks = (arenaut_value_hooks){on_release, on_forget, on_retain, &d};
     bench_make(&b);
     bench_run(&b);
-    /* What was lent and is returned owns itself before its owner is given up. */
+    /* A lent value that is returned owns itself before its owner is given up. */
     assert_string_equal(d.text, "o4 r2 f3 ");
     bench_release(&b);
     bench_finish(&b);
@@ -350,7 +350,7 @@ TEST(every_kind_of_value_is_counted) {
     assert_int_equal(f.reused, 0);
     assert_int_equal(f.managed_outputs, 1);
     assert_int_equal(f.unmanaged_scalars, 1);
-    assert_int_equal(f.unmanaged_non_scalars, 2); /* the tuple, and what was lent */
+    assert_int_equal(f.unmanaged_non_scalars, 2); /* the tuple, and the lent value */
     assert_int_equal(f.unmanaged, 3);
     assert_int_equal(f.managed_bytes, 256);
     assert_int_equal(f.output_bytes, 832);
@@ -402,8 +402,8 @@ TEST(storages_are_one_block_with_checked_indices) {
     assert_int_equal(storages.size + storages.capacity, 0);
 }
 
-/* Swapped for memory that it borrows, that it owns, or that another output has: what the model
- * wrote there is what is found. */
+/* Swapped for memory that it borrows, that it owns, or that another output has: the bytes that the
+ * model wrote there are found. */
 TEST(a_swapped_output_is_held_where_it_is) {
     for (int in_arena = 0; in_arena < 2; in_arena++) {
         bench b;
@@ -551,7 +551,7 @@ TEST(a_run_that_went_wrong_is_aborted) {
         bent->bytes = 4000;
         assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, POINTER_OUTSIDE);
         assert_fine(arenaut_iteration_abort(b.it, &fault));
-        assert_string_equal(d.text, "r2 f3 f4 "); /* what was lent and returned, too */
+        assert_string_equal(d.text, "r2 f3 f4 "); /* the lent and returned one, too */
         assert_int_equal(b.memory.live + b.arena.live, 0);
         assert_null(owning.data);
         assert_int_equal(arenaut_iteration_size(b.it, MANAGED), known); /* nothing was learned */

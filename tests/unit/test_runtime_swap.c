@@ -39,7 +39,7 @@ TEST(a_value_is_not_moved_to_where_others_will_write) {
     assert_fault(arenaut_iteration_swap(b.it, 0, arenaut_iteration_storage(b.it, 1), &fault),
                  BAD_ARGUMENT, STORAGE_IN_ARENA);
     assert_fine(arenaut_iteration_swap(b.it, 1, own, &fault)); /* its own is its own */
-    /* Value 2 may share what value 1 has until both end. */
+    /* Value 2 may share the memory of value 1 until both end. */
     assert_fine(arenaut_iteration_swap(b.it, 2, own, &fault));
     assert_fine(arenaut_iteration_deallocate(b.it, &fault));
     bench_run(&b);
@@ -69,8 +69,8 @@ TEST(a_header_of_the_models_does_not_point_into_the_arena) {
     bench_finish(&b);
 }
 
-/* What became of the bytes: each value, at its first step, writes where it lies, in cells of 64
- * bytes; values in one header are one content, written by whom it likes. */
+/* The fate of the bytes: each value, at its first step, writes where it lies, in cells of 64 bytes;
+ * values in one header are one content, written by any of them. */
 enum { CELLS = 4096, NOBODY = UINT32_MAX };
 
 /* Whether some value finds another content than its own while it lives, where value v lies in the

@@ -1,4 +1,4 @@
-/* Iterations: what is refused, and what fails. */
+/* Iterations: refusals and failures. */
 #include "support/test.h"
 
 #include <stdlib.h>

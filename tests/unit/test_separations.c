@@ -1,5 +1,5 @@
-/* Buffers that may overlap as far as a separation allows: what is accepted, what is planned, what
- * is proven. That every claim is true is the machine's to show (test_problems_machine.c). */
+/* Buffers that may overlap as far as a separation allows: accepted problems, plans, and proofs.
+ * That every claim is true is the machine's to show (test_problems_machine.c). */
 #include "support/test.h"
 
 #include <arenaut/arenaut.h>
@@ -67,8 +67,8 @@ TEST(a_negative_distance_lets_the_upper_one_lie_lower) {
     arenaut_problem_free(p);
 }
 
-/* The load at no step says so: the chain sinks to the start of the arena, and what comes next
- * has to lie above all of it. */
+/* The load at no step says so: the chain sinks to the start of the arena, and the next buffer has
+ * to lie above all of it. */
 TEST(a_chain_that_has_sunk_must_jump_up) {
     static const box boxes[] = {{64, 0, 2}, {64, 1, 3}, {64, 2, 4}, {64, 3, 5}};
     arenaut_problem *p = problem_of(boxes, 4);
@@ -158,8 +158,8 @@ static arenaut_problem *new_fixed_pair(uint64_t upper, uint64_t lower) {
     return p;
 }
 
-/* What the micro runtime makes of offsets in a file: those who are told to lie over one another
- * do, and nobody else does. */
+/* Offsets in a file in the hands of the micro runtime: tensors that are told to lie over one
+ * another do, and no others do. */
 TEST(the_micro_runtimes_planner_keeps_fixed_buffers_where_they_overlap) {
     arenaut_problem *p = new_fixed_pair(30, 0);
     arenaut_plan *plan = plan_with(p, "tflm-greedy");
@@ -257,7 +257,7 @@ TEST(ten_thousands_are_planned_over_one_another) {
     arenaut_problem_free(p);
 }
 
-/* The second pool needs what an edge keeps apart, which no step shows. */
+/* The second pool needs both ends of an edge apart, which no step shows. */
 TEST(each_pool_of_a_proven_plan_has_the_arena_that_it_needs) {
     arenaut_problem *p = new_problem();
     arenaut_error err = {0};

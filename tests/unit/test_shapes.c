@@ -1,6 +1,6 @@
-/* Shape inference: for every operator that it knows, what a run of ONNX Runtime gave
- * (operators.csv, by tests/models/make_onnx.py); and what happens where sizes are unknown,
- * vary, or contradict one another. */
+/* Shape inference: for every operator that it knows, the shapes of a run of ONNX Runtime
+ * (operators.csv, by tests/models/make_onnx.py); and sizes that are unknown, vary, or contradict
+ * one another. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -227,7 +227,7 @@ TEST(types_that_contradict_one_another_are_named) {
 }
 
 /* Tools that change the inputs' sizes leave those of other tensors behind. */
-TEST(stale_sizes_give_way_to_inferred_ones) {
+TEST(stale_sizes_yield_to_inferred_ones) {
     const int64_t matrix[][4] = {{6, 5}}, stated[] = {1, 5};
     const uint32_t two[] = {2};
     made m = make_op("Relu", 1, matrix, two, stated, 2);

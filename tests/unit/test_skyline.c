@@ -46,7 +46,7 @@ static uint64_t floor_under(const setting *s, const uint64_t *floors, uint32_t i
 }
 
 /* Looks at all groups for the one that can lie lowest, each time. */
-static void place_the_slow_way(const setting *s, uint64_t *offset) {
+static void place_slowly(const setting *s, uint64_t *offset) {
     uint64_t *floors = calloc(s->timeline.n_sections + 1, sizeof *floors);
     bool *placed = calloc(s->groups.n + 1, sizeof *placed);
     for (uint32_t round = 0; round < s->groups.n; round++) {
@@ -79,7 +79,7 @@ TEST(fast_and_slow_skylines_are_the_same) {
                 arn_skyline_run(skyline, s.order, s.groups.n, UINT64_MAX, s.offset, &top, NULL),
                 s.groups.n);
         }
-        place_the_slow_way(&s, slow);
+        place_slowly(&s, slow);
         for (uint32_t i = 0; i < s.groups.n; i++) {
             assert_int_equal(s.offset[i], slow[i]);
             if (slow[i] + s.groups.group[i].extent > highest)

@@ -90,7 +90,7 @@ static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite
     return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(small_images_stay_whole) {
     arenaut_program *p = chain(32); /* the first convolution reads 16,384 elements */

@@ -1,5 +1,5 @@
-/* Stopping: whoever is asked and says no gets an answer at once, whatever the problem, and what
- * was under way then is neither a plan nor a proof. */
+/* Stopping: a caller that is asked and says no gets an answer at once, for any problem, and
+ * unfinished work is then neither a plan nor a proof. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static arenaut_verdict answer(void *context, const arenaut_progress *progress) {
     return ARENAUT_GO_ON;
 }
 
-/* The times are a hundred times what they are without sanitizers on an idle machine: what they
+/* The times are a hundred times those without sanitizers on an idle machine: the mistakes that they
  * are to find took minutes or hours. */
 enum { LONGEST = 4, MOST_QUESTIONS_AFTER = 64 };
 
@@ -257,8 +257,8 @@ TEST(edges_do_not) { assert_all_stop(edges(3000, 200)); }
 
 TEST(tokens_do_not) { assert_all_stop(in_tokens(8000, 20)); }
 
-/* In nine tenths of the time somebody could be asked they were not, when only search steps
- * counted: now each star is settled before it comes to that. */
+/* Nine tenths of the time were without a poll, when only search steps counted: now each star is
+ * settled before it comes to that. */
 TEST(a_star_is_planned_in_no_time) {
     arenaut_problem *p = star(2000);
     const arenaut_plan_options options = {.planner = "skyline"};
@@ -490,7 +490,7 @@ TEST(rooms_are_what_is_not_reserved) {
 
 /* ---- time without effort ---- */
 
-/* A planner that needs four times the default effort, and notes what it gets. */
+/* A planner that needs four times the default effort, and notes its allowance. */
 typedef struct slow {
     uint32_t rounds;
     uint64_t effort[8];

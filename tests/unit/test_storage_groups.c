@@ -22,7 +22,7 @@ TEST(a_group_is_as_large_as_its_largest_member) {
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 64, 0, 64));
 }
 
-/* Results of one op that nobody reads are alive together. */
+/* Results of one op without readers are alive together. */
 TEST(results_that_nobody_reads_are_kept_apart) {
     const box boxes[] = {{8, 0, 2}, {8, 2, 3}, {8, 2, 3}};
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 0, 8));

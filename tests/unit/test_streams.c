@@ -24,12 +24,12 @@ typedef struct sketch_op {
 typedef struct sketch {
     uint32_t n_ops, n_tensors;
     uint32_t size[MOST_TENSORS];
-    uint32_t owner[MOST_TENSORS]; /* itself, or what it is another name of */
+    uint32_t owner[MOST_TENSORS]; /* itself, or the tensor that it is another name of */
     bool read[MOST_TENSORS];
     sketch_op ops[MOST_OPS];
 } sketch;
 
-/* Tensor 0 is the input. What nobody reads is a result, so no value is of no use. */
+/* Tensor 0 is the input. A tensor without a reader is a result, so no value is of no use. */
 static sketch random_sketch(rng *r) {
     sketch s = {.n_ops = 2 + rng_below(r, MOST_OPS - 1), .n_tensors = 1};
     const uint32_t n_streams = 2 + rng_below(r, 3);
@@ -287,7 +287,7 @@ TEST(plans_pass_the_checker_and_every_order) {
 /* ---- by hand ---- */
 
 /* Stream 0: a = f(x), b = g(a).  Stream 1: c = f(x), d = g(c).  y = a result of both. */
-static arenaut_program *two_streams(bool concurrent, uint32_t wait) {
+static arenaut_program *two_streams(bool concurrent, uint32_t after) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 8, ARENAUT_INPUT);
@@ -298,8 +298,8 @@ static arenaut_program *two_streams(bool concurrent, uint32_t wait) {
     const uint32_t y = add_tensor(p, "y", 8, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "f", IN(x), OUT(a));
     ADD_OP(p, .name = "g", IN(a), OUT(b));
-    ADD_OP(p, .name = "f", IN(x), OUT(c), .stream = 1, .after = &wait,
-           .n_after = wait != ARENAUT_NONE);
+    ADD_OP(p, .name = "f", IN(x), OUT(c), .stream = 1, .after = &after,
+           .n_after = after != ARENAUT_NONE);
     ADD_OP(p, .name = "g", IN(c), OUT(d), .stream = 1);
     ADD_OP(p, .name = "join", IN(b, d), OUT(y));
     SET_IO(p, 0, LIST(x), LIST(y));
@@ -321,8 +321,8 @@ static uint64_t arena_of(arenaut_program *program) {
     return arena;
 }
 
-/* One after another three values are alive; at the same time x, a or b, c or d; in the second
- * case c waits for b, and can take the memory of a. */
+/* One after another three values are alive; at the same time x, a or b, c or d; in the second case
+ * c depends on b, and can take the memory of a. */
 TEST(streams_cost_memory_and_waiting_saves_it) {
     assert_int_equal(arena_of(two_streams(false, ARENAUT_NONE)), 24);
     assert_int_equal(arena_of(two_streams(true, ARENAUT_NONE)), 40);
@@ -343,8 +343,8 @@ TEST(one_stream_is_one_sequence) {
     }
 }
 
-/* y may be written over x only if nobody else is still reading x then. */
-static uint32_t same_base_pairs(uint32_t stream, bool waits) {
+/* y may be written over x only if x has no other reader still running then. */
+static uint32_t same_base_pairs(uint32_t stream, bool depends) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t zero = 0;
@@ -354,7 +354,7 @@ static uint32_t same_base_pairs(uint32_t stream, bool waits) {
     const uint32_t one = 1;
     ADD_OP(p, .name = "make", OUT(x), .after = &zero);
     ADD_OP(p, .name = "read", IN(x), OUT(z), .stream = stream);
-    ADD_OP(p, .name = "relu", IN(x), OUT(y), IN_PLACE(0, 0), .after = &one, .n_after = waits);
+    ADD_OP(p, .name = "relu", IN(x), OUT(y), IN_PLACE(0, 0), .after = &one, .n_after = depends);
     SET_IO(p, 0, NO_LIST, LIST(z, y));
     p->methods[0].concurrent = true;
     finish_program(p);
@@ -405,7 +405,7 @@ TEST(calls_and_jumps_in_concurrent_methods_are_refused) {
     assert_not_lowered(p, "method 'sub' is concurrent, and is no entry; only entries can be");
 }
 
-TEST(an_op_waits_for_earlier_ones_only) {
+TEST(an_op_depends_on_earlier_ones_only) {
     assert_unreadable("program-json",
                       "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
                       " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",

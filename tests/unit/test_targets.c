@@ -1,5 +1,5 @@
-/* The table of targets; and whole models: what lowering makes of them against what the
- * runtimes themselves compute. */
+/* The table of targets; and whole models: their lowering against figures of the runtimes
+ * themselves. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -324,7 +324,7 @@ static uint64_t load_in_place(const arenaut_problem *problem, size_t *n_pairs) {
     return most;
 }
 
-/* Ops that write over a dying operand: what that saves was measured in the runtime. */
+/* Ops that write over a dying operand: the savings were measured in the runtime. */
 TEST(in_place_loads_equal_what_was_measured) {
     static const struct {
         const char *model;

@@ -1,5 +1,6 @@
-/* The whole arena of a micro runtime, counted by hand for small programs, and what is kept of each
- * op. That the counts are those of the runtime itself, tests/pytest/test_tensor_arena.py says. */
+/* The whole arena of a micro runtime, counted by hand for small programs, and the bytes kept of
+ * each op. That the counts are those of the runtime itself, tests/pytest/test_tensor_arena.py
+ * says. */
 #include "support/test.h"
 
 #include <arenaut/arenaut.h>

@@ -1,4 +1,4 @@
-/* Reading .tflite: what real and own models hold, and how each part is understood. */
+/* Reading .tflite: the contents of real and own models, and how each part is understood. */
 #include <arenaut/format.h>
 
 #include "formats/tflite/tflite_schema.h"
@@ -22,7 +22,7 @@ static arenaut_program *read_program(const void *data, size_t size) {
 static arenaut_program *read_model(const char *path) {
     bytes file = read_bytes(path);
     arenaut_program *program = read_program(file.data, file.size);
-    free_bytes(&file); /* what was read does not refer to it */
+    free_bytes(&file); /* the program does not refer to it */
     return program;
 }
 
@@ -31,7 +31,7 @@ typedef struct counts {
     uint32_t tensors, ops, planned;
 } counts;
 
-/* `planned`: what the micro runtime finds a place for. */
+/* `planned`: tensors that the micro runtime finds a place for. */
 static void expect_counts(const char *path, const counts *expected) {
     arenaut_program *p = read_model(path);
     uint32_t planned = 0;
@@ -144,7 +144,8 @@ TEST(a_small_model_reads_field_by_field) {
     arn_program_free(p);
 }
 
-/* What the runtime ignores in a plan is not taken from it; what it obeys is, right or not. */
+/* Parts of a plan that the runtime ignores are not taken from it; parts that it obeys are, right or
+ * not. */
 TEST(a_plan_in_the_file_is_read_as_the_runtime_reads_it) {
     tflite_tiny tiny = new_tflite_tiny();
     const size_t offsets = tiny.plan_data + 12;
@@ -228,7 +229,7 @@ TEST(an_accelerators_custom_op_may_alias_its_arguments) {
     arn_program_free(p);
 }
 
-/* A custom op runs a kernel of its author's, whatever it is called. */
+/* A custom op runs a kernel of its author's, under any name. */
 TEST(a_custom_op_is_not_the_builtin_of_its_name) {
     static const struct {
         const char *given, *read;
@@ -244,7 +245,7 @@ TEST(a_custom_op_is_not_the_builtin_of_its_name) {
     }
 }
 
-/* Type numbers of the schema, and what a [3, 5] of each takes in the runtime's arena. */
+/* Type numbers of the schema, and the bytes of a [3, 5] of each in the runtime's arena. */
 TEST(every_element_type_has_its_size) {
     static const struct {
         arenaut_dtype dtype;
@@ -398,8 +399,7 @@ TEST(many_values_and_those_of_another_size_than_the_shape_says_stay_unknown) {
 
 static void keep_note(void *context, const char *text) { snprintf(context, 200, "%s", text); }
 
-/* Reads one of our models; `note` gets what the reader has to say. Gives the bytes of the
- * first tensor. */
+/* Reads one of our models; `note` gets the reader's note. Gives the bytes of the first tensor. */
 static uint64_t read_with_note(const char *name, char note[200]) {
     char path[256];
     note[0] = '\0';
@@ -419,7 +419,7 @@ TEST(changeable_shapes_are_planned_as_stated_with_a_note) {
     char note[200];
     assert_int_equal(read_with_note("float16_weights", note), 16 * 16 * 3 * 4);
     assert_non_null(strstr(note, "1 tensor has dimensions that may change"));
-    /* A batch of one that may grow is what nearly every converter writes. */
+    /* Nearly every converter writes a batch of one that may grow. */
     assert_int_equal(read_with_note("types_mixed", note), 24);
     assert_string_equal(note, "");
 }

@@ -1,5 +1,5 @@
-/* .tflite files that are wrong: each is refused with its object and place, and no byte of
- * a file, whatever it says, makes the reader crash, hang or take much memory. */
+/* .tflite files that are wrong: each is refused with its object and place, and no value of any byte
+ * of a file makes the reader crash, hang or take much memory. */
 #include <stdlib.h>
 
 #include "core/flatbuffer.h"
@@ -89,7 +89,7 @@ TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
 }
 
 /* The old field is one signed byte; the larger of the two numbers counts. */
-TEST(a_negative_old_operator_number_gives_way_to_the_new_one) {
+TEST(a_negative_old_operator_number_yields_to_the_new_one) {
     tflite_tiny t = new_tflite_tiny();
     flat_store(t.file, t.relu_code, 1, 0xFF);
     arenaut_error err;
@@ -213,7 +213,7 @@ static uint8_t *find_weights(const bytes *file) {
     return weights;
 }
 
-/* What reading alone promises. */
+/* Promises of reading alone. */
 static bool some_answer(const uint8_t *data, size_t size) {
     arenaut_error err = {0};
     const arenaut_status st = read_and_free("tflite", data, size, &err);
@@ -277,8 +277,8 @@ TEST(random_bytes_in_the_small_model_are_survived) {
     free_flatfile(t.file);
 }
 
-/* Damaged shapes, arguments and options: what cannot be split is refused, never rewritten into what
- * the checker then finds wrong. */
+/* Damaged shapes, arguments and options: an op that cannot be split is refused, never rewritten
+ * into one that the checker then finds wrong. */
 TEST(damaged_models_are_split_rightly_or_refused) {
     static const char *const models[] = {"float16_weights", "inception_int8", "resnet_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {

@@ -1,5 +1,5 @@
-/* The mark on our plans in .tflite files: that it says for which kernels a plan is, and what
- * becomes of files whose mark is an earlier one, or names kernels that nobody knows. */
+/* The mark on our plans in .tflite files: that it says for which kernels a plan is, and the
+ * treatment of files whose mark is an earlier one, or names unknown kernels. */
 #include <stdlib.h>
 
 #include <arenaut/arenaut.h>
@@ -54,7 +54,7 @@ static arenaut_kernel_set *read_mine(void) {
     return set;
 }
 
-/* ---- what is written ---- */
+/* ---- writing ---- */
 
 TEST(a_mark_says_which_kernels_the_plan_is_for) {
     bytes file = read_original();
@@ -104,7 +104,7 @@ TEST(the_first_mark_is_still_read) {
     free_bytes(&file);
 }
 
-/* It has no room for what the mark says now, so the original gets a new prefix, and only one. */
+/* It has no room for the mark of this version, so the original gets a new prefix, and only one. */
 TEST(a_plan_with_the_first_mark_is_replaced) {
     bytes file = read_first_mark(), original = read_original();
     tflite_round fresh = open_round(original.data, original.size);
@@ -140,7 +140,7 @@ TEST(replacing_survives_every_allocation_failure) {
     free_bytes(&file);
 }
 
-/* ---- what a pipeline makes of it ---- */
+/* ---- through a pipeline ---- */
 
 /* The original with a plan that has results over operands, and a mark that says `name` instead of
  * "reference", which is as long. */
@@ -172,7 +172,7 @@ static void keep_note(void *context, const char *text) {
     snprintf(found->note, sizeof found->note, "%s", text);
 }
 
-/* What is found in the file, with these kernels or those that its mark names. */
+/* The plan in the file, with these kernels or those that its mark names. */
 static looked look_at(const arenaut_text *file, const arenaut_kernel_set *kernels) {
     looked found = {0};
     const arenaut_pipeline_options options = {
@@ -254,7 +254,7 @@ static arenaut_status run_overlapped(const void *data, size_t size, bool overlap
     return arenaut_pipeline_run(data, size, &options, allocator, out, NULL);
 }
 
-/* The small model with a plan in it that has to overlap: what it needs is what was planned. */
+/* The small model with a plan in it that has to overlap: it needs as much as was planned. */
 static arenaut_text write_overlapped(const char *path, uint64_t *arena) {
     bytes file = read_bytes(path);
     arenaut_pipeline *p = NULL;

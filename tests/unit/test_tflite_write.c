@@ -1,5 +1,5 @@
-/* Plans into .tflite files and out again. That the stock runtimes accept what is written
- * is shown in Python; here it is about the bytes. */
+/* Plans into .tflite files and out again. That the stock runtimes accept the written files is shown
+ * in Python; here it is about the bytes. */
 #include <stdlib.h>
 
 #include "formats/tflite/tflite.h"
@@ -47,7 +47,7 @@ static const char *const own_models[] = {
     "if_while_float",  "lstm_float",        "resnet_int8",       "types_mixed",
 };
 
-TEST(own_models_survive_the_whole_way_there_and_back) {
+TEST(own_models_survive_the_round_trip) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(own_models[i]);
         assert_true(tflite_property(file.data, file.size));
@@ -55,7 +55,7 @@ TEST(own_models_survive_the_whole_way_there_and_back) {
     }
 }
 
-TEST(corpus_models_survive_the_whole_way_there_and_back) {
+TEST(corpus_models_survive_the_round_trip) {
     static const char *const models[] = {
         "dtln_noise_suppression", "litert_nested_while", "mlperf_vww96_int8",
         "mp_hand_landmark_lite",  "mww_alexa",           "person_detect_vela",
@@ -268,7 +268,7 @@ TEST(a_large_archive_is_refused) {
     free_flatfile(tiny.file);
 }
 
-/* Refusals. Each spoils a good result and names what must be told. */
+/* Refusals. Each spoils a good result and names the fact that must be told. */
 
 static void expect_refused(const tflite_round *round, arenaut_status status, const char *told) {
     arenaut_text text;

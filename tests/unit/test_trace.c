@@ -1,4 +1,4 @@
-/* Traces: what becomes of events, that nothing which cannot have happened is believed, and what the
+/* Traces: problems made of events, that impossible events are not believed, and the bytes that the
  * caching allocator would reserve. tests/python/test_traces.py holds that against a model of it. */
 #include "support/test.h"
 
@@ -49,7 +49,7 @@ TEST(a_request_is_a_step) {
     arenaut_document_free(&d);
 }
 
-/* What lies between the stretches in use is left out, and alignments are kept. */
+/* Gaps between the stretches in use are left out, and alignments are kept. */
 TEST(the_addresses_are_a_plan) {
     arenaut_document d = read_text(NULL, two_streams);
     arenaut_finding finding;
@@ -131,7 +131,7 @@ TEST(neighbours_in_a_set) {
     }
 }
 
-/* ---- what cannot have happened ---- */
+/* ---- impossible events ---- */
 
 enum { CELLS = 40, MOST_TEXT = 2000 };
 

@@ -1,4 +1,4 @@
-/* TVM graphs: what is read, how much the file's own storage ids need, what is written. */
+/* TVM graphs: reading, the need of the file's own storage ids, and writing. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -66,15 +66,15 @@ TEST(older_graphs_leave_arguments_without_ids) {
     arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
     const arenaut_program *p = round->document.program;
     assert_true(p->tensors[0].caller_owned && p->tensors[1].caller_owned);
-    assert_int_equal(tvm_bytes_now(round), 192); /* what the file says of itself */
+    assert_int_equal(tvm_bytes_now(round), 192); /* by the file itself */
     assert_int_equal(p->ops[1].n_in_place, 1);
     assert_int_equal(p->ops[1].in_place[0].input, 0);
     arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
-/* Of int4 each element takes a byte, and of int8x4 four: the runtime packs lanes only. What
- * lies in a texture is left there. */
+/* Of int4 each element takes a byte, and of int8x4 four: the runtime packs lanes only. Values in a
+ * texture are left there. */
 TEST(devices_have_memories_of_their_own) {
     bytes file = read_bytes(GRAPH("devices"));
     arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
@@ -139,7 +139,7 @@ TEST(a_graph_is_told_from_other_json) {
     }
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static char *with_change(const char *text, const char *from, const char *to) {
     const char *at = strstr(text, from);
@@ -228,7 +228,7 @@ TEST(a_symbol_file_is_told_what_it_lacks) {
     free(text);
 }
 
-/* Nothing is made for what is only claimed. */
+/* Nothing is made for counts that are only claimed. */
 TEST(claims_cost_no_memory) {
     const char *const text =
         "{\"nodes\": [{\"op\": \"tvm_op\", \"attrs\": {\"num_outputs\": \"4294967294\"}}],\n"
@@ -246,9 +246,9 @@ TEST(claims_cost_no_memory) {
 
 /* ---- the corpus ---- */
 
-/* What an independent model makes of them: the sum of blocks now, and the smallest that any of
- * four ways of placing at offsets comes to, with sizes rounded up to 64. The second column is
- * what whole blocks need at least, as found and proven here. */
+/* An independent model's figures for them: the sum of blocks now, and the smallest that any of four
+ * ways of placing at offsets comes to, with sizes rounded up to 64. The second column is the least
+ * that whole blocks need, as found and proven here. */
 static const struct {
     const char *name;
     uint64_t now, tokens, offsets;

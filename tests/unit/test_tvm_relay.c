@@ -1,5 +1,5 @@
 /* Programs as graph compilers see them, planned in storage tokens: lets, tuples, calls, and
- * what such compilers refuse. All are handed over as program JSON. */
+ * programs that such compilers refuse. All are handed over as program JSON. */
 #include "support/test.h"
 
 #include <arenaut/pass.h>
@@ -108,8 +108,8 @@ TEST(constants_have_no_token_and_results_keep_theirs) {
         "{\"inputs\": [\"w\"], \"outputs\": [\"a\"]}, {\"inputs\": [\"w\"], \"outputs\": [\"b\"]},"
         "{\"inputs\": [\"w\"], \"outputs\": [\"c\"]}]"));
     assert_int_equal(token_of(&s, "w"), ARENAUT_NONE);
-    assert_int_equal(token_of(&s, "a"), 0); /* nobody reads it, but it is a result */
-    assert_int_equal(token_of(&s, "b"), 1); /* nobody reads it, and it is none: free at once */
+    assert_int_equal(token_of(&s, "a"), 0); /* it has no reader, but it is a result */
+    assert_int_equal(token_of(&s, "b"), 1); /* it has no reader, and it is none: free at once */
     assert_int_equal(token_of(&s, "c"), 1);
     free_stages(&s, NULL);
 }
@@ -149,7 +149,8 @@ TEST(results_ask_in_the_order_of_the_outputs) {
     free_stages(&s, NULL);
 }
 
-/* What a runtime is given before it runs, and what it keeps between runs, must lie still. */
+/* Tensors that a runtime is given before it runs, and those that it keeps between runs, must lie
+ * still. */
 TEST(arguments_and_state_share_their_tokens_with_nobody) {
     static const char text[] = PROGRAM(
         VALUE("x") "," VALUE("a") "," VALUE(
@@ -203,7 +204,7 @@ TEST(elements_take_whole_bytes_and_may_have_lanes) {
                       ARENAUT_BAD_INPUT, "65535");
 }
 
-/* What the called function needs inside is its own affair. */
+/* The inner needs of the called function are its own affair. */
 TEST(functions_are_not_entered) {
     static const char text[] = PROGRAM(
         VALUE("x") "," VALUE("y") "," VALUE("in") "," VALUE("t") "," VALUE("out"),
@@ -305,7 +306,7 @@ TEST(wrong_tuples_are_named) {
                    "op 'wide': 'b' of 8 bytes cannot stand for 'a' of 4");
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(branches_are_refused) {
     static const char text[] = PROGRAM(

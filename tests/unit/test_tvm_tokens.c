@@ -1,6 +1,6 @@
-/* Memory in whole blocks: TVM Relay's planner, held to what it was published to do and to what
- * an independent model of it came to on real graphs; and the planner that does better, held to
- * a search through all packings. */
+/* Memory in whole blocks: TVM Relay's planner, held to its published behaviour and to an
+ * independent model of it on real graphs; and the planner that does better, held to a search
+ * through all packings. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -168,7 +168,7 @@ TEST(of_equal_blocks_the_first_one_that_became_free_is_taken) {
     assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 8, 0));
 }
 
-/* A block counts with what it has grown to, not with what its last buffer took. */
+/* A block counts with the size that it has grown to, not with the size of its last buffer. */
 TEST(a_block_keeps_the_size_that_it_has_grown_to) {
     const box boxes[] = {{64, 0, 1}, {8, 1, 2}, {64, 2, 3}};
     assert_token_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 0, 0));
@@ -228,7 +228,7 @@ TEST(arguments_and_state_are_never_reallocated) {
     }
 }
 
-/* ---- what it refuses ---- */
+/* ---- refusals ---- */
 
 TEST(branches_and_symbolic_sizes_are_refused) {
     const box boxes[] = {{8, 0, 1}};

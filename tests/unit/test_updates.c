@@ -1,4 +1,5 @@
-/* Ops that update their operands: what they may not write over is named, whatever the plan. */
+/* Ops that update their operands: tensors that they may not write over are named, under any
+ * plan. */
 #include "support/test.h"
 
 #include <arenaut/lowering.h>
@@ -49,7 +50,7 @@ TEST(constants_are_written_by_nobody) {
     arenaut_program *p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(W));
     assert_said(p, false, ON_CONSTANT);
-    /* By what is returned as itself, by a pair, and through a view. */
+    /* By a result that is returned as itself, by a pair, and through a view. */
     p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X, W), OUT(W));
     assert_said(p, false, ON_CONSTANT);
@@ -90,7 +91,7 @@ TEST(preserved_inputs_are_written_by_nobody) {
     assert_said(p, false, "");
 }
 
-/* ---- what updates return ---- */
+/* ---- results of updates ---- */
 
 #define FLOATS(name) "{\"name\":\"" name "\",\"dims\":[4],\"dtype\":\"float32\"}"
 

@@ -1,6 +1,6 @@
 /* write-back: many states change at once in the graph, and the copies that change them come one
- * after another. What a planned program leaves in its arena is held against what the graph
- * means, and programs that copy in a wrong order are refused by the replay. */
+ * after another. The arena of a planned program at the end is held against the meaning of the
+ * graph, and programs that copy in a wrong order are refused by the replay. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void apply(arenaut_program *p, const char *selection) {
 }
 
 /* Some states, an input, values computed from all of them, and new values of any kind: other
- * states, the input, what is computed, views of states. */
+ * states, the input, computed values, views of states. */
 static arenaut_program *random_graph(rng *r) {
     arenaut_program *p = begin();
     arenaut_binding bindings[8];
@@ -96,7 +96,7 @@ static arenaut_program *random_graph(rng *r) {
     return p;
 }
 
-/* ---- what it means: every value is a number ---- */
+/* ---- its meaning: every value is a number ---- */
 
 typedef struct meaning {
     uint64_t value[MAX_TENSORS], next[MAX_TENSORS], result[4];
@@ -128,7 +128,7 @@ static void evaluate(const arenaut_program *p, meaning *m, int call) {
     memcpy(m->value, m->next, sizeof m->value);
 }
 
-/* ---- what it does: the planned program, in its arena ---- */
+/* ---- its effect: the planned program, in its arena ---- */
 
 typedef struct machine {
     const arenaut_program *p;
@@ -237,9 +237,9 @@ TEST(random_changes_of_state_are_what_the_graph_means) {
     }
 }
 
-/* ---- what the copies are ---- */
+/* ---- the copies ---- */
 
-/* "s1<-s0 s0<-t3": the copies and what is saved, by name. */
+/* "s1<-s0 s0<-t3": the copies and the saved values, by name. */
 static void expect_copies(const arenaut_program *p, const char *expected) {
     char text[400] = "";
     for (uint32_t i = 0; i < p->n_ops; i++) {
@@ -253,7 +253,7 @@ static void expect_copies(const arenaut_program *p, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-/* What the graphs below begin with: three states and an input. */
+/* The graphs below begin with these: three states and an input. */
 enum { D0, D1, D2, X };
 
 static arenaut_program *with_states(arenaut_program *p) {
@@ -297,7 +297,7 @@ TEST(states_that_change_places_take_one_more) {
 TEST(the_old_value_may_be_a_result) {
     const arenaut_binding one[] = {MUTATES(X, D0)};
     expect(one, 1, D0, "s0.old<-s0 s0<-t3");
-    /* What is saved for the caller serves the circle, too. */
+    /* A value that is saved for the caller serves the circle, too. */
     const arenaut_binding swap[] = {MUTATES(D1, D0), MUTATES(D0, D1)};
     expect(swap, 2, D0, "s0.old<-s0 s0<-s1 s1<-s0.old");
 }
@@ -319,7 +319,7 @@ TEST(two_new_values_of_one_state_are_refused) {
     arn_program_free(p);
 }
 
-/* ---- what the replay says of programs that get it wrong ---- */
+/* ---- wrong programs in the replay ---- */
 
 static void copy_to(arenaut_program *p, uint32_t target, uint32_t value) {
     ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(target, value));
@@ -382,22 +382,23 @@ TEST(an_old_value_cannot_be_returned_from_what_is_overwritten) {
 }
 
 TEST(a_new_value_has_to_get_there) {
-    for (int way = 0; way < 4; way++) {
+    for (int variant = 0; variant < 4; variant++) {
         arenaut_program *p = begin_with_states();
         arenaut_finding finding;
         const uint32_t saved = add(p, ARENAUT_INTERMEDIATE);
         const arenaut_binding one[] = {MUTATED(X, D0)};
         ADD_OP(p, .name = "aten::clone", IN(X), OUT(saved));
-        if (way == 1) copy_to(p, D0, D1);
-        if (way >= 2) copy_to(p, D0, way == 2 ? saved : X);
+        if (variant == 1) copy_to(p, D0, D1);
+        if (variant >= 2) copy_to(p, D0, variant == 2 ? saved : X);
         SET_IO(p, 0, LIST(X), LIST(saved));
         bind(p, one, 1);
-        assert_int_equal(replay(p, &finding), way < 2 ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
+        assert_int_equal(replay(p, &finding), variant < 2 ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
         arn_program_free(p);
     }
 }
 
-/* What is stored went through an op first: the dialect says whether it is the same value still. */
+/* The stored value went through an op first: the dialect says whether it is the same value
+ * still. */
 TEST(a_copy_is_what_the_dialect_says_is_one) {
     static const struct {
         const char *dialect, *op;
@@ -433,7 +434,7 @@ TEST(a_copy_is_what_the_dialect_says_is_one) {
     }
 }
 
-/* An update in place, and somebody who wants the state as it was. */
+/* An update in place, and a reader of the state as it was. */
 TEST(what_was_updated_in_place_is_no_more) {
     for (int wrong = 0; wrong < 2; wrong++) {
         arenaut_program *p = begin_with_states();

@@ -1,5 +1,5 @@
 /* XLA's dumps: buffers, lives and places of real ones (tests/models/make_xla.py), odd ones that are
- * written here field by field, and what is refused. */
+ * written here field by field, and refusals. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static wire dump_of(wire *assignment) {
 /* Where a value lies: id, offset, bytes. */
 typedef uint64_t laid[3];
 
-/* One allocation, with these values in it. The first is what instruction 7 makes. */
+/* One allocation, with these values in it. The first is made by instruction 7. */
 static wire assignment_of(uint64_t index, uint64_t size, const laid *values, size_t n) {
     wire assignment = {0}, allocation = allocation_of(index, size, 0);
     for (size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static wire assignment_of(uint64_t index, uint64_t size, const laid *values, siz
 
 static wire two_values(void) { return ASSIGNMENT(3, 96, {1, 0, 64}, {2, 64, 32}); }
 
-/* What the simulator did: kind, value, and the value whose place it takes. */
+/* Moves of the simulator: kind, value, and the value whose place it takes. */
 typedef uint64_t event[3];
 
 static void add_trace(wire *assignment, const event *events, size_t n) {
@@ -162,7 +162,7 @@ static void assert_given_stands(const arenaut_document *document) {
                      ARENAUT_OK);
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 TEST(buffers_live_from_their_allocation_to_their_release) {
     wire assignment = two_values();
@@ -174,7 +174,7 @@ TEST(buffers_live_from_their_allocation_to_their_release) {
     assert_int_equal(arenaut_problem_lifetimes(p, 0)->end, 2);
     assert_int_equal(arenaut_problem_lifetimes(p, 1)->first, 1);
     assert_int_equal(arenaut_problem_lifetimes(p, 1)->end, 3);
-    assert_int_equal(arenaut_problem_align(p, 0), 64); /* what all offsets are multiples of */
+    assert_int_equal(arenaut_problem_align(p, 0), 64); /* all offsets are multiples of this */
     assert_string_equal(p->pool[0].name, "temp");
     assert_string_equal(p->name[0], "multiply.1");
     assert_string_equal(p->op[1], "add");
@@ -297,7 +297,7 @@ TEST(older_dumps_name_instructions_in_their_places) {
     wire_text(&place, LOCATION_INSTRUCTION_NAME, "while.3");
     wire_bytes(&place, LOCATION_SHAPE_INDEX, "\1\0", 2);
     wire_message(&value, VALUE_DEFINED_AT, &place);
-    wire_number(&value, 99, 1); /* a field that nobody knows */
+    wire_number(&value, 99, 1); /* an unknown field */
     wire_message(&assignment, ASSIGNMENT_VALUE, &value);
     assign(&allocation, 1, 0, 64);
     wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
@@ -314,7 +314,7 @@ TEST(a_program_without_buffers_is_a_problem_without_any) {
     arenaut_document_free(&document);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(a_dump_without_a_buffer_assignment_is_refused) {
     wire dump = {0}, module = module_of_two();
@@ -449,7 +449,7 @@ TEST(what_xla_did_of_real_programs_passes_the_checker) {
     }
 }
 
-/* A plan of XLA's that somebody spoilt is found out. */
+/* A plan of XLA's that was spoilt is found out. */
 TEST(a_wrong_offset_in_a_dump_is_found) {
     wire assignment = ASSIGNMENT(3, 96, {1, 0, 64}, {2, 32, 32});
     ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_ALLOC, 2}, {EVENT_FREE, 1}, {EVENT_FREE, 2});

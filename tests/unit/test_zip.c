@@ -127,10 +127,10 @@ static arenaut_status replace(const bytes *b, size_t index, const char *text, by
     return st;
 }
 
-/* What comes out is what an archiver would have written. */
+/* The output is as an archiver would have written it. */
 TEST(an_entry_gets_other_bytes_of_any_length) {
     static const char *const texts[] = {"12345", "", "1", "more than it was, by some bytes"};
-    for (unsigned way = 0; way < ZIP_VARIANTS; way++) {
+    for (unsigned variant = 0; variant < ZIP_VARIANTS; variant++) {
         for (size_t i = 0; i < COUNT_OF(parts) * COUNT_OF(texts); i++) {
             const size_t index = i / COUNT_OF(texts);
             const char *text = texts[i % COUNT_OF(texts)];
@@ -138,7 +138,7 @@ TEST(an_entry_gets_other_bytes_of_any_length) {
             memcpy(changed, parts, sizeof parts);
             changed[index].data = text;
             changed[index].size = strlen(text);
-            bytes b = zip_with(parts, 3, way), expected = zip_with(changed, 3, way), out;
+            bytes b = zip_with(parts, 3, variant), expected = zip_with(changed, 3, variant), out;
             arenaut_error err = {0};
             assert_ok(replace(&b, index, text, &out, &err), err);
             assert_int_equal(out.size, expected.size);
@@ -153,7 +153,7 @@ TEST(an_entry_gets_other_bytes_of_any_length) {
 /* An archive of parts[0] alone, as above; with a second entry, of the place that is given. */
 TEST(what_says_something_else_is_not_replaced) {
     static const struct {
-        unsigned way;
+        unsigned variant;
         size_t at;
         uint8_t value;
         const char *part;
@@ -169,7 +169,7 @@ TEST(what_says_something_else_is_not_replaced) {
          "the record behind the bytes of 'a/first' does not agree"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        bytes b = zip_with(parts, 1, cases[i].way), out;
+        bytes b = zip_with(parts, 1, cases[i].variant), out;
         arenaut_error err = {0};
         b.data[cases[i].at] = cases[i].value;
         assert_int_equal(replace(&b, 0, "longer than it was", &out, &err), ARENAUT_BAD_INPUT);
@@ -210,8 +210,8 @@ TEST(numbers_that_have_no_room_are_refused) {
 }
 
 TEST(replacing_in_damaged_archives_is_survived) {
-    for (unsigned way = 0; way < ZIP_VARIANTS; way++) {
-        bytes b = zip_with(parts, 3, way), out;
+    for (unsigned variant = 0; variant < ZIP_VARIANTS; variant++) {
+        bytes b = zip_with(parts, 3, variant), out;
         for (size_t i = 0; i < 8 * b.size; i++) {
             arn_zip zip;
             arn_zip_entry entry;
