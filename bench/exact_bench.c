@@ -14,6 +14,7 @@
 #include <arenaut/format.h>
 #include <arenaut/planner.h>
 
+#include "load_file.h"
 #include "planners/exact/exact.h"
 
 typedef struct options {
@@ -25,20 +26,6 @@ static double cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static uint8_t *read_whole(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    uint8_t *bytes = NULL;
-    if (fseek(file, 0, SEEK_END) == 0) {
-        const long end = ftell(file);
-        rewind(file);
-        bytes = end >= 0 ? malloc((size_t)end + 1) : NULL;
-        *size = bytes ? fread(bytes, 1, (size_t)end, file) : 0;
-    }
-    fclose(file);
-    return bytes;
 }
 
 typedef struct watch {
@@ -115,7 +102,7 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
 
 static bool run_file(const char *path, const options *o) {
     size_t size = 0;
-    uint8_t *bytes = read_whole(path, &size);
+    uint8_t *bytes = load_file(path, &size);
     arenaut_document document;
     arenaut_error err = {.msg = "cannot be read"};
     bool right = bytes && arenaut_read(bytes, size, arenaut_format_find("csv"), NULL, NULL,

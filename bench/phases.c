@@ -13,6 +13,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "load_file.h"
+
 static const struct {
     const char *name;
     arenaut_stage stage;
@@ -43,20 +45,6 @@ static void on_stage(void *context, arenaut_stage stage) {
     w->began = now;
 }
 
-static unsigned char *load(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) return NULL;
-    *size = (size_t)ftell(file);
-    unsigned char *data = malloc(*size + 1);
-    rewind(file);
-    if (data && fread(data, 1, *size, file) != *size) {
-        free(data);
-        data = NULL;
-    }
-    fclose(file);
-    return data;
-}
-
 /* All but the baseline, which is not measured. */
 static arenaut_status run(const unsigned char *data, size_t size, watch *w, arenaut_pipeline **p,
                           arenaut_error *err) {
@@ -80,7 +68,7 @@ int main(int argc, char **argv) {
     static double us[N_PHASES][MOST_RUNS];
     int runs = argc > 2 ? atoi(argv[2]) : 21;
     size_t size = 0;
-    unsigned char *data = argc > 1 ? load(argv[1], &size) : NULL;
+    unsigned char *data = argc > 1 ? load_file(argv[1], &size) : NULL;
     if (!data) {
         fprintf(stderr, "usage: phases FILE [RUNS], with a file that can be read\n");
         return 2;

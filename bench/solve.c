@@ -18,6 +18,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "load_file.h"
+
 typedef struct cpu_time {
     double user, all;
 } cpu_time;
@@ -79,24 +81,10 @@ static arenaut_verdict on_progress(void *context, const arenaut_progress *progre
     return w->ends > 0 && wall_now() > w->ends ? ARENAUT_OUT_OF_TIME : ARENAUT_GO_ON;
 }
 
-static uint8_t *load(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = NULL;
-    if (!file) return NULL;
-    if (fseek(file, 0, SEEK_END) == 0) {
-        const long end = ftell(file);
-        rewind(file);
-        bytes = end >= 0 ? malloc((size_t)end + 1) : NULL;
-        *size = bytes ? fread(bytes, 1, (size_t)end, file) : 0;
-    }
-    fclose(file);
-    return bytes;
-}
-
 static arenaut_status read_problem(const char *path, arenaut_document *document,
                                    arenaut_error *err) {
     size_t size = 0;
-    uint8_t *bytes = load(path, &size);
+    uint8_t *bytes = load_file(path, &size);
     if (!bytes) {
         snprintf(err->msg, sizeof err->msg, "cannot be read");
         return ARENAUT_BAD_INPUT;

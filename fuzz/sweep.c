@@ -6,27 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../bench/load_file.h"
 #include "support/sweep.h"
-
-static uint8_t *load(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) return NULL;
-    *size = (size_t)ftell(file);
-    uint8_t *data = malloc(*size + 1);
-    rewind(file);
-    if (data && fread(data, 1, *size, file) != *size) {
-        free(data);
-        data = NULL;
-    }
-    fclose(file);
-    return data;
-}
 
 int main(int argc, char **argv) {
     enum { PLACES = 20000 };
     for (int i = 1; i < argc; i++) {
         size_t size = 0;
-        uint8_t *data = load(argv[i], &size);
+        uint8_t *data = load_file(argv[i], &size);
         if (!data) {
             perror(argv[i]);
             return 4;

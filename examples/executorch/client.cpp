@@ -27,6 +27,8 @@
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_memory.h>
 
+#include "require.hpp"
+
 using namespace executorch::runtime;
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
@@ -34,31 +36,14 @@ using executorch::aten::TensorImpl;
 using executorch::extension::FileDataLoader;
 using executorch::extension::MallocMemoryAllocator;
 
-namespace {
-
-[[noreturn]] void die(const std::string &what) {
-    std::fprintf(stderr, "client: %s\n", what.c_str());
-    std::exit(3);
-}
-
-void require(Error error, const char *what) {
-    if (error != Error::Ok) {
-        die(std::string(what) + ": error " + std::to_string(static_cast<int>(error)));
-    }
-}
-
-template <typename T>
-T require(Result<T> &&result, const char *what) {
-    require(result.error(), what);
-    return std::move(result.get());
-}
-
-void require(arenaut_status status, const arenaut_fault &fault) {
+static void require(arenaut_status status, const arenaut_fault &fault) {
     if (status != ARENAUT_OK) {
         char text[160];
         die(arenaut_fault_text(&fault, text, sizeof text));
     }
 }
+
+namespace {
 
 // ExecuTorch's interface to a device, served by the allocator that is registered with us.
 class Bridge final : public DeviceAllocator {

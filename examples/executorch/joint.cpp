@@ -28,6 +28,8 @@
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
 
+#include "require.hpp"
+
 using namespace executorch::runtime;
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
@@ -36,23 +38,6 @@ using executorch::extension::FileDataLoader;
 using executorch::extension::MallocMemoryAllocator;
 
 namespace {
-
-[[noreturn]] void die(const std::string &what) {
-    std::fprintf(stderr, "joint: %s\n", what.c_str());
-    std::exit(3);
-}
-
-void require(Error error, const std::string &what) {
-    if (error != Error::Ok) {
-        die(what + ": error " + std::to_string(static_cast<int>(error)));
-    }
-}
-
-template <typename T>
-T require(Result<T> &&result, const std::string &what) {
-    require(result.error(), what);
-    return std::move(result.get());
-}
 
 // One block for each memory, zero at first, which all methods get.
 class Memories {

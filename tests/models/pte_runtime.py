@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 RUNNER = ROOT / "tests" / "runner"
 BUILD = ROOT / "build" / "runner"
+REQUIRE = ROOT / "examples" / "executorch" / "require.hpp"
 
 # Two fills: what is read before it was written differs between them. 0xcd makes large floats.
 FILLS = ("cd", "11")
@@ -29,7 +30,7 @@ def wheel():
 def build(name, folder=RUNNER, *more):
     """Builds FOLDER/NAME.cpp against the wheel, and against `more` if there is any."""
     source, program, libraries = folder / f"{name}.cpp", BUILD / name, wheel() / "lib"
-    if not newer(program, source, libraries / "libexecutorch.so"):
+    if not newer(program, source, REQUIRE, libraries / "libexecutorch.so"):
         BUILD.mkdir(parents=True, exist_ok=True)
         headers = wheel() / "include"
         subprocess.run(

@@ -5,16 +5,20 @@ import json
 import os
 import random
 import subprocess
+import sys
 from collections import Counter
 
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
 
 from exported_graphs import model_of, nodes_of, run, save  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "bench"))
+from tiling_models import Rrdb, UNet  # noqa: E402
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 NETS = 12
@@ -45,68 +49,6 @@ def bits(results):
 # ---- known nets ----
 
 
-class Block(nn.Module):
-    def __init__(self, before, after):
-        super().__init__()
-        self.parts = nn.Sequential(nn.Conv2d(before, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU(),
-                                   nn.Conv2d(after, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU())
-
-    def forward(self, x):
-        return self.parts(x)
-
-
-class UNet(nn.Module):
-    """Ronneberger et al. 2015, padded."""
-
-    def __init__(self, width, depth):
-        super().__init__()
-        widths = [width << level for level in range(depth + 1)]
-        self.down = nn.ModuleList(Block(a, b) for a, b in zip([3, *widths], widths))
-        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
-        self.join = nn.ModuleList(Block(2 * a, a) for a in widths[:-1])
-        self.last = nn.Conv2d(width, 2, 1)
-
-    def forward(self, x):
-        kept = [self.down[0](x)]
-        for down in self.down[1:]:
-            kept.append(down(functional.max_pool2d(kept[-1], 2)))
-        x = kept.pop()
-        for up, join in zip(reversed(self.up), reversed(self.join)):
-            x = join(torch.cat([kept.pop(), up(x)], 1))
-        return self.last(x)
-
-
-class Dense(nn.Module):
-    """Five convolutions, each of all before it, and a scaled residual sum."""
-
-    def __init__(self, width, growth):
-        super().__init__()
-        self.convs = nn.ModuleList(nn.Conv2d(width + k * growth, growth if k < 4 else width, 3, 1, 1) for k in range(5))
-
-    def forward(self, x):
-        kept = [x]
-        for conv in self.convs[:4]:
-            kept.append(functional.leaky_relu(conv(torch.cat(kept, 1)), 0.2))
-        return x + 0.2 * self.convs[4](torch.cat(kept, 1))
-
-
-class Rrdb(nn.Module):
-    """Wang et al. 2018 (ESRGAN): four times as large, by nearest neighbours."""
-
-    def __init__(self, width, growth, blocks):
-        super().__init__()
-        self.first, self.last = nn.Conv2d(3, width, 3, 1, 1), nn.Conv2d(width, 3, 3, 1, 1)
-        self.body = nn.Sequential(*(Dense(width, growth) for _ in range(blocks)), nn.Conv2d(width, width, 3, 1, 1))
-        self.up = nn.ModuleList(nn.Conv2d(width, width, 3, 1, 1) for _ in range(3))
-
-    def forward(self, x):
-        x = self.first(x)
-        x = x + self.body(x)
-        for up in self.up[:2]:
-            x = functional.leaky_relu(up(functional.interpolate(x, scale_factor=2)), 0.2)
-        return self.last(functional.leaky_relu(self.up[2](x), 0.2))
-
-
 def settle(module):
     """Statistics of batch norms that are not trivial."""
     for part in module.modules():
@@ -118,7 +60,7 @@ def settle(module):
 
 KNOWN = {
     # Bytes alive at most, at most so many in tiles.
-    "unet": (lambda: UNet(16, 3), (1, 3, 256, 256), 16 << 20, 0.55),
+    "unet": (lambda: UNet(False, 16, 3), (1, 3, 256, 256), 16 << 20, 0.55),
     "rrdb": (lambda: Rrdb(32, 16, 2), (1, 3, 48, 48), 9 << 20, 0.45),
 }
 
@@ -142,7 +84,7 @@ def test_known_nets_need_less(tmp_path, name):
 def test_what_was_planned_is_what_is_alive(tmp_path):
     """To a twentieth: PyTorch keeps what the plan keeps; the caller owns the input."""
     path, output, args = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2", (torch.randn(1, 3, 256, 256),)
-    save_module(UNet(16, 3), args, path)
+    save_module(UNet(False, 16, 3), args, path)
     done = plan(path, output, "on", "--json")
     assert done.returncode == 0, done.stderr
     planned, inputs = json.loads(done.stdout)["result"]["arena"], args[0].nbytes
@@ -277,7 +219,7 @@ def test_what_updates_in_place_is_not_split(tmp_path):
 def test_a_written_file_names_what_pytorch_has(tmp_path):
     """Nothing but stock operators, and each text of the file that is no node or value as it was."""
     path, output = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2"
-    save_module(UNet(16, 2), (torch.randn(1, 3, 128, 128),), path)
+    save_module(UNet(False, 16, 2), (torch.randn(1, 3, 128, 128),), path)
     done = plan(path, output)
     assert done.returncode == 0, done.stderr
     old, new = model_of(path), model_of(output)

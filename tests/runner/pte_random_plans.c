@@ -11,23 +11,11 @@
 
 #include <arenaut/arenaut.h>
 
+#include "../../bench/load_file.h"
+
 static void die(const char *what, arenaut_status status, const arenaut_error *err) {
     fprintf(stderr, "pte_random_plans: %s: %s: %s\n", what, arenaut_status_text(status), err->msg);
     exit(3);
-}
-
-static unsigned char *load(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) return NULL;
-    *size = (size_t)ftell(file);
-    unsigned char *data = malloc(*size + 1);
-    rewind(file);
-    if (data && fread(data, 1, *size, file) != *size) {
-        free(data);
-        data = NULL;
-    }
-    fclose(file);
-    return data;
 }
 
 static uint32_t next_random(uint64_t *state) {
@@ -144,7 +132,7 @@ static void write_plan(const arenaut_pipeline *p, const char *path) {
 
 int main(int argc, char **argv) {
     arenaut_pipeline_file file = {argc == 4 ? argv[1] : "", NULL, 0};
-    unsigned char *data = argc == 4 ? load(argv[1], &file.size) : NULL;
+    unsigned char *data = argc == 4 ? load_file(argv[1], &file.size) : NULL;
     if (!data) {
         fprintf(stderr, "usage: pte_random_plans MODEL COUNT PREFIX\n");
         return 2;

@@ -30,6 +30,8 @@
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
 
+#include "../../examples/executorch/require.hpp"
+
 using namespace executorch::runtime;
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
@@ -44,23 +46,6 @@ namespace {
 constexpr size_t kGuard = 256;
 // Inputs that are whole numbers are words and places in a cache: small.
 constexpr int kIntegers = 4;
-
-[[noreturn]] void die(const std::string &what) {
-    std::fprintf(stderr, "pte_run: %s\n", what.c_str());
-    std::exit(3);
-}
-
-void require(Error error, const std::string &what) {
-    if (error != Error::Ok) {
-        die(what + ": error " + std::to_string(static_cast<int>(error)));
-    }
-}
-
-template <typename T>
-T require(Result<T> &&result, const std::string &what) {
-    require(result.error(), what);
-    return std::move(result.get());
-}
 
 uint64_t fingerprint(const void *data, size_t size, uint64_t hash = 14695981039346656037u) {
     for (size_t i = 0; i < size; i++) {

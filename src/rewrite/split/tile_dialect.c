@@ -291,7 +291,11 @@ bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
            is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
 }
 
-uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op, bool transposed) {
+uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op,
+                            const arn_op_row *row) {
+    if (!row || row->window != ARN_WINDOW_WEIGHTS) return 0;
+    const bool transposed = row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
+                            arn_tile_number(op, "transposed", 0) == 1;
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     if (!image || !weights || weights->rank < 2 || weights->unsized || op->n_outputs == 0 ||

@@ -140,7 +140,10 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
 
-/* Multiplications of a convolution or a transposed one, by its weights; 0 if they are unknown. */
-uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op, bool transposed);
+/* Multiplications of an operator of this row, by its weights; 0 if it has none, or they are
+ * unknown.
+ */
+uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op,
+                            const arn_op_row *row);
 
 #endif

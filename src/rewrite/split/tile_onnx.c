@@ -343,11 +343,8 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {
     const arenaut_op *it = &graph->program->ops[op];
-    const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, it->name);
-    const bool multiplies = row && row->window == ARN_WINDOW_WEIGHTS;
     if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
-    const bool transposed = row && row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION;
-    graph->macs[op] = multiplies ? arn_tile_nchw_macs(graph, it, transposed) : 0;
+    graph->macs[op] = arn_tile_nchw_macs(graph, it, arn_op_row_find(ARN_OPS_ONNX, it->name));
 }
 
 static const char *refuse(const arenaut_program *program) {
