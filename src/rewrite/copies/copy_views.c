@@ -117,7 +117,8 @@ arenaut_status arn_copy_views(arenaut_program *program, const uint32_t *ops, uin
     return ARENAUT_OK;
 }
 
-/* ---- the transform: candidates are found together with schedules (order/form_search.c) ---- */
+/* ---- the transform: candidates are found together with schedules (order/reorder_transform.c) ----
+ */
 
 static arn_request requested(const arenaut_pipeline_options *options, arn_candidate *given) {
     given->copying = options->copying;

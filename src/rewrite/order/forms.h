@@ -3,11 +3,9 @@
 #ifndef ARN_REWRITE_ORDER_FORMS_H
 #define ARN_REWRITE_ORDER_FORMS_H
 
+#include "rewrite/order/program_order.h"
 #include "rewrite/transform.h"
 
-#include "rewrite/order/program_order.h"
-
-/* checked_schedule.c */
 /* The scheduling problems of a lowered trial; the caller's, to be released. */
 arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_program_order **problem,
                                        arenaut_error *err);
@@ -37,7 +35,6 @@ typedef struct arn_form_choices {
     arn_copies copies;
 } arn_form_choices;
 
-/* form_choices.c */
 /* Finds them; the lists are the region's. */
 arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn_region *region,
                               arn_form_choices *choices, arenaut_error *err);
@@ -45,26 +42,5 @@ arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn
 arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
                                const arn_form_choices *choices, arenaut_ordering *bound,
                                arenaut_error *err);
-
-/* A schedule to be tried, in these forms. */
-typedef struct arn_scheduled {
-    arn_candidate candidate;
-    uint64_t peak; /* of live bytes */
-} arn_scheduled;
-
-/* The candidates that were found, and bounds. */
-typedef struct arn_form_search {
-    arn_search *search;
-    arn_form_choices choices;
-    arn_scheduled *list;
-    uint32_t n, capacity;
-    arenaut_ordering known;
-} arn_form_search;
-
-/* form_search.c */
-/* The number of joins and views to choose from. */
-uint32_t arn_count_forms(const arn_form_search *search);
-/* Finds schedules in the given forms, and in others that may be better; and a bound of all. */
-arenaut_status arn_search_forms(arn_form_search *search, arenaut_error *err);
 
 #endif

@@ -245,17 +245,12 @@ arn_search_result arn_schedule_search_window(arn_direction directions[2], uint64
 /* Effort spent on both directions. */
 uint64_t arn_schedule_spent(const arn_direction directions[2]);
 
-/* ---- heuristics (heuristics.c, tree_schedule.c) ---- */
+/* ---- heuristics (heuristics.c) ---- */
 
 /* Makes a schedule; `front` and `back` are empty states of the same problem in either direction,
  * and are left so. `ops` has room for all. False if there is no memory. */
 bool arn_schedule_by_heuristic(arenaut_order_heuristic heuristic, arn_schedule_state *front,
                                arn_schedule_state *back, uint32_t *ops);
-
-/* A schedule that is optimal if each result is read once. `wanted` gets the ops, each after its
- * operands that no earlier op reads; other dependences may be violated. False if there is no
- * memory. */
-bool arn_tree_schedule(const arn_schedule_graph *front, uint32_t *wanted);
 
 /* Hill climbing by minimum cuts: improves `ops` until its peak is `bound`, or nothing helps, or
  * this effort is spent. `front` and `cut` are of the same graph; `front` is left empty. False if
@@ -285,18 +280,5 @@ void arn_schedule_trim_near(arenaut_order *order);
 /* Moves ops towards the given order by swaps of neighbors that keep the peak. Leaves `front` empty.
  */
 void arn_schedule_settle(arn_schedule_state *front, uint64_t peak, uint32_t *ops);
-
-/* ---- proofs (schedule_proof.c) ---- */
-
-typedef struct arn_schedule_proof {
-    arenaut_order_line *lines;
-    uint32_t n, capacity;
-    arenaut_allocator allocator;
-} arn_schedule_proof;
-
-/* The proof of an exhausted search from directions[direction], whose nodes are visited again. False
- * if there is no memory. */
-bool arn_schedule_prove(arn_direction directions[2], uint32_t direction, arn_schedule_proof *proof);
-bool arn_schedule_prove_cut(arn_schedule_proof *proof, uint32_t op);
 
 #endif

@@ -1,5 +1,6 @@
 /* The tile groups that a caller asks for (arn_split): each checked, then the whole program in a
  * draft, and the program of that. O(ops of the new program × tiles). */
+#include "rewrite/split/tile_groups.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include "core/utf8.h"
 #include "ir/program.h"
 #include "rewrite/split/tile_cost.h"
-#include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 
 const char *arenaut_split_mode_name(arenaut_split_mode mode) {
