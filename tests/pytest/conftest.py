@@ -97,3 +97,16 @@ def arenaut_json(arenaut):
     """The JSON document that the command prints for these arguments."""
     return lambda *arguments, **options: json.loads(arenaut(*arguments, "--json",
                                                             **options).stdout)
+
+
+@pytest.fixture
+def reschedule(arenaut_json):
+    """Writes a model with its best schedule, which is proven → the schedule and the arena; None, None: no other needs less."""
+    def plan(path, output):
+        given = arenaut_json("plan", path)["result"]["arena"]
+        document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+        order, arena = document["order"], document["result"]["arena"]
+        assert order["proven"] and order["bound"] == order["best"] <= order["given"]
+        assert arena == given if order["ops"] is None else arena < given
+        return (order, arena) if order["ops"] is not None else (None, None)
+    return plan

@@ -27,20 +27,15 @@ def branches(seed, n_ops=14):
     return model.bytes()
 
 
-def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, tmp_path):
+def test_reordered_models_need_less_and_compute_the_same(arenaut, reschedule, tmp_path):
     reordered = 0
     for seed in range(20 * THOROUGH):
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.reordered.tflite"
         path.write_bytes(branches(seed))
-        given = arenaut_json("plan", path)["result"]["arena"]
-        document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
-        order = document["order"]
-        assert order["proven"] and order["bound"] == order["best"] <= order["given"]
-        if order["ops"] is None:
-            assert document["result"]["arena"] == given
+        order, _ = reschedule(path, output)
+        if order is None:
             continue
         reordered += 1
-        assert document["result"]["arena"] < given
         assert sorted(order["ops"]) == list(range(len(order["ops"])))
         assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
                                         runs=2) is None
