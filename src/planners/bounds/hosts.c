@@ -45,15 +45,12 @@ bool arn_hosts_find(const arenaut_problem *p, arn_region *region, arn_hosts *hos
     const arn_hosts none = {NULL, NULL, NULL, NULL, NULL};
     *hosts = none;
     if (!p->inside) return true;
-    hosts->root = arn_region_allocate(region, p->n_buffers, sizeof *hosts->root);
-    hosts->host = arn_region_allocate(region, p->n_buffers, sizeof *hosts->host);
-    hosts->delta = arn_region_allocate(region, p->n_buffers, sizeof *hosts->delta);
-    hosts->number = arn_region_allocate(region, p->n_buffers, sizeof *hosts->number);
-    hosts->family = arn_region_allocate(region, p->n_buffers, sizeof *hosts->family);
-    uint32_t *path = arn_region_allocate(region, p->n_buffers, sizeof *path);
-    uint32_t *order = arn_region_allocate(region, p->n_buffers, sizeof *order);
-    if (!hosts->root || !hosts->host || !hosts->delta || !hosts->number || !hosts->family ||
-        !path || !order) {
+    uint32_t *path, *order;
+    if (!ARN_REGION_ARRAYS(
+            region, ARN_ARRAY(hosts->root, p->n_buffers), ARN_ARRAY(hosts->host, p->n_buffers),
+            ARN_ARRAY(hosts->delta, p->n_buffers), ARN_ARRAY(hosts->number, p->n_buffers),
+            ARN_ARRAY(hosts->family, p->n_buffers), ARN_ARRAY(path, p->n_buffers),
+            ARN_ARRAY(order, p->n_buffers))) {
         return false;
     }
     uint32_t settled = 0;

@@ -63,10 +63,10 @@ arenaut_status arn_spill_new(const arenaut_problem *problem, const arenaut_alloc
     }
     s->n_leaves = 1;
     while (s->n_leaves < s->load.n) s->n_leaves *= 2;
-    s->group = arn_region_allocate(&s->region, problem->n_buffers, sizeof *s->group);
-    s->roots = arn_region_allocate(&s->region, problem->n_buffers, sizeof *s->roots);
-    s->peak = arn_region_allocate(&s->region, (size_t)s->n_leaves * 2, sizeof *s->peak);
-    if (!s->group || !s->roots || !s->peak || !arn_hosts_find(problem, &s->region, &s->hosts)) {
+    if (!ARN_REGION_ARRAYS(&s->region, ARN_ARRAY(s->group, problem->n_buffers),
+                           ARN_ARRAY(s->roots, problem->n_buffers),
+                           ARN_ARRAY(s->peak, (size_t)s->n_leaves * 2)) ||
+        !arn_hosts_find(problem, &s->region, &s->hosts)) {
         arn_spill_free(s);
         return arn_no_memory(err);
     }
@@ -278,16 +278,10 @@ static uint64_t add_up_steps(shares *x) {
 static bool make_shares(shares *x) {
     arn_region *region = x->region;
     const size_t n = (size_t)x->s->problem->n_buffers + 1;
-    x->rank = arn_region_allocate(region, n, sizeof *x->rank);
-    x->price = arn_region_allocate(region, n, sizeof *x->price);
-    x->bytes = arn_region_allocate(region, n, sizeof *x->bytes);
-    x->cost = arn_region_allocate(region, n, sizeof *x->cost);
-    x->best = arn_region_allocate(region, (size_t)x->s->load.n + 1, sizeof *x->best);
-    x->order = arn_region_allocate(region, n, sizeof *x->order);
-    x->scratch = arn_region_allocate(region, n, sizeof *x->scratch);
-    x->key = arn_region_allocate(region, n, sizeof *x->key);
-    return x->rank && x->price && x->bytes && x->cost && x->best && x->order && x->scratch &&
-           x->key;
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(x->rank, n), ARN_ARRAY(x->price, n),
+                             ARN_ARRAY(x->bytes, n), ARN_ARRAY(x->cost, n),
+                             ARN_ARRAY(x->best, (size_t)x->s->load.n + 1), ARN_ARRAY(x->order, n),
+                             ARN_ARRAY(x->scratch, n), ARN_ARRAY(x->key, n));
 }
 
 /* In a pool further on, a buffer has left all the pools before it, so that the costs of leaving

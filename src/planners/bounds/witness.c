@@ -137,15 +137,11 @@ static bool end_before(const void *context, uint32_t a, uint32_t b) {
 
 static bool rank_places(walk *w, arn_region *region) {
     const uint32_t n = w->n;
-    uint32_t *by_end = arn_region_allocate(region, n, sizeof *by_end);
-    uint32_t *scratch = arn_region_allocate(region, n, sizeof *scratch);
-    w->by_first = arn_region_allocate(region, n, sizeof *w->by_first);
-    w->first_rank = arn_region_allocate(region, n, sizeof *w->first_rank);
-    w->end_rank = arn_region_allocate(region, n, sizeof *w->end_rank);
-    w->begin_below = arn_region_allocate(region, n, sizeof *w->begin_below);
-    w->end_below = arn_region_allocate(region, n, sizeof *w->end_below);
-    if (!by_end || !scratch || !w->by_first || !w->first_rank || !w->end_rank || !w->begin_below ||
-        !w->end_below) {
+    uint32_t *by_end, *scratch;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(by_end, n), ARN_ARRAY(scratch, n),
+                           ARN_ARRAY(w->by_first, n), ARN_ARRAY(w->first_rank, n),
+                           ARN_ARRAY(w->end_rank, n), ARN_ARRAY(w->begin_below, n),
+                           ARN_ARRAY(w->end_below, n))) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) w->by_first[i] = by_end[i] = i;
@@ -172,12 +168,13 @@ static bool list_lives(walk *w, arn_region *region) {
     for (uint32_t i = 0; i < w->n; i++) {
         room += arenaut_problem_lifetime_count(p, w->place[i].buffer);
     }
-    uint64_t *key = arn_region_allocate(region, room, sizeof *key);
-    uint32_t *scratch = arn_region_allocate(region, room, sizeof *scratch);
-    w->lives = arn_region_allocate(region, room, sizeof *w->lives);
-    w->births = arn_region_allocate(region, room, sizeof *w->births);
-    w->deaths = arn_region_allocate(region, room, sizeof *w->deaths);
-    if (!key || !scratch || !w->lives || !w->births || !w->deaths) return false;
+    uint64_t *key;
+    uint32_t *scratch;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(key, room), ARN_ARRAY(scratch, room),
+                           ARN_ARRAY(w->lives, room), ARN_ARRAY(w->births, room),
+                           ARN_ARRAY(w->deaths, room))) {
+        return false;
+    }
     for (uint32_t i = 0; i < w->n; i++) {
         const uint32_t b = w->place[i].buffer;
         for (uint32_t k = 0; k < arenaut_problem_lifetime_count(p, b); k++) {
@@ -195,10 +192,10 @@ static bool list_lives(walk *w, arn_region *region) {
 
 static bool prepare(walk *w, arn_region *region) {
     const uint32_t n_buffers = w->problem->n_buffers;
-    w->at = arn_region_allocate(region, n_buffers, sizeof *w->at);
-    w->heirs = arn_region_allocate(region, n_buffers, sizeof *w->heirs);
-    w->alive = arn_region_allocate(region, w->n, sizeof *w->alive);
-    if (!w->at || !w->heirs || !w->alive) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->at, n_buffers), ARN_ARRAY(w->heirs, n_buffers),
+                           ARN_ARRAY(w->alive, w->n))) {
+        return false;
+    }
     for (uint32_t b = 0; b < n_buffers; b++) {
         w->at[b] = ARENAUT_NONE;
         w->heirs[b] = 0;

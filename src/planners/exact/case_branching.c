@@ -562,12 +562,13 @@ static bool begin(cases *x) {
     const uint32_t n = x->in->problem->n_buffers;
     const arn_cost bound = {x->in->spill_bound, x->in->bound};
     const assumption nothing = {ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 0, bound};
-    x->pair = arn_region_allocate(&x->region, n, sizeof *x->pair);
-    x->pool_of = arn_region_allocate(&x->region, n, sizeof *x->pool_of);
-    x->offset = arn_region_allocate(&x->region, n, sizeof *x->offset);
     x->limit = FIRST_LIMIT;
     x->bound = bound;
-    if (!x->pair || !x->pool_of || !x->offset || !add_case(x, &x->stack, nothing)) return false;
+    if (!ARN_REGION_ARRAYS(&x->region, ARN_ARRAY(x->pair, n), ARN_ARRAY(x->pool_of, n),
+                           ARN_ARRAY(x->offset, n)) ||
+        !add_case(x, &x->stack, nothing)) {
+        return false;
+    }
     if (chooses_pools(x->in)) return list_roots(x);
     x->first = arn_region_allocate(&x->region, n, sizeof *x->first);
     return x->first && first_case(x->in, &x->region, x->first);

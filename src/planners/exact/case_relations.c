@@ -69,11 +69,10 @@ uint32_t arn_exact_only_pool(const arenaut_problem *p, uint32_t b) {
 bool arn_exact_groups_make(const arn_exact_input *in, arn_region *region, arn_exact_groups *g) {
     const uint32_t n = in->problem->n_buffers;
     g->in = in;
-    g->root = arn_region_allocate(region, n, sizeof *g->root);
-    g->next = arn_region_allocate(region, n, sizeof *g->next);
-    g->size = arn_region_allocate(region, n, sizeof *g->size);
-    g->at = arn_region_allocate(region, n, sizeof *g->at);
-    if (!g->root || !g->next || !g->size || !g->at) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(g->root, n), ARN_ARRAY(g->next, n),
+                           ARN_ARRAY(g->size, n), ARN_ARRAY(g->at, n))) {
+        return false;
+    }
     if (!arn_hosts_find(in->problem, region, &g->hosts)) return false;
     for (uint32_t b = 0; b < n; b++) {
         g->next[b] = g->root[b] = b;
@@ -348,12 +347,10 @@ static bool find_lives(work *w) {
 static bool find_all(work *w) {
     arn_exact_relations *r = w->found;
     const uint32_t n = w->p->n_buffers;
-    r->root = arn_region_allocate(w->region, n, sizeof *r->root);
-    r->delta = arn_region_allocate(w->region, n, sizeof *r->delta);
-    r->fixed = arn_region_allocate(w->region, n, sizeof *r->fixed);
-    r->life_start = arn_region_allocate(w->region, (size_t)n + 1, sizeof *r->life_start);
-    return r->root && r->delta && r->fixed && r->life_start && find_groups(w) &&
-           count_from_lowest(w) && find_fixed(w) && find_contradictions(w) && find_lives(w);
+    return ARN_REGION_ARRAYS(w->region, ARN_ARRAY(r->root, n), ARN_ARRAY(r->delta, n),
+                             ARN_ARRAY(r->fixed, n), ARN_ARRAY(r->life_start, (size_t)n + 1)) &&
+           find_groups(w) && count_from_lowest(w) && find_fixed(w) && find_contradictions(w) &&
+           find_lives(w);
 }
 
 bool arn_exact_find_relations(const arn_exact_case *assumed, arn_region *region,

@@ -129,13 +129,11 @@ static arenaut_status keep_hints(const arn_exact_input *in, uint64_t *offset, ui
     hints x = {.in = in, .err = err};
     if (!in->problem->hint || in->arena > ARENAUT_SIZE_MAX / 2) return ARENAUT_OK;
     arn_region_init(&x.region, in->allocator);
-    uint32_t *order = arn_region_allocate(&x.region, n, 2 * sizeof *order);
-    x.place = arn_region_allocate(&x.region, n, sizeof *x.place);
-    x.offset = arn_region_allocate(&x.region, n, sizeof *x.offset);
-    x.pool_of = arn_region_allocate(&x.region, n, sizeof *x.pool_of);
-    x.listed = arn_region_allocate(&x.region, n, sizeof *x.listed);
     arenaut_status st = ARENAUT_OK;
-    if (order && x.place && x.offset && x.pool_of && x.listed) {
+    uint32_t *order;
+    if (ARN_REGION_ARRAYS(&x.region, ARN_ARRAY(order, 2 * (size_t)n), ARN_ARRAY(x.place, n),
+                          ARN_ARRAY(x.offset, n), ARN_ARRAY(x.pool_of, n),
+                          ARN_ARRAY(x.listed, n))) {
         choose(&x, order);
         st = keep(&x, offset);
     } else {

@@ -240,10 +240,10 @@ static void find_unit(arn_exact_build *x) {
 static bool measure_items(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
     arn_exact_model *m = x->model;
-    m->size = arn_region_allocate(&m->region, m->n, sizeof *m->size);
-    m->align = arn_region_allocate(&m->region, m->n, sizeof *m->align);
-    m->width = arn_region_allocate(&m->region, m->n, sizeof *m->width);
-    if (!m->size || !m->align || !m->width) return false;
+    if (!ARN_REGION_ARRAYS(&m->region, ARN_ARRAY(m->size, m->n), ARN_ARRAY(m->align, m->n),
+                           ARN_ARRAY(m->width, m->n))) {
+        return false;
+    }
     for (uint32_t i = 0; i < m->n; i++) {
         const uint32_t b = m->buffer[i];
         const uint64_t align = arenaut_problem_align(p, b);
@@ -284,14 +284,13 @@ static bool list_groups(arn_exact_build *x) {
     const uint32_t n_buffers = x->in->problem->n_buffers;
     m->largest_group = 1;
     if (!x->relations.root) return true;
-    uint32_t *number = arn_region_allocate(&x->scratch, n_buffers, sizeof *number);
-    m->group = arn_region_allocate(&m->region, m->n, sizeof *m->group);
-    m->delta = arn_region_allocate(&m->region, m->n, sizeof *m->delta);
-    m->group_item = arn_region_allocate(&m->region, m->n, sizeof *m->group_item);
-    m->group_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->group_start);
-    uint32_t *next = arn_region_allocate(&x->scratch, m->n, sizeof *next);
-    if (!number || !m->group || !m->delta || !m->group_item || !m->group_start || !next)
+    uint32_t *number, *next;
+    if (!ARN_REGION_ARRAYS(&x->scratch, ARN_ARRAY(number, n_buffers), ARN_ARRAY(next, m->n)) ||
+        !ARN_REGION_ARRAYS(&m->region, ARN_ARRAY(m->group, m->n), ARN_ARRAY(m->delta, m->n),
+                           ARN_ARRAY(m->group_item, m->n),
+                           ARN_ARRAY(m->group_start, (size_t)m->n + 1))) {
         return false;
+    }
     for (uint32_t b = 0; b < n_buffers; b++) number[b] = ARENAUT_NONE;
     for (uint32_t i = 0; i <= m->n; i++) m->group_start[i] = 0;
     count_groups(x, number);

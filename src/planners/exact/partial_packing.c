@@ -240,19 +240,6 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
 
 static bool allocate_state(arn_exact_state *s, arn_region *region) {
     const size_t n = s->model->n, c = s->model->n_cliques;
-    s->lowest = arn_region_allocate(region, n, sizeof *s->lowest);
-    s->offset = arn_region_allocate(region, n, sizeof *s->offset);
-    s->next = arn_region_allocate(region, n, sizeof *s->next);
-    s->candidate = arn_region_allocate(region, n, sizeof *s->candidate);
-    s->code = arn_region_allocate(region, n, sizeof *s->code);
-    s->hull_first = arn_region_allocate(region, n, sizeof *s->hull_first);
-    s->hull_end = arn_region_allocate(region, n, sizeof *s->hull_end);
-    s->floor = arn_region_allocate(region, c, sizeof *s->floor);
-    s->load = arn_region_allocate(region, c, sizeof *s->load);
-    s->at_floor = arn_region_allocate(region, c, sizeof *s->at_floor);
-    s->crossing = arn_region_allocate(region, c, sizeof *s->crossing);
-    s->digest = arn_region_allocate(region, c + 1, sizeof *s->digest);
-    s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
     /* An item is raised once per placed neighbour at most, and by rejections; floors change less
      * often. A run that needs more room is abandoned. */
     s->trail_room =
@@ -262,9 +249,13 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
         s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
     }
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
-    return s->lowest && s->offset && s->next && s->candidate && s->code && s->hull_first &&
-           s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&
-           s->dirty && s->trail;
+    return s->trail && ARN_REGION_ARRAYS(region, ARN_ARRAY(s->lowest, n), ARN_ARRAY(s->offset, n),
+                                         ARN_ARRAY(s->next, n), ARN_ARRAY(s->candidate, n),
+                                         ARN_ARRAY(s->code, n), ARN_ARRAY(s->hull_first, n),
+                                         ARN_ARRAY(s->hull_end, n), ARN_ARRAY(s->floor, c),
+                                         ARN_ARRAY(s->load, c), ARN_ARRAY(s->at_floor, c),
+                                         ARN_ARRAY(s->crossing, c), ARN_ARRAY(s->digest, c + 1),
+                                         ARN_ARRAY(s->dirty, c));
 }
 
 static void find_hull(arn_exact_state *s, uint32_t i) {
@@ -283,19 +274,12 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
     const arn_exact_state empty = {.model = model, .n_unplaced = model->n};
     *s = empty;
     if (!allocate_state(s, region)) return arn_no_memory(err);
-    for (uint32_t c = 0; c < model->n_cliques; c++) {
-        s->load[c] = model->load[c];
-        s->crossing[c] = 0;
-        s->digest[c] = 0;
-        s->floor[c] = 0;
-    }
-    s->digest[model->n_cliques] = 0;
+    for (uint32_t c = 0; c < model->n_cliques; c++) s->load[c] = model->load[c];
     for (uint32_t i = 0; i < model->n; i++) {
         /* Contradictory groups have no places, and no packing is looked for. */
         const int64_t bottom = model->tied ? model->delta[i] : 0;
         s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, bottom);
         s->offset[i] = s->lowest[i];
-        s->next[i] = 0;
         s->code[i] = scramble(((uint64_t)i + 1) * UINT64_C(0xd6e8feb86659fd93));
         find_hull(s, i);
         s->digest[s->hull_first[i]] += digest_of(s, i, s->lowest[i]);

@@ -301,11 +301,10 @@ arenaut_status arn_exact_prove(const arn_exact_input *in, arn_poll *poll, uint64
     own.poll = poll;
     proof x = {.in = &own, .bound = bound, .log = log, .err = err};
     arn_region_init(&x.region, in->allocator);
-    x.pair = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.pair);
-    x.pool_of = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.pool_of);
-    x.offset = arn_region_allocate(&x.region, p->n_buffers, sizeof *x.offset);
     arenaut_status st = ARENAUT_NO_MEMORY;
-    if (x.pair && x.pool_of && x.offset && arn_hosts_find(p, &x.region, &x.hosts)) {
+    if (ARN_REGION_ARRAYS(&x.region, ARN_ARRAY(x.pair, p->n_buffers),
+                          ARN_ARRAY(x.pool_of, p->n_buffers), ARN_ARRAY(x.offset, p->n_buffers)) &&
+        arn_hosts_find(p, &x.region, &x.hosts)) {
         for (uint32_t b = 0; b < p->n_buffers; b++) {
             x.pair[b] = ARN_EXACT_OPEN;
             x.pool_of[b] = arn_exact_only_pool(p, b);

@@ -61,10 +61,11 @@ bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
     const arn_exact_pairs none = {.in = in};
     *pairs = none;
     if (!p->same_base) return true;
-    pairs->open = arn_region_allocate(region, p->n_buffers, sizeof *pairs->open);
-    pairs->covered = arn_region_allocate(region, p->n_buffers, 2 * sizeof *pairs->covered);
-    pairs->place = arn_region_allocate(region, p->n_buffers, sizeof *pairs->place);
-    if (!pairs->open || !pairs->covered || !pairs->place) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(pairs->open, p->n_buffers),
+                           ARN_ARRAY(pairs->covered, 2 * (size_t)p->n_buffers),
+                           ARN_ARRAY(pairs->place, p->n_buffers))) {
+        return false;
+    }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arn_exact_in_pool(in, b)) continue;
         const bool is_pair = arn_exact_is_pair(in, b);

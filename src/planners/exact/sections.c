@@ -78,10 +78,12 @@ static bool list_times(arn_exact_build *x, moments *t) {
     for (uint32_t i = 0; i < m->n_fixed; i++) {
         room += 2 * (size_t)arn_exact_life_count(x, m->fixed[i]);
     }
-    int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
-    uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
-    t->time = arn_region_allocate(&x->scratch, room, sizeof *t->time);
-    if (!raw || !ids || !t->time) return false;
+    int64_t *raw;
+    uint32_t *ids;
+    if (!ARN_REGION_ARRAYS(&x->scratch, ARN_ARRAY(raw, room), ARN_ARRAY(ids, 2 * room),
+                           ARN_ARRAY(t->time, room))) {
+        return false;
+    }
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++) add_times(x, m->buffer[i], raw, &n);
     for (uint32_t i = 0; i < m->n_fixed; i++) add_times(x, m->fixed[i], raw, &n);

@@ -52,11 +52,8 @@ typedef struct placing {
 
 static bool allocate(placing *x) {
     const uint32_t n = x->groups->n_pieces, n_groups = x->groups->n;
-    x->group_of = arn_region_allocate(&x->region, n, sizeof *x->group_of);
-    x->next = arn_region_allocate(&x->region, n, sizeof *x->next);
-    x->pool = arn_region_allocate(&x->region, n_groups, sizeof *x->pool);
-    x->offset = arn_region_allocate(&x->region, n_groups, sizeof *x->offset);
-    if (!x->group_of || !x->next || !x->pool || !x->offset ||
+    if (!ARN_REGION_ARRAYS(&x->region, ARN_ARRAY(x->group_of, n), ARN_ARRAY(x->next, n),
+                           ARN_ARRAY(x->pool, n_groups), ARN_ARRAY(x->offset, n_groups)) ||
         !arn_bands_make(x->groups, FEW_PIECES, &x->region, &x->bands)) {
         return false;
     }

@@ -44,13 +44,9 @@ static uint32_t count_reserved(const maker *m) {
 static bool allocate_groups(maker *m) {
     arn_overlap_model *x = m->model;
     const uint32_t n = m->problem->n_buffers, most = n + count_reserved(m);
-    x->extent = arn_region_allocate(&x->memory, most, sizeof *x->extent);
-    x->align = arn_region_allocate(&x->memory, most, sizeof *x->align);
-    x->fixed = arn_region_allocate(&x->memory, most, sizeof *x->fixed);
-    x->counts = arn_region_allocate(&x->memory, most, sizeof *x->counts);
-    x->group = arn_region_allocate(&x->memory, n, sizeof *x->group);
-    x->inner = arn_region_allocate(&x->memory, n, sizeof *x->inner);
-    return x->extent && x->align && x->fixed && x->counts && x->group && x->inner;
+    return ARN_REGION_ARRAYS(&x->memory, ARN_ARRAY(x->extent, most), ARN_ARRAY(x->align, most),
+                             ARN_ARRAY(x->fixed, most), ARN_ARRAY(x->counts, most),
+                             ARN_ARRAY(x->group, n), ARN_ARRAY(x->inner, n));
 }
 
 static void add_group(arn_overlap_model *x, uint64_t extent, uint64_t align, uint64_t fixed,
@@ -133,11 +129,13 @@ typedef struct birth_order {
 static bool order_births(maker *m, birth_order *o) {
     const arenaut_problem *p = m->problem;
     arn_region *memory = &m->model->memory;
-    uint64_t *key = arn_region_allocate(memory, p->n_lifetimes, sizeof *key);
-    uint32_t *work = arn_region_allocate(memory, p->n_lifetimes, sizeof *work);
-    o->births = arn_region_allocate(memory, p->n_lifetimes, sizeof *o->births);
-    o->owner = arn_region_allocate(memory, p->n_lifetimes, sizeof *o->owner);
-    if (!key || !work || !o->births || !o->owner) return false;
+    uint64_t *key;
+    uint32_t *work;
+    if (!ARN_REGION_ARRAYS(memory, ARN_ARRAY(key, p->n_lifetimes), ARN_ARRAY(work, p->n_lifetimes),
+                           ARN_ARRAY(o->births, p->n_lifetimes),
+                           ARN_ARRAY(o->owner, p->n_lifetimes))) {
+        return false;
+    }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
             o->owner[i] = b;
@@ -209,10 +207,11 @@ static bool ban_before(const void *context, uint32_t a, uint32_t b) {
 static bool gather_pairs(maker *m) {
     arn_overlap_model *x = m->model;
     const size_t n = m->n_found;
-    uint32_t *order = arn_region_allocate(&x->memory, n * 2, sizeof *order);
-    x->pair = arn_region_allocate(&x->memory, n, sizeof *x->pair);
-    x->ban = arn_region_allocate(&x->memory, n, sizeof *x->ban);
-    if (!order || !x->pair || !x->ban) return false;
+    uint32_t *order;
+    if (!ARN_REGION_ARRAYS(&x->memory, ARN_ARRAY(order, n * 2), ARN_ARRAY(x->pair, n),
+                           ARN_ARRAY(x->ban, n))) {
+        return false;
+    }
     for (uint32_t i = 0; i < n; i++) order[i] = i;
     arn_sort_ids(order, n, ban_before, m->found, order + n);
     for (uint32_t i = 0; i < n; i++) {

@@ -65,10 +65,9 @@ static bool caching_make(caching *c, bool expandable, uint32_t n_requests, arn_r
     memset(c, 0, sizeof *c);
     c->expandable = expandable;
     for (uint32_t k = 0; k < SHELVES; k++) c->last[k] = ARENAUT_NONE;
-    c->blocks = arn_region_allocate(region, n_requests, 2 * sizeof *c->blocks);
-    c->unused = arn_region_allocate(region, n_requests, 2 * sizeof *c->unused);
-    c->free = arn_region_allocate(region, n_requests, 2 * sizeof *c->free);
-    return c->blocks && c->unused && c->free;
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(c->blocks, 2 * (size_t)n_requests),
+                             ARN_ARRAY(c->unused, 2 * (size_t)n_requests),
+                             ARN_ARRAY(c->free, 2 * (size_t)n_requests));
 }
 
 /* ---- free blocks ---- */
@@ -236,12 +235,9 @@ static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
 
 static bool take_memory(replay *r, bool expandable, arn_region *region) {
     const uint32_t n = r->problem->n_buffers;
-    r->births = arn_region_allocate(region, n, sizeof *r->births);
-    r->deaths = arn_region_allocate(region, n, sizeof *r->deaths);
-    r->block_of = arn_region_allocate(region, n, sizeof *r->block_of);
-    r->shelf = arn_region_allocate(region, n, sizeof *r->shelf);
-    r->offset = arn_region_allocate(region, n, sizeof *r->offset);
-    return r->births && r->deaths && r->block_of && r->shelf && r->offset &&
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(r->births, n), ARN_ARRAY(r->deaths, n),
+                             ARN_ARRAY(r->block_of, n), ARN_ARRAY(r->shelf, n),
+                             ARN_ARRAY(r->offset, n)) &&
            caching_make(&r->caching, expandable, n, region);
 }
 
