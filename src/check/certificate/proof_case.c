@@ -165,11 +165,11 @@ typedef struct opening {
 
 static bool find_common_pools(opening *o) {
     const arenaut_problem *p = o->c->problem;
-    o->root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->root);
-    o->delta = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->delta);
-    o->common = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->common);
-    o->group_of_root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->group_of_root);
-    if (!o->root || !o->delta || !o->common || !o->group_of_root) return false;
+    if (!ARN_REGION_ARRAYS(&o->scratch, ARN_ARRAY(o->root, p->n_buffers),
+                           ARN_ARRAY(o->delta, p->n_buffers), ARN_ARRAY(o->common, p->n_buffers),
+                           ARN_ARRAY(o->group_of_root, p->n_buffers))) {
+        return false;
+    }
     if (!arn_proof_groups(o->c, o->root, o->delta)) o->c->contradiction = true;
     for (uint32_t b = 0; b < p->n_buffers; b++) o->common[b] = UINT64_MAX;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
@@ -192,10 +192,11 @@ static bool in_pool(const opening *o, uint32_t b) {
 static bool list_groups(opening *o) {
     arn_proof_case *c = o->c;
     const arenaut_problem *p = c->problem;
-    c->group = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->group);
-    c->piece = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece);
-    c->piece_of = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece_of);
-    if (!c->group || !c->piece || !c->piece_of) return false;
+    if (!ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(c->group, p->n_buffers),
+                           ARN_ARRAY(c->piece, p->n_buffers),
+                           ARN_ARRAY(c->piece_of, p->n_buffers))) {
+        return false;
+    }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         c->piece_of[b] = ARENAUT_NONE;
         if (!in_pool(o, b)) continue;

@@ -407,10 +407,9 @@ void arn_proof_sides_undo(arn_proof_sides *s, uint32_t n_trail, bool dead) {
 
 static bool allocate_ranges(arn_proof_sides *s) {
     const size_t n = (size_t)s->n_nodes + s->n_edges;
-    s->range = arn_region_allocate(&s->region, n, sizeof *s->range);
-    s->queue = arn_region_allocate(&s->region, (size_t)s->n_nodes + 1, sizeof *s->queue);
-    s->queued = arn_region_allocate(&s->region, s->n_nodes, sizeof *s->queued);
-    return s->range && s->queue && s->queued;
+    return ARN_REGION_ARRAYS(&s->region, ARN_ARRAY(s->range, n),
+                             ARN_ARRAY(s->queue, (size_t)s->n_nodes + 1),
+                             ARN_ARRAY(s->queued, s->n_nodes));
 }
 
 static void set_group_range(arn_proof_sides *s, uint32_t k) {

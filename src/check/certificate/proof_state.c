@@ -351,12 +351,9 @@ bool arn_proof_is_no_freer(const arn_proof_state *s, const uint64_t *lowest, con
 
 static bool allocate_state(arn_proof_state *s) {
     const arn_proof_case *c = s->c;
-    s->lowest = arn_region_allocate(&s->region, c->n_groups, sizeof *s->lowest);
-    s->state = arn_region_allocate(&s->region, c->n_groups, sizeof *s->state);
-    s->rest = arn_region_allocate(&s->region, c->n_groups, sizeof *s->rest);
-    s->chosen = arn_region_allocate(&s->region, c->n_groups, sizeof *s->chosen);
-    s->list = arn_region_allocate(&s->region, c->n_pieces, sizeof *s->list);
-    return s->lowest && s->state && s->rest && s->chosen && s->list;
+    return ARN_REGION_ARRAYS(&s->region, ARN_ARRAY(s->lowest, c->n_groups),
+                             ARN_ARRAY(s->state, c->n_groups), ARN_ARRAY(s->rest, c->n_groups),
+                             ARN_ARRAY(s->chosen, c->n_groups), ARN_ARRAY(s->list, c->n_pieces));
 }
 
 arenaut_status arn_proof_state_init(arn_proof_state *s, const arn_proof_case *c, uint64_t limit) {

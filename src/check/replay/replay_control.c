@@ -270,15 +270,11 @@ static void cut(flow *f) {
 
 static arenaut_status make(flow *f, arn_region *region) {
     const size_t most = (size_t)f->method->n_ops + 1;
-    f->first = arn_region_allocate(region, most, sizeof *f->first);
-    f->block_at = arn_region_allocate(region, most, sizeof *f->block_at);
-    f->in = arn_region_allocate(region, most, sizeof *f->in);
-    f->listed = arn_region_allocate(region, most, sizeof *f->listed);
-    if (!f->first || !f->block_at || !f->in || !f->listed) return arn_no_memory(f->r->err);
-    for (size_t i = 0; i < most; i++) {
-        f->in[i] = (arn_replay_state){NULL, NULL};
-        f->listed[i] = false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(f->first, most), ARN_ARRAY(f->block_at, most),
+                           ARN_ARRAY(f->in, most), ARN_ARRAY(f->listed, most))) {
+        return arn_no_memory(f->r->err);
     }
+    for (size_t i = 0; i < most; i++) f->in[i] = (arn_replay_state){NULL, NULL};
     cut(f);
     return ARENAUT_OK;
 }

@@ -200,12 +200,13 @@ static bool by_number(const void *context, uint32_t a, uint32_t b) {
 static bool number_aliases(arn_replay *r, arn_region *region, search *s) {
     const arenaut_program *p = r->program;
     arn_replay_aliases *aliases = &r->aliases;
-    s->moves = arn_region_allocate(region, s->n_moves, 2 * sizeof *s->moves);
-    s->first = arn_region_allocate(region, (size_t)s->n_moves + 1, sizeof *s->first);
-    s->seen = arn_region_allocate(region, p->n_tensors, sizeof *s->seen);
-    s->found = arn_region_allocate(region, p->n_tensors, 2 * sizeof *s->found);
-    aliases->number = arn_region_allocate(region, p->n_tensors, sizeof *aliases->number);
-    if (!s->moves || !s->first || !s->seen || !s->found || !aliases->number) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(s->moves, 2 * (size_t)s->n_moves),
+                           ARN_ARRAY(s->first, (size_t)s->n_moves + 1),
+                           ARN_ARRAY(s->seen, p->n_tensors),
+                           ARN_ARRAY(s->found, 2 * (size_t)p->n_tensors),
+                           ARN_ARRAY(aliases->number, p->n_tensors))) {
+        return false;
+    }
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         if (p->ops[i].kind == ARENAUT_OP_MOVE) s->moves[n++] = i;

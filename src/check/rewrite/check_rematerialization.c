@@ -448,15 +448,10 @@ static bool allocate(checker *c) {
         const uint32_t op = c->r->runs[at];
         n_lives += c->makes.at[op + 1] - c->makes.at[op];
     }
-    c->lives = arn_region_allocate(&c->region, n_lives, sizeof *c->lives);
-    c->instance = arn_region_allocate(&c->region, n_storages, sizeof *c->instance);
-    c->ran = arn_region_allocate(&c->region, n, sizeof *c->ran);
-    c->load = arn_region_allocate(&c->region, (size_t)c->r->n_runs + 1, sizeof *c->load);
-    c->when = arn_region_allocate(&c->region, n, sizeof *c->when);
-    c->there = arn_region_allocate(&c->region, n_storages, sizeof *c->there);
-    c->into = arn_region_allocate(&c->region, n_storages, sizeof *c->into);
-    c->out = arn_region_allocate(&c->region, n, sizeof *c->out);
-    return c->lives && c->instance && c->ran && c->load && c->when && c->there && c->into && c->out;
+    return ARN_REGION_ARRAYS(
+        &c->region, ARN_ARRAY(c->lives, n_lives), ARN_ARRAY(c->instance, n_storages),
+        ARN_ARRAY(c->ran, n), ARN_ARRAY(c->load, (size_t)c->r->n_runs + 1), ARN_ARRAY(c->when, n),
+        ARN_ARRAY(c->there, n_storages), ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n));
 }
 
 static arenaut_status prepare(checker *c) {

@@ -95,11 +95,8 @@ static void link_all(network *net, const arn_order_walk *w, const uint8_t *time,
 static bool allocate_links(network *net, const arn_order_walk *w) {
     const arenaut_order_problem *p = w->problem;
     const size_t n = (size_t)p->n_dependences + 2 * (size_t)p->n_uses + p->n_buffers;
-    net->from = arn_region_allocate(&net->region, n, sizeof *net->from);
-    net->to = arn_region_allocate(&net->region, n, sizeof *net->to);
-    net->links = arn_region_allocate(&net->region, n, sizeof *net->links);
-    net->node = arn_region_allocate(&net->region, p->n_ops, sizeof *net->node);
-    return net->from && net->to && net->links && net->node;
+    return ARN_REGION_ARRAYS(&net->region, ARN_ARRAY(net->from, n), ARN_ARRAY(net->to, n),
+                             ARN_ARRAY(net->links, n), ARN_ARRAY(net->node, p->n_ops));
 }
 
 static bool make_arcs(network *net) {
@@ -121,16 +118,9 @@ static bool make_arcs(network *net) {
 }
 
 static bool allocate_flow(network *net) {
-    arn_region *r = &net->region;
-    net->height = arn_region_allocate(r, net->n, sizeof *net->height);
-    net->current = arn_region_allocate(r, net->n, sizeof *net->current);
-    net->queue = arn_region_allocate(r, net->n, sizeof *net->queue);
-    net->queued = arn_region_allocate(r, net->n, sizeof *net->queued);
-    net->excess = arn_region_allocate(r, net->n, sizeof *net->excess);
-    if (!net->height || !net->current || !net->queue || !net->queued || !net->excess) return false;
-    memset(net->queued, 0, net->n * sizeof *net->queued);
-    memset(net->excess, 0, net->n * sizeof *net->excess);
-    return true;
+    return ARN_REGION_ARRAYS(&net->region, ARN_ARRAY(net->height, net->n),
+                             ARN_ARRAY(net->current, net->n), ARN_ARRAY(net->queue, net->n),
+                             ARN_ARRAY(net->queued, net->n), ARN_ARRAY(net->excess, net->n));
 }
 
 /* Global relabeling: heights become distances to the sink; nodes that cannot reach it get height n.

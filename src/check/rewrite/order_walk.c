@@ -77,16 +77,12 @@ static void close_op(arn_order_walk *w, uint32_t op) {
 
 static bool make_state(arn_order_walk *w) {
     const arenaut_order_problem *p = w->problem;
-    w->ran = arn_region_allocate(&w->region, p->n_ops, sizeof *w->ran);
-    w->pending = arn_region_allocate(&w->region, p->n_ops, sizeof *w->pending);
-    w->unused = arn_region_allocate(&w->region, p->n_buffers, sizeof *w->unused);
-    w->history = arn_region_allocate(&w->region, p->n_ops, sizeof *w->history);
-    w->open = arn_region_allocate(&w->region, p->n_ops, sizeof *w->open);
-    w->open_at = arn_region_allocate(&w->region, p->n_ops, sizeof *w->open_at);
-    if (!w->ran || !w->pending || !w->unused || !w->history || !w->open || !w->open_at)
+    if (!ARN_REGION_ARRAYS(&w->region, ARN_ARRAY(w->ran, p->n_ops), ARN_ARRAY(w->pending, p->n_ops),
+                           ARN_ARRAY(w->unused, p->n_buffers), ARN_ARRAY(w->history, p->n_ops),
+                           ARN_ARRAY(w->open, p->n_ops), ARN_ARRAY(w->open_at, p->n_ops))) {
         return false;
+    }
     for (uint32_t op = 0; op < p->n_ops; op++) {
-        w->ran[op] = false;
         w->pending[op] = w->depends_on.at[op + 1] - w->depends_on.at[op];
         if (w->pending[op] == 0) open_op(w, op);
     }

@@ -106,10 +106,14 @@ static bool tree_make(arn_skyline *s, arn_region *region) {
     t->n_leaves = 1;
     while ((uint64_t)t->n_leaves * LEAF < s->groups->n) t->n_leaves *= 2;
     const size_t slots = (size_t)t->n_leaves * LEAF, nodes = (size_t)t->n_leaves * 2;
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(t->group, slots), ARN_ARRAY(t->first, slots),
-                           ARN_ARRAY(t->end, slots), ARN_ARRAY(t->rank, slots),
-                           ARN_ARRAY(t->slot, s->groups->n), ARN_ARRAY(t->box, nodes),
-                           ARN_ARRAY(t->best, nodes)) ||
+    t->group = arn_region_allocate(region, slots, sizeof *t->group);
+    t->first = arn_region_allocate(region, slots, sizeof *t->first);
+    t->end = arn_region_allocate(region, slots, sizeof *t->end);
+    t->rank = arn_region_allocate(region, slots, sizeof *t->rank);
+    t->slot = arn_region_allocate(region, s->groups->n, sizeof *t->slot);
+    t->box = arn_region_allocate(region, nodes, sizeof *t->box);
+    t->best = arn_region_allocate(region, nodes, sizeof *t->best);
+    if (!t->group || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best ||
         !fill_slots(s, region)) {
         return false;
     }
@@ -125,9 +129,10 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     s->timeline = timeline;
     /* Plateaus never share a section. */
     const size_t most = timeline->n_sections;
-    const bool ok = ARN_REGION_ARRAYS(region, ARN_ARRAY(s->plateaus, most),
-                                      ARN_ARRAY(s->heap, most), ARN_ARRAY(s->unused, most));
-    return ok && tree_make(s, region) ? s : NULL;
+    s->plateaus = arn_region_allocate(region, most, sizeof *s->plateaus);
+    s->heap = arn_region_allocate(region, most, sizeof *s->heap);
+    s->unused = arn_region_allocate(region, most, sizeof *s->unused);
+    return s->plateaus && s->heap && s->unused && tree_make(s, region) ? s : NULL;
 }
 
 static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
