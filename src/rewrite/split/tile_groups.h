@@ -10,8 +10,8 @@
 
 /* ---- geometry of row tiles ---- */
 
-/* The rows with halo of every tensor of a group, tile by tile, counted before any op is emitted, and
- * a lower bound of the live bytes. */
+/* The rows with halo of every tensor of a group, tile by tile, counted before any op is emitted,
+ * and a lower bound of the live bytes. */
 
 typedef struct arn_rows {
     int64_t begin, end; /* none: begin >= end */
