@@ -64,6 +64,15 @@ def statistics_of(node):
     return node.args[3:5] if updates else ()
 
 
+def scale_of(chance, value):
+    """What a dropout multiplies with, to the bit: kernels of GPUs reckon it from a chance in float32."""
+    if chance == 1:
+        return 0.0
+    if value.device.type == "cuda" and value.dtype != torch.float64:
+        return 1 / torch.tensor(1 - chance, dtype=torch.float32).item()
+    return 1 / (1 - chance)
+
+
 def part_dropouts(graph):
     """Parts dropout into drawing a mask, which is done once, and applying it, which may run again."""
     for node in graph.graph.find_nodes(op="call_function", target=aten.native_dropout.default):
@@ -73,8 +82,7 @@ def part_dropouts(graph):
             continue
         kept, mask = fields[0], fields[1]
         with graph.graph.inserting_after(max(kept, mask)):
-            scale = 0.0 if chance == 1 else 1 / (1 - chance)
-            again = graph.graph.call_function(APPLY, (node.args[0], mask, scale))
+            again = graph.graph.call_function(APPLY, (node.args[0], mask, scale_of(chance, kept.meta["val"])))
         # Views of what is read share its storage, which from now on is that of the mask applied.
         again.meta = {**kept.meta, "first": kept}
         kept.meta["val"] = torch.empty_like(again.meta["val"])
@@ -118,7 +126,7 @@ class Joint:
         """Nodes whose values the caller gets and keeps, and those that only are new values of inputs."""
         described = self.results.meta.get("desc")
         if described is None:
-            raise arenaut.RefusedError(f"PyTorch {torch.__version__} does not say which inputs a step updates, as 2.13 "
+            raise arenaut.RefusedError(f"PyTorch {torch.__version__} does not say which inputs a step updates, as 2.11 "
                                        "does", records.REFUSED)
         kept, updated, targets = [], [], []
         for node, about in zip(self.results.args[0][:self.n_outputs], described):
