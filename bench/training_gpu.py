@@ -35,7 +35,7 @@ from arenaut.torch import costs
 from arenaut.torch.meter import Meter
 
 PERCENT = "100%", "80%", "60%", "50%", "40%"
-BUDGETS = 0.7, 0.5, 0.3
+BUDGETS = 0.5, 0.3
 WARM, STEPS = 3, 12
 aten = torch.ops.aten
 training.DEAR |= {aten._scaled_dot_product_flash_attention.default, aten._scaled_dot_product_efficient_attention.default,
@@ -81,11 +81,15 @@ class Inductor:
     """torch.compile as it comes, with an activation_memory_budget."""
 
     def __init__(self, model, budget):
-        self.model, self.budget = torch.compile(model, fullgraph=True, dynamic=False), budget
+        self.budget, self.run = budget, torch.compile(model, backend=self.backend, fullgraph=True, dynamic=False)
+
+    def backend(self, graph, inputs):
+        from torch._inductor.compile_fx import compile_fx
+        with torch._functorch.config.patch(activation_memory_budget=self.budget):
+            return compile_fx(graph, inputs)
 
     def __call__(self, *arguments):
-        with torch._functorch.config.patch(activation_memory_budget=self.budget):
-            return self.model(*arguments)
+        return self.run(*arguments)
 
 
 class Bench:
@@ -134,17 +138,18 @@ class Bench:
             one.grad = None
 
     def peaks(self, run, model):
-        """Bytes of a step: handed out by the allocator at once, and reserved by it."""
+        """Bytes of a step: asked of the allocator at once, handed out by it, and reserved."""
         if self.device != "cuda":
-            return 0, 0
+            return 0, 0, 0
         self.forget(model)
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
-        before = torch.cuda.memory_allocated()
+        before, asked = torch.cuda.memory_allocated(), torch.cuda.memory_stats()["requested_bytes.all.current"]
         torch.cuda.reset_peak_memory_stats()
         self.step(run)
         torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before, torch.cuda.max_memory_reserved() - before
+        return (torch.cuda.memory_stats()["requested_bytes.all.peak"] - asked, torch.cuda.max_memory_allocated() - before,
+                torch.cuda.max_memory_reserved() - before)
 
     def counted(self, run, model):
         """Bytes of storages."""
@@ -171,7 +176,7 @@ class Bench:
                 row.update(run.fitted._asdict())
             elif not isinstance(run, Inductor):
                 row["counted"] = self.counted(run, model)
-            row["allocated"], row["reserved"] = self.peaks(run, model)
+            row["asked"], row["allocated"], row["reserved"] = self.peaks(run, model)
         except Exception as failed:  # of one way, which must not end the others
             row = {"way": title, "failed": f"{type(failed).__name__}: {str(failed)[:300]}"}
         else:
@@ -325,8 +330,7 @@ def out_of_memory(gigabytes, scale):
         optimizer.state.update({p: {"step": torch.tensor(0.0), "exp_avg": torch.zeros_like(p),
                                     "exp_avg_sq": torch.zeros_like(p)} for p in group["params"]})
     torch.cuda.empty_cache()
-    room = int(gigabytes * 10**9 - torch.cuda.memory_allocated())
-    memory = int(0.9 * room)
+    memory = int(0.85 * (gigabytes * 10**9 - torch.cuda.memory_allocated()))
     with torch.autocast("cuda", torch.bfloat16):
         step = arenaut.torch.fit(model, memory, inputs)
     torch.cuda.reset_peak_memory_stats()
@@ -343,8 +347,8 @@ def megabytes(value):
 def table(answer):
     rows = answer["rows"]
     eager = rows[0]
-    print(f"\n| {answer['name']} | planned MB | counted | allocated | reserved | of eager | ms | more | "
-          "predicted, at least | seconds to begin |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print(f"\n| {answer['name']} | planned MB | counted | asked | allocated | reserved | of eager | ms | more | "
+          "predicted, at least | seconds to begin |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     once = next((row for row in rows if row["way"] == "fit 100%" and "ms" in row), eager)
     for row in rows:
         if "failed" in row:
@@ -356,7 +360,7 @@ def table(answer):
             if not row["kept"]:
                 said = "not kept"
         print(f"| {row['way']} | {megabytes(row.get('planned'))} | {megabytes(row.get('counted'))} | "
-              f"{megabytes(row['allocated'])} | {megabytes(row['reserved'])} | "
+              f"{megabytes(row['asked'])} | {megabytes(row['allocated'])} | {megabytes(row['reserved'])} | "
               f"{100 * row['allocated'] / max(eager['allocated'], 1):.1f} % | {row['ms']:.1f} | "
               f"{100 * (row['ms'] / once['ms'] - 1):+.1f} % | {said} | {row['compile']:.0f} |")
     times = [row["time"] / 1e6 for row in rows if "time" in row]

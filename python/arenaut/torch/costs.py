@@ -9,42 +9,22 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from arenaut.documents import write_file
+from arenaut.torch.probe import device_of, for_real, kind_of, operands_of
 from arenaut.torch.traced import capture
 
 if TYPE_CHECKING:
     from arenaut.typed import Path
 
 
-def made_up(node):
-    """Something like the value of a node: zeros where they may be places in another tensor, else random numbers."""
-    value = node.meta["val"]
-    if not isinstance(value, torch.Tensor):
-        return value
-    size = 1 + sum((n - 1) * stride for n, stride in zip(value.shape, value.stride())) if value.numel() else 0
-    fill = torch.rand if value.is_floating_point() else torch.zeros
-    return fill(size, dtype=value.dtype, device=value.device).as_strided(value.shape, value.stride())
-
-
-def kind_of(node):
-    """Nodes of one kind take the same time: the operator, and shapes, layouts and numbers that it is given."""
-    def of(one):
-        value = one.meta["val"]
-        if not isinstance(value, torch.Tensor):
-            return value
-        return tuple(value.shape), value.stride(), value.dtype, value.device
-    return str((node.target, torch.fx.map_arg((node.args, node.kwargs), of)))
-
-
 def nanoseconds_of(node, repeats):
     """Of one run, behind one that does not count: the shortest on a processor; the mean on a GPU, where runs
     follow one another, since a step does not wait for each launch either."""
-    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), made_up)
-    value = node.meta["val"]
-    first = next(one for one in (value if isinstance(value, (tuple, list)) else [value]) if one is not None)
-    with torch.no_grad():
+    device = device_of(node)
+    with for_real({device}):
+        args, kwargs = operands_of(node)
         node.target(*args, **kwargs)
-        if first.device.type == "cuda":
-            return nanoseconds_on_gpu(lambda: node.target(*args, **kwargs), first.device, repeats)
+        if device.type == "cuda":
+            return nanoseconds_on_gpu(lambda: node.target(*args, **kwargs), device, repeats)
         times = []
         for _ in range(repeats):
             start = time.perf_counter_ns()

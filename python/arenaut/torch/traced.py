@@ -17,6 +17,7 @@ import torch
 import arenaut
 from arenaut import records
 from arenaut.documents import write_file
+from arenaut.torch.probe import sizes_of
 
 if TYPE_CHECKING:
     from arenaut.typed import Path
@@ -99,13 +100,15 @@ class Joint:
         ops (list): the node of each op of the program; None for the end of the forward pass.
         model (arenaut.Model): the program.
 
-    `sizes` are bytes of the storages of a node's results, by its name, where they were counted: kernels may
-    take more than a result needs, as those of losses do for what they add up.
+    `sizes` are bytes of the storages of a node's results, and those that its kernel takes inside, by its name,
+    where they were counted: kernels may take more than a result needs, as those of losses do for what they add
+    up, and those of convolutions for where they work. Operators on a GPU are run to count them.
     """
 
     def __init__(self, graph: torch.fx.GraphModule, n_outputs: int, sizes: dict | None = None) -> None:
-        self.graph, self.n_outputs, self.sizes = graph, n_outputs, sizes or {}
+        self.graph, self.n_outputs = graph, n_outputs
         part_dropouts(graph)
+        self.sizes = sizes or sizes_of(graph)
         self.ops, self.rows, self.tensors = [], [], []
         self.base, self.number = {}, {}  # storage -> its tensor; node -> a tensor for each result
         self.kept, self.updated = self.outputs_of_forward()
@@ -202,7 +205,8 @@ class Joint:
         if len(views) > 1 or views == {True} and not {storage_of(value) for value in made if value is not None} <= given:
             refuse(node, "an operator that makes both views and memory, or views of what it is not given, is not "
                          "supported")
-        sizes = iter(self.sizes.get(node.name, ()))
+        sizes, inside = self.sizes.get(node.name, ((), 0))
+        sizes = iter(sizes)
         self.number[node] = [
             None if value is None else
             self.add_tensor(f"{node.name}.{k}" if k else node.name, value, size=next(sizes, None))
@@ -212,7 +216,13 @@ class Joint:
         self.put(node, {"name": name_of(node), "kind": "view" if views == {True} else "out",
                         "pure": schema.name.startswith(("aten::", "prims::")) and not draws(node),
                         "inputs": [t for n in reads for t in self.number[n] if t is not None],
-                        "outputs": self.number[node]})
+                        "outputs": [*self.number[node], *self.scratch(node, inside)]})
+
+    def scratch(self, node, bytes):
+        """What only the kernel uses: a result that nothing reads."""
+        if bytes:
+            self.tensors.append({"name": f"{node.name}.scratch", "bytes": bytes})
+            yield len(self.tensors) - 1
 
     def add_end(self):
         """The caller takes new values of inputs at the end of the forward pass, and keeps no other of them."""
