@@ -36,7 +36,7 @@ from arenaut.torch.meter import Meter
 
 PERCENT = "100%", "80%", "60%", "50%", "40%"
 BUDGETS = 0.5, 0.3
-WARM, STEPS = 3, 12
+WARM, STEPS = 2, 10
 aten = torch.ops.aten
 training.DEAR |= {aten._scaled_dot_product_flash_attention.default, aten._scaled_dot_product_efficient_attention.default,
                   aten._scaled_dot_product_cudnn_attention.default}

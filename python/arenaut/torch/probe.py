@@ -20,7 +20,18 @@ def made_up(node):
     return fill(size, dtype=value.dtype, device=value.device).as_strided(value.shape, value.stride())
 
 
+def chance_of(node):
+    """Of attention's dropout."""
+    places = [k for k, argument in enumerate(node.target._schema.arguments) if argument.name == "dropout_p"]
+    if not places:
+        return 0.0
+    return node.args[places[0]] if places[0] < len(node.args) else node.kwargs.get("dropout_p", 0.0)
+
+
 def operands_of(node):
+    if chance_of(node) and any(argument.name == "philox_seed" for argument in node.target._schema.arguments):
+        # Kernels read it where they have put it, which is not on the device that tracing names.
+        raise RuntimeError("a seed of random numbers cannot be made up")
     return torch.fx.map_arg((node.args, node.kwargs), made_up)
 
 

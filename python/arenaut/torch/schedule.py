@@ -49,10 +49,10 @@ class Scheduler:
         made = self.copied(node)
         fields = [user for user in node.users if user.target is operator.getitem]
         if again and statistics_of(node):
-            made.target = WITHOUT_STATISTICS[node.target]
-            made.args = (*made.args[:3], *made.args[5:])
-            made.meta["val"] = made.meta["val"][:3]
-            fields = [field for field in fields if field.args[1] < 3]
+            made.target, operands, n = WITHOUT_STATISTICS[node.target]
+            made.args = operands(made.args)
+            made.meta["val"] = made.meta["val"][:len(made.target._schema.returns)]
+            fields = [field for field in fields if field.args[1] < n]
         self.note(node, made)
         # At once, since a field that is taken later keeps all others.
         for field in fields:

@@ -17,14 +17,18 @@ import torch
 import arenaut
 from arenaut import records
 from arenaut.documents import write_file
-from arenaut.torch.probe import sizes_of
+from arenaut.torch.norms import CHOOSING, NATIVE, choose_norms
+from arenaut.torch.probe import chance_of, sizes_of
 
 if TYPE_CHECKING:
     from arenaut.typed import Path
 
 aten = torch.ops.aten
-#: What is run instead where such an op runs again: the same without the statistics, which are updated once.
-WITHOUT_STATISTICS = {aten._native_batch_norm_legit_functional.default: aten._native_batch_norm_legit.no_stats}
+#: What is run instead where such an op runs again, for the statistics are updated once: the operator, its operands,
+#: and so many of its results. Where an operator needs statistics, it gets others, and what it makes of them is lost.
+WITHOUT_STATISTICS = {
+    NATIVE: (aten._native_batch_norm_legit.no_stats, lambda args: (*args[:3], *args[5:]), 3),
+    CHOOSING: (CHOOSING, lambda args: (*args[:3], *args[1:3], *args[5:]), 4)}
 TYPES = {torch.bool: "bool", torch.int8: "int8", torch.uint8: "uint8", torch.int16: "int16", torch.int32: "int32",
          torch.int64: "int64", torch.float16: "float16", torch.bfloat16: "bfloat16", torch.float32: "float32",
          torch.float64: "float64", torch.complex64: "complex64", torch.complex128: "complex128"}
@@ -61,7 +65,7 @@ def draws(node):
 
 def statistics_of(node):
     """The operands of a batch norm that it only updates, and that do not matter where it runs again."""
-    updates = node.target in WITHOUT_STATISTICS and node.args[5] is True
+    updates = node.target is CHOOSING or node.target is NATIVE and node.args[5] is True
     return node.args[3:5] if updates else ()
 
 
@@ -108,6 +112,7 @@ class Joint:
     def __init__(self, graph: torch.fx.GraphModule, n_outputs: int, sizes: dict | None = None) -> None:
         self.graph, self.n_outputs = graph, n_outputs
         part_dropouts(graph)
+        choose_norms(graph)
         self.sizes = sizes or sizes_of(graph)
         self.ops, self.rows, self.tensors = [], [], []
         self.base, self.number = {}, {}  # storage -> its tensor; node -> a tensor for each result
@@ -254,12 +259,11 @@ def name_of(node):
     """As readers spell it. Attention without dropout draws no numbers, whatever its operator may do."""
     schema = node.target._schema
     name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
-    places = [k for k, argument in enumerate(schema.arguments) if argument.name == "dropout_p"]
-    if "scaled_dot_product" not in name or not places:
-        return name
-    at = places[0]
-    chance = node.args[at] if at < len(node.args) else node.kwargs.get("dropout_p", 0.0)
-    return f"{name}.without_dropout" if chance == 0 else name
+    return f"{name}.without_dropout" if is_attention(schema) and chance_of(node) == 0 else name
+
+
+def is_attention(schema):
+    return "scaled_dot_product" in schema.name and any(one.name == "dropout_p" for one in schema.arguments)
 
 
 class Captured(Exception):
