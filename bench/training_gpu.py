@@ -183,7 +183,7 @@ class Bench:
             self.runs.append((row, run, model))
         self.forget(self.base)
         self.rows.append(row)
-        print(self.name, json.dumps(row), file=sys.stderr, flush=True)
+        print(f"{self.name}: {title}", file=sys.stderr, flush=True)
         return row
 
     def fit(self, memory):
@@ -345,26 +345,36 @@ def megabytes(value):
 
 
 def table(answer):
-    rows = answer["rows"]
-    eager = rows[0]
-    print(f"\n| {answer['name']} | planned MB | counted | asked | allocated | reserved | of eager | ms | more | "
-          "predicted, at least | seconds to begin |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    once = next((row for row in rows if row["way"] == "fit 100%" and "ms" in row), eager)
-    for row in rows:
+    rows = {row["way"]: row for row in answer["rows"]}
+    eager, once = rows["eager"], rows["fit 100%"]
+    print(f"\n| {answer['name']} | MB asked for | allocated | reserved | of eager | ms | of eager | reruns: measured, "
+          "predicted, at least | fit within that peak |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for way, row in rows.items():
         if "failed" in row:
-            print(f"| {row['way']} | {row['failed']} |")
-            continue
-        said = ""
-        if "time" in row:
-            said = f"{100 * row['added_time'] / row['time']:.1f} %, {100 * row['least_time'] / row['time']:.1f} %"
-            if not row["kept"]:
-                said = "not kept"
-        print(f"| {row['way']} | {megabytes(row.get('planned'))} | {megabytes(row.get('counted'))} | "
-              f"{megabytes(row['asked'])} | {megabytes(row['allocated'])} | {megabytes(row['reserved'])} | "
-              f"{100 * row['allocated'] / max(eager['allocated'], 1):.1f} % | {row['ms']:.1f} | "
-              f"{100 * (row['ms'] / once['ms'] - 1):+.1f} % | {said} | {row['compile']:.0f} |")
-    times = [row["time"] / 1e6 for row in rows if "time" in row]
-    print(f"profile: {answer['profile']:.0f} s; its operators, each once: {times[0] if times else 0:.1f} ms", flush=True)
+            print(f"| {way} | {row['failed']} |")
+        elif not way.startswith("fit within"):
+            within = rows.get(f"fit within {way}")
+            print(f"| {way} | {megabytes(row['asked'])} | {megabytes(row['allocated'])} | {megabytes(row['reserved'])} | "
+                  f"{share(row['asked'], eager['asked'])} | {row['ms']:.1f} | {share(row['ms'], eager['ms'])} | "
+                  f"{reruns(row, once) if 'time' in row else ''} | "
+                  f"{fitted(within, eager, once) if within and 'ms' in within else ''} |")
+    print(f"Operators measured in {answer['profile']:.0f} s: {once['time'] / 1e6:.1f} ms, each once", flush=True)
+
+
+def share(part, whole):
+    return f"{100 * part / max(whole, 1):.1f} %"
+
+
+def reruns(row, once):
+    """Of the time of a step without."""
+    said = f"{100 * (row['ms'] / once['ms'] - 1):.1f}, {share(row['added_time'], row['time'])[:-2]}, "
+    near = row["kept"] and max(abs(row[one] - row["planned"]) for one in ("counted", "asked")) <= 1e-4 * row["planned"]
+    exact = "" if near else f"; {row['planned']:,} planned, {row['counted']:,} counted"
+    return said + share(row["least_time"], row["time"]) + exact
+
+
+def fitted(row, eager, once):
+    return f"{megabytes(row['asked'])}, {row['ms']:.1f} ms, {share(row['ms'], eager['ms'])}: {reruns(row, once)}"
 
 
 def worker(given):

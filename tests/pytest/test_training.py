@@ -393,6 +393,42 @@ def test_a_step_that_is_not_as_planned_says_so_and_runs_by_itself(training, monk
     assert_same(trained(step, model, (x,)), trained(alone, alone, (x,)))
 
 
+# ---- as on a GPU ----
+
+def test_what_kernels_take_inside_is_planned_and_counted(training, monkeypatch):
+    """On a GPU the allocator says it; here it is made up, once counted in a step, once by running operators alone."""
+    from arenaut.torch import meter, probe, training as steps
+    run, count, counts = meter.run, steps.Compiled.count, []
+    monkeypatch.setattr(meter, "run", lambda operator, args, kwargs: (
+        run(operator, args, kwargs)[0], 300000 if operator is torch.ops.aten.gelu.default else 0))
+    monkeypatch.setattr(steps.Compiled, "count", lambda self, *given: counts.append(count(self, *given)))
+    model, x = Layers(F.gelu), torch.randn(512, 32)
+    step = training.fit(model, memory="70%", inputs=(x,))
+    assert step.fitted.kept and step.fitted.counted == step.fitted.planned <= step.budget and len(counts) == 2
+    monkeypatch.setattr(probe, "ON", {"cpu"})
+    counts.clear()
+    state = torch.get_rng_state()
+    again = training.fit(model, memory=step.budget, inputs=(x,))
+    assert again.fitted.counted == step.fitted.counted and again.fitted.floor == step.fitted.floor and len(counts) == 1
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_batch_norms_that_choose_their_kernels_have_the_same_bits(training, monkeypatch):
+    """What runs in place of cuDNN's, which is nowhere but on a GPU, is PyTorch's own kernel here."""
+    from arenaut.torch import norms
+    from arenaut.torch.traced import capture
+    monkeypatch.setattr(norms, "is_of_cudnn", lambda operands: True)
+    make, inputs, _ = NETWORKS["resnet"]
+    model, inputs = make().train(), inputs()
+    alone = copy.deepcopy(model)
+    targets = [node.target for node in capture(model, inputs).ops if node is not None]
+    assert targets.count(norms.CHOOSING) == targets.count(norms.CHOOSING_BACKWARD) == 17
+    assert norms.NATIVE not in targets and norms.NATIVE_BACKWARD not in targets
+    step = training.fit(model, memory="50%", inputs=inputs)
+    assert step.fitted.kept and close(step.fitted) and step.fitted.added_ops > 10
+    assert_same(trained(step, model, inputs), trained(alone, alone, inputs))
+
+
 # ---- the curve, and times ----
 
 def test_the_curve(training):

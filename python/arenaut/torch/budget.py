@@ -25,8 +25,8 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K"
 class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added_ops time added_time least_time "
                                   "kept")):
     """What a step comes to. Bytes are those of storages that the step's operators make and that are there at
-    once: activations, what is saved for the backward pass, results and gradients; not parameters, buffers,
-    inputs, optimizer states, and what kernels need inside.
+    once: activations, what is saved for the backward pass, results and gradients; on a GPU also what kernels take
+    inside; not parameters, buffers, inputs and optimizer states.
 
     Attributes:
         before (int): bytes if each op runs once.
@@ -143,7 +143,8 @@ class Curve(namedtuple("Curve", "before floor points")):
 def curve(model: torch.nn.Module, inputs: Any, *, budgets: Iterable[int | str] = ("100%", "90%", "80%", "70%", "60%",
           "50%", "40%", "30%", "20%"), costs: Path | None = None,
           device: str | tuple[int, int] | None = None) -> Curve:
-    """Peak against time of a model's training step. Nothing is run.
+    """Peak against time of a model's training step. No step is run; on a GPU each kind of its operators is, by
+    itself, to learn what its kernel takes inside.
 
     Args:
         model, inputs, costs, device: as of fit.

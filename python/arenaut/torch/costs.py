@@ -51,7 +51,7 @@ def profile(model: torch.nn.Module, inputs: Any, path: Path | None = None, *, re
     Args:
         model, inputs: as of fit.
         path: of a file to write, for `costs` of fit and curve, and `--costs` of the command.
-        repeats: runs of each op, of which the shortest counts.
+        repeats: runs of each op, of which the shortest counts, and the mean on a GPU.
 
     Returns:
         CSV with the header method,op,nanoseconds. Ops that do not run on made up content are left out, with a

@@ -9,6 +9,9 @@ from torch.utils import _pytree as pytree
 
 from arenaut.torch.meter import Meter
 
+#: Where operators are run alone: there PyTorch says what its kernels take inside.
+ON = {"cuda"}
+
 
 def made_up(node):
     """Something like the value of a node: zeros where they may be places in another tensor, else random numbers."""
@@ -66,7 +69,7 @@ def sizes_of(graph):
     """Bytes that operators on a GPU take, by the names of their nodes, as Meter has them: kernels there may need
     much inside, which would else be known only when a step has run out of memory. Those of one kind run once."""
     nodes = [node for node in graph.graph.nodes
-             if isinstance(node.target, torch._ops.OpOverload) and device_of(node).type == "cuda"]
+             if isinstance(node.target, torch._ops.OpOverload) and device_of(node).type in ON]
     if not nodes:
         return {}
     meter, known = Meter(), {}

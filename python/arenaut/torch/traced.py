@@ -313,7 +313,7 @@ def backend_of(partition, compiler):
 
 
 def capture(model: torch.nn.Module, inputs: Any) -> Joint:
-    """The joint graph of a step; nothing is computed, and no memory taken."""
+    """The joint graph of a step. No step is run; on a GPU each kind of its operators is, by itself."""
     def keep(graph, _, *, num_fwd_outputs, **_other):
         found.append(Joint(graph, num_fwd_outputs))
         raise Captured
@@ -329,8 +329,8 @@ def capture(model: torch.nn.Module, inputs: Any) -> Joint:
 
 
 def joint(model: torch.nn.Module, inputs: Any, path: Path | None = None) -> arenaut.Model:
-    """The training step of a model, forward and backward pass in one, as a model to plan and explain. Nothing is
-    run. Parameters, buffers and inputs take no bytes; the numbers of its ops are those in what profile writes.
+    """The training step of a model, forward and backward pass in one, as a model to plan and explain. No step is
+    run; on a GPU each kind of its operators is, by itself. Parameters, buffers and inputs take no bytes; the numbers of its ops are those in what profile writes.
 
     Args:
         model, inputs: as of fit.
