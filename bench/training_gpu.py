@@ -42,6 +42,18 @@ training.DEAR |= {aten._scaled_dot_product_flash_attention.default, aten._scaled
                   aten._scaled_dot_product_cudnn_attention.default}
 
 
+def attend(self, x):
+    """As joint_graphs.Block does, but with an unbind: eager mode unpacks `q, k, v = …` with one, and tracing with three
+    selects, whose gradients are added up."""
+    b, n, width = x.shape
+    q, k, v = self.qkv(x).view(b, n, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+    return self.out(y.transpose(1, 2).reshape(b, n, width))
+
+
+joint_graphs.Block.attend = attend
+
+
 def network(name, scale, device):
     """A module, the class of its blocks, the arguments of a step, and whether it runs in bfloat16."""
     def batch(n):
