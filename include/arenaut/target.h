@@ -27,6 +27,7 @@ typedef struct arenaut_align_rule {
 typedef struct arenaut_arena_layout {
     uint32_t pointer;             /* 4 or 8, the alignment of structs with pointers */
     uint32_t base;                /* of the tail: allocator, planner and the like, for any model */
+    uint32_t base_apart;          /* the same if head and tail are two memories */
     uint32_t builtin;             /* and the allocator of parsed options */
     uint32_t method, tensor, op;  /* for each of the model's */
     uint32_t argument;            /* for each input and output of the first method */

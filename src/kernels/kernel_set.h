@@ -34,6 +34,10 @@ arenaut_op_support arn_kernel_support(const arenaut_kernel_set *set, const arena
  * tensor of it is compressed or of unknown size. O(rules). */
 typedef struct arn_persistent {
     uint64_t options, data;
+    uint64_t begun;   /* of `data`: whatever the shapes, at the latest when its kernel begins; the
+                       * rest comes while it is prepared */
+    bool looks_twice; /* its kernel holds the descriptions of its arguments twice while it is
+                       * prepared, of all but a bias */
 } arn_persistent;
 bool arn_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program *program,
                            const arenaut_op *op, uint32_t pointer, uint64_t align,

@@ -170,6 +170,8 @@ bool arn_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program 
     *kept = (arn_persistent){0};
     if (!rule || arn_op_reads_compressed(program, op)) return false;
     kept->options = rule->options[wide];
-    return add(rule->data[wide], 1, align, &kept->data) &&
-           add_extra(rule->extra, program, op, pointer, align, &kept->data);
+    kept->looks_twice = rule->extra == ARENAUT_PERSISTENT_CHANNELS;
+    if (!add(rule->data[wide], 1, align, &kept->begun)) return false;
+    kept->data = kept->begun;
+    return add_extra(rule->extra, program, op, pointer, align, &kept->data);
 }

@@ -11,6 +11,8 @@ const char *const arn_tflite_micro_outside[] = {"TFLM_DECODE", NULL};
 static const arenaut_arena_layout layout = {
     .pointer = 4,
     .base = 36 + 44 + 36, /* SingleArenaBufferAllocator, GreedyMemoryPlanner, MicroAllocator */
+    /* PersistentArenaBufferAllocator, NonPersistentArenaBufferAllocator in place of the first */
+    .base_apart = 16 + 32 + 44 + 36,
     .builtin = 8,
     .method = 8,
     .tensor = 12,

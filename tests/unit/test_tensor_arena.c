@@ -66,6 +66,99 @@ TEST(head_and_tail_are_counted_struct_by_struct) {
     arn_program_free(p);
 }
 
+static void assert_parts_sum_up(const arenaut_tensor_arena *arena) {
+    uint64_t sum = arena->padding;
+    for (int k = 0; k < ARENAUT_TAIL_KINDS; k++) {
+        assert_non_null(arenaut_tail_kind_name((arenaut_tail_kind)k));
+        sum += arena->part[k];
+    }
+    assert_null(arenaut_tail_kind_name(ARENAUT_TAIL_KINDS));
+    assert_true(sum == arena->tail);
+}
+
+TEST(the_tail_is_the_sum_of_its_parts) {
+    arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_FLOAT32);
+    const arenaut_tensor_arena arena = arena_of(p, 32, "tflite-micro");
+    assert_parts_sum_up(&arena);
+    assert_true(arena.part[ARENAUT_TAIL_BASE] == 116 + 8 + 8);
+    assert_true(arena.part[ARENAUT_TAIL_TENSORS] == 3 * 12);
+    assert_true(arena.part[ARENAUT_TAIL_NODES] == 32);
+    assert_true(arena.part[ARENAUT_TAIL_KERNELS] == 16);
+    assert_true(arena.part[ARENAUT_TAIL_ARGUMENTS] == 2 * (4 + 40));
+    arn_program_free(p);
+}
+
+static void add_to(arenaut_tensor_arena *arena, const arenaut_program *p, uint64_t planned) {
+    const arenaut_result result = result_of(p);
+    arenaut_error err = {0};
+    assert_ok(arenaut_tensor_arena_add(&result, planned, result.target, NULL, arena, &err), err);
+}
+
+TEST(interpreters_share_the_largest_head_and_keep_their_tails) {
+    arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_FLOAT32);
+    const arenaut_tensor_arena one = arena_of(p, 4096, "tflite-micro");
+    arenaut_tensor_arena both = {0};
+    add_to(&both, p, 4096);
+    assert_true(both.total == one.total && both.tail == one.tail);
+    add_to(&both, p, 1024);
+    assert_int_equal(both.models, 2);
+    assert_true(both.head == 4096 && both.tensors == 4096);
+    assert_true(both.tail > one.tail && both.tail < 2 * one.tail);
+    assert_true(both.part[ARENAUT_TAIL_BASE] == 116 + 2 * (8 + 8)); /* one allocator */
+    assert_parts_sum_up(&both);
+    add_to(&both, p, 8192);
+    assert_true(both.head == 8192);
+    arn_program_free(p);
+}
+
+TEST(notes_of_a_model_lie_below_the_tails_of_those_before) {
+    arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_FLOAT32);
+    const arenaut_tensor_arena one = arena_of(p, 32, "tflite-micro");
+    arenaut_tensor_arena both = {0};
+    add_to(&both, p, 32);
+    add_to(&both, p, 32);
+    assert_true(one.head > 32 && both.head == one.head);
+    assert_true(both.total > one.total);
+    arn_program_free(p);
+}
+
+TEST(head_and_tail_may_be_two_memories) {
+    arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_FLOAT32);
+    const arenaut_tensor_arena one = arena_of(p, 32, "tflite-micro");
+    arenaut_tensor_arena apart = {.apart = true};
+    add_to(&apart, p, 32);
+    assert_true(apart.head == apart.notes && apart.head > one.head); /* no tail grows into it */
+    assert_true(apart.part[ARENAUT_TAIL_BASE] == 128 + 8 + 8);
+    assert_parts_sum_up(&apart);
+    assert_true(apart.total == (apart.head + 15) / 16 * 16 + (apart.tail + 15) / 16 * 16);
+    add_to(&apart, p, 4096);
+    assert_true(apart.head == 4096);
+    arn_program_free(p);
+}
+
+TEST(a_model_that_cannot_be_added_leaves_the_arena_as_it_was) {
+    arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_FLOAT32);
+    const arenaut_result result = result_of(p);
+    arenaut_tensor_arena arena = {0};
+    arenaut_error err = {0};
+    add_to(&arena, p, 64);
+    const arenaut_tensor_arena before = arena;
+    assert_int_equal(
+        arenaut_tensor_arena_add(&result, UINT64_MAX, result.target, NULL, &arena, &err),
+        ARENAUT_TOO_LARGE);
+    assert_memory_equal(&arena, &before, sizeof arena);
+    arn_program_free(p);
+}
+
+TEST(scales_of_arguments_take_room_while_an_op_is_prepared) {
+    arenaut_program *p = one_op("CONV_2D", ARENAUT_DTYPE_INT8);
+    const uint64_t before = arena_of(p, 16, "tflite-micro").total;
+    p->tensors[W].n_scales = 1000;
+    /* described twice */
+    assert_true(arena_of(p, 16, "tflite-micro").total > before + 2 * 4 * 1000);
+    arn_program_free(p);
+}
+
 TEST(what_quantizes_an_argument_lies_beside_its_handle) {
     arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_INT8);
     const uint64_t plain = arena_of(p, 4096, "tflite-micro").tail;
