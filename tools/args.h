@@ -32,7 +32,7 @@ typedef struct tool_options {
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
         *split, *recompute, *reorder, *share, *kernels, *costs, *device,
         *fit_text; /* --fit as it was given: in bytes, see `fit`, or in percent */
-    bool no_alloc_io, preserve_inputs, unmeasured, compact;
+    bool no_alloc_io, preserve_inputs, unmeasured, compact, one_arena;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 
@@ -65,6 +65,7 @@ enum flag_group {
     GROUP_EXPORT = 1 << 9,
     GROUP_DIFF = 1 << 10,
     GROUP_WRITE = 1 << 11,                      /* putting the plan into the model */
+    GROUP_SEVERAL = 1 << 12,                    /* several models at once */
     GROUP_MODEL = GROUP_PROGRAM | GROUP_MEMORY, /* turning it into a problem */
 };
 

@@ -283,9 +283,43 @@ exit_code complain_infeasible(const arenaut_pipeline *p) {
     return EXIT_NEGATIVE;
 }
 
+/* Two memories, of which either may be too small. */
+static exit_code check_memories(const char *about, const reservation *need) {
+    static const char *const names[] = {"head", "tail"};
+    exit_code code = EXIT_FINE;
+    if (!need->apart) return code;
+    for (int i = 0; i < 2; i++) {
+        if (need->need[i] <= need->size[i]) continue;
+        code = complain(EXIT_NEGATIVE, about, "the %s needs %s%s bytes, %s over the %s of its memory",
+                        names[i], need->unknown ? "at least " : "",
+                        with_commas(need->need[i]).text,
+                        with_commas(need->need[i] - need->size[i]).text,
+                        with_commas(need->size[i]).text);
+    }
+    if (code != EXIT_FINE || !need->unknown) return code;
+    return complain(EXIT_NEGATIVE, about, "whether its two memories are enough is not known: %s",
+                    need->unknown);
+}
+
+static void put_memories_json(const reservation *need, arenaut_text *out) {
+    static const char *const names[] = {"head", "tail"};
+    text_put(out, ",\n  \"memories\": {");
+    for (int i = 0; i < 2; i++) {
+        text_printf(out, "%s\"%s\": {\"bytes\": ", i ? ", " : "", names[i]);
+        if (need->size[i] == ARENAUT_UNLIMITED) text_put(out, "null");
+        else text_put_json_u64(out, need->size[i]);
+        text_put(out, ", \"needed\": ");
+        text_put_json_u64(out, need->need[i]);
+        text_put(out, "}");
+    }
+    text_printf(out, ", \"fits\": %s}", budget_verdict_json(need, NOT_GIVEN));
+}
+
 exit_code check_budget(const char *about, const tool_options *options, const reservation *need) {
     const uint64_t budget = options->budget;
     const char *least = need->unknown ? "at least " : "";
+    const exit_code apart = check_memories(about, need);
+    if (apart != EXIT_FINE) return apart;
     if (budget == NOT_GIVEN) return EXIT_FINE;
     switch (judge_budget(need, budget)) {
         case BUDGET_KEPT: return EXIT_FINE;
@@ -348,6 +382,7 @@ static void put_context(const tool_job *job, const reservation *needed, arenaut_
         text_put_json(out, p->baseline.overlaps ? p->baseline.finding.msg : NULL);
         text_put(out, "}");
     }
+    if (needed->apart && feasible) put_memories_json(needed, out);
     if (job->options->budget != NOT_GIVEN && feasible) {
         const uint64_t budget = job->options->budget;
         text_put(out, ",\n  \"budget\": {\"bytes\": ");

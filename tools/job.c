@@ -289,7 +289,10 @@ static exit_code open_and_read(tool_job *job, const char *const *paths, size_t n
 }
 
 exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
-    *job = (tool_job){.options = options, .path = path};
+    *job = (tool_job){.options = options,
+                      .path = path,
+                      .head = ARENAUT_UNLIMITED,
+                      .tail = ARENAUT_UNLIMITED};
     return open_and_read(job, &path, 1);
 }
 
@@ -306,7 +309,10 @@ static char *merged_label(const tool_options *options) {
 }
 
 exit_code job_read_merged(tool_job *job, const tool_options *options) {
-    *job = (tool_job){.options = options, .label = merged_label(options)};
+    *job = (tool_job){.options = options,
+                      .label = merged_label(options),
+                      .head = ARENAUT_UNLIMITED,
+                      .tail = ARENAUT_UNLIMITED};
     job->path = job->label;
     for (size_t i = 0; i < options->files.n; i++) {
         if (!is_standard_stream(options->files.items[i])) continue;
@@ -331,6 +337,35 @@ static char *model_name(const char *path) {
     return memcpy(must_allocate(length + 1, 1), name, length);
 }
 
+static const arenaut_pool *pool_named(const arenaut_pipeline_options *o, const char *name) {
+    for (uint32_t i = 0; i < o->n_pools; i++) {
+        if (strcmp(o->pools[i].name, name) == 0) return &o->pools[i];
+    }
+    return NULL;
+}
+
+/* Pools called head and tail, and no others, are the two memories of a runtime that has both in its
+ * arena: tensors all lie in the head. */
+static exit_code take_two_memories(tool_job *job) {
+    arenaut_pipeline_options *o = &job->pipeline->options;
+    const arenaut_pool *head = pool_named(o, "head"), *tail = pool_named(o, "tail");
+    const arenaut_target *target =
+        o->target ? o->target
+                  : arenaut_target_for_format(job->pipeline->document.format->name);
+    if (!target->layout || (!head && !tail)) return EXIT_FINE;
+    if (!head || !tail || o->n_pools != 2) {
+        return complain(EXIT_USAGE, job->path,
+                        "--pool head=SIZE and --pool tail=SIZE are the two memories of %s's arena: "
+                        "give both and no other pool",
+                        target->name);
+    }
+    job->apart = true;
+    job->head = head->capacity;
+    job->tail = tail->capacity;
+    o->n_pools = 0;
+    return EXIT_FINE;
+}
+
 /* Names are checked before anything is computed. */
 static exit_code check_model_flags(tool_job *job) {
     const tool_options *o = job->options;
@@ -341,6 +376,7 @@ static exit_code check_model_flags(tool_job *job) {
     if (code == EXIT_FINE) code = refuse_other_runtime(job->pipeline);
     if (code == EXIT_FINE)
         code = open_side_file(o->costs, &job->costs, &options->recomputing.costs);
+    if (code == EXIT_FINE) code = take_two_memories(job);
     if (code == EXIT_FINE) note_idle_rules(job->pipeline);
     if (code == EXIT_FINE) note_idle_kernels(job->pipeline);
     return code;
@@ -451,6 +487,9 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
                       .path = first->path,
                       .inputs = first->inputs,
                       .n_inputs = first->n_inputs,
+                      .apart = first->apart,
+                      .head = first->head,
+                      .tail = first->tail,
                       .borrowed = true};
     quiet.context = job;
     quiet.plan.progress_context = &job->watch;

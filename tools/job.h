@@ -25,7 +25,9 @@ typedef struct tool_job {
     planner_watch watch;
     arenaut_stage stage;
     double planner_seconds;
-    bool dumped; /* by --dump-after */
+    bool apart;          /* --pool head=SIZE --pool tail=SIZE: a runtime's arena in two memories */
+    uint64_t head, tail; /* their sizes; ARENAUT_UNLIMITED where it is not `apart` */
+    bool dumped;         /* by --dump-after */
     exit_code dump_code;
     bool stopped; /* by Ctrl-C */
     char sha256[65];

@@ -84,6 +84,12 @@ exit_code together_add(together *sums, const tool_job *job, uint64_t planned,
     add(need->bytes, found.kept + arena.tail, found.cut + arena.tail, &sums->kept_reserved,
         &sums->running_reserved.bytes);
     if (need->unknown) sums->running_reserved.unknown = need->unknown;
+    sums->running_reserved.apart = need->apart;
+    for (int i = 0; i < 2; i++) {
+        uint64_t *most = &sums->running_reserved.need[i];
+        *most = need->need[i] > *most ? need->need[i] : *most;
+        sums->running_reserved.size[i] = need->size[i];
+    }
     return EXIT_FINE;
 }
 

@@ -65,7 +65,7 @@ static const struct {
          GROUP_JSON,
      "output"},
     {GROUP_INPUT, "input"},
-    {GROUP_PROGRAM, "the model"},
+    {GROUP_PROGRAM | GROUP_SEVERAL, "the model"},
     {GROUP_MEMORY, "where tensors may lie"},
     {GROUP_SEARCH, "the search"},
     {GROUP_COMMON, "messages"},

@@ -6,6 +6,7 @@
 #include "token_offsets.h"
 #include "describe.h"
 #include "memories.h"
+#include "one_arena.h"
 #include "progress.h"
 #include "text_table.h"
 #include "verb.h"
@@ -157,7 +158,8 @@ static reservation judged(const tool_job *job) {
 
 /* A file that cannot be read is complained about, and the others are still answered. */
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
-                          totals *sums, arenaut_text *json, arenaut_text *details) {
+                          totals *sums, one_arena *all, arenaut_text *json,
+                          arenaut_text *details) {
     tool_job job;
     const bool together = is_merged(options);
     exit_code code = together ? job_read_merged(&job, options)
@@ -184,7 +186,9 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         code = graver(code, put_details(&job, details));
         code = graver(code, put_token_offsets(&job, "  ", details));
     }
-    if (answered && code == EXIT_FINE) {
+    if (answered && options->one_arena && job.pipeline->plan->quality != ARENAUT_INFEASIBLE) {
+        code = graver(code, one_arena_add(all, &job, name, false));
+    } else if (answered && code == EXIT_FINE) {
         const reservation need = judged(&job);
         code = check_budget(job.path, options, &need);
     }
@@ -208,26 +212,37 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     text_table table;
     arenaut_text details = {0};
     totals sums = {.now_known = true};
+    one_arena all = {.n = 0};
     const size_t n = is_merged(options) ? 1 : options->files.n;
     exit_code code = EXIT_FINE;
     if (!is_merged(options)) note_repeated(&options->files);
     table_begin(&table, "lrrrrrRRll");
     put_heading(&table);
     for (size_t i = 0; i < n && !interrupted(); i++) {
-        code = graver(code, size_one(options, i, &table, &sums, out, &details));
+        code = graver(code, size_one(options, i, &table, &sums, &all, out, &details));
+    }
+    const bool whole = code == EXIT_FINE && all.n > 0;
+    if (whole) {
+        const reservation *need = one_arena_need(&all, false);
+        code = check_budget("one arena", options, need);
     }
     if (options->json || options->jsonl) {
+        if (whole) begin_json_item(options, out->size, out);
+        if (whole) put_json_one_arena(&all, false, out);
         if (!is_merged(options)) end_json_items(options, out->size, out);
         table_drop(&table);
     } else if (table.n_cells > table.n_columns) {
-        if (n > 1) put_totals(&sums, &table);
+        if (n > 1 && !whole) put_totals(&sums, &table);
         table_end(&table, out, style.bold, style.plain);
         const bool detailed = n == 1 || options->verbose > 0;
         if (detailed && details.bytes && !options->quiet) text_put(out, details.bytes);
+        if (whole) text_put(out, "\n");
+        if (whole) put_one_arena(&all, out);
     } else {
         table_drop(&table);
     }
     arenaut_text_free(&details);
+    one_arena_free(&all);
     return code;
 }
 
@@ -245,7 +260,8 @@ const tool_verb verb_size = {
         "'now' is the plan in the file or of its runtime, 'bound' a proven lower bound of all "
         "plans.\n"
         "One file, or -v, also shows other memory.",
-    .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
+    .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET |
+              GROUP_SEVERAL,
     .min_files = 1,
     .max_files = SIZE_MAX,
     .run = run,

@@ -32,7 +32,8 @@ bool has_whole_arena(const tool_job *job) {
 static exit_code find_for(const tool_job *job, const arenaut_result *result, uint64_t planned,
                           const arenaut_target *target, arenaut_tensor_arena *arena) {
     arenaut_error err = {0};
-    if (arenaut_tensor_arena_find(result, planned, target, NULL, arena, &err)) {
+    *arena = (arenaut_tensor_arena){.apart = job->apart};
+    if (arenaut_tensor_arena_add(result, planned, target, NULL, arena, &err)) {
         return complain_error(job->path, &err);
     }
     return EXIT_FINE;
@@ -75,15 +76,32 @@ static const char *uncounted(const arenaut_pipeline *p) {
     return NULL;
 }
 
+static uint64_t rounded_up(uint64_t bytes, uint64_t align) {
+    return (bytes + align - 1) / align * align;
+}
+
+reservation reservation_of(const tool_job *job, const arenaut_tensor_arena *arena,
+                           const char *unknown) {
+    const uint64_t align = job->pipeline->target->align;
+    return (reservation){
+        .bytes = arena->total,
+        .unknown = unknown,
+        .apart = arena->apart,
+        .need = {rounded_up(arena->head, align), rounded_up(arena->tail, align)},
+        .size = {job->head, job->tail},
+    };
+}
+
 static reservation reserve(const tool_job *job, uint64_t planned, bool as_it_is) {
     const arenaut_target *target = job->pipeline->target;
-    reservation out = {planned, uncounted(job->pipeline)};
+    reservation out = {.bytes = planned, .unknown = uncounted(job->pipeline)};
     arenaut_tensor_arena arena;
     if (!has_whole_arena(job)) return out;
     const exit_code code =
         as_it_is ? find_as_it_is(job, target, &arena) : find(job, planned, target, &arena);
-    if (code != EXIT_FINE) return (reservation){planned, "the whole arena cannot be counted"};
-    out.bytes = arena.total;
+    if (code != EXIT_FINE)
+        return (reservation){.bytes = planned, .unknown = "the whole arena cannot be counted"};
+    out = reservation_of(job, &arena, out.unknown);
     if (arena.op != ARENAUT_NONE && !is_refused(job->pipeline)) {
         out.unknown = "the kernel set does not say how much some kernels keep";
     } else if (!arena.exact && !out.unknown) {
@@ -114,6 +132,9 @@ reservation reserved_needed(const tool_job *job) {
 
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget) {
     if (need->bytes > budget) return BUDGET_EXCEEDED;
+    for (int i = 0; i < 2 && need->apart; i++) {
+        if (need->need[i] > need->size[i]) return BUDGET_EXCEEDED;
+    }
     return need->unknown ? BUDGET_UNKNOWN : BUDGET_KEPT;
 }
 
@@ -145,10 +166,15 @@ static exit_code add_with(const tool_job *job, const char *what,
     return code;
 }
 
+/* Whether there is a size that the bytes are held against. */
+static bool is_judged(const tool_job *job) {
+    return job->options->budget != NOT_GIVEN || job->apart;
+}
+
 static exit_code add_rights(const tool_job *job, arena_rows *rows) {
     arenaut_pipeline_options changed = job->pipeline->options;
     exit_code code = EXIT_FINE;
-    if (job->options->budget == NOT_GIVEN || job->stopped || !job->pipeline->kernels) return code;
+    if (!is_judged(job) || job->stopped || !job->pipeline->kernels) return code;
     if (!job->options->inplace && !changed.overlap && !changed.n_in_place_rules &&
         changed.overwrite == ARENAUT_OVERWRITE_BY_RULES) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
@@ -183,22 +209,43 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
 }
 
 /* Less than everything keeps no budget. */
-static reservation bytes_of_row(const arena_row *row) {
-    return (reservation){row->arena.total, row->arena.exact ? row->unknown : "it is the least"};
+static reservation bytes_of_row(const tool_job *job, const arena_row *row) {
+    return reservation_of(job, &row->arena, row->arena.exact ? row->unknown : "it is the least");
 }
 
-static bool any_fits(const arena_rows *rows, uint64_t budget) {
+static bool any_fits(const tool_job *job, const arena_rows *rows, uint64_t budget) {
     for (size_t i = 0; i < rows->n; i++) {
-        const reservation need = bytes_of_row(&rows->items[i]);
+        const reservation need = bytes_of_row(job, &rows->items[i]);
         if (judge_budget(&need, budget) == BUDGET_KEPT) return true;
     }
     return false;
 }
 
-static void put_row(const arena_row *row, bool known, uint64_t budget, text_table *table) {
+static void put_margin(uint64_t need, uint64_t size, text_table *table) {
+    if (size == ARENAUT_UNLIMITED) table_cell(table, "");
+    else if (need > size) table_cellf(table, "%s missing", with_commas(need - size).text);
+    else table_cellf(table, "%s to spare", with_commas(size - need).text);
+}
+
+/* Head and tail each beside the size of its memory. */
+static void put_row_apart(const tool_job *job, const arena_row *row, text_table *table) {
     const arenaut_tensor_arena *a = &row->arena;
+    const reservation need = bytes_of_row(job, row);
+    table_cellf(table, "    %s", row->what);
+    table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
+    table_cellf(table, "%s%s", a->exact ? "" : ">= ", with_commas(need.need[0]).text);
+    put_margin(need.need[0], need.size[0], table);
+    table_cellf(table, "%s%s", a->op == ARENAUT_NONE ? "" : ">= ", with_commas(need.need[1]).text);
+    put_margin(need.need[1], need.size[1], table);
+    table_cellf(table, "%s%s", a->exact ? "" : ">= ", with_commas(need.bytes).text);
+}
+
+static void put_row(const tool_job *job, const arena_row *row, text_table *table) {
+    const arenaut_tensor_arena *a = &row->arena;
+    const uint64_t budget = job->options->budget;
+    const bool known = job->pipeline->result.scratch != ARENAUT_SCRATCH_UNKNOWN;
     const char *least = a->exact ? "" : ">= ";
-    const reservation need = bytes_of_row(row);
+    const reservation need = bytes_of_row(job, row);
     table_cellf(table, "    %s", row->what);
     table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
     table_cell(table, with_commas(a->head).text);
@@ -209,11 +256,26 @@ static void put_row(const arena_row *row, bool known, uint64_t budget, text_tabl
         table_cell(table, in_units(a->total).text);
     } else if (judge_budget(&need, budget) == BUDGET_UNKNOWN) {
         table_cell(table, "unknown");
-    } else if (a->total > budget) {
-        table_cellf(table, "%s missing", with_commas(a->total - budget).text);
     } else {
-        table_cellf(table, "%s to spare", with_commas(budget - a->total).text);
+        put_margin(a->total, budget, table);
     }
+}
+
+static void put_size_cell(uint64_t size, text_table *table) {
+    if (size == NOT_GIVEN) table_cell(table, "");
+    else table_cellf(table, "of %s", with_commas(size).text);
+}
+
+static void put_headings(const tool_job *job, text_table *table) {
+    table_cell(table, job->apart ? "  two memories" : "  tensor_arena");
+    table_cell(table, "");
+    table_cell(table, "head");
+    if (job->apart) put_size_cell(job->head, table);
+    else table_cell(table, "scratch");
+    table_cell(table, "tail");
+    if (job->apart) put_size_cell(job->tail, table);
+    table_cell(table, "bytes");
+    if (!job->apart) put_size_cell(job->options->budget, table);
 }
 
 /* Unknown parts, and parts that a smaller plan does not change. */
@@ -241,23 +303,18 @@ static void put_remarks(const tool_job *job, const arena_row *planned, arenaut_t
 
 exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
     const uint64_t budget = job->options->budget;
-    const bool known = job->pipeline->result.scratch != ARENAUT_SCRATCH_UNKNOWN;
     arena_rows rows;
     text_table table;
     const exit_code code = collect(job, &rows);
     if (code != EXIT_FINE) return code;
     table_begin(&table, "llrrrrr");
-    table_cell(&table, "  tensor_arena");
-    table_cell(&table, "");
-    table_cell(&table, "head");
-    table_cell(&table, "scratch");
-    table_cell(&table, "tail");
-    table_cell(&table, "bytes");
-    if (budget == NOT_GIVEN) table_cell(&table, "");
-    else table_cellf(&table, "of %s", with_commas(budget).text);
-    for (size_t i = 0; i < rows.n; i++) put_row(&rows.items[i], known, budget, &table);
+    put_headings(job, &table);
+    for (size_t i = 0; i < rows.n; i++) {
+        if (job->apart) put_row_apart(job, &rows.items[i], &table);
+        else put_row(job, &rows.items[i], &table);
+    }
     table_end(&table, out, "", "");
-    if (budget != NOT_GIVEN && !any_fits(&rows, budget) && !is_refused(job->pipeline)) {
+    if (is_judged(job) && !any_fits(job, &rows, budget) && !is_refused(job->pipeline)) {
         text_put(out,
                  "    'arenaut plan FILE --fit SIZE' also tries other orders, splitting and "
                  "combinations\n");
@@ -291,8 +348,8 @@ exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out) {
         put_member("tail", row->arena.tail, out);
         put_member("bytes", row->arena.total, out);
         text_printf(out, ", \"exact\": %s", row->arena.exact ? "true" : "false");
-        if (budget != NOT_GIVEN) {
-            const reservation need = bytes_of_row(row);
+        if (is_judged(job)) {
+            const reservation need = bytes_of_row(job, row);
             text_printf(out, ", \"fits\": %s", budget_verdict_json(&need, budget));
         }
         text_put(out, "}");

@@ -18,6 +18,8 @@ exit_code find_arena_as_it_is(const tool_job *job, arenaut_tensor_arena *arena);
 typedef struct reservation {
     uint64_t bytes;
     const char *unknown; /* why they are only a lower bound; NULL: they are all that is needed */
+    bool apart;          /* they are of two memories, each with its size: head, then tail */
+    uint64_t need[2], size[2];
 } reservation;
 
 reservation reserved_for(const tool_job *job, uint64_t planned); /* for so many planned bytes */
@@ -28,7 +30,12 @@ uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned);
 
 typedef enum verdict_on_budget { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_UNKNOWN } verdict_on_budget;
 
-/* A lower bound can exceed a budget, but never keep one. */
+/* Of an arena of the job, whose bytes are known up to `unknown`. */
+reservation reservation_of(const tool_job *job, const arenaut_tensor_arena *arena,
+                           const char *unknown);
+
+/* A lower bound can exceed a budget, but never keep one. Two memories are judged each by its own,
+ * and their sum by a budget if there is one (else NOT_GIVEN). */
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget);
 const char *budget_verdict_json(const reservation *need, uint64_t budget); /* true, false, null */
 

@@ -1,0 +1,42 @@
+/* One arena for the interpreters of several models, of which one runs at a time: as large as the
+ * largest head and all tails. */
+#ifndef TOOL_ONE_ARENA_H
+#define TOOL_ONE_ARENA_H
+
+#include "whole_arena.h"
+
+enum { ARENA_NOW, ARENA_PLANNED, ARENA_SIDES };
+
+/* A model's part: its head, and the bytes by which the tail grew when it was added. */
+typedef struct arena_tenant {
+    char *name;
+    uint64_t head[ARENA_SIDES], tail[ARENA_SIDES];
+} arena_tenant;
+
+typedef struct one_arena {
+    const tool_options *options;
+    const arenaut_target *target;
+    arenaut_tensor_arena arena[ARENA_SIDES]; /* as the files are, and as they are planned */
+    reservation need[ARENA_SIDES];
+    arena_tenant *tenants;
+    size_t n;
+    bool now_known, apart; /* of all of them */
+} one_arena;
+
+/* Adds the interpreter of a job that has its plan; complains if its runtime has none that could
+ * share, or another one. `kept`: the file stays as it is. */
+exit_code one_arena_add(one_arena *all, const tool_job *job, const char *name, bool kept);
+
+/* The side that is judged: the files as they are, where that is known and `planned` is not asked
+ * for. */
+const reservation *one_arena_need(const one_arena *all, bool planned);
+
+void put_one_arena(const one_arena *all, arenaut_text *out);
+/* A document of its own, the last of the list. */
+void put_json_one_arena(const one_arena *all, bool planned, arenaut_text *out);
+/* Sizes for the compiler, as a C header. */
+void put_one_arena_header(const one_arena *all, arenaut_text *out);
+
+void one_arena_free(one_arena *all);
+
+#endif
