@@ -202,16 +202,20 @@ exit_code check_replaced(const input_file *input, const char *path, output_kind 
                     old->name, written);
 }
 
-exit_code copy_input(const input_file *input, const char *path, bool force) {
+exit_code write_bytes(const void *data, size_t size, const char *path, bool force) {
     output_file output;
-    if (output_is_input(path, input)) return EXIT_FINE;
     const exit_code code = output_open(path, force, &output);
     if (code != EXIT_FINE) return code;
     const arenaut_sink sink = output_sink(&output);
-    if (!sink.put(sink.context, input->data, input->size)) {
+    if (!sink.put(sink.context, data, size)) {
         return output_abandon(&output, NULL, NULL);
     }
     return output_commit(&output);
+}
+
+exit_code copy_input(const input_file *input, const char *path, bool force) {
+    if (output_is_input(path, input)) return EXIT_FINE;
+    return write_bytes(input->data, input->size, path, force);
 }
 
 exit_code write_result(const tool_job *job, output_kind kind, const arenaut_result *result,

@@ -26,6 +26,7 @@ bool kind_is_model(output_kind kind); /* the plan goes into the input's own file
  * is the input itself or holds a model, and `kind` writes another format. */
 exit_code check_replaced(const input_file *input, const char *path, output_kind kind);
 
+exit_code write_bytes(const void *data, size_t size, const char *path, bool force);
 /* Copies the input to `path` byte for byte; does nothing where that is the input itself. */
 exit_code copy_input(const input_file *input, const char *path, bool force);
 

@@ -9,6 +9,7 @@
 #include "describe.h"
 #include "fit.h"
 #include "memories.h"
+#include "one_arena.h"
 #include "output.h"
 #include "progress.h"
 #include "text_table.h"
@@ -32,7 +33,8 @@ typedef struct planning {
 /* Outcomes of several files. */
 typedef struct tally {
     uint64_t now, planned;
-    together all; /* of them need this, and all that their runtimes keep there */
+    together all;  /* of them need this, and all that their runtimes keep there */
+    one_arena one; /* the same where their interpreters share an arena: --one-arena */
     size_t n, n_written, n_kept, n_failed;
     bool now_known; /* of all of them */
 } tally;
@@ -139,6 +141,10 @@ static reservation what_it_takes(const planning *p) {
                              : reserved_for(&p->job, p->job.pipeline->figures.planned);
 }
 
+static void put_size_of_memory(bool apart, uint64_t size, arenaut_text *out) {
+    if (apart && size != ARENAUT_UNLIMITED) text_printf(out, " of %s", with_commas(size).text);
+}
+
 /* All that the application has to reserve, where the runtime itself lives there too. */
 static void put_reserve_line(const planning *made, arenaut_text *out) {
     const tool_job *job = &made->job;
@@ -150,9 +156,12 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
               : find_whole_arena(job, p->figures.planned, &arena))
         return;
     const reservation need = what_it_takes(made);
-    text_printf(out, "  reserve    %s%s bytes of tensor_arena: head %s, tail %s",
-                need.unknown ? "at least " : "", with_commas(arena.total).text,
-                with_commas(arena.head).text, with_commas(arena.tail).text);
+    text_printf(out, "  reserve    %s%s bytes %s: head %s", need.unknown ? "at least " : "",
+                with_commas(arena.total).text, need.apart ? "in two memories" : "of tensor_arena",
+                with_commas(need.apart ? need.need[0] : arena.head).text);
+    put_size_of_memory(need.apart, need.size[0], out);
+    text_printf(out, ", tail %s", with_commas(need.apart ? need.need[1] : arena.tail).text);
+    put_size_of_memory(need.apart, need.size[1], out);
     if (need.unknown) text_printf(out, "; no more is known: %s", need.unknown);
     if (arena.head > arena.tensors) {
         text_printf(out, "; %s needs this head while it plans", p->target->name);
@@ -427,7 +436,10 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         const reservation need = what_it_takes(p);
-        code = graver(code, together_add(&sums->all, job, figures->planned, &need));
+        code = graver(code, options->one_arena
+                                ? one_arena_add(&sums->one, job, base_name(job->path),
+                                                stays_as_it_is(p))
+                                : together_add(&sums->all, job, figures->planned, &need));
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;
@@ -440,7 +452,8 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
 
 /* A budget decides the exit code, and nothing else: the output is written all the same. */
 static exit_code judge_all(const char *about, const tool_options *options, const tally *sums) {
-    const reservation all = together_reserved(&sums->all);
+    const reservation all =
+        options->one_arena ? *one_arena_need(&sums->one, true) : together_reserved(&sums->all);
     const exit_code code = check_budget(about, options, &all);
     if (code != EXIT_FINE && sums->n_written + sums->n_kept > 0) {
         note(about, "written all the same: %s", options->output);
@@ -505,6 +518,10 @@ static exit_code open_folders_between(const char *top, char *path) {
 
 static void put_totals(const tally *sums, const tool_options *options, arenaut_text *out) {
     const uint64_t all = together_planned(&sums->all);
+    if (options->one_arena) {
+        put_one_arena(&sums->one, out);
+        return;
+    }
     text_printf(out, "together    %s bytes (%s): the files never run at the same time",
                 with_commas(all).text, in_units(all).text);
     if (sums->all.kept > 0) {
@@ -526,6 +543,18 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
     text_put(out, options->output ? "\n" : "; nothing is written without -o FOLDER\n");
 }
 
+/* The size of the shared arena, for the compiler. */
+static exit_code write_one_arena(const one_arena *all, const tool_options *options) {
+    arenaut_text header = {0};
+    char *path = path_in_folder(options->output, "one_arena.h");
+    put_one_arena_header(all, &header);
+    exit_code code = output_check(path, options->force, false);
+    if (code == EXIT_FINE) code = write_bytes(header.bytes, header.size, path, options->force);
+    arenaut_text_free(&header);
+    free(path);
+    return code;
+}
+
 /* Several files are one program whose methods never run at the same time: no buffer of one is
  * shared with another, and only state is alive while another one runs. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
@@ -543,9 +572,20 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
         free(output);
         if (one == EXIT_USAGE) return code; /* it would be said again of every file */
     }
-    if (options->json || options->jsonl) end_json_items(options, out->size, out);
-    else if (!options->quiet && together_planned(&sums.all) > 0) put_totals(&sums, options, out);
-    return graver(code, judge_all("together", options, &sums));
+    if (options->one_arena && options->output && code == EXIT_FINE) {
+        code = write_one_arena(&sums.one, options);
+    }
+    const bool json = options->json || options->jsonl;
+    if (json && options->one_arena) {
+        if (sums.one.n > 0) begin_json_item(options, out->size, out);
+        put_json_one_arena(&sums.one, true, out);
+    }
+    if (json) end_json_items(options, out->size, out);
+    else if (!options->quiet && (options->one_arena || together_planned(&sums.all) > 0))
+        put_totals(&sums, options, out);
+    code = graver(code, judge_all(options->one_arena ? "one arena" : "together", options, &sums));
+    one_arena_free(&sums.one);
+    return code;
 }
 
 /* Each file with its part of the plan inside, or as it is, and why. */
@@ -714,7 +754,7 @@ const tool_verb verb_plan = {
         "there,\n"
         "and .pte files with their part of the plan.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
-              GROUP_BUDGET | GROUP_WRITE,
+              GROUP_BUDGET | GROUP_WRITE | GROUP_SEVERAL,
     .min_files = 1,
     .max_files = SIZE_MAX,
     .run = run,
