@@ -99,13 +99,31 @@ static void put_kernels(header *h) {
     put_guard(h, kernels);
 }
 
+/* The same where head and tail are two memories, each rounded up to the alignment of both. */
+static arenaut_status put_two_memories(header *h, const arenaut_allocator *allocator,
+                                       arenaut_error *err) {
+    const arenaut_result *r = h->result;
+    const uint64_t align = r->target->align;
+    arenaut_tensor_arena arena = {.apart = true};
+    const arenaut_status st =
+        arenaut_tensor_arena_add(r, r->plan->total, r->target, allocator, &arena, err);
+    if (st != ARENAUT_OK) return st;
+    const char *least = arena.exact ? "" : "_AT_LEAST";
+    arn_putf(&h->out,
+             "/* or in two memories, non-persistent and persistent */\n"
+             "#define %s_HEAD_BYTES%s %" PRIu64 "%s\n#define %s_TAIL_BYTES%s %" PRIu64 "%s\n",
+             h->upper.text, least, (arena.head + align - 1) / align * align, h->suffix,
+             h->upper.text, least, (arena.tail + align - 1) / align * align, h->suffix);
+    return ARENAUT_OK;
+}
+
 /* For a runtime that lives in the arena itself. */
 static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *allocator,
                                        arenaut_error *err) {
     const arenaut_result *r = h->result;
     arenaut_tensor_arena arena;
     if (!r->program || !r->target || !r->target->layout) return ARENAUT_OK;
-    const arenaut_status st =
+    arenaut_status st =
         arenaut_tensor_arena_find(r, r->plan->total, r->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
     const arenaut_op_support support = arenaut_kernel_support_all(r->kernels, r->program, NULL);
@@ -117,6 +135,8 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
                            : ", and the kernels' scratch, which is unknown");
     arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
              arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
+    st = put_two_memories(h, allocator, err);
+    if (st != ARENAUT_OK) return st;
     return arn_report_put_resolver(&h->out, r->program, h->upper.text, allocator, err);
 }
 

@@ -37,6 +37,7 @@ def played(session, folder):
 
 def test_the_page_says_what_its_commands_say(tmp_path):
     shutil.copy(MODEL, tmp_path / "person.tflite")
+    shutil.copy(DATA / "resnet_int8.tflite", tmp_path / "resnet.tflite")
     page = PAGE.read_text()
     assert page.count("    $ ") > 10
     now = SESSION.sub(lambda found: played(found[0], tmp_path), page)
