@@ -84,6 +84,13 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     }
 }
 
+const char *words_of_no_recompute(const arenaut_recomputed *r) {
+    return r->after < r->before
+               ? "the peak of live bytes would be lower, but no smaller arena was found"
+           : r->floor >= r->before ? "no rematerialization of cheap ops lowers the peak (proven)"
+                                   : "no copies of cheap ops were found that lower the peak";
+}
+
 static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     const uint64_t budget = p->options.recomputing.options.budget;
@@ -94,12 +101,8 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
                     r->floor > budget ? "nothing fits: any sequence needs %s bytes (proven)\n"
                                       : "none was found that fits; any needs %s bytes (proven)\n",
                     with_commas(r->floor).text);
-    } else if (r->after < r->before) {
-        text_put(out, "the peak of live bytes would be lower, but no smaller arena was found\n");
-    } else if (r->floor >= r->before) {
-        text_put(out, "no rematerialization of cheap ops lowers the peak (proven)\n");
     } else {
-        text_put(out, "no copies of cheap ops were found that lower the peak\n");
+        text_printf(out, "%s\n", words_of_no_recompute(r));
     }
 }
 

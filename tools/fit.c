@@ -1,7 +1,8 @@
 /* A search over combinations of rewrites and rights, each planned by the whole pipeline: offsets
- * alone, results over operands, results that reach into operands, another schedule, tiled ops. They
- * are tried from the gentlest to the one that changes most: rights first, then schedules, then
- * tiling, which adds ops. Tiling is searched only if nothing gentler fits. At most twelve plans. */
+ * alone, results over operands, results that reach into operands, another schedule, rematerialized
+ * ops, tiled ops. They are tried from the gentlest to the one that changes most: rights first, then
+ * schedules, then rewrites that add ops. Tiling is searched only if nothing gentler fits, and never
+ * beside rematerialization, which does not go with it. At most eighteen plans. */
 #include "fit.h"
 
 #include <inttypes.h>
@@ -11,12 +12,12 @@
 #include "describe.h"
 #include "text_table.h"
 
-enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 13 };
+enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 19 };
 
 /* A combination of levers, and its result. */
 typedef struct combination {
     int rights; /* 0, IN_PLACE or REACHING */
-    bool reorders, splits;
+    bool reorders, repeats, splits;
     bool tried, refused; /* planned; or not to be done with this file */
     uint64_t head;
     reservation need;
@@ -40,15 +41,17 @@ static bool may_be(const char *given, bool on) { return !given || is_on(given) =
 static bool is_allowed(const tool_options *o, const combination *w) {
     return (w->rights == REACHING || may_be(o->inplace, w->rights == IN_PLACE)) &&
            may_be(o->overlap, w->rights == REACHING) && may_be(o->reorder, w->reorders) &&
-           may_be(o->split, w->splits);
+           may_be(o->recompute, w->repeats) && may_be(o->split, w->splits);
 }
 
 /* The gentlest first. */
 static void list_combinations(combinations *all) {
+    enum { REWRITES = 3 }; /* none, rematerialization, tiling */
     all->n = 1;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 2 * REWRITES; k++) {
         for (int rights = 0; rights < N_RIGHTS; rights++) {
-            const combination w = {.rights = rights, .reorders = k & 1, .splits = k >= 2};
+            const combination w = {
+                .rights = rights, .reorders = k & 1, .repeats = k / 2 == 1, .splits = k / 2 == 2};
             if (is_allowed(all->given, &w)) all->items[all->n++] = w;
         }
     }
@@ -58,7 +61,8 @@ static void free_combinations(combinations *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
 }
 
-/* The given flags and the levers of a combination. Tiling searches for the same budget. */
+/* The given flags and the levers of a combination. Tiling searches for the same budget;
+ * rematerialization, whose budget would be of the tensors alone, for the least. */
 static tool_options options_of(const combinations *all, const combination *w) {
     tool_options o = *all->given;
     if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
@@ -66,6 +70,8 @@ static tool_options options_of(const combinations *all, const combination *w) {
     if (!o.reorder && w->reorders) o.reorder = "on";
     if (!o.split && w->splits) o.split = "on";
     if (o.budget == NOT_GIVEN) o.budget = o.fit;
+    if (w->repeats) o.fit = NOT_GIVEN;
+    if (!o.recompute && w->repeats) o.recompute = "on";
     return o;
 }
 
@@ -74,6 +80,7 @@ static void put_flags(const combinations *all, const combination *w, arenaut_tex
     const tool_options *o = all->given;
     if (w->splits && !o->split) text_put(out, " --split on");
     if (w->reorders && !o->reorder) text_put(out, " --reorder on");
+    if (w->repeats && !o->recompute) text_put(out, " --recompute on");
     if (w->rights >= IN_PLACE && !o->inplace) text_put(out, " --inplace on");
     if (w->rights == REACHING && !o->overlap) text_put(out, " --overlap on");
 }
@@ -125,8 +132,10 @@ static exit_code try_combination(combinations *all, combination *w) {
 }
 
 /* They come last. */
-static void drop_splitting(combinations *all) {
-    while (all->n > 2 && all->items[all->n - 1].splits && !all->given->split) all->n--;
+static void drop_rewrites(combinations *all) {
+    while (all->n > 2 && ((all->items[all->n - 1].splits && !all->given->split) ||
+                          (all->items[all->n - 1].repeats && !all->given->recompute)))
+        all->n--;
 }
 
 /* Errors of the file are reported for the first combination. One that is refused later, as tiling
@@ -141,7 +150,7 @@ static exit_code try_all(combinations *all) {
         code = try_combination(all, &all->items[i]);
         all->items[i].refused = code != EXIT_FINE;
         if (i > 1 && code != EXIT_INTERRUPT) code = EXIT_FINE;
-        if (i == 1 && all->only_whole_ops) drop_splitting(all);
+        if (i == 1 && all->only_whole_ops) drop_rewrites(all);
         code = job_goes_on(code);
         enough = enough || fits(all, &all->items[0]) || fits(all, &all->items[i]);
     }
@@ -163,7 +172,7 @@ static const combination *choose(const combinations *all) {
 }
 
 static bool decides(const tool_options *o) {
-    return o->inplace || o->overlap || o->reorder || o->split;
+    return o->inplace || o->overlap || o->reorder || o->split || o->recompute;
 }
 
 static void put_name(const combinations *all, const combination *w, arenaut_text *out) {
@@ -173,6 +182,11 @@ static void put_name(const combinations *all, const combination *w, arenaut_text
     else if (flags.size) text_put(out, flags.bytes + 1);
     else text_put(out, decides(all->given) ? "as asked for" : "places alone");
     arenaut_text_free(&flags);
+}
+
+/* Where nothing is rematerialized, the plan is the one without. */
+static bool repeats_nothing(const combination *w) {
+    return w->repeats && w->tried && w->more_ops == 0;
 }
 
 static void put_row(const combinations *all, const combination *w, const combination *chosen,
@@ -192,7 +206,8 @@ static void put_row(const combinations *all, const combination *w, const combina
         table_cellf(table, "%s missing", with_commas(w->need.bytes - size).text);
     else if (w->need.unknown) table_cell(table, "unknown");
     else table_cellf(table, "%s to spare", with_commas(size - w->need.bytes).text);
-    if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
+    if (repeats_nothing(w)) table_cell(table, "no op");
+    else if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
     else table_cell(table, "");
     table_cell(table, w != chosen ? "" : size == NOT_GIVEN || fits(all, w) ? "taken" : "the least");
 }
@@ -207,7 +222,12 @@ static void put_table(const combinations *all, const combination *chosen, arenau
     else table_cellf(&table, "of %s", with_commas(all->given->fit).text);
     table_cell(&table, "adds");
     table_cell(&table, "");
-    for (size_t i = 0; i < all->n; i++) put_row(all, &all->items[i], chosen, &table);
+    bool said = false; /* one row for all that rematerialize nothing */
+    for (size_t i = 0; i < all->n; i++) {
+        const combination *w = &all->items[i];
+        if (!repeats_nothing(w) || !said || w == chosen) put_row(all, w, chosen, &table);
+        said = said || repeats_nothing(w);
+    }
     table_end(&table, out, "", "");
 }
 

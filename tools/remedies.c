@@ -210,8 +210,7 @@ static exit_code try_reorder(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-/* Cheap ops again for late readers, with less effort, too. Where nothing is gained by it, nothing
- * is said. */
+/* Cheap ops again for late readers, with less effort, too. */
 static exit_code try_recompute(const tool_job *job, remedy_list *list) {
     enum { MOST_OPS = 5000, EFFORT = 5000000 };
     arenaut_pipeline_options changed = job->pipeline->options;
@@ -222,7 +221,7 @@ static exit_code try_recompute(const tool_job *job, remedy_list *list) {
     changed.recomputing.options.effort = EFFORT;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.saves > 0)
+    if (with.again.known)
         add_remedy(list, "cheap ops again for late readers", "--recompute", "on", with);
     else drop_job(&with);
     return code;
@@ -365,6 +364,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
         } else {
             text_put(out, "saves nothing");
             put_why_nothing(p, &r->order, out);
+            if (r->again.known) text_printf(out, ": %s", words_of_no_recompute(&r->again));
             text_put(out, "\n");
         }
     }

@@ -4,6 +4,7 @@
 
 #include "token_offsets.h"
 #include "describe.h"
+#include "describe_tail.h"
 #include "output.h"
 #include "remedies.h"
 #include "text_table.h"
@@ -38,6 +39,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     exit_code code = feasible ? find_remedies(job, &remedies) : EXIT_FINE;
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     describe_splits(job->pipeline, out);
+    if (code == EXIT_FINE) code = describe_tail(job, options->verbose > 0, out);
     if (code == EXIT_FINE) code = find_and_put_curve(job, false, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
@@ -62,6 +64,7 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
         if (code == EXIT_FINE) code = find_and_put_curve(job, true, &more);
         if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
+        if (code == EXIT_FINE) code = put_json_tail(job, &more);
     }
     const reservation needed = reserved_needed(job);
     if (code == EXIT_FINE) code = put_json_with(job, &needed, more.bytes, out);

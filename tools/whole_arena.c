@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "describe_tail.h"
 #include "text_table.h"
 
 /* One line of the answer. */
@@ -316,8 +317,8 @@ exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
     table_end(&table, out, "", "");
     if (is_judged(job) && !any_fits(job, &rows, budget) && !is_refused(job->pipeline)) {
         text_put(out,
-                 "    'arenaut plan FILE --fit SIZE' also tries other orders, splitting and "
-                 "combinations\n");
+                 "    'arenaut plan FILE --fit SIZE' also tries other orders, rematerialization, "
+                 "splitting and combinations\n");
     }
     put_remarks(job, &rows.items[job->pipeline->baseline.plan ? 1 : 0], out);
     return EXIT_FINE;
@@ -347,6 +348,8 @@ exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out) {
         put_member("scratch", row->arena.scratch, out);
         put_member("tail", row->arena.tail, out);
         put_member("bytes", row->arena.total, out);
+        text_put(out, ", \"parts\": ");
+        put_json_tail_parts(&row->arena, out);
         text_printf(out, ", \"exact\": %s", row->arena.exact ? "true" : "false");
         if (is_judged(job)) {
             const reservation need = bytes_of_row(job, row);

@@ -75,6 +75,18 @@ arenaut_status arenaut_tensor_arena_add(const arenaut_result *result, uint64_t p
                                         const arenaut_allocator *allocator,
                                         arenaut_tensor_arena *arena, arenaut_error *err);
 
+/* Bytes of the tail for one op. */
+typedef struct arenaut_op_tail {
+    uint64_t node, options; /* its node and registration; its parsed options */
+    uint64_t kernel;        /* data of its kernel, as far as it is `known` */
+    uint64_t channels;      /* of `kernel`: a multiplier and a shift for each output channel */
+    bool known;
+} arenaut_op_tail;
+
+/* Of an op of the result's program, in a target with a layout. O(rules). */
+arenaut_op_tail arenaut_op_tail_find(const arenaut_result *result, const arenaut_target *target,
+                                     uint32_t op);
+
 #ifdef __cplusplus
 }
 #endif

@@ -94,10 +94,26 @@ static uint64_t options_align(uint64_t size, uint32_t pointer) {
     return size >= 16 && size % pointer == 0 ? pointer : 4;
 }
 
+static bool kept_for(const arenaut_result *result, const arenaut_target *target, uint32_t op,
+                     arn_persistent *kept) {
+    const arenaut_program *p = result->program;
+    return arn_kernel_persistent(result->kernels, p, &p->ops[op], target->layout->pointer,
+                                     target->align, kept);
+}
+
 static bool kept_by(const arena_count *c, uint32_t op, arn_persistent *kept) {
-    const arenaut_program *p = c->result->program;
-    return arn_kernel_persistent(c->result->kernels, p, &p->ops[op], c->layout->pointer,
-                                     c->target->align, kept);
+    return kept_for(c->result, c->target, op, kept);
+}
+
+arenaut_op_tail arenaut_op_tail_find(const arenaut_result *result, const arenaut_target *target,
+                                     uint32_t op) {
+    arn_persistent kept;
+    arenaut_op_tail tail = {.node = target->layout->op};
+    tail.known = kept_for(result, target, op, &kept);
+    tail.options = kept.options;
+    tail.kernel = kept.data;
+    tail.channels = kept.looks_twice ? kept.data - kept.begun : 0;
+    return tail;
 }
 
 /* What a kernel is told about an argument while it is prepared: a struct of its own, and a list of
