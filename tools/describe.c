@@ -425,9 +425,9 @@ exit_code put_json_with(const tool_job *job, const reservation *needed, const ch
     return code;
 }
 
-/* A folder gives a list, even of a single file. */
+/* A folder gives a list, even of a single file, and a shared arena is one more document. */
 static bool is_list(const tool_options *options) {
-    return options->json && (options->files.n > 1 || options->folder);
+    return options->json && (options->files.n > 1 || options->folder || options->one_arena);
 }
 
 void begin_json_item(const tool_options *options, size_t index, arenaut_text *out) {

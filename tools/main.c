@@ -65,6 +65,14 @@ static exit_code check_streams(const tool_options *options) {
     return EXIT_FINE;
 }
 
+/* Files are one program, or programs in one arena. */
+static exit_code check_together(const tool_options *options) {
+    if (!options->share || !options->one_arena) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL,
+                    "--share and --one-arena exclude each other: one layout for parts of a model, or "
+                    "one arena for several models");
+}
+
 /* Results are printed in one go at the end: a verb that fails half-way has printed nothing,
  * and a full disk behind standard output is noticed in one place. */
 static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
@@ -78,6 +86,7 @@ static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
         set_quiet(options.quiet);
         code = check_file_count(verb, options.files.n);
         if (code == EXIT_FINE) code = check_streams(&options);
+        if (code == EXIT_FINE) code = check_together(&options);
         if (code == EXIT_FINE) code = limit_memory(&options);
         if (code == EXIT_FINE) code = read_pools_file(&options);
         if (code == EXIT_FINE) code = expand_folders(verb->max_files > 2, &options);

@@ -725,7 +725,8 @@ static exit_code run_resolved(const tool_options *options, arenaut_text *out) {
     const bool fits = options->fit != NOT_GIVEN && !fits_by_rematerializing(options);
     if (options->smallest || fits) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
-    if (options->files.n > 1 || options->folder) return plan_several(options, out);
+    if (options->files.n > 1 || options->folder || options->one_arena)
+        return plan_several(options, out);
     const char *path = options->files.items[0];
     const exit_code code = plan_one(path, options->output, options, &sums, out);
     return graver(code, judge_all(path, options, &sums));

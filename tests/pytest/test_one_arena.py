@@ -1,0 +1,215 @@
+"""Several interpreters in one arena, and head and tail in two memories: what `size` and `plan` say,
+against tflite-micro itself where it was built."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from conftest import DATA, ROOT
+
+from arm_runtime import FOLDER, HINT, SOURCES
+
+PERSON, RESNET = DATA / "mobilenet_v1_025_96_int8.tflite", DATA / "resnet_int8.tflite"
+MODELS = [PERSON, RESNET, DATA / "inception_int8.tflite", DATA / "hello_world_int8.tflite",
+          DATA / "elementwise_float.tflite"]
+ARCHIVE = FOLDER / "build-host" / "libruntime.a"
+SLACK = 1024  # the 64-bit answer is of the wheel, which records and has tables that this build has not
+PAGE = (ROOT / "docs" / "tflite.md").read_text()
+START = """
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include "python/tflite_micro/python_ops_resolver.h"
+static const tflite::Model *model_of(const char *path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    return tflite::GetModel(memcpy(aligned_alloc(16, bytes.size() / 16 * 16 + 16), bytes.data(), bytes.size()));
+}
+"""
+ALONE = """
+int main(int, char **argv) {
+    static tflite::PythonOpsResolver ops;
+    tflite::MicroInterpreter *made = Start(model_of(argv[1]), ops);
+    return made && made->Invoke() == kTfLiteOk ? 0 : 1;
+}
+"""
+BOTH = """
+int main(int, char **argv) {
+    static tflite::PythonOpsResolver ops;
+    tflite::MicroInterpreter *made[2];
+    if (!StartBoth(model_of(argv[1]), model_of(argv[2]), ops, made)) return 1;
+    for (int i = 0; i < 4; i++) {
+        if (made[i % 2]->Invoke() != kTfLiteOk) return 1;
+    }
+    return 0;
+}
+"""
+
+
+def shared(arenaut, verb, paths, *flags):
+    """The document about the shared arena, which is the last."""
+    return json.loads(arenaut(verb, *paths, "--one-arena", "--json", *flags).stdout)[-1]
+
+
+def row_of(arenaut_json, path, what, target="tflite-micro"):
+    return next(row for row in arenaut_json("size", path)["tensor_arena"]
+                if (row["of"], row["target"]) == (what, target))
+
+
+def test_the_head_is_the_largest_and_the_tails_add_up(arenaut, arenaut_json):
+    one = shared(arenaut, "size", MODELS)
+    rows = [row_of(arenaut_json, path, "as it is") for path in MODELS]
+    assert one["schema"] == "arenaut.one-arena/1" and len(one["models"]) == len(MODELS)
+    assert one["as_it_is"]["head"] == max(row["head"] for row in rows)
+    whole = sum(row["tail"] for row in rows)
+    assert whole - 200 * len(rows) < one["as_it_is"]["tail"] < whole  # one allocator and one planner
+    assert one["as_it_is"]["tail"] == sum(model["tail"] for model in one["models"])
+    assert one["planned"]["bytes"] <= one["as_it_is"]["bytes"]
+
+
+def test_one_model_shares_with_nobody(arenaut, arenaut_json):
+    row = row_of(arenaut_json, PERSON, "as it is")
+    for verb in ("size", "plan"):
+        one = shared(arenaut, verb, [PERSON])
+        assert one["as_it_is"]["bytes"] == row["bytes"] and len(one["models"]) == 1
+    assert "--share" in arenaut("size", PERSON, RESNET, "--one-arena", "--share", "auto", exit=2).stderr
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_budget_is_held_against_the_shared_arena(arenaut, over):
+    need = shared(arenaut, "size", [PERSON, RESNET])["as_it_is"]["bytes"]
+    done = arenaut("size", PERSON, RESNET, "--one-arena", "--budget", need - over, exit=over)
+    assert ("over the budget" in done.stderr) == bool(over)
+    planned = shared(arenaut, "plan", [PERSON, RESNET])["planned"]["bytes"]
+    arenaut("plan", PERSON, RESNET, "--one-arena", "--budget", planned - over, exit=over)
+
+
+def test_the_header_has_the_bytes_of_the_written_models(arenaut, tmp_path):
+    out = tmp_path / "both"
+    arenaut("plan", PERSON, RESNET, "--one-arena", "--overlap", "on", "-o", out)
+    bytes_, = re.findall(r"ONE_ARENA_BYTES (\d+)u", (out / "one_arena.h").read_text())
+    written = shared(arenaut, "size", [out / PERSON.name, out / RESNET.name])
+    assert written["as_it_is"]["bytes"] == int(bytes_)
+
+
+def test_unknown_bytes_keep_no_budget(arenaut):
+    done = arenaut("size", PERSON, DATA / "scratch_int8.tflite", "--one-arena", "--budget", "1M",
+                   exit=1)
+    assert "not known" in done.stderr and ">= " in done.stdout
+
+
+def test_a_file_that_is_no_model_shares_nothing(arenaut, tmp_path):
+    problem = tmp_path / "p.csv"
+    problem.write_text("id,lower,upper,size\na,0,2,16\n")
+    assert "--one-arena" in arenaut("size", PERSON, problem, "--one-arena", exit=2).stderr
+
+
+def test_head_and_tail_are_judged_each_by_its_own(arenaut, arenaut_json):
+    flags = ["--pool", "head=unlimited", "--pool", "tail=unlimited"]
+    need = {part: found["needed"] for part, found in
+            arenaut_json("plan", PERSON, *flags)["memories"].items() if part != "fits"}
+    for less in ({}, {"head": 16}, {"tail": 16}):
+        pools = [f"{part}={need[part] - less.get(part, 0)}" for part in ("head", "tail")]
+        done = arenaut("plan", PERSON, "--json", "--pool", pools[0], "--pool", pools[1],
+                       exit=1 if less else 0)
+        assert json.loads(done.stdout)["memories"]["fits"] is not bool(less)
+        for part in less:
+            assert f"the {part} needs {need[part]:,} bytes, 16 over" in done.stderr
+
+
+@pytest.mark.parametrize("pools", [["head=64K"], ["head=64K", "tail=64K", "more=64K"]])
+def test_half_of_two_memories_is_a_mistake(arenaut, pools):
+    given = [word for pool in pools for word in ("--pool", pool)]
+    assert "give both" in arenaut("size", PERSON, *given, exit=2).stderr
+
+
+def test_the_header_has_both_memories(arenaut, arenaut_json, tmp_path):
+    arenaut("plan", PERSON, "-o", tmp_path / "person.h")
+    text = (tmp_path / "person.h").read_text()
+    found = arenaut_json("plan", PERSON, "--pool", "head=1M", "--pool", "tail=1M")["memories"]
+    for part in ("head", "tail"):
+        assert f'_{part.upper()}_BYTES {found[part]["needed"]}u\n' in text
+
+
+def test_the_tail_is_the_sum_of_kinds_and_of_ops(arenaut_json):
+    for path in MODELS:
+        tail = arenaut_json("explain", path)["tail"]
+        assert tail["bytes"] == sum(tail["parts"].values())
+        by_op = {key: sum(op[key] for op in tail["ops"]) for key in ("node", "options", "kernel")}
+        assert by_op["node"] == tail["parts"]["node and registration"]
+        assert by_op["options"] == tail["parts"]["parsed options"]
+        assert by_op["kernel"] == tail["parts"]["kernel data"]
+
+
+# ---- the runtime itself ----
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A program from a source, with the runtime of this machine."""
+    if not ARCHIVE.is_file():
+        pytest.skip(f"{ARCHIVE} is not there: {HINT}")
+
+    def link(name, *sources, include=()):
+        program = tmp_path_factory.mktemp(name) / name
+        subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-fno-rtti", "-DTF_LITE_STATIC_MEMORY",
+                        *(f"-I{folder}" for folder in include),
+                        *(f"-isystem{SOURCES / part}" for part in
+                          ("tflite-micro", "flatbuffers/include", "gemmlowp", "ruy")),
+                        *sources, ARCHIVE, "-o", program], check=True)
+        return program
+    return link
+
+
+@pytest.fixture(scope="module")
+def tenants(build):
+    return build("tenants", ROOT / "tests" / "micro_runtime" / "tenants.cpp")
+
+
+def run_in(tenants, sizes, paths):
+    done = subprocess.run([tenants, sizes, *paths], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+@pytest.mark.parametrize("flags", [(), ("--overlap", "on")], ids=["apart", "overlap"])
+@pytest.mark.parametrize("paths", [MODELS[:2], MODELS[1::-1], MODELS[3:], MODELS],
+                         ids=lambda paths: f"{len(paths)}-{paths[0].stem}")
+def test_interpreters_share_the_arena_that_is_said(arenaut, tenants, tmp_path, paths, flags):
+    out = tmp_path / "all"
+    arenaut("plan", *paths, "--one-arena", "-o", out, *flags)
+    files = [out / path.name for path in paths]
+    need = shared(arenaut, "size", files, "--target", "tflite-micro-64")["as_it_is"]["bytes"]
+    found = run_in(tenants, str(need), files)
+    assert found, "the runtime wants more than was said"
+    assert not run_in(tenants, str(need - SLACK), files), "the runtime wants far less"
+    alone = [run_in(tenants, "10000000", [path])["hashes"][0] for path in paths]
+    assert found["hashes"] == alone
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_head_and_tail_lie_in_two_memories(arenaut, arenaut_json, tenants, path):
+    flags = ["--target", "tflite-micro-64", "--pool", "head=9M", "--pool", "tail=9M"]
+    need = arenaut_json("size", path, *flags)["memories"]
+    head, tail = need["head"]["needed"], need["tail"]["needed"]
+    assert run_in(tenants, f"{head}:{tail}", [path])
+    assert not run_in(tenants, f"{head - 96}:{tail}", [path])
+    assert not run_in(tenants, f"{head}:{tail - SLACK}", [path])
+
+
+def firmware(name, main):
+    """A block of the guide that defines `name`, and a program around it."""
+    block, = (text for text in re.findall(r"```cpp\n(.*?)```", PAGE, re.S) if f" {name}(" in text or f"* {name}(" in text)
+    return block + START + main
+
+
+@pytest.mark.parametrize("name, main", [("Start", ALONE), ("StartBoth", BOTH)])
+def test_the_firmware_of_the_guide_runs(arenaut, build, tmp_path, name, main):
+    """With the sizes of 64 bits, since it runs here."""
+    wide = ["--target", "tflite-micro-64"]
+    (tmp_path / "person.tflite").write_bytes(PERSON.read_bytes())
+    arenaut("plan", tmp_path / "person.tflite", *wide, "-o", tmp_path / "person.h")
+    arenaut("plan", PERSON, RESNET, *wide, "--one-arena", "-o", tmp_path / "both")
+    (tmp_path / "main.cc").write_text(firmware(name, main))
+    program = build(name.lower(), tmp_path / "main.cc", include=[tmp_path, tmp_path / "both"])
+    models = [tmp_path / "both" / path.name for path in (PERSON, RESNET)]
+    subprocess.run([program, *models], check=True, timeout=60)
