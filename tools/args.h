@@ -20,7 +20,7 @@ typedef struct tool_options {
                       * found below a folder, its path from there */
     text_list owned; /* paths that were made here */
     bool folder;     /* a folder was among the files */
-    bool help;
+    bool help, all;
 
     /* output and messages */
     const char *output;
@@ -66,6 +66,7 @@ enum flag_group {
     GROUP_DIFF = 1 << 10,
     GROUP_WRITE = 1 << 11,                      /* putting the plan into the model */
     GROUP_SEVERAL = 1 << 12,                    /* several models at once */
+    GROUP_HELP = 1 << 13,
     GROUP_MODEL = GROUP_PROGRAM | GROUP_MEMORY, /* turning it into a problem */
 };
 

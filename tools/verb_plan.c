@@ -750,10 +750,8 @@ const tool_verb verb_plan = {
         "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
         "A plan goes into a model only if it needs less than the baseline, or repairs a wrong "
-        "one;\n"
-        "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go "
-        "there,\n"
-        "and .pte files with their part of the plan.",
+        "one; else OUT is a copy. For several files -o is a folder; with --share layout.json and "
+        ".h go there, and .pte files with their part of the plan.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET | GROUP_WRITE | GROUP_SEVERAL,
     .min_files = 1,
