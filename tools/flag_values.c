@@ -368,10 +368,12 @@ static exit_code parse_roofline(const char *text, arenaut_roofline *device) {
     const arenaut_roofline *known = arenaut_roofline_find(text);
     if (known) *device = *known;
     if (known || parse_rates(text, device)) return EXIT_FINE;
+    static const char *const names[] = {"a100", "h100", "cpu"};
+    const char *near = nearest(text, names, sizeof names / sizeof *names);
     return complain(EXIT_USAGE, NULL,
                     "--device %s: a device is a100, h100, cpu, or FLOPS:BYTES, its rates a "
-                    "second, such as 7.8e13:1.24e12",
-                    text);
+                    "second, such as 7.8e13:1.24e12%s%s%s",
+                    text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static exit_code parse_recomputing(const tool_options *o, arenaut_recomputing *out) {

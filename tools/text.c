@@ -292,12 +292,30 @@ static size_t edit_distance(const char *a, const char *b) {
     return row[n % 3][m];
 }
 
+/* From the nearest of a name's words, as "greedy" of "tflm-greedy"; one more than from the same
+ * whole name. */
+static size_t distance_to_words(const char *word, const char *name) {
+    size_t best = SIZE_MAX;
+    if (strlen(name) > LONGEST_WORD || strlen(word) < 4) return best;
+    for (const char *at = name; *at; at += strspn(at, "-_")) {
+        char part[LONGEST_WORD + 1] = "";
+        const size_t length = strcspn(at, "-_");
+        memcpy(part, at, length);
+        const size_t distance = edit_distance(word, part);
+        if (distance < best) best = distance + 1;
+        at += length;
+    }
+    return best;
+}
+
 const char *nearest(const char *word, const char *const *candidates, size_t n) {
     const char *found = NULL;
     size_t best = strlen(word) / 3 + 2; /* more slips than that is another word */
     for (size_t i = 0; i < n; i++) {
         const bool part = strlen(word) > 2 && strstr(candidates[i], word);
-        const size_t distance = part ? 1 : edit_distance(word, candidates[i]);
+        size_t distance = part ? 1 : edit_distance(word, candidates[i]);
+        const size_t by_words = distance_to_words(word, candidates[i]);
+        if (by_words < distance) distance = by_words;
         if (distance < best) {
             best = distance;
             found = candidates[i];

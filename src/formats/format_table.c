@@ -103,6 +103,11 @@ static const char *other_content(const uint8_t *data, size_t size) {
          "ELF",
          "an ELF file, which is a program: give the model that was built into it"},
         {"\x1f\x8b", "packed by gzip: unpack it first (gunzip)"},
+        {"\xfd"
+         "7zXZ",
+         "packed by xz: unpack it first (unxz)"},
+        {"BZh", "packed by bzip2: unpack it first (bunzip2)"},
+        {"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first (unzstd)"},
         {"\x89"
          "HDF",
          "an HDF5 file, as Keras writes (.h5): convert it first (tf.lite.TFLiteConverter)"},
