@@ -70,8 +70,26 @@ static exit_code put_row(const tool_job *job, const char *name, text_table *tabl
 typedef struct totals {
     uint64_t now, planned;
     size_t n;
-    bool now_known; /* of all of them */
+    bool now_known;       /* of all of them */
+    arenaut_text kernels; /* names of the sets that the whole arenas depend on: "a, b" */
 } totals;
+
+/* Whether `name` is one of the names so far. */
+static bool is_named(const arenaut_text *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = names->size ? names->bytes : NULL; at; at = strstr(at, ", ")) {
+        at += *at == ',' ? 2 : 0;
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
+static void add_kernels(const tool_job *job, totals *sums) {
+    const arenaut_kernel_set *kernels = job->pipeline->kernels;
+    if (!has_whole_arena(job) || !kernels || is_named(&sums->kernels, kernels->name)) return;
+    text_put(&sums->kernels, sums->kernels.size ? ", " : "");
+    text_put_clean(&sums->kernels, kernels->name);
+}
 
 static void add_to_totals(const tool_job *job, totals *sums) {
     if (job->pipeline->plan->quality == ARENAUT_INFEASIBLE) return;
@@ -179,6 +197,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     } else if (answered) {
         code = graver(code, put_row(&job, name, table));
         add_to_totals(&job, sums);
+        add_kernels(&job, sums);
         if (options->files.n > 1 && !together) {
             text_put(details, "\n");
             text_put_clean(details, job.path);
@@ -234,6 +253,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     } else if (table.n_cells > table.n_columns) {
         if (n > 1 && !whole) put_totals(&sums, &table);
         table_end(&table, out, style.bold, style.plain);
+        if (n > 1 && sums.kernels.size) text_printf(out, "kernels  %s\n", sums.kernels.bytes);
         const bool detailed = n == 1 || options->verbose > 0;
         if (detailed && details.bytes && !options->quiet) text_put(out, details.bytes);
         if (whole) text_put(out, "\n");
@@ -242,6 +262,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         table_drop(&table);
     }
     arenaut_text_free(&details);
+    arenaut_text_free(&sums.kernels);
     one_arena_free(&all);
     return code;
 }
