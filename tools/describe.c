@@ -303,7 +303,7 @@ static exit_code check_memories(const char *about, const reservation *need) {
 
 static void put_memories_json(const reservation *need, arenaut_text *out) {
     static const char *const names[] = {"head", "tail"};
-    text_put(out, ",\n  \"memories\": {");
+    text_put(out, ",\n  \"two_memories\": {");
     for (int i = 0; i < 2; i++) {
         text_printf(out, "%s\"%s\": {\"bytes\": ", i ? ", " : "", names[i]);
         if (need->size[i] == ARENAUT_UNLIMITED) text_put(out, "null");

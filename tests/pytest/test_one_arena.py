@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 
+import jsonschema
 import pytest
 from conftest import DATA, ROOT
 
@@ -68,6 +69,19 @@ def test_the_head_is_the_largest_and_the_tails_add_up(arenaut, arenaut_json):
     assert one["planned"]["bytes"] <= one["as_it_is"]["bytes"]
 
 
+def validate(document, family):
+    schema = json.loads((ROOT / "docs" / "schema" / f"{family}-1.schema.json").read_text())
+    jsonschema.validate(document, schema)
+
+
+def test_the_documents_are_as_their_schemas_say(arenaut, arenaut_json):
+    two = ["--pool", "head=64K", "--pool", "tail=unlimited"]
+    validate(shared(arenaut, "size", MODELS, "--budget", "1M"), "arenaut.one-arena")
+    validate(shared(arenaut, "plan", MODELS[:2], *two), "arenaut.one-arena")
+    validate(arenaut_json("explain", PERSON), "arenaut.plan")
+    validate(arenaut_json("plan", PERSON, *two), "arenaut.plan")
+
+
 def test_one_model_shares_with_nobody(arenaut, arenaut_json):
     row = row_of(arenaut_json, PERSON, "as it is")
     for verb in ("size", "plan"):
@@ -108,12 +122,12 @@ def test_a_file_that_is_no_model_shares_nothing(arenaut, tmp_path):
 def test_head_and_tail_are_judged_each_by_its_own(arenaut, arenaut_json):
     flags = ["--pool", "head=unlimited", "--pool", "tail=unlimited"]
     need = {part: found["needed"] for part, found in
-            arenaut_json("plan", PERSON, *flags)["memories"].items() if part != "fits"}
+            arenaut_json("plan", PERSON, *flags)["two_memories"].items() if part != "fits"}
     for less in ({}, {"head": 16}, {"tail": 16}):
         pools = [f"{part}={need[part] - less.get(part, 0)}" for part in ("head", "tail")]
         done = arenaut("plan", PERSON, "--json", "--pool", pools[0], "--pool", pools[1],
                        exit=1 if less else 0)
-        assert json.loads(done.stdout)["memories"]["fits"] is not bool(less)
+        assert json.loads(done.stdout)["two_memories"]["fits"] is not bool(less)
         for part in less:
             assert f"the {part} needs {need[part]:,} bytes, 16 over" in done.stderr
 
@@ -127,7 +141,7 @@ def test_half_of_two_memories_is_a_mistake(arenaut, pools):
 def test_the_header_has_both_memories(arenaut, arenaut_json, tmp_path):
     arenaut("plan", PERSON, "-o", tmp_path / "person.h")
     text = (tmp_path / "person.h").read_text()
-    found = arenaut_json("plan", PERSON, "--pool", "head=1M", "--pool", "tail=1M")["memories"]
+    found = arenaut_json("plan", PERSON, "--pool", "head=1M", "--pool", "tail=1M")["two_memories"]
     for part in ("head", "tail"):
         assert f'_{part.upper()}_BYTES {found[part]["needed"]}u\n' in text
 
@@ -189,7 +203,7 @@ def test_interpreters_share_the_arena_that_is_said(arenaut, tenants, tmp_path, p
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_head_and_tail_lie_in_two_memories(arenaut, arenaut_json, tenants, path):
     flags = ["--target", "tflite-micro-64", "--pool", "head=9M", "--pool", "tail=9M"]
-    need = arenaut_json("size", path, *flags)["memories"]
+    need = arenaut_json("size", path, *flags)["two_memories"]
     head, tail = need["head"]["needed"], need["tail"]["needed"]
     assert run_in(tenants, f"{head}:{tail}", [path])
     assert not run_in(tenants, f"{head - 96}:{tail}", [path])
