@@ -64,8 +64,8 @@ enum flag_group {
     GROUP_VIEW = 1 << 8,
     GROUP_EXPORT = 1 << 9,
     GROUP_DIFF = 1 << 10,
-    GROUP_WRITE = 1 << 11,                      /* putting the plan into the model */
-    GROUP_SEVERAL = 1 << 12,                    /* several models at once */
+    GROUP_WRITE = 1 << 11,   /* putting the plan into the model */
+    GROUP_SEVERAL = 1 << 12, /* several models at once */
     GROUP_HELP = 1 << 13,
     GROUP_MODEL = GROUP_PROGRAM | GROUP_MEMORY, /* turning it into a problem */
 };

@@ -290,11 +290,10 @@ static exit_code check_memories(const char *about, const reservation *need) {
     if (!need->apart) return code;
     for (int i = 0; i < 2; i++) {
         if (need->need[i] <= need->size[i]) continue;
-        code = complain(EXIT_NEGATIVE, about, "the %s needs %s%s bytes, %s over the %s of its memory",
-                        names[i], need->unknown ? "at least " : "",
-                        with_commas(need->need[i]).text,
-                        with_commas(need->need[i] - need->size[i]).text,
-                        with_commas(need->size[i]).text);
+        code = complain(
+            EXIT_NEGATIVE, about, "the %s needs %s%s bytes, %s over the %s of its memory", names[i],
+            need->unknown ? "at least " : "", with_commas(need->need[i]).text,
+            with_commas(need->need[i] - need->size[i]).text, with_commas(need->size[i]).text);
     }
     if (code != EXIT_FINE || !need->unknown) return code;
     return complain(EXIT_NEGATIVE, about, "whether its two memories are enough is not known: %s",

@@ -123,8 +123,10 @@ exit_code describe_tail(const tool_job *job, bool all, arenaut_text *out) {
     if (!has_whole_arena(job) || p->plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
     const exit_code code = find_whole_arena(job, p->figures.planned, &arena);
     if (code != EXIT_FINE) return code;
-    text_printf(out, "\ntail   %s bytes, kept as long as the interpreter; places of tensors do not change it\n",
-                with_commas(arena.tail).text);
+    text_printf(
+        out,
+        "\ntail   %s bytes, kept as long as the interpreter; places of tensors do not change it\n",
+        with_commas(arena.tail).text);
     put_parts(p, &arena, out);
     put_ops(p, all, out);
     put_lower(p, out);

@@ -289,10 +289,8 @@ static exit_code open_and_read(tool_job *job, const char *const *paths, size_t n
 }
 
 exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
-    *job = (tool_job){.options = options,
-                      .path = path,
-                      .head = ARENAUT_UNLIMITED,
-                      .tail = ARENAUT_UNLIMITED};
+    *job = (tool_job){
+        .options = options, .path = path, .head = ARENAUT_UNLIMITED, .tail = ARENAUT_UNLIMITED};
     return open_and_read(job, &path, 1);
 }
 
@@ -350,8 +348,7 @@ static exit_code take_two_memories(tool_job *job) {
     arenaut_pipeline_options *o = &job->pipeline->options;
     const arenaut_pool *head = pool_named(o, "head"), *tail = pool_named(o, "tail");
     const arenaut_target *target =
-        o->target ? o->target
-                  : arenaut_target_for_format(job->pipeline->document.format->name);
+        o->target ? o->target : arenaut_target_for_format(job->pipeline->document.format->name);
     if (!target->layout || (!head && !tail)) return EXIT_FINE;
     if (!head || !tail || o->n_pools != 2) {
         return complain(EXIT_USAGE, job->path,

@@ -35,8 +35,7 @@ static exit_code add_side(one_arena *all, const tool_job *job, int side, bool as
     const reservation own =
         as_it_is ? reserved_as_it_is(job) : reserved_for(job, job->pipeline->figures.planned);
     if (as_it_is) result.program = job->pipeline->baseline.program;
-    const uint64_t head =
-        as_it_is ? job->pipeline->figures.now : job->pipeline->figures.planned;
+    const uint64_t head = as_it_is ? job->pipeline->figures.now : job->pipeline->figures.planned;
     if (all->n == 0) arena->apart = job->apart;
     if (arenaut_tensor_arena_add(&result, head, job->pipeline->target, NULL, arena, &err)) {
         return complain_error(job->path, &err);
@@ -129,8 +128,9 @@ void put_one_arena(const one_arena *all, arenaut_text *out) {
     if (all->now_known) put_sum(all, ARENA_NOW, &table);
     put_sum(all, ARENA_PLANNED, &table);
     table_end(&table, out, "", "");
-    text_put(out, "    one of the models runs at a time; the results of one are gone when another "
-                  "has run\n");
+    text_put(out,
+             "    one of the models runs at a time; the results of one are gone when another "
+             "has run\n");
 }
 
 static void put_json_member(const char *name, uint64_t value, arenaut_text *out) {

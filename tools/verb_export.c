@@ -62,7 +62,8 @@ const tool_verb verb_export = {
         "arenaut export planned.tflite --as c-array -o model.c",
     .notes =
         "FORMAT is json (the plan), problem, program, csv, header, svg, html, perfetto (a trace), "
-        "dot (a graph), tokens (storage ids) or c-array (the model file, with the plan that is in it).",
+        "dot (a graph), tokens (storage ids) or c-array (the model file, with the plan that is in "
+        "it).",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_EXPORT | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -139,10 +139,10 @@ static void put_other_flags(const tool_verb *verb, arenaut_text *out) {
 static void put_split_modes(arenaut_text *out) {
     arenaut_text modes = {0};
     for (int i = 0; i < ARENAUT_SPLIT_MODE_COUNT; i++) {
-        text_printf(&modes, "%s%s", i ? ", " : "",
-                    arenaut_split_mode_name((arenaut_split_mode)i));
+        text_printf(&modes, "%s%s", i ? ", " : "", arenaut_split_mode_name((arenaut_split_mode)i));
     }
-    text_put(out, "\nmodes of --split FIRST-LAST/TILES:MODE (docs/split.md says how each cuts)\n  ");
+    text_put(out,
+             "\nmodes of --split FIRST-LAST/TILES:MODE (docs/split.md says how each cuts)\n  ");
     put_wrapped(modes.bytes, 2, 2, out);
     arenaut_text_free(&modes);
 }
@@ -179,8 +179,10 @@ static void put_verb_help(const tool_verb *verb, bool all, arenaut_text *out) {
     else put_other_flags(verb, out);
     if (verb->notes) put_notes(verb->notes, out);
     if (all) put_exit_codes(out);
-    else text_put(out, "\nexit 0 fine, 1 a negative answer, 2 usage, 3 bad input; more: 'arenaut "
-                       "help'\n");
+    else
+        text_put(out,
+                 "\nexit 0 fine, 1 a negative answer, 2 usage, 3 bad input; more: 'arenaut "
+                 "help'\n");
 }
 
 void print_verb_help(const tool_verb *verb, arenaut_text *out) { put_verb_help(verb, false, out); }

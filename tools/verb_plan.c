@@ -436,10 +436,10 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         const reservation need = what_it_takes(p);
-        code = graver(code, options->one_arena
-                                ? one_arena_add(&sums->one, job, base_name(job->path),
-                                                stays_as_it_is(p))
-                                : together_add(&sums->all, job, figures->planned, &need));
+        code = graver(code,
+                      options->one_arena
+                          ? one_arena_add(&sums->one, job, base_name(job->path), stays_as_it_is(p))
+                          : together_add(&sums->all, job, figures->planned, &need));
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;

@@ -79,7 +79,8 @@ static bool is_named(const arenaut_text *names, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = names->size ? names->bytes : NULL; at; at = strstr(at, ", ")) {
         at += *at == ',' ? 2 : 0;
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
     }
     return false;
 }
@@ -176,8 +177,7 @@ static reservation judged(const tool_job *job) {
 
 /* A file that cannot be read is complained about, and the others are still answered. */
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
-                          totals *sums, one_arena *all, arenaut_text *json,
-                          arenaut_text *details) {
+                          totals *sums, one_arena *all, arenaut_text *json, arenaut_text *details) {
     tool_job job;
     const bool together = is_merged(options);
     exit_code code = together ? job_read_merged(&job, options)

@@ -17,21 +17,21 @@ extern "C" {
 #endif
 
 /* Kinds of data in the tail, in the order in which they are allocated. */
-#define ARENAUT_TAIL_MAP(XX)        \
-    XX(BASE, "runtime")             \
-    XX(TENSORS, "tensor structs")   \
+#define ARENAUT_TAIL_MAP(XX)           \
+    XX(BASE, "runtime")                \
+    XX(TENSORS, "tensor structs")      \
     XX(NODES, "node and registration") \
-    XX(OPTIONS, "parsed options")   \
-    XX(KERNELS, "kernel data")      \
-    XX(SCRATCH, "scratch handles")  \
-    XX(VARIABLES, "variables")      \
+    XX(OPTIONS, "parsed options")      \
+    XX(KERNELS, "kernel data")         \
+    XX(SCRATCH, "scratch handles")     \
+    XX(VARIABLES, "variables")         \
     XX(ARGUMENTS, "inputs and outputs")
 
 typedef enum arenaut_tail_kind {
 #define ARENAUT_TAIL_KIND(name, text) ARENAUT_TAIL_##name,
     ARENAUT_TAIL_MAP(ARENAUT_TAIL_KIND)
 #undef ARENAUT_TAIL_KIND
-    ARENAUT_TAIL_KINDS
+        ARENAUT_TAIL_KINDS
 } arenaut_tail_kind;
 
 const char *arenaut_tail_kind_name(arenaut_tail_kind kind);
@@ -51,9 +51,9 @@ typedef struct arenaut_tensor_arena {
                        * program (arenaut_kernel_support_all) */
     uint32_t op;      /* the first such op that keeps something; ARENAUT_NONE: none */
     uint64_t part[ARENAUT_TAIL_KINDS]; /* of the tail; with `padding`, their sum is the tail */
-    uint32_t models;  /* interpreters that share this arena: one of them runs at a time */
-    bool apart;       /* head and tail are two memories, each aligned; `total` is the sum of both,
-                       * each rounded up */
+    uint32_t models;   /* interpreters that share this arena: one of them runs at a time */
+    bool apart;        /* head and tail are two memories, each aligned; `total` is the sum of both,
+                        * each rounded up */
     uint64_t planning; /* the most that any of them needed while it planned: in the head, if it is
                         * apart, else with the tail as it was by then */
 } arenaut_tensor_arena;

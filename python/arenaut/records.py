@@ -263,6 +263,15 @@ OUTCOME_NO_SMALLER = 8
 OUTCOME_SCRATCH_UNKNOWN = 9
 OUTCOME_POOLS = 10
 OUTCOME_COUNT = 11
+TAIL_BASE = 0
+TAIL_TENSORS = 1
+TAIL_NODES = 2
+TAIL_OPTIONS = 3
+TAIL_KERNELS = 4
+TAIL_SCRATCH = 5
+TAIL_VARIABLES = 6
+TAIL_ARGUMENTS = 7
+TAIL_KINDS = 8
 
 
 class Error(Structure):
@@ -854,6 +863,7 @@ AlignRule._fields_ = [
 ArenaLayout._fields_ = [
     ("pointer", c_uint32),
     ("base", c_uint32),
+    ("base_apart", c_uint32),
     ("builtin", c_uint32),
     ("method", c_uint32),
     ("tensor", c_uint32),
@@ -1297,7 +1307,11 @@ TensorArena._fields_ = [
     ("padding", c_uint64),
     ("total", c_uint64),
     ("exact", c_bool),
-    ("op", c_uint32)]
+    ("op", c_uint32),
+    ("part", c_uint64 * TAIL_KINDS),
+    ("models", c_uint32),
+    ("apart", c_bool),
+    ("planning", c_uint64)]
 
 #: What each function takes, and what it gives.
 FUNCTIONS = {

@@ -98,7 +98,7 @@ static bool kept_for(const arenaut_result *result, const arenaut_target *target,
                      arn_persistent *kept) {
     const arenaut_program *p = result->program;
     return arn_kernel_persistent(result->kernels, p, &p->ops[op], target->layout->pointer,
-                                     target->align, kept);
+                                 target->align, kept);
 }
 
 static bool kept_by(const arena_count *c, uint32_t op, arn_persistent *kept) {
@@ -248,8 +248,7 @@ static void close_head(arena_count *c) {
     const uint64_t align = c->target->align;
     const uint64_t less = arena->apart ? 0 : arena->tail;
     uint64_t head = 0, tail = 0;
-    arena->head =
-        arn_max_u64(arena->tensors, arena->planning > less ? arena->planning - less : 0);
+    arena->head = arn_max_u64(arena->tensors, arena->planning > less ? arena->planning - less : 0);
     c->fits = c->fits && arn_align_up(arena->head, arena->apart ? align : 1, &head) &&
               arn_align_up(arena->tail, arena->apart ? align : 1, &tail) &&
               arn_add(head, tail, &arena->total) &&
@@ -275,11 +274,8 @@ arenaut_status arenaut_tensor_arena_add(const arenaut_result *result, uint64_t p
     const arenaut_allocator taken = arn_allocator_or_default(allocator);
     arenaut_tensor_arena sum = *arena;
     uint32_t unknown = ARENAUT_NONE;
-    arena_count count = {.result = result,
-                         .target = target,
-                         .layout = target->layout,
-                         .arena = &sum,
-                         .fits = true};
+    arena_count count = {
+        .result = result, .target = target, .layout = target->layout, .arena = &sum, .fits = true};
     const arenaut_status st =
         arn_count_variables(result->program, target->align, &taken, &count.variables, err);
     if (st != ARENAUT_OK) return st;

@@ -6,7 +6,7 @@
  * constants. A plain one needs a few hundred bytes less. */
 static const arenaut_arena_layout layout = {
     .pointer = 8,
-    .base = 104 + 72 + 272, /* as below, the first and the last of the recording kind */
+    .base = 104 + 72 + 272,          /* as below, the first and the last of the recording kind */
     .base_apart = 32 + 56 + 72 + 72, /* of a plain one: there is none that records */
     .builtin = 16,
     .method = 24,

@@ -83,7 +83,10 @@ TEST(unknown_input_is_said_to_be_so) {
                       ARENAUT_BAD_INPUT, "it is an ELF file");
     assert_unreadable(NULL, "PK\3\4", ARENAUT_BAD_INPUT, "without a whole PyTorch program");
     assert_unreadable(NULL, "\x1F\x8B", ARENAUT_BAD_INPUT, "packed by gzip");
-    assert_unreadable(NULL, "\xFD" "7zXZ", ARENAUT_BAD_INPUT, "packed by xz");
+    assert_unreadable(NULL,
+                      "\xFD"
+                      "7zXZ",
+                      ARENAUT_BAD_INPUT, "packed by xz");
     assert_unreadable(NULL, "BZh91AY", ARENAUT_BAD_INPUT, "packed by bzip2");
     assert_unreadable(NULL, "\x28\xB5\x2F\xFD", ARENAUT_BAD_INPUT, "packed by zstd");
     assert_unreadable(NULL, "unsigned char x[] = {1};", ARENAUT_BAD_INPUT, "it is C source");
