@@ -110,7 +110,7 @@ static const flag_row flags[] = {
      .help = "results may reach into operands", .standard = "off", .choices = "on|off",
      .traits = COMMONLY_USED | ABOUT_MODELS},
     {"split", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(split), "on|off|GROUPS",
-     .help = "tile ops; or these groups: 2-5/4:kept", .standard = "off",
+     .help = "tile ops; or groups: 2-5/4:kept", .standard = "off",
      .traits = COMMONLY_USED | ABOUT_MODELS},
     {"recompute", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(recompute), "on|off",
      .help = "rematerialize cheap ops", .standard = "off", .choices = "on|off",

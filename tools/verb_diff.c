@@ -7,7 +7,9 @@
 
 #include "describe.h"
 #include "diff.h"
+#include "one_arena.h"
 #include "output.h"
+#include "text_table.h"
 #include "verb.h"
 #include "what_if.h"
 
@@ -128,6 +130,14 @@ static void note_if_unrelated(const diff *d) {
          paired, after, d->sides[BEFORE].job.path);
 }
 
+static exit_code complain_grown(const char *about, const char *what, uint64_t before,
+                                uint64_t after, const tool_options *options) {
+    return complain(EXIT_NEGATIVE, about,
+                    "the %s grew from %s to %s bytes (%s), which is more than %s allows", what,
+                    with_commas(before).text, with_commas(after).text,
+                    change_percent(before, after).text, options->fail_on_growth);
+}
+
 static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
     const tool_options *options = d->options;
     exit_code code = EXIT_FINE;
@@ -145,17 +155,88 @@ static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
     else if (!options->quiet) put_diff(d, out);
     if (options->output) code = write_page(d);
     if (code != EXIT_FINE || !grew) return code;
-    return complain(EXIT_NEGATIVE, d->sides[AFTER].job.path,
-                    "the %s grew from %s to %s bytes (%s), which is more than %s allows",
-                    compares_whole(d) ? "tensor_arena" : "arena", with_commas(before).text,
-                    with_commas(after).text, change_percent(before, after).text,
-                    options->fail_on_growth);
+    return complain_grown(d->sides[AFTER].job.path, compares_whole(d) ? "tensor_arena" : "arena",
+                          before, after, options);
+}
+
+/* ---- several models in one arena ---- */
+
+static exit_code add_tenant(one_arena *all, const char *path, const tool_options *options) {
+    side s = {.need = {.bytes = 0}};
+    exit_code code = read_side(&s, path, options);
+    const bool planned = code == EXIT_FINE && s.result.plan == s.job.pipeline->plan;
+    if (code == EXIT_FINE) code = one_arena_add(all, &s.job, base_name(path), !planned);
+    code = job_end(&s.job, code);
+    arenaut_peak_free(&s.peak, NULL);
+    job_close(&s.job);
+    return code;
+}
+
+static void put_change(const char *name, uint64_t before, uint64_t after, text_table *table) {
+    table_cell(table, name);
+    table_cell(table, with_commas(before).text);
+    table_cell(table, with_commas(after).text);
+    table_cell(table, before == after ? "" : change_percent(before, after).text);
+}
+
+static void put_arenas(const one_arena all[SIDES], arenaut_text *out) {
+    const arenaut_tensor_arena *a = &all[BEFORE].arena[ARENA_PLANNED],
+                               *b = &all[AFTER].arena[ARENA_PLANNED];
+    text_table table;
+    table_begin(&table, "lrrR");
+    table_cell(&table, "one arena");
+    table_cell(&table, "before");
+    table_cell(&table, "after");
+    table_cell(&table, "");
+    put_change("largest head", a->head, b->head, &table);
+    put_change("all tails", a->tail, b->tail, &table);
+    put_change("tensor_arena", one_arena_need(&all[BEFORE], true)->bytes,
+               one_arena_need(&all[AFTER], true)->bytes, &table);
+    table_end(&table, out, "", "");
+}
+
+static void put_json_arenas(const one_arena all[SIDES], bool grew, arenaut_text *out) {
+    text_put(out, "{\"schema\": \"arenaut.one-arena-diff/1\", \"before\":\n");
+    put_json_one_arena(&all[BEFORE], true, out);
+    text_put(out, ", \"after\":\n");
+    put_json_one_arena(&all[AFTER], true, out);
+    text_printf(out, ", \"grew\": %s}\n", grew ? "true" : "false");
+}
+
+/* The first half of the files against the other. */
+static exit_code diff_arenas(const tool_options *options, uint64_t allowed, arenaut_text *out) {
+    one_arena all[SIDES] = {{.n = 0}, {.n = 0}};
+    const size_t n = options->files.n, half = n / 2;
+    exit_code code = EXIT_FINE;
+    if (n % 2 != 0 || options->output || options->markdown || options->jsonl) {
+        return complain(EXIT_USAGE, NULL,
+                        "diff --one-arena takes as many models before as after, and no -o, "
+                        "--markdown or --jsonl");
+    }
+    for (size_t i = 0; i < n && code == EXIT_FINE; i++) {
+        code = add_tenant(&all[i < half ? BEFORE : AFTER], options->files.items[i], options);
+    }
+    if (code == EXIT_FINE) {
+        const uint64_t before = one_arena_need(&all[BEFORE], true)->bytes,
+                       after = one_arena_need(&all[AFTER], true)->bytes;
+        const bool grew = options->fail_on_growth && grew_by_more(before, after, allowed);
+        if (options->json) put_json_arenas(all, grew, out);
+        else if (!options->quiet) put_arenas(all, out);
+        if (grew) code = complain_grown("one arena", "tensor_arena", before, after, options);
+    }
+    for (int i = 0; i < SIDES; i++) one_arena_free(&all[i]);
+    return code;
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     diff d = {.options = options};
     uint64_t allowed = 0;
     exit_code code = check_asked(options, &allowed);
+    if (code == EXIT_FINE && options->one_arena) return diff_arenas(options, allowed, out);
+    if (code == EXIT_FINE && options->files.n != SIDES) {
+        return complain(EXIT_USAGE, NULL, "diff compares two files; %zu were given",
+                        options->files.n);
+    }
     if (code == EXIT_FINE) code = diff_sides(&d, allowed, out);
     for (int i = 0; i < SIDES; i++) {
         code = job_end(&d.sides[i].job, code);
@@ -176,10 +257,11 @@ const tool_verb verb_diff = {
         "arenaut diff main.tflite branch.tflite --planned --fail-on-growth 2%\n"
         "arenaut diff main.pte branch.pte --markdown >> \"$GITHUB_STEP_SUMMARY\"",
     .notes =
-        "Each file is compared as it is: with its plan, its runtime's, or ours if it has none.",
+        "Each file is compared as it is: with its plan, its runtime's, or ours if it has none.\n"
+        "With --one-arena the first half of the models is before, the other after.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_DIFF | GROUP_INPUT | GROUP_MODEL |
-              GROUP_SEARCH,
+              GROUP_SEARCH | GROUP_SEVERAL,
     .min_files = 2,
-    .max_files = 2,
+    .max_files = SIZE_MAX,
     .run = run,
 };

@@ -107,6 +107,19 @@ def test_the_header_has_the_bytes_of_the_written_models(arenaut, tmp_path):
     assert written["as_it_is"]["bytes"] == int(bytes_)
 
 
+def test_diff_judges_the_shared_arena(arenaut, tmp_path):
+    out = tmp_path / "both"
+    arenaut("plan", PERSON, RESNET, "--one-arena", "-o", out)
+    planned = [out / PERSON.name, out / RESNET.name]
+    found = json.loads(arenaut("diff", PERSON, RESNET, *planned, "--one-arena", "--json").stdout)
+    for part, paths in (("before", [PERSON, RESNET]), ("after", planned)):
+        assert found[part]["planned"] == shared(arenaut, "size", paths)["as_it_is"]
+    grown = arenaut("diff", *planned, PERSON, RESNET, "--one-arena", "--fail-on-growth", "2%", exit=1)
+    assert "tensor_arena grew" in grown.stderr
+    for words in ([PERSON, RESNET, PERSON, "--one-arena"], [PERSON, RESNET, PERSON]):
+        arenaut("diff", *words, exit=2)
+
+
 def test_unknown_bytes_keep_no_budget(arenaut):
     done = arenaut("size", PERSON, DATA / "scratch_int8.tflite", "--one-arena", "--budget", "1M",
                    exit=1)
