@@ -78,8 +78,10 @@ def test_the_documents_are_as_their_schemas_say(arenaut, arenaut_json):
     two = ["--pool", "head=64K", "--pool", "tail=unlimited"]
     validate(shared(arenaut, "size", MODELS, "--budget", "1M"), "arenaut.one-arena")
     validate(shared(arenaut, "plan", MODELS[:2], *two), "arenaut.one-arena")
-    validate(arenaut_json("explain", PERSON), "arenaut.plan")
-    validate(arenaut_json("plan", PERSON, *two), "arenaut.plan")
+    for words in (["explain", PERSON], ["plan", PERSON, *two], ["plan", PERSON, "--smallest"]):
+        document = arenaut_json(*words)
+        validate(document, "arenaut.plan")
+        arenaut("size", "-", "--from", "plan-json", input=json.dumps(document))
 
 
 def test_one_model_shares_with_nobody(arenaut, arenaut_json):
