@@ -1,12 +1,13 @@
-// Runs several models by interpreters that share one allocator of tflite-micro, as firmware with one
-// tensor_arena for all of them does; or with the head and the tail of its arena in two memories.
+// Runs several models by interpreters that share one allocator of tflite-micro, as firmware with
+// one tensor_arena for all of them does; or with the head and the tail of its arena in two
+// memories.
 //
 //     tenants ARENA_BYTES[:TAIL_BYTES] MODEL.tflite…
 //
 // All interpreters are made first and then run in turn, twice; inputs are zero. Prints one JSON
 // object: bytes in use, as used_bytes() has them, and a hash (FNV-1a, 64 bits) of each model's
-// outputs in the second round. Exit status: 0 ran, 1 the runtime refused (too small an arena), 2 the
-// call was wrong.
+// outputs in the second round. Exit status: 0 ran, 1 the runtime refused (too small an arena), 2
+// the call was wrong.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
