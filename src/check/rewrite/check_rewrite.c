@@ -300,7 +300,7 @@ static bool keeps_state(const arn_rewrite_check *c) {
  * sequence and the number of its runs count. */
 static bool may_have_effects(const arn_rewrite_check *c, const arenaut_program *p,
                              const arenaut_op *op) {
-    return !c->rules->knows(op->name) || op->kind != c->rules->kind ||
+    return !arn_rewrite_row_find(c->rules, op->name) || op->kind != c->rules->kind ||
            (!c->keeps_state && holds_state(p, op->inputs, op->n_inputs)) ||
            holds_state(p, op->outputs, op->n_outputs);
 }

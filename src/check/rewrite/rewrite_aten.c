@@ -7,7 +7,7 @@
 
 enum { MOST_EXACT = 1 << 20 }; /* places in single precision, halves included */
 
-typedef enum rule {
+enum rule {
     CONVOLUTION,
     TRANSPOSED,
     POOL,
@@ -17,14 +17,9 @@ typedef enum rule {
     NORMALIZATION,
     JOINER,
     BY_ELEMENT
-} rule;
+};
 
-typedef struct rule_row {
-    const char *name;
-    rule rule;
-} rule_row;
-
-static const rule_row rules[] = {
+static const arn_rewrite_row rows[] = {
     {"aten::conv2d", CONVOLUTION},
     {"aten::convolution", CONVOLUTION},
     {"aten::conv_transpose2d.input", TRANSPOSED},
@@ -51,15 +46,6 @@ static const rule_row rules[] = {
     {"aten::gelu", BY_ELEMENT},
     {"aten::clamp", BY_ELEMENT},
 };
-
-static const rule_row *find_rule(const char *name) {
-    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
-        if (strcmp(rules[i].name, name) == 0) return &rules[i];
-    }
-    return NULL;
-}
-
-static bool knows(const char *name) { return find_rule(name) != NULL; }
 
 static bool has(const arenaut_op *op, const char *name) {
     return arenaut_op_attribute(op, name) != NULL;
@@ -114,9 +100,9 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
-static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old) {
-    switch (find_rule(op->name)->rule) {
+    switch ((enum rule)rule) {
         case CONVOLUTION: return follow_convolution(c, op, old);
         case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);
         case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
@@ -170,5 +156,6 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
 }
 
 extern const arn_rewrite_rules arn_rewrite_aten;
-const arn_rewrite_rules arn_rewrite_aten = {"aten", true,        ARENAUT_OP_FUNCTIONAL,
-                                            knows,  follow_part, follow_move};
+const arn_rewrite_rules arn_rewrite_aten = {
+    "aten",      true,       ARENAUT_OP_FUNCTIONAL, rows, sizeof rows / sizeof *rows,
+    follow_part, follow_move};

@@ -10,14 +10,9 @@
 
 enum { H = 1, W = 2, C = 3 };
 
-typedef enum rule { WINDOW, POOL, PADDER, JOINER, BY_ELEMENT } rule;
+enum rule { WINDOW, POOL, PADDER, JOINER, BY_ELEMENT };
 
-typedef struct rule_row {
-    const char *name;
-    rule rule;
-} rule_row;
-
-static const rule_row rules[] = {
+static const arn_rewrite_row rows[] = {
     {"CONV_2D", WINDOW},
     {"DEPTHWISE_CONV_2D", WINDOW},
     {"AVERAGE_POOL_2D", POOL},
@@ -44,15 +39,6 @@ static const rule_row rules[] = {
     {"QUANTIZE", BY_ELEMENT},
     {"DEQUANTIZE", BY_ELEMENT},
 };
-
-static const rule_row *find_rule(const char *name) {
-    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
-        if (strcmp(rules[i].name, name) == 0) return &rules[i];
-    }
-    return NULL;
-}
-
-static bool knows(const char *name) { return find_rule(name) != NULL; }
 
 /* ---- windows ---- */
 
@@ -357,12 +343,11 @@ arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op 
 
 /* ---- */
 
-static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old) {
-    const rule row = find_rule(op->name)->rule;
-    switch (row) {
+    switch ((enum rule)rule) {
         case WINDOW:
-        case POOL: return follow_window(c, op, old, row == POOL);
+        case POOL: return follow_window(c, op, old, rule == POOL);
         case PADDER: return follow_padder(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
@@ -372,9 +357,9 @@ static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
 
 arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old) {
-    if (!c->rules->knows(op->name) || op->n_outputs != 1 || op->n_inputs == 0 ||
-        op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE ||
-        old->outputs[0] == ARENAUT_NONE) {
+    const arn_rewrite_row *row = arn_rewrite_row_find(c->rules, op->name);
+    if (!row || op->n_outputs != 1 || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE ||
+        op->outputs[0] == ARENAUT_NONE || old->outputs[0] == ARENAUT_NONE) {
         return arn_rewrite_reject(c, "the result of a part of it is not known");
     }
     const arenaut_status st = arn_label_begin(c, op->outputs[0], old->outputs[0]);
@@ -382,7 +367,7 @@ arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *o
     if (arn_new_tensor(c, op->outputs[0])->rank > ARN_LABEL_RANK) {
         return arn_rewrite_reject(c, "its result has more axes than are followed");
     }
-    return c->rules->follow_part(c, op, old);
+    return c->rules->follow_part(c, row->rule, op, old);
 }
 
 /* ---- ops that only move data ---- */
@@ -523,8 +508,8 @@ arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *o
 
 /* ---- dialects ---- */
 
-static const arn_rewrite_rules tflite = {NULL,  true,        ARENAUT_OP_OUT,
-                                         knows, follow_part, follow_move};
+static const arn_rewrite_rules tflite = {
+    NULL, true, ARENAUT_OP_OUT, rows, sizeof rows / sizeof *rows, follow_part, follow_move};
 extern const arn_rewrite_rules arn_rewrite_onnx, arn_rewrite_aten;
 static const arn_rewrite_rules *const dialects[] = {&tflite, &arn_rewrite_onnx, &arn_rewrite_aten};
 
@@ -532,6 +517,13 @@ const arn_rewrite_rules *arn_rewrite_rules_find(const char *dialect) {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         const char *name = dialects[i]->dialect;
         if (name == dialect || (name && dialect && strcmp(name, dialect) == 0)) return dialects[i];
+    }
+    return NULL;
+}
+
+const arn_rewrite_row *arn_rewrite_row_find(const arn_rewrite_rules *rules, const char *name) {
+    for (size_t i = 0; name && i < rules->n_rows; i++) {
+        if (strcmp(rules->rows[i].name, name) == 0) return &rules->rows[i];
     }
     return NULL;
 }

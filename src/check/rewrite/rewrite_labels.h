@@ -66,18 +66,23 @@ arenaut_status arn_label_copy(arn_rewrite_check *c, uint32_t from, uint32_t to, 
 /* Labels `t`, which has no label yet and is of the type of that tensor, as elements of `before`. */
 arenaut_status arn_label_begin(arn_rewrite_check *c, uint32_t t, uint32_t before);
 
+/* An operator that computes each element from its own window, without side effects. */
+typedef struct arn_rewrite_row {
+    const char *name;
+    int rule; /* in its dialect's own numbers */
+} arn_rewrite_row;
+
 /* The operators of a dialect. */
 typedef struct arn_rewrite_rules {
     const char *dialect; /* of programs; NULL: those without one */
     bool by_number;      /* other parts of its files name tensors by number: old ones keep theirs */
     arenaut_op_kind kind; /* of ops without side effects, and of those that move data. FUNCTIONAL:
                            * such an op never writes its operands */
-    /* Whether an op of that name computes each element from its own window, without side effects.
-     */
-    bool (*knows)(const char *name);
-    /* The op at work, of a name that is known and with one result, whose label has begun, does a
-     * part of `old`; labels its result. */
-    arenaut_status (*follow_part)(arn_rewrite_check *c, const arenaut_op *op,
+    const arn_rewrite_row *rows;
+    size_t n_rows;
+    /* The op at work, of an operator with this rule and with one result, whose label has begun,
+     * does a part of `old`; labels its result. */
+    arenaut_status (*follow_part)(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old);
     /* The op at work, of one result, only moves data; labels its result. */
     arenaut_status (*follow_move)(arn_rewrite_check *c, const arenaut_op *op);
@@ -85,6 +90,8 @@ typedef struct arn_rewrite_rules {
 
 /* NULL: none are known. */
 const arn_rewrite_rules *arn_rewrite_rules_find(const char *dialect);
+/* The row of an operator; NULL: none. */
+const arn_rewrite_row *arn_rewrite_row_find(const arn_rewrite_rules *rules, const char *name);
 
 arenaut_status arn_rewrite_follow_part(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old);

@@ -13,7 +13,7 @@
 
 enum { C = 1, H = 2, W = 3 };
 
-typedef enum rule {
+enum rule {
     CONVOLUTION,
     TRANSPOSED,
     POOL,
@@ -24,14 +24,9 @@ typedef enum rule {
     NORMALIZATION,
     JOINER,
     BY_ELEMENT
-} rule;
+};
 
-typedef struct rule_row {
-    const char *name;
-    rule rule;
-} rule_row;
-
-static const rule_row rules[] = {
+static const arn_rewrite_row rows[] = {
     {"Conv", CONVOLUTION},
     {"ConvTranspose", TRANSPOSED},
     {"Pad", PADDER},
@@ -70,15 +65,6 @@ static const rule_row rules[] = {
     {"Ceil", BY_ELEMENT},
     {"Round", BY_ELEMENT},
 };
-
-static const rule_row *find_rule(const char *name) {
-    for (size_t i = 0; name && i < sizeof rules / sizeof *rules; i++) {
-        if (strcmp(rules[i].name, name) == 0) return &rules[i];
-    }
-    return NULL;
-}
-
-static bool knows(const char *name) { return find_rule(name) != NULL; }
 
 /* ---- resizing ---- */
 
@@ -224,9 +210,9 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
-static arenaut_status follow_part(arn_rewrite_check *c, const arenaut_op *op,
+static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old) {
-    switch (find_rule(op->name)->rule) {
+    switch ((enum rule)rule) {
         case CONVOLUTION: return arn_rewrite_follow_nchw(c, op, old, false);
         case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
         case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);
@@ -377,5 +363,5 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
 }
 
 extern const arn_rewrite_rules arn_rewrite_onnx;
-const arn_rewrite_rules arn_rewrite_onnx = {"onnx", false,       ARENAUT_OP_OUT,
-                                            knows,  follow_part, follow_move};
+const arn_rewrite_rules arn_rewrite_onnx = {
+    "onnx", false, ARENAUT_OP_OUT, rows, sizeof rows / sizeof *rows, follow_part, follow_move};
