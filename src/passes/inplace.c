@@ -12,6 +12,8 @@
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
+#include "analysis/def_use.h"
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"
@@ -26,17 +28,14 @@ enum {
 typedef struct inplace {
     arenaut_program *program;
     const arenaut_pass_options *options;
+    const uint32_t *of;  /* per tensor: its storage */
     uint8_t *facts;      /* per storage */
-    uint32_t *last_read; /* per storage: the last op that reads it; ARENAUT_NONE: none */
+    arn_def_use *memory; /* per storage */
     uint32_t *alloc;     /* per tensor: the op that allocates it, and nothing else; or none */
     arenaut_in_place *pairs;
     uint32_t n_pairs, capacity; /* of the op at work */
     arenaut_error *err;
 } inplace;
-
-static uint32_t storage_of(const inplace *pass, uint32_t tensor) {
-    return arenaut_program_storage(pass->program, tensor, NULL);
-}
 
 static void gather_from_tensors(inplace *pass) {
     const arenaut_program *p = pass->program;
@@ -44,23 +43,23 @@ static void gather_from_tensors(inplace *pass) {
         const arenaut_tensor *tensor = &p->tensors[t];
         const bool kept = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE ||
                           tensor->qualified_name || tensor->caller_owned;
-        pass->last_read[t] = pass->alloc[t] = ARENAUT_NONE;
-        if (kept) pass->facts[storage_of(pass, t)] |= KEPT;
+        pass->alloc[t] = ARENAUT_NONE;
+        if (kept) pass->facts[pass->of[t]] |= KEPT;
     }
 }
 
 static void gather_from_method(inplace *pass, const arenaut_method *method) {
     for (uint32_t i = 0; i < method->n_outputs; i++) {
-        pass->facts[storage_of(pass, method->outputs[i])] |= RESULT;
+        pass->facts[pass->of[method->outputs[i]]] |= RESULT;
     }
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *b = &method->bindings[i];
         const bool changed = b->kind == ARENAUT_BINDING_MUTATED;
-        if (changed) pass->facts[storage_of(pass, b->target)] |= RESULT;
+        if (changed) pass->facts[pass->of[b->target]] |= RESULT;
     }
     if (!method->entry || !pass->options->target->keep_inputs) return;
     for (uint32_t i = 0; i < method->n_inputs; i++) {
-        pass->facts[storage_of(pass, method->inputs[i])] |= KEPT;
+        pass->facts[pass->of[method->inputs[i]]] |= KEPT;
     }
 }
 
@@ -71,11 +70,10 @@ static void gather_from_op(inplace *pass, uint32_t at) {
     if (!arn_op_kind_touches(op->kind)) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
-        const uint32_t storage = storage_of(pass, op->inputs[k]);
+        const uint32_t storage = pass->of[op->inputs[k]];
         const uint32_t home = p->tensors[storage].method;
         /* A called method may read captured values once more, in the next turn of a loop. */
         if (home != ARENAUT_NONE && home != op->method) pass->facts[storage] |= KEPT;
-        pass->last_read[storage] = at;
     }
 }
 
@@ -145,14 +143,6 @@ static bool same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
     return true;
 }
 
-/* Whether a tensor is all of its storage: written over, a part would take the rest along. */
-static bool fills_storage(const inplace *pass, uint32_t tensor) {
-    const arenaut_tensor *tensors = pass->program->tensors;
-    uint64_t offset;
-    const uint32_t storage = arenaut_program_storage(pass->program, tensor, &offset);
-    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
-}
-
 /* Whether output and input of the pair of op `at` are alike enough to change places in memory. */
 static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool any_shape,
                  bool of_library) {
@@ -161,13 +151,14 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
     if (from == ARENAUT_NONE || to == ARENAUT_NONE) return false;
     const arenaut_tensor *input = &p->tensors[from], *output = &p->tensors[to];
-    const uint32_t base = storage_of(pass, from), result = storage_of(pass, to);
+    const uint32_t base = pass->of[from], result = pass->of[to];
     if (base == result || input->bytes != output->bytes) return false;
     if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
     /* What a user's op makes of smaller operands is not known. */
     if (!vary_alike(p, op, pair, any_shape || !of_library)) return false;
     if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
-    if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
+    /* Written over, a part would take the rest of its storage along. */
+    if (!arn_fills_storage(p, from) || !arn_fills_storage(p, to)) return false;
     return !pass->facts[base] && !(pass->facts[result] & KEPT);
 }
 
@@ -226,17 +217,13 @@ static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_pl
 /* Whether the other arguments that lie in the input's storage allow the pair: inputs if
  * the same output may be written over them as well (x * x), outputs never. */
 static bool others_allow(const inplace *pass, const arenaut_op *op, arenaut_in_place pair) {
-    const uint32_t base = storage_of(pass, op->inputs[pair.input]);
+    const uint32_t base = pass->of[op->inputs[pair.input]];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const arenaut_in_place other = {pair.output, i};
-        if (op->inputs[i] == ARENAUT_NONE || storage_of(pass, op->inputs[i]) != base) continue;
+        if (op->inputs[i] == ARENAUT_NONE || pass->of[op->inputs[i]] != base) continue;
         if (!is_noted(pass, other)) return false;
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i] == ARENAUT_NONE) continue;
-        if (storage_of(pass, op->outputs[i]) == base) return false;
-    }
-    return true;
+    return arn_find_in_storage(pass->of, op->outputs, op->n_outputs, base) == ARENAUT_NONE;
 }
 
 /* Gives the op the noted pairs that stand in view of all of its arguments. Pairs that it
@@ -260,8 +247,8 @@ static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
 static arenaut_status say_in_program(inplace *pass, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         const uint32_t at = pass->alloc[op->outputs[op->in_place[i].output]];
-        const uint32_t base = storage_of(pass, op->inputs[op->in_place[i].input]);
-        if (pass->last_read[base] != (uint32_t)(op - pass->program->ops)) continue;
+        const uint32_t base = pass->of[op->inputs[op->in_place[i].input]];
+        if (pass->memory[base].last_use != (uint32_t)(op - pass->program->ops)) continue;
         if (at == ARENAUT_NONE || pass->program->ops[at].kind != ARENAUT_OP_ALLOC) continue;
         uint32_t *named = arenaut_program_alloc(pass->program, sizeof *named);
         if (!named) return arn_no_memory(pass->err);
@@ -306,20 +293,21 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
                                   arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
     inplace pass = {.program = p, .options = options, .err = err};
-    pass.facts = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *pass.facts);
-    pass.last_read = arn_allocate(allocator, p->n_tensors, sizeof *pass.last_read);
-    pass.alloc = arn_allocate(allocator, p->n_tensors, sizeof *pass.alloc);
-    const bool room = pass.facts && pass.last_read && pass.alloc;
+    arn_region region;
+    arn_region_init(&region, allocator);
+    pass.of = arn_storages_find(p, &region);
+    pass.memory = pass.of ? arn_def_use_find(p, pass.of, ARN_TOUCHING) : NULL;
+    const bool room = pass.memory && ARN_REGION_ARRAYS(&region, ARN_ARRAY(pass.facts, p->n_tensors),
+                                                       ARN_ARRAY(pass.alloc, p->n_tensors));
     arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
         st = check_rule(&pass, &options->in_place[i]);
     }
     if (st == ARENAUT_OK) gather_facts(&pass);
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit(&pass, i);
-    arn_release(allocator, pass.facts);
-    arn_release(allocator, pass.last_read);
-    arn_release(allocator, pass.alloc);
+    arn_release(allocator, pass.memory);
     arn_release(allocator, pass.pairs);
+    arn_region_free(&region);
     return st;
 }
 

@@ -1,6 +1,5 @@
 /* Rewriting the list of ops of a whole program: a pass visits each op and puts its replacement;
- * jumps and dependences are then renumbered to follow. Also def-use counts of each tensor, in one
- * walk. O(ops + arguments) each. */
+ * jumps and dependences are then renumbered to follow. O(ops + arguments). */
 #include "passes/program_edit.h"
 
 #include <string.h>
@@ -29,11 +28,6 @@ uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint
     uint32_t *copy = arenaut_program_alloc(program, ((size_t)n + 1) * sizeof *copy);
     if (copy && n > 0) memcpy(copy, ids, n * sizeof *copy);
     return copy;
-}
-
-uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op) {
-    const arenaut_operator *known = arn_dialect_operator(dialect, op->name);
-    return known ? known->traits : 0;
 }
 
 /* Renames the targets of an op to their replacements. `first` is the old begin of its method's ops,
@@ -113,78 +107,4 @@ arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit v
     arn_release(allocator, moved.put_before);
     arn_release(allocator, end);
     return st;
-}
-
-/* ---- uses ---- */
-
-static void note_op(const arenaut_program *p, uint32_t at, arn_use *uses) {
-    const arenaut_op *op = &p->ops[at];
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i] == ARENAUT_NONE) continue;
-        uses[op->inputs[i]].n++;
-        uses[op->inputs[i]].last = at;
-    }
-}
-
-/* Whether the op's results may be other names for its operands' memory. */
-static bool may_alias(const arenaut_dialect *dialect, const arenaut_op *op) {
-    const uint32_t traits = arn_pass_traits_of(dialect, op);
-    return op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE ||
-           op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET ||
-           op->kind == ARENAUT_OP_TUPLE || op->kind == ARENAUT_OP_FIELD ||
-           (traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW));
-}
-
-static uint32_t later(uint32_t a, uint32_t b) {
-    if (a == ARENAUT_NONE || b == ARENAUT_NONE) return a == ARENAUT_NONE ? b : a;
-    return a > b ? a : b;
-}
-
-/* From the last op to the first, so that names of names count. The graph that an op runs does so at
- * that op, which has among its inputs all that its graph names. */
-static void note_aliases(const arenaut_program *p, uint32_t at, arn_use *uses) {
-    const arenaut_op *op = &p->ops[at];
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i] == ARENAUT_NONE) continue;
-        arn_use *use = &uses[op->inputs[i]];
-        for (uint32_t o = 0; o < op->n_outputs; o++) {
-            if (op->outputs[o] == ARENAUT_NONE || op->outputs[o] == op->inputs[i]) continue;
-            const arn_use *alias = &uses[op->outputs[o]];
-            use->last_alias = later(use->last_alias, later(alias->last, alias->last_alias));
-            use->alias_wanted = use->alias_wanted || alias->wanted || alias->alias_wanted;
-        }
-    }
-}
-
-bool arn_pass_dies_at(const arn_use *use, uint32_t at) {
-    const bool aliased = use->last_alias != ARENAUT_NONE && use->last_alias >= at;
-    return use->last == at && !use->wanted && !aliased && !use->alias_wanted;
-}
-
-arn_use *arn_pass_find_uses(const arenaut_program *p) {
-    const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
-    arn_use *uses = arn_allocate_zeroed(arn_program_allocator(p), p->n_tensors, sizeof *uses);
-    if (!uses) return NULL;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const arenaut_class cls = p->tensors[t].cls;
-        uses[t].last = uses[t].last_alias = ARENAUT_NONE;
-        uses[t].kept = cls == ARENAUT_CONSTANT || cls == ARENAUT_STATE || cls == ARENAUT_INPUT ||
-                       p->tensors[t].qualified_name;
-    }
-    for (uint32_t m = 0; m < p->n_methods; m++) {
-        const arenaut_method *method = &p->methods[m];
-        for (uint32_t i = 0; i < method->n_outputs; i++) {
-            uses[method->outputs[i]].kept = uses[method->outputs[i]].wanted = true;
-        }
-        for (uint32_t i = 0; i < method->n_bindings; i++) {
-            const arenaut_binding *b = &method->bindings[i];
-            uses[b->value].bound = uses[b->value].wanted = true;
-            if (b->target != ARENAUT_NONE) uses[b->target].bound = true;
-        }
-    }
-    for (uint32_t i = 0; i < p->n_ops; i++) note_op(p, i, uses);
-    for (uint32_t i = p->n_ops; i-- > 0;) {
-        if (may_alias(dialect, &p->ops[i])) note_aliases(p, i, uses);
-    }
-    return uses;
 }

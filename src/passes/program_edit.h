@@ -1,9 +1,7 @@
-/* Common parts of passes over whole programs: rewrites of the list of ops, traits of operators, and
- * def-use counts of tensors. */
+/* The common part of passes over whole programs: rewrites of the list of ops. */
 #ifndef ARN_PASSES_PROGRAM_EDIT_H
 #define ARN_PASSES_PROGRAM_EDIT_H
 
-#include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
 /* The ops of a program, written anew. */
@@ -30,27 +28,5 @@ arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit v
 
 /* Copies of lists that live as long as the program; NULL if there is no memory. */
 uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n);
-
-/* The traits of an operator in the program's dialect; 0: none. */
-uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
-
-/* The uses of a tensor. */
-typedef struct arn_use {
-    uint32_t n;          /* ops that have it as an input, with captures */
-    uint32_t last;       /* the last of these in the program's order; NONE: none */
-    bool kept;           /* a result of its method, or of a class that outlives a call */
-    uint32_t last_alias; /* the last op that has as an input what may be another name for its
-                          * memory; NONE: none */
-    bool alias_wanted;   /* such a name is */
-    bool bound;          /* value or target of a binding */
-    bool wanted;         /* a result of its method, or value of a binding: as it is, to the end */
-} arn_use;
-
-/* Whether op `at` is the last reader of the tensor, under no other name, and behind all readers
- * under other names, and the tensor is wanted as it is under none of its names. */
-bool arn_pass_dies_at(const arn_use *use, uint32_t at);
-
-/* Per tensor; the caller releases the array with the program's allocator. NULL: no memory. */
-arn_use *arn_pass_find_uses(const arenaut_program *program);
 
 #endif

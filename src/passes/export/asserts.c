@@ -1,11 +1,12 @@
 /* asserts: drops ops whose results do not matter to memory: assertions, and queries of sizes, which
  * read no bytes of a tensor. */
+#include "analysis/storages.h"
 #include "passes/program_edit.h"
 
 static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {
     const arenaut_dialect *dialect = context;
     const arenaut_op *op = &edit->program->ops[at];
-    if (op->n_outputs == 0 && (arn_pass_traits_of(dialect, op) & ARENAUT_TRAIT_ASSERT)) {
+    if (op->n_outputs == 0 && (arn_traits_of(dialect, op) & ARENAUT_TRAIT_ASSERT)) {
         return ARENAUT_OK;
     }
     return arn_pass_edit_put(edit, op);

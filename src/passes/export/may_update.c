@@ -15,12 +15,12 @@ static uint32_t find_binding(const arenaut_method *method, uint32_t base, uint32
     return ARENAUT_NONE;
 }
 
-bool arn_pass_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t base,
-                         uint32_t value, uint32_t *binding) {
+bool arn_pass_may_update(const arenaut_program *p, const arn_def_use *uses, uint32_t at,
+                         uint32_t base, uint32_t value, uint32_t *binding) {
     const arenaut_op *op = &p->ops[at];
-    const arn_use *use = &uses[base];
+    const arn_def_use *use = &uses[base];
     *binding = ARENAUT_NONE;
-    if (!arn_pass_dies_at(use, at)) return false;
+    if (!arn_dies_at(use, at)) return false;
     if (p->tensors[base].method != op->method) return false;
     if (p->tensors[base].cls == ARENAUT_CONSTANT) return false;
     if (use->kept || use->bound) *binding = find_binding(&p->methods[op->method], base, value);

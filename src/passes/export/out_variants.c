@@ -1,8 +1,8 @@
 /* out-variants: an op that returns new tensors is called in its form that writes into given memory,
  * from an explicit allocation in front of it. An op without such a form, or with a result of
  * unknown size, still allocates its own. */
+#include "analysis/storages.h"
 #include "core/fail.h"
-#include "ir/own_result.h"
 #include "passes/program_edit.h"
 
 static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
@@ -39,7 +39,7 @@ static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {
     }
     if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_pass_edit_put(edit, &op);
     const bool brings =
-        (arn_pass_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
+        (arn_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
     op.kind = brings ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT;
     const arenaut_status st = brings ? ARENAUT_OK : put_allocation(edit, &op);
     return st == ARENAUT_OK ? arn_pass_edit_put(edit, &op) : st;

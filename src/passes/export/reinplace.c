@@ -2,11 +2,14 @@
  * the operator has such a form and the old value is dead; so do chains of such ops (index_put of
  * index_put of the state), each of which updates the result of the one before. No copy has to be
  * written back then, and the new value needs no memory of its own. */
+#include <arenaut/pass.h>
+
+#include "analysis/def_use.h"
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"
 #include "ir/store.h"
-#include "passes/program_edit.h"
 
 static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
                         const arenaut_tensor *b) {
@@ -23,28 +26,9 @@ static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
 typedef struct reinplace {
     arenaut_program *program;
     const arenaut_dialect *dialect;
-    arn_use *uses;      /* per tensor */
-    uint32_t *producer; /* per tensor: the op that computes it; ARENAUT_NONE: none, or several */
-    bool *tried;        /* per tensor: as a new value */
+    arn_def_use *uses; /* per tensor */
+    bool *tried;       /* per tensor: as a new value */
 } reinplace;
-
-static void find_producers(const reinplace *r) {
-    const arenaut_program *p = r->program;
-    bool *several = r->tried; /* until it is needed */
-    for (uint32_t t = 0; t < p->n_tensors; t++) r->producer[t] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        for (uint32_t k = 0; k < p->ops[i].n_outputs; k++) {
-            const uint32_t t = p->ops[i].outputs[k];
-            if (t == ARENAUT_NONE) continue;
-            if (r->producer[t] != ARENAUT_NONE) several[t] = true;
-            r->producer[t] = i;
-        }
-    }
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (several[t]) r->producer[t] = ARENAUT_NONE;
-        several[t] = false;
-    }
-}
 
 /* An operand that is read elsewhere than where it is written must be another tensor. */
 static bool reads_base_apart(const arenaut_op *op, uint32_t traits) {
@@ -59,12 +43,12 @@ static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t ta
     const arenaut_program *p = r->program;
     const arenaut_op *op = &p->ops[at];
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->n_outputs != 1) return false;
-    const uint32_t traits = arn_pass_traits_of(r->dialect, op);
+    const uint32_t traits = arn_traits_of(r->dialect, op);
     if (!(traits & ARENAUT_TRAIT_UPDATES) || reads_base_apart(op, traits)) return false;
     const uint32_t base = op->inputs[0];
     if (base == ARENAUT_NONE || p->tensors[base].method != op->method) return false;
-    const arn_use *use = &r->uses[base];
-    if (!arn_pass_dies_at(use, at)) return false;
+    const arn_def_use *use = &r->uses[base];
+    if (!arn_dies_at(use, at)) return false;
     if (base != target && (use->kept || use->bound)) return false;
     return p->tensors[base].cls != ARENAUT_CONSTANT &&
            same_layout(p, &p->tensors[base], &p->tensors[value]);
@@ -75,7 +59,7 @@ static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t ta
 static bool follow(const reinplace *r, const arenaut_binding *b, uint32_t m, bool do_it) {
     uint32_t value = b->value, before = ARENAUT_NONE;
     while (value != b->target) {
-        const uint32_t at = r->producer[value];
+        const uint32_t at = arn_only_def(&r->uses[value]);
         if (at == ARENAUT_NONE || at >= before || r->program->ops[at].method != m) return false;
         if (!do_it && !is_link(r, at, value, b->target)) return false;
         if (do_it) r->program->ops[at].kind = ARENAUT_OP_IN_PLACE;
@@ -115,15 +99,11 @@ static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_optio
     const arenaut_allocator *allocator = arn_program_allocator(p);
     reinplace r = {.program = p, .dialect = arenaut_dialect_find(p->dialect)};
     (void)options;
-    r.uses = arn_pass_find_uses(p);
-    r.producer = arn_allocate(allocator, p->n_tensors, sizeof *r.producer);
+    r.uses = arn_def_use_find(p, NULL, ARN_ALIASES);
     r.tried = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *r.tried);
-    const bool room = r.uses && r.producer && r.tried;
-    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
-    if (st == ARENAUT_OK) find_producers(&r);
+    arenaut_status st = r.uses && r.tried ? ARENAUT_OK : arn_no_memory(err);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) st = visit_method(&r, m, err);
     arn_release(allocator, r.uses);
-    arn_release(allocator, r.producer);
     arn_release(allocator, r.tried);
     return st;
 }

@@ -1,6 +1,7 @@
 /* substitute: replaces operators by their equivalents after lowering, from the table of the
  * dialect. One look-up for each op. */
-#include "passes/program_edit.h"
+#include <arenaut/dialect.h>
+#include <arenaut/pass.h>
 
 #include "dialects/dialect.h"
 

@@ -21,7 +21,8 @@ static const char *wrapped(const arenaut_op *op, uint32_t *n_bases) {
     return called->text;
 }
 
-static bool may_update_all(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t n) {
+static bool may_update_all(const arenaut_program *p, const arn_def_use *uses, uint32_t at,
+                           uint32_t n) {
     const arenaut_op *op = &p->ops[at];
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t base = op->inputs[op->n_inputs - n + i];
@@ -33,7 +34,7 @@ static bool may_update_all(const arenaut_program *p, const arn_use *uses, uint32
     return true;
 }
 
-static arenaut_status unwrap(arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t n,
+static arenaut_status unwrap(arenaut_program *p, const arn_def_use *uses, uint32_t at, uint32_t n,
                              const char *name, arenaut_error *err) {
     arenaut_op *op = &p->ops[at];
     arenaut_in_place *pairs = arenaut_program_alloc(p, n * sizeof *pairs);
@@ -55,7 +56,7 @@ static arenaut_status unwrap(arenaut_program *p, const arn_use *uses, uint32_t a
 
 static arenaut_status undo_run(arenaut_program *p, const arenaut_pass_options *options,
                                arenaut_error *err) {
-    arn_use *uses = arn_pass_find_uses(p);
+    arn_def_use *uses = arn_def_use_find(p, NULL, ARN_ALIASES);
     arenaut_status st = uses ? ARENAUT_OK : arn_no_memory(err);
     (void)options;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {

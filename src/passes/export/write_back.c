@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"
@@ -57,12 +58,8 @@ static uint32_t set_of(writer *w, uint32_t tensor) {
 }
 
 static bool may_view(const writer *w, const arenaut_op *op) {
-    if (op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET) {
-        return true;
-    }
-    const uint32_t traits = arn_pass_traits_of(w->dialect, op);
-    const bool views = traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW);
-    return op->kind == ARENAUT_OP_FUNCTIONAL && views && !(traits & ARENAUT_TRAIT_COPIES);
+    return op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET ||
+           arn_may_view(w->dialect, op);
 }
 
 static void join_arguments(writer *w, const arenaut_op *op) {
@@ -71,9 +68,9 @@ static void join_arguments(writer *w, const arenaut_op *op) {
         for (uint32_t i = 0; i < op->n_outputs; i++) join(w->shared, op->inputs[0], op->outputs[i]);
     }
     if (op->kind != ARENAUT_OP_IN_PLACE || op->n_outputs == 0) return;
-    const arenaut_in_place first = {0, 0};
-    const arenaut_in_place *pairs = op->n_in_place ? op->in_place : &first;
-    for (uint32_t i = 0; i < (op->n_in_place ? op->n_in_place : 1); i++) {
+    uint32_t n;
+    const arenaut_in_place *pairs = arn_updates_of(op, &n);
+    for (uint32_t i = 0; i < n; i++) {
         const uint32_t from = op->inputs[pairs[i].input], to = op->outputs[pairs[i].output];
         join(w->same, from, to);
         join(w->shared, from, to);

@@ -2,14 +2,14 @@
  * backwards to its writes on every path (backward live variable analysis, one variable at a time).
  * A storage can so have several lives, and none if no path leads from a write to a read. O(events +
  * blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
+#include "analysis/storages.h"
+#include "ir/program.h"
 #include "passes/lower/flow.h"
 
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/sort.h"
-#include "ir/own_result.h"
-#include "ir/program.h"
 
 static void fail_memory(arn_flow *flow) {
     if (flow->status == ARENAUT_OK) flow->status = arn_no_memory(flow->lower->err);

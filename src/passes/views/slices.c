@@ -4,6 +4,10 @@
  *
  * Not a default: kernels must accept results that begin within a larger buffer, at no more
  * than the alignment of an element, and the whole is alive as soon as its first slice is. */
+#include <arenaut/pass.h>
+
+#include "analysis/def_use.h"
+#include "analysis/storages.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -11,7 +15,6 @@
 #include "ir/program.h"
 #include "ir/store.h"
 #include "ops/ops.h"
-#include "passes/program_edit.h"
 
 static bool is_join(const arenaut_op *op) {
     const arn_op_row *row = arn_op_row_any(op->name);
@@ -28,23 +31,21 @@ static bool is_slice(const arenaut_tensor *part, const arenaut_tensor *whole, ui
 }
 
 /* Whether nothing keeps the tensor from lying in the memory of another one. */
-static bool is_free(const arenaut_program *p, const arn_use *uses, uint32_t t, uint32_t method) {
+static bool is_free(const arenaut_program *p, const arn_def_use *uses, uint32_t t,
+                    uint32_t method) {
     const arenaut_tensor *tensor = &p->tensors[t];
     return tensor->view_of == ARENAUT_NONE && tensor->cls == ARENAUT_INTERMEDIATE &&
            tensor->method == method && !uses[t].kept && !uses[t].bound && !tensor->unsized &&
            !tensor->dynamic && !tensor->caller_owned;
 }
 
-/* The op that writes each tensor: NONE if none does; MANY if there are several. */
-static const uint32_t many = ARENAUT_NONE - 1;
-
 typedef struct joins {
     arenaut_program *program;
-    const arn_use *uses;
+    arn_def_use *uses;
+    arn_def_use *writes;   /* with updates, and without results that only name memory */
+    arn_def_use *memory;   /* likewise, per storage */
     const uint8_t *chosen; /* per tensor: its parts may be written in place; NULL: all may */
-    uint32_t *writer;
-    uint32_t *rewriter; /* as `writer`, per storage */
-    bool *has_views;    /* other tensors that ops use are views of it */
+    bool *has_views;       /* other tensors that ops use are views of it */
     uint32_t *height; /* per tensor: how many joins deep it is made of parts; 0: no join makes it */
     uint32_t *ops;    /* the joins, in the order in which they are looked at */
     uint32_t n;
@@ -62,8 +63,9 @@ static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || !is_free(p, j->uses, t, op->method) || j->has_views[t])
             return false;
-        if (j->writer[t] >= many || !is_slice(&p->tensors[t], whole, axis)) return false;
-        if (p->ops[j->writer[t]].kind != ARENAUT_OP_OUT) return false;
+        const uint32_t writer = arn_only_def(&j->writes[t]);
+        if (writer == ARENAUT_NONE || !is_slice(&p->tensors[t], whole, axis)) return false;
+        if (p->ops[writer].kind != ARENAUT_OP_OUT) return false;
         for (uint32_t k = 0; k < i; k++) {
             if (op->inputs[k] == t) return false;
         }
@@ -76,7 +78,7 @@ static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
 static bool are_unread(const joins *j, const arenaut_op *op) {
     bool unread = true;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        unread = unread && j->uses[op->inputs[i]].n == 1;
+        unread = unread && j->uses[op->inputs[i]].n_uses == 1;
     }
     return unread;
 }
@@ -91,7 +93,8 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
         return ARENAUT_OK;
     }
     const uint32_t base = arenaut_program_storage(p, op->outputs[0], &at);
-    if (j->rewriter[base] == many && !are_unread(j, op)) return ARENAUT_OK;
+    if (j->memory[base].first_def != j->memory[base].last_def && !are_unread(j, op))
+        return ARENAUT_OK;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         arenaut_tensor *part = &p->tensors[op->inputs[i]];
         part->view_of = base;
@@ -103,47 +106,10 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-/* An op that only names memory writes nothing. */
-static bool names(const joins *j, uint32_t tensor, const arenaut_op *op) {
-    return op->kind == ARENAUT_OP_VIEW && tensor != ARENAUT_NONE &&
-           j->program->tensors[tensor].view_of != ARENAUT_NONE;
-}
-
-static void note_writer(const joins *j, uint32_t tensor, uint32_t op) {
-    if (tensor == ARENAUT_NONE || names(j, tensor, &j->program->ops[op])) return;
-    uint32_t *const both[] = {&j->writer[tensor],
-                              &j->rewriter[arenaut_program_storage(j->program, tensor, NULL)]};
-    for (int i = 0; i < 2; i++) *both[i] = *both[i] == ARENAUT_NONE || *both[i] == op ? op : many;
-}
-
-/* Operands that an op may update: those of its pairs, else the first; a delegate's are all. */
-static void note_updates(const joins *j, uint32_t i) {
-    const arenaut_op *op = &j->program->ops[i];
-    const bool first = op->kind == ARENAUT_OP_IN_PLACE && op->n_in_place == 0;
-    for (uint32_t k = 0; k < op->n_inputs; k++) {
-        const bool updated = op->kind == ARENAUT_OP_DELEGATE || (first && k == 0);
-        if (updated) note_writer(j, op->inputs[k], i);
-    }
-    for (uint32_t k = 0; op->kind == ARENAUT_OP_IN_PLACE && k < op->n_in_place; k++) {
-        note_writer(j, op->inputs[op->in_place[k].input], i);
-    }
-}
-
-static void find_writers(const joins *j) {
-    const arenaut_program *p = j->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) j->writer[t] = j->rewriter[t] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        if (!arn_op_kind_touches(op->kind)) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) note_writer(j, op->outputs[k], i);
-        note_updates(j, i);
-    }
-}
-
 /* Reads by dropped ops alone, such as assertions, are no reason to leave its memory as it is. */
 static bool is_used(const joins *j, uint32_t t) {
-    const arn_use *use = &j->uses[t];
-    return use->n > 0 || use->kept || use->bound || j->writer[t] != ARENAUT_NONE;
+    const arn_def_use *use = &j->uses[t];
+    return use->n_uses > 0 || use->kept || use->bound || j->writes[t].first_def != ARENAUT_NONE;
 }
 
 static void find_views(const joins *j) {
@@ -199,31 +165,33 @@ static void choose(const arenaut_pass_options *options, uint32_t n_tensors, uint
 static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
-    const uint32_t n = p->n_tensors;
-    arn_use *uses = arn_pass_find_uses(p);
-    uint8_t *chosen = arn_allocate_zeroed(allocator, n, sizeof *chosen);
-    joins j = {.program = p, .uses = uses, .chosen = options->only_these_joins ? chosen : NULL};
-    j.writer = arn_allocate(allocator, n, 2 * sizeof *j.writer);
-    j.has_views = arn_allocate_zeroed(allocator, n, sizeof *j.has_views);
-    j.height = arn_allocate_zeroed(allocator, n, sizeof *j.height);
-    j.ops = arn_allocate(allocator, p->n_ops, 2 * sizeof *j.ops);
-    const bool room = uses && chosen && j.writer && j.has_views && j.height && j.ops;
+    const unsigned writes = ARN_TOUCHING | ARN_NO_NAMES | ARN_UPDATES;
+    arn_region region;
+    arn_region_init(&region, allocator);
+    uint8_t *chosen = NULL;
+    joins j = {.program = p};
+    const uint32_t *storage_of = arn_storages_find(p, &region);
+    j.uses = arn_def_use_find(p, NULL, 0);
+    j.writes = arn_def_use_find(p, NULL, writes);
+    j.memory = storage_of ? arn_def_use_find(p, storage_of, writes) : NULL;
+    const bool room =
+        j.uses && j.writes && j.memory &&
+        ARN_REGION_ARRAYS(&region, ARN_ARRAY(chosen, p->n_tensors),
+                          ARN_ARRAY(j.has_views, p->n_tensors), ARN_ARRAY(j.height, p->n_tensors),
+                          ARN_ARRAY(j.ops, 2 * (size_t)p->n_ops));
     arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     if (room) {
-        j.rewriter = j.writer + n;
-        choose(options, n, chosen);
-        find_writers(&j);
+        if (options->only_these_joins) j.chosen = chosen;
+        choose(options, p->n_tensors, chosen);
         find_views(&j);
         list_joins(&j, j.ops + p->n_ops);
     }
     for (uint32_t i = 0; i < j.n && st == ARENAUT_OK; i++) st = join(&j, &p->ops[j.ops[i]]);
     if (st == ARENAUT_OK) move_views(p);
-    arn_release(allocator, uses);
-    arn_release(allocator, chosen);
-    arn_release(allocator, j.writer);
-    arn_release(allocator, j.has_views);
-    arn_release(allocator, j.height);
-    arn_release(allocator, j.ops);
+    arn_release(allocator, j.uses);
+    arn_release(allocator, j.writes);
+    arn_release(allocator, j.memory);
+    arn_region_free(&region);
     return st;
 }
 

@@ -3,6 +3,7 @@
  * done that already, in the order of the ops, so that views of results lie there, too. */
 #include <arenaut/pass.h>
 
+#include "analysis/storages.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "passes/views/views.h"
@@ -35,10 +36,9 @@ bool arn_pass_alias(arenaut_program *p, uint32_t from, uint32_t to) {
 }
 
 arenaut_status arn_pass_name_updated(arenaut_program *p, const arenaut_op *op, arenaut_error *err) {
-    const arenaut_in_place first = {0, 0};
-    const bool usual = op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0;
-    const arenaut_in_place *pairs = usual ? &first : op->in_place;
-    for (uint32_t i = 0; i < (usual ? 1 : op->n_in_place); i++) {
+    uint32_t n;
+    const arenaut_in_place *pairs = arn_updates_of(op, &n);
+    for (uint32_t i = 0; i < n && op->n_outputs > 0; i++) {
         const uint32_t from = op->inputs[pairs[i].input], to = op->outputs[pairs[i].output];
         if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
         /* It lies where its operand does, even if its file differs. */

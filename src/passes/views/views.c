@@ -6,6 +6,8 @@
  * to any reader. */
 #include <string.h>
 
+#include "analysis/def_use.h"
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
@@ -15,9 +17,9 @@
 typedef struct views {
     arenaut_program *program;
     const arenaut_dialect *dialect;
-    bool updates;   /* some op updates a value that is no state */
-    bool *dead;     /* per op */
-    uint32_t *uses; /* per tensor */
+    bool updates;      /* some op updates a value that is no state */
+    bool *dead;        /* per op */
+    arn_def_use *uses; /* per tensor */
     arenaut_error *err;
 } views;
 
@@ -66,7 +68,7 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
         return ARENAUT_OK;
     }
-    const uint32_t traits = arn_pass_traits_of(v->dialect, op);
+    const uint32_t traits = arn_traits_of(v->dialect, op);
     const bool view = (traits & ARENAUT_TRAIT_VIEW) ||
                       ((traits & ARENAUT_TRAIT_MAY_VIEW) && returns_operand(v, op, traits));
     return view ? make_view(v, op) : ARENAUT_OK;
@@ -74,27 +76,14 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
 
 /* ---- dead code ---- */
 
-static void count_uses(const views *v) {
-    const arenaut_program *p = v->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) v->uses[t] = 0;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        for (uint32_t k = 0; k < p->ops[i].n_inputs; k++) {
-            if (p->ops[i].inputs[k] != ARENAUT_NONE) v->uses[p->ops[i].inputs[k]]++;
-        }
-    }
-    for (uint32_t m = 0; m < p->n_methods; m++) {
-        const arenaut_method *method = &p->methods[m];
-        for (uint32_t i = 0; i < method->n_outputs; i++) v->uses[method->outputs[i]]++;
-        for (uint32_t i = 0; i < method->n_bindings; i++) v->uses[method->bindings[i].value]++;
-    }
-}
-
 static bool is_dead(const views *v, const arenaut_op *op) {
     if (op->kind != ARENAUT_OP_FUNCTIONAL && op->kind != ARENAUT_OP_VIEW) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];
         if (t == ARENAUT_NONE) continue;
-        if (v->uses[t] > 0 || v->program->tensors[t].cls == ARENAUT_STATE) return false;
+        if (v->uses[t].n_uses > 0 || v->uses[t].wanted ||
+            v->program->tensors[t].cls == ARENAUT_STATE)
+            return false;
     }
     return op->n_outputs > 0;
 }
@@ -103,12 +92,11 @@ static bool is_dead(const views *v, const arenaut_op *op) {
  * their callers, so their captured values are marked before their turn. */
 static void find_dead(const views *v) {
     const arenaut_program *p = v->program;
-    count_uses(v);
     for (uint32_t i = p->n_ops; i-- > 0;) {
         const arenaut_op *op = &p->ops[i];
         v->dead[i] = is_dead(v, op);
         for (uint32_t k = 0; k < op->n_inputs && v->dead[i]; k++) {
-            if (op->inputs[k] != ARENAUT_NONE) v->uses[op->inputs[k]]--;
+            if (op->inputs[k] != ARENAUT_NONE) v->uses[op->inputs[k]].n_uses--;
         }
     }
 }
@@ -139,9 +127,9 @@ static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *
     (void)options;
     v.updates = updates_values(p);
     v.dead = arn_allocate_zeroed(allocator, p->n_ops, sizeof *v.dead);
-    v.uses = arn_allocate(allocator, p->n_tensors, sizeof *v.uses);
-    arenaut_status st = v.dead && v.uses ? ARENAUT_OK : arn_no_memory(err);
+    arenaut_status st = v.dead ? ARENAUT_OK : arn_no_memory(err);
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit_op(&v, &p->ops[i]);
+    if (st == ARENAUT_OK && !(v.uses = arn_def_use_find(p, NULL, 0))) st = arn_no_memory(err);
     if (st == ARENAUT_OK) {
         find_dead(&v);
         st = arn_pass_edit_ops(p, keep_living, NULL, &v, err);

@@ -5,6 +5,9 @@
  *
  * A single pass over the ops with the last writer, and the readers since, of each memory cell:
  * O(arguments + dependences). */
+#include "analysis/storages.h"
+#include "dialects/dialect.h"
+#include "ir/program.h"
 #include "rewrite/order/dependences.h"
 
 #include <ctype.h>
@@ -13,9 +16,6 @@
 #include <arenaut/dialect.h>
 
 #include "core/sort.h"
-#include "dialects/dialect.h"
-#include "ir/own_result.h"
-#include "ir/program.h"
 
 static bool is_builtin(const char *name) {
     for (; *name; name++) {

@@ -1,6 +1,8 @@
 /* The scheduling problem of a method, or of the ops between two jumps, in a lowered program. Its
  * units are the ops of the file: ops that passes inserted before one, such as allocations, stay
  * with it; ops that passes appended stay last. O(arguments + dependences). */
+#include "analysis/storages.h"
+#include "ir/program.h"
 #include "rewrite/order/schedule_problem.h"
 
 #include <inttypes.h>
@@ -8,8 +10,6 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "ir/own_result.h"
-#include "ir/program.h"
 
 typedef struct builder {
     arn_schedule_context *context;
