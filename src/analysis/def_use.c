@@ -3,9 +3,7 @@
 #include "analysis/def_use.h"
 
 #include "analysis/storages.h"
-#include "core/memory.h"
 #include "ir/program.h"
-#include "ir/store.h"
 
 typedef struct finder {
     const arenaut_program *program;
@@ -102,10 +100,10 @@ bool arn_dies_at(const arn_def_use *d, uint32_t at) {
     return d->last_use == at && !d->wanted && !aliased && !d->alias_wanted;
 }
 
-arn_def_use *arn_def_use_find(const arenaut_program *p, const uint32_t *of, unsigned which) {
+arn_def_use *arn_def_use_find(const arenaut_program *p, const uint32_t *of, unsigned which,
+                              arn_region *region) {
     const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
-    const finder f = {p, of, which,
-                      arn_allocate(arn_program_allocator(p), p->n_tensors, sizeof *f.found)};
+    const finder f = {p, of, which, arn_region_allocate(region, p->n_tensors, sizeof *f.found)};
     if (!f.found) return NULL;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         f.found[t] =

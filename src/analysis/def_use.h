@@ -4,6 +4,8 @@
 
 #include <arenaut/program.h>
 
+#include "core/memory.h"
+
 /* The definitions and uses that count. 0: every result of an op is a definition, and every operand
  * a use. */
 enum {
@@ -25,9 +27,9 @@ typedef struct arn_def_use {
 } arn_def_use;
 
 /* Per tensor; or per id that `of` gives a tensor, below the number of tensors (ARENAUT_NONE: the
- * tensor does not count). Released with the program's allocator. NULL if there is no memory.
- * O(arguments). */
-arn_def_use *arn_def_use_find(const arenaut_program *program, const uint32_t *of, unsigned which);
+ * tensor does not count). NULL if there is no memory. O(arguments). */
+arn_def_use *arn_def_use_find(const arenaut_program *program, const uint32_t *of, unsigned which,
+                              arn_region *region);
 
 /* The only op that defines it; ARENAUT_NONE: there are none, or several. */
 static inline uint32_t arn_only_def(const arn_def_use *d) {

@@ -28,10 +28,10 @@ enum {
 typedef struct inplace {
     arenaut_program *program;
     const arenaut_pass_options *options;
-    const uint32_t *of;  /* per tensor: its storage */
-    uint8_t *facts;      /* per storage */
-    arn_def_use *memory; /* per storage */
-    uint32_t *alloc;     /* per tensor: the op that allocates it, and nothing else; or none */
+    const uint32_t *of;        /* per tensor: its storage */
+    uint8_t *facts;            /* per storage */
+    const arn_def_use *memory; /* per storage */
+    uint32_t *alloc;           /* per tensor: the op that allocates it, and nothing else; or none */
     arenaut_in_place *pairs;
     uint32_t n_pairs, capacity; /* of the op at work */
     arenaut_error *err;
@@ -296,7 +296,7 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
     arn_region region;
     arn_region_init(&region, allocator);
     pass.of = arn_storages_find(p, &region);
-    pass.memory = pass.of ? arn_def_use_find(p, pass.of, ARN_TOUCHING) : NULL;
+    pass.memory = pass.of ? arn_def_use_find(p, pass.of, ARN_TOUCHING, &region) : NULL;
     const bool room = pass.memory && ARN_REGION_ARRAYS(&region, ARN_ARRAY(pass.facts, p->n_tensors),
                                                        ARN_ARRAY(pass.alloc, p->n_tensors));
     arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
@@ -305,7 +305,6 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
     }
     if (st == ARENAUT_OK) gather_facts(&pass);
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit(&pass, i);
-    arn_release(allocator, pass.memory);
     arn_release(allocator, pass.pairs);
     arn_region_free(&region);
     return st;

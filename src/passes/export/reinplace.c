@@ -26,8 +26,8 @@ static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
 typedef struct reinplace {
     arenaut_program *program;
     const arenaut_dialect *dialect;
-    arn_def_use *uses; /* per tensor */
-    bool *tried;       /* per tensor: as a new value */
+    const arn_def_use *uses; /* per tensor */
+    bool *tried;             /* per tensor: as a new value */
 } reinplace;
 
 /* An operand that is read elsewhere than where it is written must be another tensor. */
@@ -96,15 +96,15 @@ static arenaut_status visit_method(const reinplace *r, uint32_t m, arenaut_error
 
 static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_options *options,
                                     arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_program_allocator(p);
+    arn_region region;
+    arn_region_init(&region, arn_program_allocator(p));
     reinplace r = {.program = p, .dialect = arenaut_dialect_find(p->dialect)};
     (void)options;
-    r.uses = arn_def_use_find(p, NULL, ARN_ALIASES);
-    r.tried = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *r.tried);
-    arenaut_status st = r.uses && r.tried ? ARENAUT_OK : arn_no_memory(err);
+    r.uses = arn_def_use_find(p, NULL, ARN_ALIASES, &region);
+    const bool room = r.uses && ARN_REGION_ARRAYS(&region, ARN_ARRAY(r.tried, p->n_tensors));
+    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) st = visit_method(&r, m, err);
-    arn_release(allocator, r.uses);
-    arn_release(allocator, r.tried);
+    arn_region_free(&region);
     return st;
 }
 

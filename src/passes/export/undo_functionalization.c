@@ -56,7 +56,9 @@ static arenaut_status unwrap(arenaut_program *p, const arn_def_use *uses, uint32
 
 static arenaut_status undo_run(arenaut_program *p, const arenaut_pass_options *options,
                                arenaut_error *err) {
-    arn_def_use *uses = arn_def_use_find(p, NULL, ARN_ALIASES);
+    arn_region region;
+    arn_region_init(&region, arn_program_allocator(p));
+    const arn_def_use *uses = arn_def_use_find(p, NULL, ARN_ALIASES, &region);
     arenaut_status st = uses ? ARENAUT_OK : arn_no_memory(err);
     (void)options;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
@@ -64,7 +66,7 @@ static arenaut_status undo_run(arenaut_program *p, const arenaut_pass_options *o
         const char *name = wrapped(&p->ops[i], &n);
         if (name && may_update_all(p, uses, i, n)) st = unwrap(p, uses, i, n, name, err);
     }
-    arn_release(arn_program_allocator(p), uses);
+    arn_region_free(&region);
     return st;
 }
 

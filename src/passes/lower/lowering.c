@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/def_use.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -103,10 +104,10 @@ static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
 
 /* The sources of the buffers' columns. */
 typedef struct columns {
-    const uint32_t *base;   /* per storage: the storage it may be written over */
-    const uint32_t *maker;  /* per storage: the op that first writes it */
-    const uint32_t *uses;   /* per storage: see find_uses; NULL: they do not matter */
-    int64_t untouched_step; /* where the last tensor lies that nothing touches */
+    const uint32_t *base;      /* per storage: the storage it may be written over */
+    const arn_def_use *memory; /* per storage; ops that only declare memory define nothing */
+    const uint32_t *uses;      /* per storage: see find_uses; NULL: they do not matter */
+    int64_t untouched_step;    /* where the last tensor lies that nothing touches */
 } columns;
 
 /* The lifetimes of a buffer. One that no op touches gets a step of its own before all others: it
@@ -130,7 +131,7 @@ static void set_lifetimes(const arn_lower *lower, uint32_t storage, columns *c,
 static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, columns *c,
                                  const uint32_t *buffer_of, arenaut_problem *problem) {
     const arenaut_tensor *tensor = &lower->program->tensors[storage];
-    const uint32_t base = c->base[storage], maker = c->maker[storage];
+    const uint32_t base = c->base[storage], maker = c->memory[storage].first_def;
     arenaut_interval single;
     arenaut_buffer buffer = {0};
     buffer.size = tensor->bytes;
@@ -155,24 +156,6 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     if (!buffer.source && maker != ARENAUT_NONE) buffer.source = lower->program->ops[maker].source;
     set_lifetimes(lower, storage, c, &single, &buffer);
     return arenaut_problem_add_buffer(problem, &buffer, NULL, lower->err);
-}
-
-/* Per storage, the first op in the program that writes it; of scratch, the op it serves. */
-static const uint32_t *find_makers(arn_lower *lower) {
-    const arenaut_program *p = lower->program;
-    uint32_t *maker = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *maker);
-    if (!maker) return NULL;
-    for (uint32_t t = 0; t < p->n_tensors; t++) maker[t] = ARENAUT_NONE;
-    for (uint32_t i = p->n_ops; i-- > 0;) {
-        const arenaut_op *op = &p->ops[i];
-        /* Ops that only declare memory, an allocation or a view, make nothing. */
-        if (!arn_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (op->outputs[k] != ARENAUT_NONE) maker[lower->storage.of[op->outputs[k]]] = i;
-        }
-        for (uint32_t k = 0; k < op->n_scratch; k++) maker[lower->storage.of[op->scratch[k]]] = i;
-    }
-    return maker;
 }
 
 /* Some storage has a choice of pools, so that it matters how busy buffers are. */
@@ -260,8 +243,10 @@ static uint32_t traits_of(const arn_lower *lower) {
 static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
                                    uint32_t n_buffers) {
     arenaut_problem *problem = NULL;
-    columns c = {.untouched_step = first_step(lower), .maker = find_makers(lower)};
-    if (!c.maker) return arn_no_memory(lower->err);
+    columns c = {.untouched_step = first_step(lower),
+                 .memory = arn_def_use_find(lower->program, lower->storage.of,
+                                            ARN_TOUCHING | ARN_NO_NAMES, &lower->scratch)};
+    if (!c.memory) return arn_no_memory(lower->err);
     arenaut_status st = arenaut_problem_new(&lower->allocator, &problem, lower->err);
     if (st != ARENAUT_OK) return st;
     lowering->problem = problem;

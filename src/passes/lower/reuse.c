@@ -2,6 +2,7 @@
  * overlaps of ops that hold for whole buffers and whole lives. Uncertain pairs are left out; that
  * only costs memory. In place, each storage is written over by one other at most: the first pair in
  * program order. O(pairs * arguments). */
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 
@@ -30,13 +31,9 @@ static bool meet_at(const arn_lower *lower, const arenaut_op *op, uint32_t base,
     return n > 0;
 }
 
-/* Whether a tensor fills its storage, so that facts about one hold for the other. */
-static bool fills_storage(const arn_lower *lower, uint32_t tensor) {
-    const arenaut_tensor *tensors = lower->program->tensors;
-    const uint32_t storage = lower->storage.of[tensor];
-    uint64_t offset;
-    arenaut_program_storage(lower->program, tensor, &offset);
-    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
+/* Whether one of the tensors lies in that storage. */
+static bool named(const arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t storage) {
+    return arn_find_in_storage(lower->storage.of, tensors, n, storage) != ARENAUT_NONE;
 }
 
 static bool is_pair(const arenaut_op *op, uint32_t output, uint32_t input) {
@@ -52,13 +49,10 @@ static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32
                             uint32_t base) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] == ARENAUT_NONE || lower->storage.of[op->inputs[i]] != base) continue;
-        if (!is_pair(op, output, i) || !fills_storage(lower, op->inputs[i])) return false;
+        if (!is_pair(op, output, i) || !arn_fills_storage(lower->program, op->inputs[i]))
+            return false;
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i] == ARENAUT_NONE) continue;
-        if (lower->storage.of[op->outputs[i]] == base) return false;
-    }
-    return true;
+    return !named(lower, op->outputs, op->n_outputs, base);
 }
 
 /* Whether the content of `base` is dead after this step. */
@@ -68,20 +62,14 @@ static bool is_free_after(const arn_lower *lower, uint32_t base) {
     return !(lower->storage.facts[base] & needed);
 }
 
-static bool is_input(const arn_lower *lower, const arenaut_op *op, uint32_t storage) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage)
-            return true;
-    }
-    return false;
-}
-
 /* Whether the op's output may take over memory of its input: both fill their buffers, nothing
  * needs the input afterwards, and the two meet in steps of the op. */
 static bool takes_over(const arn_lower *lower, const arenaut_op *op, uint32_t from, uint32_t to) {
     const uint32_t base = lower->storage.of[from], child = lower->storage.of[to];
-    if (base == child || !fills_storage(lower, from) || !fills_storage(lower, to)) return false;
-    if (!is_free_after(lower, base) || is_input(lower, op, child)) return false;
+    if (base == child || !arn_fills_storage(lower->program, from) ||
+        !arn_fills_storage(lower->program, to))
+        return false;
+    if (!is_free_after(lower, base) || named(lower, op->inputs, op->n_inputs, child)) return false;
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
     return arn_lower_ends_with(lower, base, (uint32_t)(op - lower->program->ops)) &&
@@ -94,16 +82,6 @@ static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in
     return tensors[from].bytes == tensors[to].bytes && takes_over(lower, op, from, to) &&
            has_one_life(lower, lower->storage.of[from]) &&
            nothing_else_in(lower, op, pair.output, lower->storage.of[from]);
-}
-
-/* Whether the storage is the op's output at this position and at no other. */
-static bool is_output_once(const arn_lower *lower, const arenaut_op *op, uint32_t output,
-                           uint32_t storage) {
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (i == output || op->outputs[i] == ARENAUT_NONE) continue;
-        if (lower->storage.of[op->outputs[i]] == storage) return false;
-    }
-    return true;
 }
 
 static const arenaut_overlap *find_overlap(const arenaut_op *op, uint32_t output, uint32_t input) {
@@ -125,10 +103,12 @@ static bool distance_to(const arn_lower *lower, const arenaut_op *op, uint32_t o
         const uint32_t storage = lower->storage.of[op->inputs[i]];
         const arenaut_overlap *pair = storage == from ? find_overlap(op, output, i) : NULL;
         if (storage == from && !pair) return false;
-        if (pair && !fills_storage(lower, op->inputs[i])) return false;
+        if (pair && !arn_fills_storage(lower->program, op->inputs[i])) return false;
         if (pair && pair->distance > *distance) *distance = pair->distance;
     }
-    return is_output_once(lower, op, ARENAUT_NONE, from) && is_output_once(lower, op, output, to);
+    return !named(lower, op->outputs, op->n_outputs, from) &&
+           !named(lower, op->outputs, output, to) &&
+           !named(lower, op->outputs + output + 1, op->n_outputs - output - 1, to);
 }
 
 /* Whether the pair becomes a separation, and its distance. */
@@ -139,16 +119,6 @@ static bool is_separated(const arn_lower *lower, const arenaut_op *op, uint32_t 
     const uint32_t from = op->inputs[input], to = op->outputs[output];
     return takes_over(lower, op, from, to) &&
            distance_to(lower, op, output, lower->storage.of[from], distance);
-}
-
-/* Whether the op names the storage at an input before this one. */
-static bool is_named_before(const arn_lower *lower, const arenaut_op *op, uint32_t input) {
-    const uint32_t storage = lower->storage.of[op->inputs[input]];
-    for (uint32_t i = 0; i < input; i++) {
-        if (op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage)
-            return true;
-    }
-    return false;
 }
 
 arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
@@ -162,7 +132,7 @@ arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
             const uint32_t from = op->inputs[input], to = op->outputs[output];
             int64_t distance;
             if (!is_separated(lower, op, output, input, &distance)) continue;
-            if (is_named_before(lower, op, input)) continue;
+            if (named(lower, op->inputs, input, lower->storage.of[from])) continue;
             if (buffer_of[from] == ARENAUT_NONE || buffer_of[to] == ARENAUT_NONE) continue;
             const arenaut_separation pair = {buffer_of[from], buffer_of[to], distance};
             st = arenaut_problem_add_separation(problem, &pair, lower->err);

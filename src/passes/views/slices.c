@@ -41,11 +41,11 @@ static bool is_free(const arenaut_program *p, const arn_def_use *uses, uint32_t 
 
 typedef struct joins {
     arenaut_program *program;
-    arn_def_use *uses;
-    arn_def_use *writes;   /* with updates, and without results that only name memory */
-    arn_def_use *memory;   /* likewise, per storage */
-    const uint8_t *chosen; /* per tensor: its parts may be written in place; NULL: all may */
-    bool *has_views;       /* other tensors that ops use are views of it */
+    const arn_def_use *uses;
+    const arn_def_use *writes; /* with updates, and without results that only name memory */
+    const arn_def_use *memory; /* likewise, per storage */
+    const uint8_t *chosen;     /* per tensor: its parts may be written in place; NULL: all may */
+    bool *has_views;           /* other tensors that ops use are views of it */
     uint32_t *height; /* per tensor: how many joins deep it is made of parts; 0: no join makes it */
     uint32_t *ops;    /* the joins, in the order in which they are looked at */
     uint32_t n;
@@ -164,16 +164,15 @@ static void choose(const arenaut_pass_options *options, uint32_t n_tensors, uint
 
 static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
                                  arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_program_allocator(p);
     const unsigned writes = ARN_TOUCHING | ARN_NO_NAMES | ARN_UPDATES;
     arn_region region;
-    arn_region_init(&region, allocator);
+    arn_region_init(&region, arn_program_allocator(p));
     uint8_t *chosen = NULL;
     joins j = {.program = p};
     const uint32_t *storage_of = arn_storages_find(p, &region);
-    j.uses = arn_def_use_find(p, NULL, 0);
-    j.writes = arn_def_use_find(p, NULL, writes);
-    j.memory = storage_of ? arn_def_use_find(p, storage_of, writes) : NULL;
+    j.uses = arn_def_use_find(p, NULL, 0, &region);
+    j.writes = arn_def_use_find(p, NULL, writes, &region);
+    j.memory = storage_of ? arn_def_use_find(p, storage_of, writes, &region) : NULL;
     const bool room =
         j.uses && j.writes && j.memory &&
         ARN_REGION_ARRAYS(&region, ARN_ARRAY(chosen, p->n_tensors),
@@ -188,9 +187,6 @@ static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options 
     }
     for (uint32_t i = 0; i < j.n && st == ARENAUT_OK; i++) st = join(&j, &p->ops[j.ops[i]]);
     if (st == ARENAUT_OK) move_views(p);
-    arn_release(allocator, j.uses);
-    arn_release(allocator, j.writes);
-    arn_release(allocator, j.memory);
     arn_region_free(&region);
     return st;
 }

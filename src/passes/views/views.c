@@ -122,20 +122,21 @@ static bool updates_values(const arenaut_program *p) {
 
 static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *options,
                                 arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_program_allocator(p);
+    arn_region region;
+    arn_region_init(&region, arn_program_allocator(p));
     views v = {.program = p, .dialect = arenaut_dialect_find(p->dialect), .err = err};
     (void)options;
     v.updates = updates_values(p);
-    v.dead = arn_allocate_zeroed(allocator, p->n_ops, sizeof *v.dead);
-    arenaut_status st = v.dead ? ARENAUT_OK : arn_no_memory(err);
+    const bool room = ARN_REGION_ARRAYS(&region, ARN_ARRAY(v.dead, p->n_ops));
+    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit_op(&v, &p->ops[i]);
-    if (st == ARENAUT_OK && !(v.uses = arn_def_use_find(p, NULL, 0))) st = arn_no_memory(err);
+    if (st == ARENAUT_OK && !(v.uses = arn_def_use_find(p, NULL, 0, &region)))
+        st = arn_no_memory(err);
     if (st == ARENAUT_OK) {
         find_dead(&v);
         st = arn_pass_edit_ops(p, keep_living, NULL, &v, err);
     }
-    arn_release(allocator, v.dead);
-    arn_release(allocator, v.uses);
+    arn_region_free(&region);
     return st;
 }
 

@@ -136,15 +136,6 @@ static uint32_t buffer_of(const builder *b, uint32_t tensor) {
     return buffer == ARENAUT_NONE ? buffer : b->context->local[buffer];
 }
 
-/* Whether a tensor is its whole storage: writing over part of a buffer, or writing part of a
- * buffer, saves nothing. */
-static bool fills_storage(const builder *b, uint32_t tensor) {
-    const arenaut_tensor *tensors = b->program->tensors;
-    uint64_t offset;
-    const uint32_t storage = arenaut_program_storage(b->program, tensor, &offset);
-    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
-}
-
 /* ---- uses and rights ---- */
 
 static void use_all(builder *b, uint32_t unit, const uint32_t *tensors, uint32_t n) {
@@ -159,10 +150,11 @@ static void add_right(builder *b, uint32_t unit, uint32_t made, uint32_t over, u
     b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over, bytes};
 }
 
-/* Whether both are whole buffers. */
+/* Whether both are whole buffers: writing over part of one, or writing part of one, saves nothing.
+ */
 static bool are_buffers(const builder *b, uint32_t output, uint32_t input) {
     return buffer_of(b, output) != ARENAUT_NONE && buffer_of(b, input) != ARENAUT_NONE &&
-           fills_storage(b, output) && fills_storage(b, input);
+           arn_fills_storage(b->program, output) && arn_fills_storage(b->program, input);
 }
 
 /* The bytes that count once if the result lies below the operand, by the distance of the kernel. */

@@ -6,6 +6,7 @@
 
 #include <arenaut/rewrite.h>
 
+#include "analysis/storages.h"
 #include "core/fail.h"
 #include "core/utf8.h"
 #include "ir/program.h"
@@ -30,21 +31,12 @@ static uint32_t latest_of(const sequence *s, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : s->latest[tensor];
 }
 
-/* One of these tensors of the program before that lay in the storage of `tensor`; NONE. */
-static uint32_t find_alias(const sequence *s, const uint32_t *tensors, uint32_t n,
-                           uint32_t tensor) {
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t t = tensors[i];
-        if (t != ARENAUT_NONE && s->storage[t] == s->storage[tensor]) return t;
-    }
-    return ARENAUT_NONE;
-}
-
 /* The memory of a result of `old`: a view goes with its operand. */
 static uint32_t view_now(const sequence *s, const arenaut_op *old, uint32_t result) {
     const uint32_t was = s->program->tensors[result].view_of;
     if (was == ARENAUT_NONE || old->kind != ARENAUT_OP_VIEW) return was;
-    const uint32_t operand = find_alias(s, old->inputs, old->n_inputs, result);
+    const uint32_t operand =
+        arn_find_in_storage(s->storage, old->inputs, old->n_inputs, s->storage[result]);
     return operand == ARENAUT_NONE ? was
                                    : arenaut_program_storage(s->program, s->latest[operand], NULL);
 }
@@ -78,7 +70,8 @@ static arenaut_status add_copy(sequence *s, const arenaut_op *old, uint32_t tens
 /* An update keeps its operand; an operand that is updated has no copies that count. */
 static uint32_t operand_now(const sequence *s, const arenaut_op *op, uint32_t tensor) {
     const bool updated = tensor != ARENAUT_NONE && op->kind == ARENAUT_OP_IN_PLACE &&
-                         find_alias(s, op->outputs, op->n_outputs, tensor) != ARENAUT_NONE;
+                         arn_find_in_storage(s->storage, op->outputs, op->n_outputs,
+                                             s->storage[tensor]) != ARENAUT_NONE;
     return updated ? tensor : latest_of(s, tensor);
 }
 
