@@ -13,7 +13,7 @@
 #include "formats/tflite/tflite_schema.h"
 #include "ir/program.h"
 #include "ops/ops.h"
-#include "rewrite/order/dependences.h"
+#include "analysis/dependences.h"
 #include "support/programs.h"
 
 /* Every row of a dialect. */

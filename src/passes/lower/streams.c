@@ -7,8 +7,8 @@
  * over before the first op that touches it, in any schedule: pairs for which the sequence promises
  * that and the dependences do not get a conflict edge. */
 #include <inttypes.h>
-#include <string.h>
 
+#include "analysis/accesses.h"
 #include "core/fail.h"
 #include "core/sort.h"
 #include "ir/program.h"
@@ -19,20 +19,12 @@ enum { MOST_OPS = 1 << 14 /* a bit for each two of them */ };
 #define MOST_PAIRS (UINT64_C(1) << 30)
 #define MOST_NOTES (UINT64_C(1) << 25)
 
-/* An op that has read a storage since it was last written. */
-typedef struct reader {
-    uint32_t op, next; /* ops are counted within the method */
-} reader;
-
 struct arn_order {
     uint32_t method, n_ops, words;
-    uint64_t *before; /* per op: a bit for each that has ended when it begins */
-    uint32_t *first;  /* per storage: the op that writes it first; ARENAUT_NONE: it is older */
-    uint32_t *writer; /* per storage: the op that wrote it last */
-    uint32_t *head;   /* per storage: in `readers`, the ones since then; ARENAUT_NONE: none */
-    bool *touched;    /* per storage: by this method */
-    reader *readers;
-    uint32_t n_readers;
+    uint64_t *before;      /* per op: a bit for each that has ended when it begins */
+    uint32_t *first;       /* per storage: the op that writes it first; ARENAUT_NONE: it is older */
+    arn_accesses accesses; /* to storages; ops are counted within the method */
+    bool *touched;         /* per storage: by this method */
     struct arn_order *next;
 };
 
@@ -47,30 +39,15 @@ static bool is_before(const arn_order *o, uint32_t a, uint32_t b) {
 /* `op` comes after `other`, and so after all that `other` comes after. */
 static void come_after(arn_order *o, uint32_t op, uint32_t other) {
     uint64_t *row = row_of(o, op);
-    if (other == ARENAUT_NONE || row[other / 64] >> other % 64 & 1) return;
+    if (other == ARENAUT_NONE || other == op || row[other / 64] >> other % 64 & 1) return;
     const uint64_t *from = row_of(o, other);
     for (uint32_t w = 0; w < o->words; w++) row[w] |= from[w];
     row[other / 64] |= UINT64_C(1) << other % 64;
 }
 
-static void read_storage(arn_order *o, uint32_t op, uint32_t storage) {
-    o->touched[storage] = true;
-    come_after(o, op, o->writer[storage]);
-    const uint32_t head = o->head[storage];
-    if (head != ARENAUT_NONE && o->readers[head].op == op) return;
-    o->readers[o->n_readers] = (reader){op, head};
-    o->head[storage] = o->n_readers++;
-}
-
-static void write_storage(arn_order *o, uint32_t op, uint32_t storage) {
-    if (!o->touched[storage]) o->first[storage] = op;
-    o->touched[storage] = true;
-    if (o->writer[storage] != op) come_after(o, op, o->writer[storage]);
-    for (uint32_t r = o->head[storage]; r != ARENAUT_NONE; r = o->readers[r].next) {
-        if (o->readers[r].op != op) come_after(o, op, o->readers[r].op);
-    }
-    o->writer[storage] = op;
-    o->head[storage] = ARENAUT_NONE;
+static void depend(void *order, uint32_t op, uint32_t first, bool on_read) {
+    (void)on_read;
+    come_after(order, op, first);
 }
 
 static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint32_t *tensors,
@@ -78,8 +55,10 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
         const uint32_t storage = lower->storage.of[tensors[i]];
-        if (writes) write_storage(o, op, storage);
-        else read_storage(o, op, storage);
+        if (writes && !o->touched[storage]) o->first[storage] = op;
+        o->touched[storage] = true;
+        if (writes) arn_accesses_write(&o->accesses, op, storage);
+        else arn_accesses_read(&o->accesses, op, storage);
     }
 }
 
@@ -124,20 +103,13 @@ static bool allocate(arn_lower *lower, arn_order *o) {
         arguments += lower->program->ops[lower->program->methods[o->method].first_op + i].n_inputs;
     }
     o->words = (o->n_ops + 63) / 64;
-    o->before =
-        arn_region_allocate(&lower->scratch, (size_t)o->n_ops * o->words, sizeof *o->before);
-    o->first = arn_region_allocate(&lower->scratch, n, sizeof *o->first);
-    o->writer = arn_region_allocate(&lower->scratch, n, sizeof *o->writer);
-    o->head = arn_region_allocate(&lower->scratch, n, sizeof *o->head);
-    o->touched = arn_region_allocate(&lower->scratch, n, sizeof *o->touched);
-    o->readers = arn_region_allocate(&lower->scratch, (size_t)arguments, sizeof *o->readers);
-    if (!o->before || !o->first || !o->writer || !o->head || !o->touched || !o->readers)
+    o->accesses = (arn_accesses){.depend = depend, .context = o};
+    if (!arn_accesses_make(&o->accesses, &lower->scratch, n, (size_t)arguments) ||
+        !ARN_REGION_ARRAYS(&lower->scratch, ARN_ARRAY(o->before, (size_t)o->n_ops * o->words),
+                           ARN_ARRAY(o->first, n), ARN_ARRAY(o->touched, n))) {
         return false;
-    memset(o->before, 0, (size_t)o->n_ops * o->words * sizeof *o->before);
-    for (uint32_t t = 0; t < n; t++) {
-        o->first[t] = o->writer[t] = o->head[t] = ARENAUT_NONE;
-        o->touched[t] = false;
     }
+    for (uint32_t t = 0; t < n; t++) o->first[t] = ARENAUT_NONE;
     return true;
 }
 
@@ -208,12 +180,13 @@ arenaut_status arn_lower_order(arn_lower *lower) {
 /* Whether all that touch the storage have ended when `op` begins, or are `op` itself. Ops before
  * its last writer ended before that. */
 static bool has_ended(const arn_order *o, uint32_t storage, uint32_t op) {
-    if (o->head[storage] == ARENAUT_NONE) {
-        const uint32_t writer = o->writer[storage];
+    const arn_accesses *a = &o->accesses;
+    if (a->reader[storage] == ARENAUT_NONE) {
+        const uint32_t writer = a->writer[storage];
         return writer == ARENAUT_NONE || writer == op || is_before(o, writer, op);
     }
-    for (uint32_t r = o->head[storage]; r != ARENAUT_NONE; r = o->readers[r].next) {
-        if (o->readers[r].op != op && !is_before(o, o->readers[r].op, op)) return false;
+    for (uint32_t r = a->reader[storage]; r != ARENAUT_NONE; r = a->reads[r].before) {
+        if (a->reads[r].op != op && !is_before(o, a->reads[r].op, op)) return false;
     }
     return true;
 }

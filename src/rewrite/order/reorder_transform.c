@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "analysis/dependences.h"
 #include "core/checked.h"
-#include "rewrite/order/dependences.h"
 
 /* ---- schedules together with forms ---- */
 

@@ -9,8 +9,7 @@
 #include <arenaut/target.h>
 
 #include "core/memory.h"
-#include "rewrite/order/dependences.h"
-#include "rewrite/order/program_order.h"
+#include "analysis/dependences.h"
 #include "rewrite/order/schedule_search.h"
 
 /* Facts about the whole program that the problems of all methods share. */

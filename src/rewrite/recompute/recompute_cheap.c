@@ -2,7 +2,7 @@
 #include "rewrite/recompute/recompute_cheap.h"
 
 #include "ops/ops.h"
-#include "rewrite/order/dependences.h"
+#include "analysis/dependences.h"
 
 bool arn_recompute_is_cheap(const char *name) { return arn_op_is_cheap(name); }
 

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
+#include "analysis/dependences.h"
+#include "analysis/storages.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/program.h"
-#include "rewrite/order/dependences.h"
-#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_unread.h"
@@ -22,8 +22,9 @@ typedef struct modeller {
     const arenaut_program *program, *file;
     arn_region *region;
     uint32_t *n_writers, *writer; /* per buffer: ops that write there, and the first of them */
+    const uint32_t *of;           /* per tensor: its storage */
     uint32_t *next_write;         /* per storage: the next op that writes there, from the back */
-    uint32_t *last_write;         /* likewise, from the front; NONE */
+    arn_accesses accesses;        /* to storages */
     uint32_t *n_writes;           /* per storage: how many ops do */
     uint64_t *cost, *scratch, *sizes;
     uint32_t *until, *buffer_maker;
@@ -61,10 +62,6 @@ static uint32_t buffer_of(const modeller *m, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : m->out->task->lowering->buffer[tensor];
 }
 
-static uint32_t storage_of(const modeller *m, uint32_t tensor) {
-    return arenaut_program_storage(m->program, tensor, NULL);
-}
-
 /* Whether an op may write its operands. */
 static bool changes(const modeller *m, const arenaut_op *op) {
     return op->kind == ARENAUT_OP_IN_PLACE || arn_has_side_effects(m->program, op);
@@ -72,12 +69,9 @@ static bool changes(const modeller *m, const arenaut_op *op) {
 
 /* Whether a result is another name of an operand. */
 static bool is_name(const modeller *m, const arenaut_op *op, uint32_t result) {
-    if (op->kind != ARENAUT_OP_VIEW && op->kind != ARENAUT_OP_IN_PLACE) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t t = op->inputs[i];
-        if (t != ARENAUT_NONE && storage_of(m, t) == storage_of(m, result)) return true;
-    }
-    return false;
+    const bool names = op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE;
+    return names &&
+           arn_find_in_storage(m->of, op->inputs, op->n_inputs, m->of[result]) != ARENAUT_NONE;
 }
 
 /* Calls `each` for each argument that an op writes. */
@@ -95,14 +89,14 @@ static void for_each_write(modeller *m, uint32_t op,
 
 static void count_write(modeller *m, uint32_t op, uint32_t tensor) {
     const uint32_t buffer = buffer_of(m, tensor);
-    m->n_writes[storage_of(m, tensor)]++;
+    m->n_writes[m->of[tensor]]++;
     if (buffer == ARENAUT_NONE || (m->n_writers[buffer] > 0 && m->writer[buffer] == op)) return;
     m->n_writers[buffer]++;
     m->writer[buffer] = op;
 }
 
 static void note_next_write(modeller *m, uint32_t op, uint32_t tensor) {
-    m->next_write[storage_of(m, tensor)] = op;
+    m->next_write[m->of[tensor]] = op;
 }
 
 /* ---- ops that may be repeated ---- */
@@ -129,13 +123,13 @@ static void find_ends_of_rights(modeller *m) {
         uint32_t until = ARENAUT_NONE;
         for (uint32_t i = 0; i < own->n_inputs; i++) {
             if (own->inputs[i] == ARENAUT_NONE) continue;
-            const uint32_t next = m->next_write[storage_of(m, own->inputs[i])];
+            const uint32_t next = m->next_write[m->of[own->inputs[i]]];
             if (next < until) until = next;
         }
         bool may = may_run_again(m, op);
         for (uint32_t i = 0; i < own->n_outputs && may; i++) {
             const uint32_t t = own->outputs[i];
-            may = t == ARENAUT_NONE || is_name(m, own, t) || m->n_writes[storage_of(m, t)] == 1;
+            may = t == ARENAUT_NONE || is_name(m, own, t) || m->n_writes[m->of[t]] == 1;
         }
         m->until[number] = may ? (until == ARENAUT_NONE ? until : m->out->number[until]) : number;
         for_each_write(m, op, note_next_write);
@@ -229,29 +223,30 @@ static void add_rights(modeller *m) {
 
 /* ---- dependences ---- */
 
-static void note_last_write(modeller *m, uint32_t op, uint32_t tensor) {
-    const uint32_t s = storage_of(m, tensor), last = m->last_write[s], number = m->out->number[op];
-    if (last != ARENAUT_NONE && last < number) {
-        m->dependences[m->n_dependences++] = (arenaut_order_dependence){number, last};
-    }
-    m->last_write[s] = number;
+/* An op may be repeated only until an operand is overwritten, so that no writer needs to come after
+ * the reads before it. */
+static void depend(void *context, uint32_t number, uint32_t first, bool on_read) {
+    modeller *m = context;
+    if (first == ARENAUT_NONE || first == number || on_read) return;
+    m->dependences[m->n_dependences++] = (arenaut_order_dependence){number, first};
+}
+
+static void note_write(modeller *m, uint32_t op, uint32_t tensor) {
+    arn_accesses_write(&m->accesses, m->out->number[op], m->of[tensor]);
 }
 
 /* Read after write, write after write. */
 static void add_dependences(modeller *m) {
     const arenaut_program *p = m->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) m->last_write[t] = ARENAUT_NONE;
     for (uint32_t op = 0; op < p->n_ops; op++) {
         const arenaut_op *own = &p->ops[op];
         const uint32_t number = m->out->number[op];
         if (number == ARENAUT_NONE) continue;
         for (uint32_t i = 0; i < own->n_inputs; i++) {
             if (own->inputs[i] == ARENAUT_NONE) continue;
-            const uint32_t last = m->last_write[storage_of(m, own->inputs[i])];
-            if (last == ARENAUT_NONE) continue;
-            m->dependences[m->n_dependences++] = (arenaut_order_dependence){number, last};
+            arn_accesses_read(&m->accesses, number, m->of[own->inputs[i]]);
         }
-        for_each_write(m, op, note_last_write);
+        for_each_write(m, op, note_write);
     }
 }
 
@@ -277,11 +272,11 @@ static bool allocate(modeller *m) {
     out->number = arn_region_allocate(m->region, n, sizeof *out->number);
     out->file_cost = arn_region_allocate(m->region, m->file->n_ops, sizeof *out->file_cost);
     out->op_of = arn_region_allocate(m->region, n, sizeof *out->op_of);
-    out->maker = arn_region_allocate(m->region, n_tensors, sizeof *out->maker);
+    out->values = arn_def_use_find(m->program, NULL, ARN_TOUCHING, m->region);
     m->n_writers = arn_region_allocate(m->region, n_b, sizeof *m->n_writers);
     m->writer = arn_region_allocate(m->region, n_b, sizeof *m->writer);
     m->next_write = arn_region_allocate(m->region, n_tensors, sizeof *m->next_write);
-    m->last_write = arn_region_allocate(m->region, n_tensors, sizeof *m->last_write);
+    m->of = arn_storages_find(m->program, m->region);
     m->n_writes = arn_region_allocate(m->region, n_tensors, sizeof *m->n_writes);
     m->cost = arn_region_allocate(m->region, n, sizeof *m->cost);
     m->scratch = arn_region_allocate(m->region, n, sizeof *m->scratch);
@@ -292,10 +287,11 @@ static bool allocate(modeller *m) {
     m->reads = arn_region_allocate(m->region, n_args, sizeof *m->reads);
     m->dependences = arn_region_allocate(m->region, 2 * n_args, sizeof *m->dependences);
     m->rights = arn_region_allocate(m->region, n_in_place, sizeof *m->rights);
-    return out->file_op && out->number && out->file_cost && out->op_of && out->maker &&
-           m->n_writers && m->writer && m->next_write && m->last_write && m->n_writes && m->cost &&
+    return out->file_op && out->number && out->file_cost && out->op_of && out->values &&
+           m->n_writers && m->writer && m->next_write && m->of && m->n_writes && m->cost &&
            m->scratch && m->until && m->sizes && m->held && m->buffer_maker && m->reads &&
-           m->dependences && m->rights;
+           m->dependences && m->rights &&
+           arn_accesses_make(&m->accesses, m->region, n_tensors, n_args);
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -318,7 +314,6 @@ static void number_ops(modeller *m, uint32_t *n) {
     const uint32_t end = hold_for_tail(m);
     *n = 0;
     memset(m->out->file_cost, 0, m->file->n_ops * sizeof *m->out->file_cost);
-    for (uint32_t t = 0; t < p->n_tensors; t++) m->out->maker[t] = ARENAUT_NONE;
     for (uint32_t op = 0; op < p->n_ops; op++) {
         const bool touches = op < end && arn_op_kind_touches(p->ops[op].kind);
         m->out->number[op] = touches ? *n : ARENAUT_NONE;
@@ -330,10 +325,6 @@ static void number_ops(modeller *m, uint32_t *n) {
             m->cost[*n] = m->out->file_cost[own] = cost_of(m->out, own);
         }
         m->out->op_of[(*n)++] = op;
-        for (uint32_t i = 0; i < p->ops[op].n_outputs; i++) {
-            const uint32_t t = p->ops[op].outputs[i];
-            if (t != ARENAUT_NONE && m->out->maker[t] == ARENAUT_NONE) m->out->maker[t] = op;
-        }
     }
 }
 
@@ -342,6 +333,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                       arn_remat_program *out, arenaut_error *err) {
     const arenaut_order_problem *plain = arn_program_order_problem(task->order, 0);
     modeller m = {.out = out, .program = task->program, .file = task->file, .region = region};
+    m.accesses = (arn_accesses){.depend = depend, .context = &m};
     uint32_t n_ops;
     *out = (arn_remat_program){
         .task = task, .options = options, .region = region, .n_buffers = plain->n_buffers};
@@ -402,7 +394,7 @@ static uint32_t buffer_named(const emitter *e, uint32_t tensor) {
 static bool name_again(emitter *e, uint32_t tensor) {
     const uint32_t buffer = buffer_named(e, tensor);
     if (buffer == ARENAUT_NONE || e->named[tensor] == e->instance[buffer]) return true;
-    const uint32_t op = e->p->maker[tensor];
+    const uint32_t op = e->p->values[tensor].first_def;
     if (op == ARENAUT_NONE || e->p->task->program->ops[op].kind != ARENAUT_OP_VIEW) return true;
     return put_run(e, op);
 }

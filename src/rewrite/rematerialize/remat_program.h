@@ -4,6 +4,7 @@
 
 #include <arenaut/rematerialization.h>
 
+#include "analysis/def_use.h"
 #include "core/memory.h"
 #include "rewrite/find_within.h"
 
@@ -21,7 +22,7 @@ typedef struct arn_remat_program {
     uint32_t *op_of; /* and back */
     uint64_t *
         file_cost; /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
-    uint32_t *maker; /* per tensor: the op of the program that makes or names it; NONE */
+    const arn_def_use *values; /* per tensor: the ops of the program that make, name or read it */
     arenaut_remat_problem problem;
 } arn_remat_program;
 

@@ -1,11 +1,13 @@
 /* Dependences between the ops of a program, and what makes them: memory cells, side effects, calls
  * and control flow. */
-#ifndef ARN_REWRITE_ORDER_DEPENDENCES_H
-#define ARN_REWRITE_ORDER_DEPENDENCES_H
+#ifndef ARN_ANALYSIS_DEPENDENCES_H
+#define ARN_ANALYSIS_DEPENDENCES_H
 
+#include <arenaut/dialect.h>
 #include <arenaut/order.h>
 #include <arenaut/program.h>
 
+#include "analysis/accesses.h"
 #include "core/memory.h"
 
 /* Byte ranges of storages that ops write independently. A tensor covers `n` cells, from `first` on;
@@ -15,6 +17,10 @@ typedef struct arn_memory_cells {
     uint32_t n_cells;
     bool too_many; /* arguments would cover more cells than are tracked: one cell per storage */
 } arn_memory_cells;
+
+/* False if there is no memory. */
+bool arn_memory_cells_find(const arenaut_program *program, const uint32_t *storage,
+                           arn_region *region, arn_memory_cells *cells);
 
 /* Effects of running a method beyond the operands and results of the calling op. */
 typedef struct arn_call_effects {
@@ -31,6 +37,7 @@ typedef struct arn_control_flow {
 
 typedef struct arn_dependences {
     const arenaut_program *program;
+    const arenaut_dialect *dialect;
     arn_call_effects calls;
     arn_control_flow flow;
     arenaut_order_dependence *list; /* sorted by the dependent op, method by method */
@@ -40,13 +47,10 @@ typedef struct arn_dependences {
     uint32_t *storage; /* per tensor: the tensor that owns its memory; n_tensors: named state */
     uint32_t *maker;   /* per tensor: the op that defines it, or its alias; NONE: none */
     arn_memory_cells cells;
-    uint32_t *writer;                /* per cell: its last writer; NONE: none */
-    uint32_t *reader;                /* per cell: the last read since that write; NONE: none */
-    uint32_t *read_by, *read_before; /* per read: its op, and the previous read of the cell */
-    uint32_t *used_by;               /* per cell: the method of these ops; NONE: none yet */
-    uint32_t n_reads;
-    uint32_t last_effect; /* the last op with side effects */
-    uint32_t last_pinned; /* the last pinned op */
+    arn_accesses accesses; /* to cells */
+    uint32_t *used_by;     /* per cell: the method of these ops; NONE: none yet */
+    uint32_t last_effect;  /* the last op with side effects */
+    uint32_t last_pinned;  /* the last pinned op */
 } arn_dependences;
 
 /* All lists are the region's. False if there is no memory. O(arguments + dependences). */
@@ -56,6 +60,9 @@ bool arn_dependences_find(const arenaut_program *program, arn_region *region,
 /* Whether an op may have side effects, or results that depend on when it runs: random numbers,
  * tables, resources, unknown operators. */
 bool arn_has_side_effects(const arenaut_program *program, const arenaut_op *op);
+
+/* Whether an op is of an unknown library, which may write its operands. */
+bool arn_is_foreign(const arenaut_program *program, const arenaut_op *op);
 
 /* The number of ops that are kept in sequence only because their operators are unknown. O(ops). */
 uint32_t arn_order_count_held(const arenaut_program *program);

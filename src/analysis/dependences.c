@@ -5,242 +5,9 @@
  *
  * A single pass over the ops with the last writer, and the readers since, of each memory cell:
  * O(arguments + dependences). */
+#include "analysis/dependences.h"
+
 #include "analysis/storages.h"
-#include "dialects/dialect.h"
-#include "ir/program.h"
-#include "rewrite/order/dependences.h"
-
-#include <ctype.h>
-#include <string.h>
-
-#include <arenaut/dialect.h>
-
-#include "core/sort.h"
-
-static bool is_builtin(const char *name) {
-    for (; *name; name++) {
-        const unsigned char c = (unsigned char)*name;
-        if (!isupper(c) && !isdigit(c) && c != '_') return false;
-    }
-    return true;
-}
-
-/* The out variants of these libraries write their results and nothing else. */
-static bool is_of_known_library(const char *name) {
-    static const char *const libraries[] = {
-        "aten::", "dim_order_ops::", "executorch_prim::", "quantized_decomposed::"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0) return true;
-    }
-    return false;
-}
-
-static bool has_word(const char *name) {
-    static const char *const words[] = {
-        "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
-        "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert"};
-    char lower[128] = {0};
-    for (size_t i = 0; name[i] && i + 1 < sizeof lower; i++) {
-        lower[i] = (char)tolower((unsigned char)name[i]);
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strstr(lower, words[i])) return true;
-    }
-    return false;
-}
-
-static bool is_opaque(const arenaut_program *p, uint32_t tensor) {
-    if (tensor == ARENAUT_NONE) return false;
-    const arenaut_dtype dtype = p->tensors[tensor].dtype;
-    return dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT;
-}
-
-static bool is_foreign(const arenaut_program *p, const arenaut_op *op) {
-    return !p->dialect && !op->pure && op->name && strstr(op->name, "::") &&
-           !is_of_known_library(op->name);
-}
-
-static bool is_known(const arenaut_program *p, const arenaut_op *op) {
-    if (op->pure) return true;
-    if (!op->name || !*op->name) return false;
-    return p->dialect || is_builtin(op->name) || is_of_known_library(op->name);
-}
-
-static bool names_opaque(const arenaut_program *p, const arenaut_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (is_opaque(p, op->inputs[i])) return true;
-    }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (is_opaque(p, op->outputs[i])) return true;
-    }
-    return false;
-}
-
-bool arn_has_side_effects(const arenaut_program *p, const arenaut_op *op) {
-    if (op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0 || !is_known(p, op)) return true;
-    return (!op->pure && has_word(op->name)) || names_opaque(p, op);
-}
-
-/* Jumps, moves and frees have no operator. Custom operators of a .tflite have any name, builtin
- * ones are in capitals. */
-static bool is_unknown(const arenaut_program *p, const arenaut_op *op) {
-    const bool computes = op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
-                          op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE;
-    return computes && op->n_calls == 0 && op->n_outputs > 0 && !is_known(p, op);
-}
-
-/* A single op with effects depends on no other, unless it may write its inputs. */
-uint32_t arn_order_count_held(const arenaut_program *p) {
-    uint32_t n_effects = 0, n_unknown = 0;
-    bool foreign = false;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        if (op->n_calls == 0 && !arn_has_side_effects(p, op)) continue;
-        n_effects++;
-        foreign = foreign || is_foreign(p, op);
-        n_unknown += is_unknown(p, op);
-    }
-    return n_effects > 1 || foreign ? n_unknown : 0;
-}
-
-/* ---- memory cells ---- */
-
-/* Storages are cut at the ends of views that ops write independently, such as operands that lie in
- * the result of a concatenation: ops on different cells are independent. A strided view, or an
- * alias that only its op declares, has no known byte range and covers its whole storage. */
-
-enum { MOST_TOUCHES = 1 << 24 }; /* cells, over all arguments */
-
-typedef struct cut {
-    uint64_t at; /* in bytes, from the start of the storage */
-    uint32_t storage;
-} cut;
-
-typedef struct cutter {
-    const arenaut_program *program;
-    const uint32_t *storage;
-    uint32_t *begin; /* per storage, one more for shared state, and the end: its first cut */
-    cut *cuts;       /* sorted, without duplicates */
-    uint32_t n_cuts;
-} cutter;
-
-/* Whether a tensor has a known byte range in its storage. */
-static bool is_stretch(const cutter *c, uint32_t tensor) {
-    const arenaut_tensor *t = &c->program->tensors[tensor];
-    return t->view_of != ARENAUT_NONE && t->view_of == c->storage[tensor] && !t->strides &&
-           t->bytes > 0;
-}
-
-static void add_cut(cutter *c, uint32_t storage, uint64_t at) {
-    if (at == 0 || at >= c->program->tensors[storage].bytes) return;
-    c->cuts[c->n_cuts++] = (cut){at, storage};
-}
-
-static void cut_at_outputs(cutter *c) {
-    const arenaut_program *p = c->program;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        if (!arn_op_kind_touches(op->kind)) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            const uint32_t t = op->outputs[k];
-            if (t == ARENAUT_NONE || !is_stretch(c, t)) continue;
-            const arenaut_tensor *piece = &p->tensors[t];
-            add_cut(c, piece->view_of, piece->view_offset);
-            add_cut(c, piece->view_of, piece->view_offset + piece->bytes);
-        }
-    }
-}
-
-static bool cut_before(const void *context, uint32_t a, uint32_t b) {
-    const cut *cuts = context, *x = &cuts[a], *y = &cuts[b];
-    return x->storage != y->storage ? x->storage < y->storage : x->at < y->at;
-}
-
-static bool sort_cuts(cutter *c, arn_region *region) {
-    uint32_t *ids = arn_region_allocate(region, c->n_cuts, 2 * sizeof *ids);
-    cut *sorted = arn_region_allocate(region, c->n_cuts, sizeof *sorted);
-    uint32_t n = 0;
-    if (!ids || !sorted) return false;
-    for (uint32_t i = 0; i < c->n_cuts; i++) ids[i] = i;
-    arn_sort_ids(ids, c->n_cuts, cut_before, c->cuts, ids + c->n_cuts);
-    for (uint32_t i = 0; i < c->n_cuts; i++) {
-        const cut next = c->cuts[ids[i]];
-        const bool again =
-            n > 0 && sorted[n - 1].storage == next.storage && sorted[n - 1].at == next.at;
-        if (!again) sorted[n++] = next;
-    }
-    c->cuts = sorted;
-    c->n_cuts = n;
-    for (uint32_t s = 0, i = 0; s <= c->program->n_tensors + 1; s++) {
-        while (i < n && c->cuts[i].storage < s) i++;
-        c->begin[s] = i;
-    }
-    return true;
-}
-
-/* The number of cuts of the storage below a byte. */
-static uint32_t cuts_below(const cutter *c, uint32_t storage, uint64_t at) {
-    uint32_t low = c->begin[storage], high = c->begin[storage + 1];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (c->cuts[middle].at < at) low = middle + 1;
-        else high = middle;
-    }
-    return low - c->begin[storage];
-}
-
-/* A storage has one cell more than cuts, so that the number of its first cell is the number of all
- * cuts and storages before it. */
-static void number_cells(const cutter *c, arn_memory_cells *cells) {
-    const arenaut_program *p = c->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const arenaut_tensor *tensor = &p->tensors[t];
-        const uint32_t s = c->storage[t];
-        uint32_t first = 0, last = c->begin[s + 1] - c->begin[s];
-        if (is_stretch(c, t)) {
-            first = cuts_below(c, s, tensor->view_offset + 1);
-            last = cuts_below(c, s, tensor->view_offset + tensor->bytes);
-        }
-        cells->first[t] = s + c->begin[s] + first;
-        cells->n[t] = last - first + 1;
-    }
-    cells->n_cells = p->n_tensors + 1 + c->n_cuts;
-}
-
-static uint64_t count_touches(const arenaut_program *p, const arn_memory_cells *cells) {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
-            const uint32_t t = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
-            if (t != ARENAUT_NONE) n += cells->n[t];
-        }
-    }
-    return n;
-}
-
-static bool find_cells(const arenaut_program *program, const uint32_t *storage, arn_region *region,
-                       arn_memory_cells *cells) {
-    const size_t n = program->n_tensors;
-    size_t outputs = 0;
-    cutter c = {.program = program, .storage = storage};
-    for (uint32_t i = 0; i < program->n_ops; i++) outputs += program->ops[i].n_outputs;
-    if (n + 2 * outputs > UINT32_MAX / 2) return false;
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(cells->first, n), ARN_ARRAY(cells->n, n),
-                           ARN_ARRAY(c.begin, n + 2), ARN_ARRAY(c.cuts, 2 * outputs))) {
-        return false;
-    }
-    cut_at_outputs(&c);
-    if (!sort_cuts(&c, region)) return false;
-    number_cells(&c, cells);
-    cells->too_many = c.n_cuts > 0 && count_touches(program, cells) > MOST_TOUCHES;
-    if (!cells->too_many) return true;
-    c.n_cuts = 0;
-    for (size_t s = 0; s < n + 2; s++) c.begin[s] = 0;
-    number_cells(&c, cells);
-    return true;
-}
 
 /* ---- effects of calls ---- */
 
@@ -290,7 +57,7 @@ static bool any_callee(const bool *facts, const arenaut_op *op) {
 }
 
 static void add_op_effects(const arenaut_program *p, const arenaut_op *op, arn_call_effects *c) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op);
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || arn_is_foreign(p, op);
     const bool updates = op->kind == ARENAUT_OP_IN_PLACE || unknown;
     const uint32_t m = op->method;
     c->writes[m] = c->writes[m] || any_callee(c->writes, op);
@@ -423,16 +190,14 @@ static void depend_on(arn_dependences *w, uint32_t op, uint32_t first) {
     w->list[w->n++] = (arenaut_order_dependence){op, first};
 }
 
-/* Whether results of an op may alias its first operand: in a graph before its passes, only the
- * operator's traits say so. */
-static bool may_alias(const arenaut_program *p, const arenaut_op *op) {
-    if (op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) return false;
-    if (op->kind == ARENAUT_OP_VIEW) return true;
-    if (op->kind != ARENAUT_OP_FUNCTIONAL) return false;
-    const arenaut_operator *known =
-        arn_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
-    return known && (known->traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW)) &&
-           !(known->traits & ARENAUT_TRAIT_COPIES);
+static void depend(void *context, uint32_t op, uint32_t first, bool on_read) {
+    (void)on_read;
+    depend_on(context, op, first);
+}
+
+/* Whether results of an op may alias its first operand. */
+static bool may_alias(const arn_dependences *w, const arenaut_op *op) {
+    return op->n_inputs > 0 && op->inputs[0] != ARENAUT_NONE && arn_may_view(w->dialect, op);
 }
 
 static void alias_storage(arn_dependences *w, uint32_t from, uint32_t tensor) {
@@ -442,11 +207,10 @@ static void alias_storage(arn_dependences *w, uint32_t from, uint32_t tensor) {
 
 /* The result of an in-place update aliases the updated operand. */
 static void find_updated(arn_dependences *w, const arenaut_op *op) {
-    for (uint32_t k = 0; k < op->n_in_place; k++) {
-        alias_storage(w, op->inputs[op->in_place[k].input], op->outputs[op->in_place[k].output]);
-    }
-    if (op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0) {
-        alias_storage(w, op->inputs[0], op->outputs[0]);
+    uint32_t n;
+    const arenaut_in_place *pairs = arn_updates_of(op, &n);
+    for (uint32_t k = 0; k < n && op->n_outputs > 0; k++) {
+        alias_storage(w, op->inputs[pairs[k].input], op->outputs[pairs[k].output]);
     }
 }
 
@@ -461,48 +225,34 @@ static void find_storages(arn_dependences *w) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (op->kind == ARENAUT_OP_IN_PLACE) find_updated(w, op);
-        if (!may_alias(p, op)) continue;
+        if (!may_alias(w, op)) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++)
             alias_storage(w, op->inputs[0], op->outputs[k]);
     }
 }
 
-static uint32_t storage_of(const arn_dependences *w, uint32_t tensor) { return w->storage[tensor]; }
-
 /* A cell's history begins anew in each method, whose ops are contiguous. */
 static void enter(arn_dependences *w, uint32_t op, uint32_t cell) {
     const uint32_t method = w->program->ops[op].method;
-    if (w->used_by[cell] != method) w->writer[cell] = w->reader[cell] = ARENAUT_NONE;
+    if (w->used_by[cell] != method) arn_accesses_forget(&w->accesses, cell);
     w->used_by[cell] = method;
-}
-
-static void read_cell(arn_dependences *w, uint32_t op, uint32_t cell) {
-    enter(w, op, cell);
-    depend_on(w, op, w->writer[cell]);
-    w->read_by[w->n_reads] = op;
-    w->read_before[w->n_reads] = w->reader[cell];
-    w->reader[cell] = w->n_reads++;
-}
-
-static void write_cell(arn_dependences *w, uint32_t op, uint32_t cell) {
-    enter(w, op, cell);
-    depend_on(w, op, w->writer[cell]);
-    for (uint32_t i = w->reader[cell]; i != ARENAUT_NONE; i = w->read_before[i]) {
-        depend_on(w, op, w->read_by[i]);
-    }
-    w->reader[cell] = ARENAUT_NONE;
-    w->writer[cell] = op;
 }
 
 static void read(arn_dependences *w, uint32_t op, uint32_t tensor) {
     const uint32_t first = w->cells.first[tensor];
     depend_on(w, op, w->maker[tensor]);
-    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) read_cell(w, op, first + i);
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) {
+        enter(w, op, first + i);
+        arn_accesses_read(&w->accesses, op, first + i);
+    }
 }
 
 static void write(arn_dependences *w, uint32_t op, uint32_t tensor) {
     const uint32_t first = w->cells.first[tensor];
-    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) write_cell(w, op, first + i);
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) {
+        enter(w, op, first + i);
+        arn_accesses_write(&w->accesses, op, first + i);
+    }
     w->maker[tensor] = op;
 }
 
@@ -512,26 +262,22 @@ static bool is_written(arn_dependences *w, uint32_t op, uint32_t tensor) {
     bool written = false;
     for (uint32_t i = 0; i < w->cells.n[tensor]; i++) {
         enter(w, op, first + i);
-        written |= w->writer[first + i] != ARENAUT_NONE;
+        written |= w->accesses.writer[first + i] != ARENAUT_NONE;
     }
     return written;
 }
 
 /* Whether an output is only an alias of an input's memory. */
 static bool is_alias(const arn_dependences *w, const arenaut_op *op, uint32_t tensor) {
-    if (!may_alias(w->program, op)) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t input = op->inputs[i];
-        if (input != ARENAUT_NONE && storage_of(w, input) == storage_of(w, tensor)) return true;
-    }
-    return false;
+    return may_alias(w, op) && arn_find_in_storage(w->storage, op->inputs, op->n_inputs,
+                                                   w->storage[tensor]) != ARENAUT_NONE;
 }
 
 /* Updates write their operand. Delegates, unknown operators and calls of methods that write
  * captured tensors may write any operand that is no constant. */
 static bool may_write(const arn_dependences *w, const arenaut_op *op, uint32_t input) {
     if (op->kind == ARENAUT_OP_IN_PLACE) return true;
-    if (op->kind != ARENAUT_OP_DELEGATE && !is_foreign(w->program, op) &&
+    if (op->kind != ARENAUT_OP_DELEGATE && !arn_is_foreign(w->program, op) &&
         !any_callee(w->calls.writes, op)) {
         return false;
     }
@@ -609,26 +355,26 @@ static bool allocate(arn_dependences *w, arn_region *region) {
     size_t reads = 0, dependences = 0;
     if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->storage, tensors))) return false;
     find_storages(w);
-    if (!find_cells(w->program, w->storage, region, &w->cells)) return false;
+    if (!arn_memory_cells_find(w->program, w->storage, region, &w->cells)) return false;
     if (!count(w, &reads, &dependences)) return false;
     const size_t cells = w->cells.n_cells;
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->list, dependences), ARN_ARRAY(w->maker, tensors),
-                           ARN_ARRAY(w->writer, cells), ARN_ARRAY(w->reader, cells),
-                           ARN_ARRAY(w->used_by, cells), ARN_ARRAY(w->rewritten, tensors),
-                           ARN_ARRAY(w->read_by, reads), ARN_ARRAY(w->read_before, reads))) {
+    if (!arn_accesses_make(&w->accesses, region, cells, reads) ||
+        !ARN_REGION_ARRAYS(region, ARN_ARRAY(w->list, dependences), ARN_ARRAY(w->maker, tensors),
+                           ARN_ARRAY(w->used_by, cells), ARN_ARRAY(w->rewritten, tensors))) {
         return false;
     }
     set_none(w->maker, tensors);
-    set_none(w->writer, cells);
-    set_none(w->reader, cells);
     set_none(w->used_by, cells);
     return true;
 }
 
 bool arn_dependences_find(const arenaut_program *program, arn_region *region,
                           arn_dependences *dependences) {
-    *dependences = (arn_dependences){
-        .program = program, .last_effect = ARENAUT_NONE, .last_pinned = ARENAUT_NONE};
+    *dependences = (arn_dependences){.program = program,
+                                     .dialect = arenaut_dialect_find(program->dialect),
+                                     .accesses = {.depend = depend, .context = dependences},
+                                     .last_effect = ARENAUT_NONE,
+                                     .last_pinned = ARENAUT_NONE};
     if (!allocate(dependences, region) ||
         !find_call_effects(program, region, &dependences->calls) ||
         !find_control_flow(program, dependences->storage, region, &dependences->flow)) {

@@ -1,0 +1,140 @@
+/* Memory cells: storages cut at the ends of views that ops write independently, such as operands
+ * that lie in the result of a concatenation. Ops on different cells are independent. A strided
+ * view, or an alias that only its op declares, has no known byte range and covers its whole
+ * storage. O(arguments + cuts log cuts). */
+#include "analysis/dependences.h"
+
+#include "core/sort.h"
+#include "ir/program.h"
+
+enum { MOST_TOUCHES = 1 << 24 }; /* cells, over all arguments */
+
+typedef struct cut {
+    uint64_t at; /* in bytes, from the start of the storage */
+    uint32_t storage;
+} cut;
+
+typedef struct cutter {
+    const arenaut_program *program;
+    const uint32_t *storage;
+    uint32_t *begin; /* per storage, one more for shared state, and the end: its first cut */
+    cut *cuts;       /* sorted, without duplicates */
+    uint32_t n_cuts;
+} cutter;
+
+/* Whether a tensor has a known byte range in its storage. */
+static bool is_stretch(const cutter *c, uint32_t tensor) {
+    const arenaut_tensor *t = &c->program->tensors[tensor];
+    return t->view_of != ARENAUT_NONE && t->view_of == c->storage[tensor] && !t->strides &&
+           t->bytes > 0;
+}
+
+static void add_cut(cutter *c, uint32_t storage, uint64_t at) {
+    if (at == 0 || at >= c->program->tensors[storage].bytes) return;
+    c->cuts[c->n_cuts++] = (cut){at, storage};
+}
+
+static void cut_at_outputs(cutter *c) {
+    const arenaut_program *p = c->program;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (!arn_op_kind_touches(op->kind)) continue;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE || !is_stretch(c, t)) continue;
+            const arenaut_tensor *piece = &p->tensors[t];
+            add_cut(c, piece->view_of, piece->view_offset);
+            add_cut(c, piece->view_of, piece->view_offset + piece->bytes);
+        }
+    }
+}
+
+static bool cut_before(const void *context, uint32_t a, uint32_t b) {
+    const cut *cuts = context, *x = &cuts[a], *y = &cuts[b];
+    return x->storage != y->storage ? x->storage < y->storage : x->at < y->at;
+}
+
+static bool sort_cuts(cutter *c, arn_region *region) {
+    uint32_t *ids = arn_region_allocate(region, c->n_cuts, 2 * sizeof *ids);
+    cut *sorted = arn_region_allocate(region, c->n_cuts, sizeof *sorted);
+    uint32_t n = 0;
+    if (!ids || !sorted) return false;
+    for (uint32_t i = 0; i < c->n_cuts; i++) ids[i] = i;
+    arn_sort_ids(ids, c->n_cuts, cut_before, c->cuts, ids + c->n_cuts);
+    for (uint32_t i = 0; i < c->n_cuts; i++) {
+        const cut next = c->cuts[ids[i]];
+        const bool again =
+            n > 0 && sorted[n - 1].storage == next.storage && sorted[n - 1].at == next.at;
+        if (!again) sorted[n++] = next;
+    }
+    c->cuts = sorted;
+    c->n_cuts = n;
+    for (uint32_t s = 0, i = 0; s <= c->program->n_tensors + 1; s++) {
+        while (i < n && c->cuts[i].storage < s) i++;
+        c->begin[s] = i;
+    }
+    return true;
+}
+
+/* The number of cuts of the storage below a byte. */
+static uint32_t cuts_below(const cutter *c, uint32_t storage, uint64_t at) {
+    uint32_t low = c->begin[storage], high = c->begin[storage + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (c->cuts[middle].at < at) low = middle + 1;
+        else high = middle;
+    }
+    return low - c->begin[storage];
+}
+
+/* A storage has one cell more than cuts, so that the number of its first cell is the number of all
+ * cuts and storages before it. */
+static void number_cells(const cutter *c, arn_memory_cells *cells) {
+    const arenaut_program *p = c->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const arenaut_tensor *tensor = &p->tensors[t];
+        const uint32_t s = c->storage[t];
+        uint32_t first = 0, last = c->begin[s + 1] - c->begin[s];
+        if (is_stretch(c, t)) {
+            first = cuts_below(c, s, tensor->view_offset + 1);
+            last = cuts_below(c, s, tensor->view_offset + tensor->bytes);
+        }
+        cells->first[t] = s + c->begin[s] + first;
+        cells->n[t] = last - first + 1;
+    }
+    cells->n_cells = p->n_tensors + 1 + c->n_cuts;
+}
+
+static uint64_t count_touches(const arenaut_program *p, const arn_memory_cells *cells) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+            const uint32_t t = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+            if (t != ARENAUT_NONE) n += cells->n[t];
+        }
+    }
+    return n;
+}
+
+bool arn_memory_cells_find(const arenaut_program *program, const uint32_t *storage,
+                           arn_region *region, arn_memory_cells *cells) {
+    const size_t n = program->n_tensors;
+    size_t outputs = 0;
+    cutter c = {.program = program, .storage = storage};
+    for (uint32_t i = 0; i < program->n_ops; i++) outputs += program->ops[i].n_outputs;
+    if (n + 2 * outputs > UINT32_MAX / 2) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(cells->first, n), ARN_ARRAY(cells->n, n),
+                           ARN_ARRAY(c.begin, n + 2), ARN_ARRAY(c.cuts, 2 * outputs))) {
+        return false;
+    }
+    cut_at_outputs(&c);
+    if (!sort_cuts(&c, region)) return false;
+    number_cells(&c, cells);
+    cells->too_many = c.n_cuts > 0 && count_touches(program, cells) > MOST_TOUCHES;
+    if (!cells->too_many) return true;
+    c.n_cuts = 0;
+    for (size_t s = 0; s < n + 2; s++) c.begin[s] = 0;
+    number_cells(&c, cells);
+    return true;
+}
