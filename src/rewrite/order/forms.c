@@ -7,6 +7,8 @@
 
 #include <arenaut/check.h>
 
+#include "analysis/storages.h"
+#include "analysis/def_use.h"
 #include "core/checked.h"
 #include "rewrite/copies/copy_views.h"
 #include "rewrite/find_within.h"
@@ -77,27 +79,19 @@ arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *
 typedef struct views {
     const arenaut_program *file, *program; /* as it was read; behind its passes */
     const arenaut_lowering *lowering;
-    bool *kept;        /* per tensor of the program: live to the end, or not in the arena */
-    bool *is_joined;   /* likewise: an operand or the result of a join that may be in place */
-    bool *is_state;    /* likewise */
-    bool *is_result;   /* likewise: a method returns it, under this name */
-    uint32_t *updated; /* likewise: the last op of the file that writes its memory; 0: none */
-    bool *is_read;     /* per tensor of the program */
-    bool *is_choice;   /* per op of the file */
+    const uint32_t *of;      /* per tensor of the program: its storage */
+    const arn_def_use *uses; /* per tensor of the program */
+    bool *kept;              /* per tensor of the program: live to the end, or not in the arena */
+    bool *is_joined;         /* likewise: an operand or the result of a join that may be in place */
+    bool *is_state;          /* likewise */
+    uint32_t *updated;       /* likewise: the last op of the file that writes its memory; 0: none */
+    bool *is_choice;         /* per op of the file */
     uint32_t *readers; /* per tensor of the file: the number of its readers that name its memory */
     uint32_t *number;  /* per tensor of the file: of the base; NONE: it is none */
     uint32_t *last;    /* per tensor of the file: the op that reads it last, under this name */
     uint32_t *first_end; /* per storage: the first of the last reads of its names */
     arn_copies *copies;
 } views;
-
-static uint32_t storage_of(const views *v, uint32_t tensor) {
-    return arenaut_program_storage(v->program, tensor, NULL);
-}
-
-static bool is_named(const views *v, uint32_t tensor, uint32_t storage) {
-    return tensor != ARENAUT_NONE && storage_of(v, tensor) == storage;
-}
 
 static bool only_reads(const arenaut_op *op) {
     return op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
@@ -115,12 +109,11 @@ static void find_kept(const views *v) {
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
         for (uint32_t i = 0; i < method->n_outputs; i++) {
-            v->is_result[method->outputs[i]] = true;
-            v->kept[storage_of(v, method->outputs[i])] = true;
+            v->kept[v->of[method->outputs[i]]] = true;
         }
         for (uint32_t i = 0; i < method->n_bindings; i++) {
-            const uint32_t value = storage_of(v, method->bindings[i].value);
-            const uint32_t target = storage_of(v, method->bindings[i].target);
+            const uint32_t value = v->of[method->bindings[i].value];
+            const uint32_t target = v->of[method->bindings[i].target];
             v->kept[value] = v->kept[target] = v->is_state[value] = v->is_state[target] = true;
         }
     }
@@ -150,24 +143,16 @@ static void find_joined(const views *v, const arenaut_joining *joins) {
 
 /* Updates of memory, and readers that give it another name. */
 static void find_names(const views *v) {
-    for (uint32_t i = 0; i < v->program->n_ops; i++) {
-        const arenaut_op *op = &v->program->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            if (op->inputs[k] != ARENAUT_NONE) v->is_read[op->inputs[k]] = true;
-        }
-    }
     for (uint32_t i = 0; i < v->file->n_ops; i++) {
         const arenaut_op *op = &v->file->ops[i];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const uint32_t t = op->inputs[k];
             if (t == ARENAUT_NONE) continue;
-            const uint32_t storage = storage_of(v, t);
+            const uint32_t storage = v->of[t];
             if (!only_reads(op)) v->updated[storage] = i;
-            bool names = !only_reads(op);
-            for (uint32_t o = 0; o < op->n_outputs; o++) {
-                names = names || is_named(v, op->outputs[o], storage);
-            }
-            v->readers[t] += names;
+            v->readers[t] +=
+                !only_reads(op) ||
+                arn_find_in_storage(v->of, op->outputs, op->n_outputs, storage) != ARENAUT_NONE;
         }
     }
 }
@@ -183,14 +168,14 @@ static bool may_gain(const views *v, uint32_t part, uint32_t base) {
 static bool may_be_copy(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
     if (!arn_view_may_be_copy(v->file, i)) return false;
-    const uint32_t base = storage_of(v, op->inputs[0]);
+    const uint32_t base = v->of[op->inputs[0]];
     bool choice = !v->is_state[base] && v->updated[base] <= i, read = false, gains = false;
     for (uint32_t k = 0; choice && k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
-        read = read || v->is_read[t];
+        read = read || v->uses[t].n_uses > 0;
         gains = gains || may_gain(v, t, base);
-        choice = v->program->tensors[t].view_of == base && v->readers[t] == 0 && !v->is_result[t] &&
-                 v->program->tensors[t].bytes > 0;
+        choice = v->program->tensors[t].view_of == base && v->readers[t] == 0 &&
+                 !v->uses[t].wanted && v->program->tensors[t].bytes > 0;
     }
     return choice && read && gains;
 }
@@ -205,13 +190,13 @@ static void find_ends(const views *v) {
         }
     }
     for (uint32_t t = 0; t < v->file->n_tensors; t++) {
-        const uint32_t storage = storage_of(v, t);
+        const uint32_t storage = v->of[t];
         if (v->last[t] < v->first_end[storage]) v->first_end[storage] = v->last[t];
     }
 }
 
 static bool is_late(const views *v, const arenaut_op *op) {
-    const uint32_t end = v->first_end[storage_of(v, op->inputs[0])];
+    const uint32_t end = v->first_end[v->of[op->inputs[0]]];
     bool late = false;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const uint32_t last = v->last[op->outputs[k]];
@@ -223,7 +208,7 @@ static bool is_late(const views *v, const arenaut_op *op) {
 static void add_choice(const views *v, uint32_t i) {
     const arenaut_op *op = &v->file->ops[i];
     arn_copies *c = v->copies;
-    const uint32_t base = storage_of(v, op->inputs[0]);
+    const uint32_t base = v->of[op->inputs[0]];
     if (v->number[base] == ARENAUT_NONE) v->number[base] = c->n_bases++;
     c->ops[c->n] = i;
     c->late[c->n] = is_late(v, op);
@@ -236,32 +221,22 @@ static void add_choice(const views *v, uint32_t i) {
 }
 
 static bool allocate(views *v, arn_region *region) {
-    const size_t n = v->program->n_tensors;
+    const size_t n = v->program->n_tensors, n_ops = v->file->n_ops;
     size_t outputs = 0;
-    for (uint32_t i = 0; i < v->file->n_ops; i++) outputs += v->file->ops[i].n_outputs;
-    v->kept = arn_region_allocate(region, n, 5 * sizeof *v->kept);
-    v->updated = arn_region_allocate(region, n, 5 * sizeof *v->updated);
-    v->is_choice = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->is_choice);
-    v->copies->ops = arn_region_allocate(region, v->file->n_ops, 2 * sizeof *v->copies->ops);
-    v->copies->parts = arn_region_allocate(region, outputs, sizeof *v->copies->parts);
-    v->copies->base_of_part = arn_region_allocate(region, outputs, sizeof *v->number);
-    if (!v->kept || !v->updated || !v->is_choice || !v->copies->ops || !v->copies->parts ||
-        !v->copies->base_of_part) {
+    for (uint32_t i = 0; i < n_ops; i++) outputs += v->file->ops[i].n_outputs;
+    v->of = arn_storages_find(v->program, region);
+    v->uses = arn_def_use_find(v->program, NULL, 0, region);
+    if (!v->of || !v->uses ||
+        !ARN_REGION_ARRAYS(region, ARN_ARRAY(v->kept, n), ARN_ARRAY(v->is_joined, n),
+                           ARN_ARRAY(v->is_state, n), ARN_ARRAY(v->updated, n),
+                           ARN_ARRAY(v->readers, n), ARN_ARRAY(v->number, n), ARN_ARRAY(v->last, n),
+                           ARN_ARRAY(v->first_end, n), ARN_ARRAY(v->is_choice, n_ops),
+                           ARN_ARRAY(v->copies->late, n_ops), ARN_ARRAY(v->copies->ops, n_ops),
+                           ARN_ARRAY(v->copies->base, n_ops), ARN_ARRAY(v->copies->parts, outputs),
+                           ARN_ARRAY(v->copies->base_of_part, outputs))) {
         return false;
     }
-    v->is_read = v->kept + n;
-    v->is_joined = v->is_read + n;
-    v->is_state = v->is_joined + n;
-    v->is_result = v->is_state + n;
-    memset(v->kept, false, 5 * n * sizeof *v->kept);
-    v->copies->base = v->copies->ops + v->file->n_ops;
-    v->copies->late = v->is_choice + v->file->n_ops;
-    v->readers = v->updated + n;
-    v->number = v->readers + n;
-    v->last = v->number + n;
-    v->first_end = v->last + n;
-    memset(v->updated, 0, 2 * n * sizeof *v->updated);
-    for (size_t t = 0; t < 3 * n; t++) v->number[t] = ARENAUT_NONE;
+    for (size_t t = 0; t < n; t++) v->number[t] = v->last[t] = v->first_end[t] = ARENAUT_NONE;
     return true;
 }
 
