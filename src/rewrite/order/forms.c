@@ -112,9 +112,11 @@ static void find_kept(const views *v) {
             v->kept[v->of[method->outputs[i]]] = true;
         }
         for (uint32_t i = 0; i < method->n_bindings; i++) {
-            const uint32_t value = v->of[method->bindings[i].value];
-            const uint32_t target = v->of[method->bindings[i].target];
-            v->kept[value] = v->kept[target] = v->is_state[value] = v->is_state[target] = true;
+            const uint32_t bound[] = {method->bindings[i].value, method->bindings[i].target};
+            for (int k = 0; k < 2; k++) { /* a loss has no target */
+                if (bound[k] == ARENAUT_NONE) continue;
+                v->kept[v->of[bound[k]]] = v->is_state[v->of[bound[k]]] = true;
+            }
         }
     }
 }
