@@ -86,6 +86,8 @@ static const flag_row flags[] = {
     {"dump-after", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(dump_after), "PASS",
      .help = "the program after this pass, as JSON on standard error", .list = "passes",
      .traits = ABOUT_MODELS},
+    {"dump-live", 0, FLAG_SWITCH, GROUP_PROGRAM, FIELD(dump_live), NULL,
+     .help = "the live ranges of values, as a table on standard error", .traits = ABOUT_MODELS},
 
     {"pool", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pool), "NAME=SIZE",
      .help = "memory, fastest first; or NAME=SIZE@ALIGN:DEVICE", .traits = COMMONLY_USED},

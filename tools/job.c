@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "c_array.h"
+#include "dump.h"
 #include "flags.h"
 #include "sha256.h"
 
@@ -154,26 +155,6 @@ static void watch_stage(void *context, arenaut_stage stage) {
     }
     if (watched) watch_start(&job->watch, job->options);
     job->stage = stage;
-}
-
-/* Standard error, so that --dump-after goes together with any result. */
-static void dump_program(void *context, const arenaut_pass *pass, const arenaut_program *program) {
-    tool_job *job = context;
-    arenaut_text text = {0};
-    arenaut_error err = {0};
-    const arenaut_format *format = arenaut_format_find("program-json");
-    if (strcmp(pass->name, job->options->dump_after) != 0) return;
-    job->dumped = true;
-    arenaut_result result = job->pipeline->result;
-    result.program = program;
-    if (!format || !format->write) {
-        job->dump_code = complain(EXIT_BUG, NULL, "this build cannot write programs");
-    } else if (format->write(&result, arenaut_text_sink(&text), NULL, &err) != ARENAUT_OK) {
-        job->dump_code = complain_error(job->path, &err);
-    } else {
-        fputs(text.bytes, stderr);
-    }
-    arenaut_text_free(&text);
 }
 
 /* Whether the pass of --dump-after ran. */
@@ -390,6 +371,7 @@ exit_code job_prepare(tool_job *job) {
     if (passed) code = check_dump(job);
     if (code != EXIT_FINE) return code;
     if (st != ARENAUT_OK) return complain_stage(job, &err);
+    if (o->dump_live) dump_live(job);
     if (o->scratch && !p->scratch.known) {
         note(job->path, "%s says nothing about model '%s'", o->scratch, p->options.scratch_model);
     }

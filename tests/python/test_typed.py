@@ -16,7 +16,7 @@ KEYWORDS = {"--from": "format", "--dim": "dims", "--pool": "pools", "--pin": "pi
 #: Said by what is called (a plan is saved, compared, shown), by reading an attribute, or of use to a command only.
 OTHERWISE = {"--output", "--force", "--as", "--svg", "--html", "--ascii", "--open", "--what-if", "--fail-on-growth", "--planned",
              "--markdown", "--json", "--jsonl", "--hash", "--max-memory", "--pools", "--dump-after",
-             "--no-progress", "--smallest", "--quiet", "--verbose", "--color", "--help"}
+             "--dump-live", "--no-progress", "--smallest", "--quiet", "--verbose", "--color", "--help"}
 
 
 def test_every_flag_of_the_command_has_its_keyword():
