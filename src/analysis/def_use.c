@@ -2,7 +2,7 @@
  * or storage; and, if asked for, one walk back for the uses under other names. O(arguments). */
 #include "analysis/def_use.h"
 
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "ir/program.h"
 
 typedef struct finder {

@@ -7,7 +7,7 @@
  * O(arguments + dependences). */
 #include "analysis/dependences.h"
 
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 
 /* ---- effects of calls ---- */
 

@@ -13,7 +13,7 @@
 #include <arenaut/pass.h>
 
 #include "analysis/def_use.h"
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"

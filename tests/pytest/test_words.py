@@ -24,6 +24,7 @@ WHAT_BUDGETS = {
     "gpu/*.[ch]": 2,
     "include/arenaut/*.h": 2,
     "preload/*.[ch]": 2,
+    "src/analysis/*.[ch]": 1,
     "src/check/**/*.[ch]": 2,
     "src/core/*.[ch]": 2,
     "src/dialects/*.[ch]": 2,

@@ -1,6 +1,6 @@
 /* asserts: drops ops whose results do not matter to memory: assertions, and queries of sizes, which
  * read no bytes of a tensor. */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "passes/program_edit.h"
 
 static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {

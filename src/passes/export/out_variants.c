@@ -1,7 +1,7 @@
 /* out-variants: an op that returns new tensors is called in its form that writes into given memory,
  * from an explicit allocation in front of it. An op without such a form, or with a result of
  * unknown size, still allocates its own. */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/fail.h"
 #include "passes/program_edit.h"
 

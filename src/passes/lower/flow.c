@@ -2,7 +2,7 @@
  * backwards to its writes on every path (backward live variable analysis, one variable at a time).
  * A storage can so have several lives, and none if no path leads from a write to a read. O(events +
  * blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "ir/program.h"
 #include "passes/lower/flow.h"
 

@@ -2,7 +2,7 @@
  * overlaps of ops that hold for whole buffers and whole lives. Uncertain pairs are left out; that
  * only costs memory. In place, each storage is written over by one other at most: the first pair in
  * program order. O(pairs * arguments). */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 

@@ -3,7 +3,7 @@
  * done that already, in the order of the ops, so that views of results lie there, too. */
 #include <arenaut/pass.h>
 
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "passes/views/views.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/def_use.h"
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"

@@ -7,7 +7,7 @@
 
 #include <arenaut/check.h>
 
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "analysis/def_use.h"
 #include "core/checked.h"
 #include "rewrite/copies/copy_views.h"

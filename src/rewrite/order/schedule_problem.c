@@ -1,7 +1,7 @@
 /* The scheduling problem of a method, or of the ops between two jumps, in a lowered program. Its
  * units are the ops of the file: ops that passes inserted before one, such as allocations, stay
  * with it; ops that passes appended stay last. O(arguments + dependences). */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "ir/program.h"
 #include "rewrite/order/schedule_problem.h"
 

@@ -6,7 +6,7 @@
 
 #include <arenaut/rewrite.h>
 
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/fail.h"
 #include "core/utf8.h"
 #include "ir/program.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/dependences.h"
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/program.h"

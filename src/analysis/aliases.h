@@ -1,7 +1,7 @@
 /* Storages and aliases: the memory that a tensor lies in, the results that are other names for an
  * operand's memory, and the operands that an op updates. */
-#ifndef ARN_ANALYSIS_STORAGES_H
-#define ARN_ANALYSIS_STORAGES_H
+#ifndef ARN_ANALYSIS_ALIASES_H
+#define ARN_ANALYSIS_ALIASES_H
 
 #include <arenaut/dialect.h>
 #include <arenaut/program.h>

@@ -1,6 +1,6 @@
 /* Alias analysis, as far as tensors and single ops state it: views lie in the storage of another
  * tensor, and results of views and updates in that of an operand. O(arguments of an op) each. */
-#include "analysis/storages.h"
+#include "analysis/aliases.h"
 #include "dialects/dialect.h"
 
 uint32_t *arn_storages_find(const arenaut_program *p, arn_region *region) {
