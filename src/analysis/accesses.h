@@ -12,8 +12,8 @@ typedef struct arn_access {
 } arn_access;
 
 typedef struct arn_accesses {
-    /* Called for each dependence: `op` reads what `first` wrote, or writes what that wrote or
-     * (`on_read`) read before. They may be the same op, and `first` NONE. */
+    /* Called for each dependence: `op` reads or writes a cell that `first` wrote last or, for
+     * `on_read`, writes one that it has read since. They may be the same op, and `first` NONE. */
     void (*depend)(void *context, uint32_t op, uint32_t first, bool on_read);
     void *context;
     uint32_t *writer; /* per cell: its last writer; NONE: none */

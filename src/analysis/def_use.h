@@ -22,7 +22,7 @@ typedef struct arn_def_use {
     bool bound;                   /* value or target of a binding */
     bool wanted;                  /* a result of its method, or value of a binding */
     bool kept;                    /* a result, or of a class that outlives a call */
-    bool alias_wanted;            /* what may be another name for its memory is wanted */
+    bool alias_wanted;            /* a possible other name for its memory is wanted */
     uint32_t last_alias;          /* the last op that uses such a name; NONE */
 } arn_def_use;
 

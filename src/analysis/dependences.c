@@ -8,6 +8,7 @@
 #include "analysis/dependences.h"
 
 #include "analysis/aliases.h"
+#include "analysis/basic_blocks.h"
 
 /* ---- effects of calls ---- */
 
@@ -106,10 +107,6 @@ typedef struct finder {
     uint32_t method;
 } finder;
 
-static bool is_flow(arenaut_op_kind kind) {
-    return kind == ARENAUT_OP_JUMP || kind == ARENAUT_OP_JUMP_FALSE || kind == ARENAUT_OP_MOVE;
-}
-
 static bool may_move(const arenaut_op *op) {
     const bool known = op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_VIEW ||
                        op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
@@ -156,8 +153,7 @@ static void pin_ops(finder *f, const arenaut_method *method) {
     }
     for (uint32_t i = 0; i < method->n_ops; i++) {
         const arenaut_op *op = &ops[i];
-        const bool jumps = op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
-        if (jumps && op->target < method->n_ops) fixed[op->target] = true;
+        if (arn_is_jump(op) && op->target < method->n_ops) fixed[op->target] = true;
         fixed[i] = fixed[i] || !may_move(op) || names_complex(f, op->inputs, op->n_inputs) ||
                    names_complex(f, op->outputs, op->n_outputs);
     }
@@ -173,10 +169,8 @@ static bool find_control_flow(const arenaut_program *p, const uint32_t *storage,
         return false;
     }
     for (size_t s = 0; s < storages; s++) f.seen[s] = f.complex_storage[s] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        if (is_flow(p->ops[i].kind)) flow->jumps[p->ops[i].method] = true;
-    }
     for (f.method = 0; f.method < p->n_methods; f.method++) {
+        flow->jumps[f.method] = arn_has_control_flow(p, f.method);
         if (flow->jumps[f.method]) pin_ops(&f, &p->methods[f.method]);
     }
     return true;

@@ -1,5 +1,5 @@
-/* Dependences between the ops of a program, and what makes them: memory cells, side effects, calls
- * and control flow. */
+/* Dependences between the ops of a program, and their causes: memory cells, side effects, calls and
+ * control flow. */
 #ifndef ARN_ANALYSIS_DEPENDENCES_H
 #define ARN_ANALYSIS_DEPENDENCES_H
 

@@ -6,6 +6,7 @@
 
 #include <arenaut/pass.h>
 
+#include "analysis/basic_blocks.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"
@@ -43,7 +44,7 @@ static arenaut_status visit_method(definitions *d, const arenaut_method *method)
     for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
         const arenaut_op *op = &d->program->ops[i];
         /* With jumps, the op executed before is not the op listed before. */
-        if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) return ARENAUT_OK;
+        if (arn_is_jump(op)) return ARENAUT_OK;
         if (!arn_op_kind_touches(op->kind)) continue;
         const uint32_t missing = find_undefined(d, op->inputs, op->n_inputs);
         if (missing != ARENAUT_NONE) {

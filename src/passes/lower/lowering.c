@@ -60,7 +60,7 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
 static void count_made(arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *count) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t *made =
-            tensors[i] == ARENAUT_NONE ? NULL : &lower->made[lower->storage.of[tensors[i]]];
+            tensors[i] == ARENAUT_NONE ? NULL : &lower->made[lower->live.storage.of[tensors[i]]];
         if (made && *made == 0) *made = ++*count;
     }
 }
@@ -84,7 +84,7 @@ static arenaut_status order_by_ops(arn_lower *lower) {
             count_made(lower, op->outputs, op->n_outputs, &count);
             for (uint32_t k = 0; k < op->n_inputs; k++) {
                 if (op->inputs[k] != ARENAUT_NONE)
-                    lower->release[lower->storage.of[op->inputs[k]]] = k;
+                    lower->release[lower->live.storage.of[op->inputs[k]]] = k;
             }
         }
     }
@@ -95,7 +95,7 @@ static arenaut_status order_by_ops(arn_lower *lower) {
  * role. */
 static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
     const arenaut_class own = lower->program->tensors[storage].cls;
-    const uint8_t facts = lower->storage.facts[storage];
+    const uint8_t facts = lower->live.storage.facts[storage];
     if (facts & ARN_ALWAYS_ALIVE) return ARENAUT_STATE;
     if (own != ARENAUT_INTERMEDIATE) return own;
     if (facts & ARN_ENTRY_OUTPUT) return ARENAUT_OUTPUT;
@@ -114,10 +114,10 @@ typedef struct columns {
  * needs room in the arena, but may share it with everything. */
 static void set_lifetimes(const arn_lower *lower, uint32_t storage, columns *c,
                           arenaut_interval *single, arenaut_buffer *buffer) {
-    const arn_lives *lives = &lower->lives;
+    const arn_lives *lives = &lower->live.lives;
     buffer->lifetimes = single;
     buffer->n_lifetimes = 1;
-    if (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) {
+    if (lower->live.storage.facts[storage] & ARN_ALWAYS_ALIVE) {
         *single = (arenaut_interval){0, lives->n_steps};
     } else if (arn_lower_is_touched(lower, storage)) {
         buffer->lifetimes = lives->life + lives->start[storage];
@@ -143,7 +143,7 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
                         arenaut_program_tensor_name(lower->program, storage, store), tensor->bytes,
                         lower->target->align);
     }
-    buffer.align = lower->storage.align[storage];
+    buffer.align = lower->live.storage.align[storage];
     buffer.cls = class_of(lower, storage);
     buffer.pools = problem->n_pools > 1 ? lower->pools[storage] : 0;
     if (c->uses) buffer.uses = c->uses[storage];
@@ -169,7 +169,7 @@ static bool may_choose_pools(const arn_lower *lower) {
 static void count_uses(const arn_lower *lower, const uint32_t *tensors, uint32_t n,
                        uint32_t *uses) {
     for (uint32_t i = 0; i < n; i++) {
-        if (tensors[i] != ARENAUT_NONE) uses[lower->storage.of[tensors[i]]]++;
+        if (tensors[i] != ARENAUT_NONE) uses[lower->live.storage.of[tensors[i]]]++;
     }
 }
 
@@ -183,7 +183,7 @@ static const uint32_t *find_uses(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) uses[t] = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (!lower->runs[op->method] || !arn_op_kind_touches(op->kind) ||
+        if (!lower->live.runs[op->method] || !arn_op_kind_touches(op->kind) ||
             op->kind == ARENAUT_OP_VIEW) {
             continue;
         }
@@ -192,7 +192,7 @@ static const uint32_t *find_uses(arn_lower *lower) {
         for (int k = 0; k < 2; k++) count_uses(lower, op->scratch, op->n_scratch, uses);
     }
     for (uint32_t m = 0; m < p->n_methods; m++) {
-        if (!lower->runs[m]) continue;
+        if (!lower->live.runs[m]) continue;
         count_uses(lower, p->methods[m].inputs, p->methods[m].n_inputs, uses);
         count_uses(lower, p->methods[m].outputs, p->methods[m].n_outputs, uses);
     }
@@ -210,7 +210,7 @@ static arenaut_status add_methods(const arn_lower *lower, arenaut_problem *probl
 
 /* With unwritten tensors that begin at step -1: the steps before it are free. */
 static int64_t first_step(const arn_lower *lower) {
-    const arn_lives *lives = &lower->lives;
+    const arn_lives *lives = &lower->live.lives;
     const uint32_t n_lives = lives->start[lower->program->n_tensors];
     int64_t first = 0;
     for (uint32_t i = 0; i < n_lives; i++) {
@@ -223,8 +223,8 @@ static int64_t first_step(const arn_lower *lower) {
 static uint32_t traits_of(const arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint32_t traits = lower->target->tokens ? ARENAUT_PROBLEM_TOKENS : 0;
-    for (uint32_t k = 0; k < lower->lives.n_steps; k++) {
-        const uint32_t at = lower->lives.steps[k].op;
+    for (uint32_t k = 0; k < lower->live.lives.n_steps; k++) {
+        const uint32_t at = lower->live.lives.steps[k].op;
         if (at != ARENAUT_NONE && arn_lower_is_branch(p->ops[at].kind) &&
             !arn_is_plain_call(&p->ops[at])) {
             traits |= ARENAUT_PROBLEM_BRANCHES;
@@ -232,7 +232,7 @@ static uint32_t traits_of(const arn_lower *lower) {
     }
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const bool open =
-            p->tensors[t].unsized && arn_lower_is_touched(lower, lower->storage.of[t]);
+            p->tensors[t].unsized && arn_lower_is_touched(lower, lower->live.storage.of[t]);
         if (open || (p->tensors[t].dynamic && arn_lower_has_buffer(lower, t))) {
             traits |= ARENAUT_PROBLEM_SYMBOLIC;
         }
@@ -244,7 +244,7 @@ static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
                                    uint32_t n_buffers) {
     arenaut_problem *problem = NULL;
     columns c = {.untouched_step = first_step(lower),
-                 .memory = arn_def_use_find(lower->program, lower->storage.of,
+                 .memory = arn_def_use_find(lower->program, lower->live.storage.of,
                                             ARN_TOUCHING | ARN_NO_NAMES, &lower->scratch)};
     if (!c.memory) return arn_no_memory(lower->err);
     arenaut_status st = arenaut_problem_new(&lower->allocator, &problem, lower->err);
@@ -282,7 +282,7 @@ static arenaut_status map_tensors(const arn_lower *lower, arenaut_lowering *lowe
     for (uint32_t t = 0; t < p->n_tensors; t++) lowering->buffer[t] = ARENAUT_NONE;
     for (uint32_t b = 0; b < *n_buffers; b++) lowering->buffer[lowering->tensor[b]] = b;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        lowering->buffer[t] = lowering->buffer[lower->storage.of[t]];
+        lowering->buffer[t] = lowering->buffer[lower->live.storage.of[t]];
         arenaut_program_storage(p, t, &lowering->offset[t]);
     }
     return ARENAUT_OK;
@@ -290,14 +290,14 @@ static arenaut_status map_tensors(const arn_lower *lower, arenaut_lowering *lowe
 
 static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
     uint32_t n_buffers = 0;
-    arenaut_status st = arn_lower_count(lower, &lowering->n_steps);
+    arenaut_status st = arn_live_count_steps(&lower->live, &lowering->n_steps);
     if (st != ARENAUT_OK) return st;
     lowering->steps =
         arn_region_allocate(&lowering->store->region, lowering->n_steps, sizeof *lowering->steps);
     if (!lowering->steps) return arn_no_memory(lower->err);
-    lower->lives.steps = lowering->steps;
+    lower->live.lives.steps = lowering->steps;
     st = arn_lower_storage(lower);
-    if (st == ARENAUT_OK) st = arn_lower_walk(lower);
+    if (st == ARENAUT_OK) st = arn_live_ranges_find(&lower->live);
     if (st == ARENAUT_OK) st = arn_lower_order(lower);
     if (st == ARENAUT_OK) st = order_by_ops(lower);
     if (st == ARENAUT_OK) st = map_tensors(lower, lowering, &n_buffers);
@@ -321,6 +321,14 @@ arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_targe
     lower.err = err;
     if (options) lower.options = *options;
     arn_region_init(&lower.scratch, allocator);
+    lower.live = (arn_live){.program = program,
+                            .merge_calls = target->merge_calls,
+                            .keep_inputs = target->keep_inputs || lower.options.preserve_inputs,
+                            .keep_outputs = target->keep_outputs,
+                            .calls_apart = lower.options.apart,
+                            .region = &lower.scratch,
+                            .allocator = store->allocator,
+                            .err = err};
     st = lower_into(&lower, &store->lowering);
     arn_region_free(&lower.scratch);
     if (st != ARENAUT_OK) {

@@ -62,7 +62,7 @@ static bool find_shared(const arn_lower *lower, arn_region *region, place *p) {
     for (uint32_t t = 0; t < program->n_tensors; t++) p->shared[t] = false;
     for (uint32_t k = 0; k < p->n_memories; k++) p->joint[k] = false;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
-        const uint32_t s = lower->storage.of[t];
+        const uint32_t s = lower->live.storage.of[t];
         if (program->tensors[t].method != program->tensors[s].method) p->shared[s] = true;
     }
     for (uint32_t t = 0; t < program->n_tensors; t++) {

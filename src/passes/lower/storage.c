@@ -33,7 +33,7 @@ static arenaut_status join_names(arn_lower *lower) {
         if (!joins) continue;
         const arenaut_status st = arn_shared_state_check(p, named[i - 1], named[i], lower->err);
         if (st != ARENAUT_OK) return st;
-        lower->storage.of[named[i]] = lower->storage.of[named[i - 1]];
+        lower->live.storage.of[named[i]] = lower->live.storage.of[named[i - 1]];
     }
     return ARENAUT_OK;
 }
@@ -41,7 +41,7 @@ static arenaut_status join_names(arn_lower *lower) {
 static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint8_t facts) {
     for (uint32_t i = 0; i < count; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
-        lower->storage.facts[lower->storage.of[tensors[i]]] |= facts;
+        lower->live.storage.facts[lower->live.storage.of[tensors[i]]] |= facts;
     }
 }
 
@@ -78,10 +78,11 @@ static void mark_uses(arn_lower *lower) {
  * use stay unplanned. */
 static void leave_out_idle_methods(arn_lower *lower) {
     const arenaut_program *p = lower->program;
-    uint8_t *facts = lower->storage.facts;
+    uint8_t *facts = lower->live.storage.facts;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         const uint32_t method = p->tensors[t].method;
-        if (method == ARENAUT_NONE || lower->runs[method]) facts[lower->storage.of[t]] |= ARN_RUNS;
+        if (method == ARENAUT_NONE || lower->live.runs[method])
+            facts[lower->live.storage.of[t]] |= ARN_RUNS;
     }
     for (uint32_t t = 0; t < p->n_tensors && lower->target->arena_per_method; t++) {
         if (!(facts[t] & ARN_RUNS)) facts[t] |= ARN_NO_BUFFER;
@@ -107,8 +108,8 @@ static uint64_t align_of_op(const arn_lower *lower, const char *name) {
 static arenaut_status raise_alignment(arn_lower *lower, const arenaut_op *op, uint64_t align,
                                       const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t t = tensors[i], s = t == ARENAUT_NONE ? t : lower->storage.of[t];
-        if (t == ARENAUT_NONE || (lower->storage.facts[s] & ARN_NO_BUFFER)) continue;
+        const uint32_t t = tensors[i], s = t == ARENAUT_NONE ? t : lower->live.storage.of[t];
+        if (t == ARENAUT_NONE || (lower->live.storage.facts[s] & ARN_NO_BUFFER)) continue;
         uint64_t offset;
         arenaut_program_storage(lower->program, t, &offset);
         if (offset % align != 0) {
@@ -119,7 +120,7 @@ static arenaut_status raise_alignment(arn_lower *lower, const arenaut_op *op, ui
                             op->name, align, arenaut_program_tensor_name(lower->program, t, store),
                             offset);
         }
-        lower->storage.align[s] = arn_max_u64(lower->storage.align[s], align);
+        lower->live.storage.align[s] = arn_max_u64(lower->live.storage.align[s], align);
     }
     return ARENAUT_OK;
 }
@@ -162,7 +163,7 @@ static arenaut_status check_sizes(const arn_lower *lower) {
 /* Whether an op that updates operands updates this one: by its pairs, else where an output is
  * that operand, else the first. */
 static bool updates_operand(const arn_lower *lower, const arenaut_op *op, uint32_t input) {
-    const uint32_t *of = lower->storage.of;
+    const uint32_t *of = lower->live.storage.of;
     bool any = false;
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         if (op->in_place[i].input == input) return true;
@@ -179,7 +180,7 @@ static bool updates_operand(const arn_lower *lower, const arenaut_op *op, uint32
 }
 
 static arenaut_status check_update(const arn_lower *lower, const arenaut_op *op, uint32_t tensor) {
-    const uint8_t facts = lower->storage.facts[lower->storage.of[tensor]];
+    const uint8_t facts = lower->live.storage.facts[lower->live.storage.of[tensor]];
     const char *name = op->name ? op->name : "op";
     char store[24];
     if (!(facts & ARN_NOT_CONSTANT)) {
@@ -215,7 +216,7 @@ static arenaut_status check_updates(const arn_lower *lower) {
 
 arenaut_status arn_lower_storage(arn_lower *lower) {
     const arenaut_program *p = lower->program;
-    arn_storage *storage = &lower->storage;
+    arn_storage *storage = &lower->live.storage;
     storage->of = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->of);
     storage->facts = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->facts);
     storage->align = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->align);
@@ -249,14 +250,4 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     if (st != ARENAUT_OK) return st;
     leave_out_idle_methods(lower);
     return align_for_ops(lower);
-}
-
-bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
-                         arenaut_interval life) {
-    if (!arn_grow(&lower->allocator, (void **)&lives->lives, &lives->capacity,
-                  (uint64_t)lives->n + 1, sizeof *lives->lives)) {
-        return false;
-    }
-    lives->lives[lives->n++] = (arn_life){storage, life};
-    return true;
 }

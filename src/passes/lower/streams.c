@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "analysis/accesses.h"
+#include "analysis/basic_blocks.h"
 #include "core/fail.h"
 #include "core/sort.h"
 #include "ir/program.h"
@@ -54,7 +55,7 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
                   uint32_t n, bool writes) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
-        const uint32_t storage = lower->storage.of[tensors[i]];
+        const uint32_t storage = lower->live.storage.of[tensors[i]];
         if (writes && !o->touched[storage]) o->first[storage] = op;
         o->touched[storage] = true;
         if (writes) arn_accesses_write(&o->accesses, op, storage);
@@ -117,7 +118,7 @@ static bool allocate(arn_lower *lower, arn_order *o) {
 static void touch_arguments(const arn_lower *lower, arn_order *o) {
     const arenaut_method *method = &lower->program->methods[o->method];
     for (uint32_t i = 0; i < method->n_inputs; i++) {
-        o->touched[lower->storage.of[method->inputs[i]]] = true;
+        o->touched[lower->live.storage.of[method->inputs[i]]] = true;
     }
 }
 
@@ -141,7 +142,7 @@ static arenaut_status check_plain(const arn_lower *lower, uint32_t m) {
     for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
         if (p->ops[i].n_calls > 0) return refuse(lower, m, "its ops call methods");
     }
-    return arn_lower_has_flow(p, m) ? refuse(lower, m, "its ops jump or move") : ARENAUT_OK;
+    return arn_has_control_flow(p, m) ? refuse(lower, m, "its ops jump or move") : ARENAUT_OK;
 }
 
 static arenaut_status order_method(arn_lower *lower, uint32_t m) {
@@ -206,11 +207,11 @@ static bool born_before(const void *context, uint32_t a, uint32_t b) {
 }
 
 static int64_t end_of(const arn_lower *lower, uint32_t storage) {
-    return lower->lives.life[lower->lives.start[storage + 1] - 1].end;
+    return lower->live.lives.life[lower->live.lives.start[storage + 1] - 1].end;
 }
 
 static int64_t first_of(const arn_lower *lower, uint32_t storage) {
-    return lower->lives.life[lower->lives.start[storage]].first;
+    return lower->live.lives.life[lower->live.lives.start[storage]].first;
 }
 
 /* A storage that other methods touch as well is alive for as long as this one runs. */
@@ -249,10 +250,10 @@ arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
         uint32_t *ids = arn_region_allocate(&lower->scratch, n_tensors, 2 * sizeof *ids), n = 0;
         if (!ids) return arn_no_memory(lower->err);
         for (uint32_t t = 0; t < n_tensors; t++) {
-            const bool lives = lower->lives.start[t + 1] > lower->lives.start[t];
+            const bool lives = lower->live.lives.start[t + 1] > lower->live.lives.start[t];
             if (o->touched[t] && lives && arn_lower_has_buffer(lower, t)) ids[n++] = t;
         }
-        arn_sort_ids(ids, n, born_before, &lower->lives, ids + n_tensors);
+        arn_sort_ids(ids, n, born_before, &lower->live.lives, ids + n_tensors);
         st = add_edges(lower, o, buffer_of, ids, n, problem);
     }
     return st;

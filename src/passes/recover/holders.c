@@ -5,14 +5,11 @@
  * the whole. */
 #include <inttypes.h>
 
+#include "analysis/basic_blocks.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/program.h"
 #include "passes/recover/recover.h"
-
-static bool is_jump(const arenaut_op *op) {
-    return op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
-}
 
 /* The ops of the method at work; NULL if it has none: a program without ops has no list. */
 static const arenaut_op *ops_of(const arn_recover *r) {
@@ -27,13 +24,13 @@ static void connect(arn_recover *r) {
     for (uint32_t i = 0; i <= m->n_ops + 1; i++) start[i] = 0;
     for (uint32_t i = 0; i < m->n_ops; i++) {
         if (ops[i].kind != ARENAUT_OP_JUMP) start[i + 1]++;
-        if (is_jump(&ops[i])) start[ops[i].target]++;
+        if (arn_is_jump(&ops[i])) start[ops[i].target]++;
     }
     for (uint32_t i = 0; i <= m->n_ops; i++) start[i + 1] += start[i];
     /* Now start[i] is where i's end; filling from there brings it to where they begin. */
     for (uint32_t i = 0; i < m->n_ops; i++) {
         if (ops[i].kind != ARENAUT_OP_JUMP) r->before[--start[i + 1]] = i;
-        if (is_jump(&ops[i])) r->before[--start[ops[i].target]] = i;
+        if (arn_is_jump(&ops[i])) r->before[--start[ops[i].target]] = i;
     }
 }
 
@@ -49,7 +46,7 @@ static void find_reached(arn_recover *r) {
         const uint32_t i = r->stack[--depth];
         if (i == m->n_ops) continue;
         const uint32_t next[] = {ops[i].kind == ARENAUT_OP_JUMP ? ops[i].target : i + 1,
-                                 is_jump(&ops[i]) ? ops[i].target : i + 1};
+                                 arn_is_jump(&ops[i]) ? ops[i].target : i + 1};
         for (int k = 0; k < 2; k++) {
             if (r->reached[next[k]]) continue;
             r->reached[next[k]] = true;

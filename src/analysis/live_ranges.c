@@ -7,10 +7,12 @@
  *
  * With plain calls apart, such an op's inputs are alive until the method's first step, in which
  * they are copied, and its outputs from the last. */
+#include "analysis/live_ranges.h"
+
+#include "analysis/basic_blocks.h"
 #include "core/fail.h"
 #include "ir/plain_call.h"
 #include "ir/program.h"
-#include "passes/lower/lower.h"
 
 /* Life of a storage in the visit that last touched it. */
 typedef struct current {
@@ -31,7 +33,7 @@ typedef struct frame {
 enum { EVERY_VISIT = 1 };
 
 typedef struct walk {
-    arn_lower *lower;
+    arn_live *live;
     current *now; /* per storage */
     arn_life_list past;
     frame *frames;
@@ -40,27 +42,26 @@ typedef struct walk {
 
 static bool close_life(walk *w, uint32_t storage) {
     const current *c = &w->now[storage];
-    return arn_lower_life_push(w->lower, &w->past, storage,
-                               (arenaut_interval){c->first, c->last + 1});
+    return arn_live_push(w->live, &w->past, storage, (arenaut_interval){c->first, c->last + 1});
 }
 
 /* Marks `tensor` as written or read at `step`. A tensor that is read before it was written had
  * content already when its method began. */
 static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool written) {
     if (tensor == ARENAUT_NONE) return true;
-    const arn_lower *lower = w->lower;
-    const bool merge = lower->target->merge_calls && !lower->apart[f->method];
-    const uint32_t storage = lower->storage.of[tensor];
-    const uint32_t home = lower->program->tensors[storage].method;
+    const arn_live *live = w->live;
+    const bool merge = live->merge_calls && !live->apart[f->method];
+    const uint32_t storage = live->storage.of[tensor];
+    const uint32_t home = live->program->tensors[storage].method;
     const bool foreign = home != f->method;
     /* Captured: the op that calls this method lists it, and keeps it alive until it ends. */
-    const bool nested = lower->program->methods[f->method].outer != ARENAUT_NONE;
+    const bool nested = live->program->methods[f->method].outer != ARENAUT_NONE;
     if (foreign && nested && home != ARENAUT_NONE) return true;
     const bool own = !merge && !foreign;
     const uint32_t visit = own ? f->visit : EVERY_VISIT;
     current *c = &w->now[storage];
     /* It may be carried round a loop, past its end in this walk. */
-    if (foreign && w->depth > 1) lower->storage.facts[storage] |= ARN_ALWAYS_ALIVE;
+    if (foreign && w->depth > 1) live->storage.facts[storage] |= ARN_ALWAYS_ALIVE;
     if (c->visit != visit) {
         if (c->visit != 0 && !close_life(w, storage)) return false;
         const int64_t filled_before = merge ? -1 : own ? (int64_t)f->start : 0;
@@ -80,13 +81,13 @@ static bool touch_all(walk *w, const frame *f, const uint32_t *tensors, uint32_t
 }
 
 static void add_step(walk *w, uint32_t method, uint32_t op) {
-    arn_lives *lives = &w->lower->lives;
+    arn_lives *lives = &w->live->lives;
     lives->steps[lives->n_steps++] = (arenaut_step){method, op};
 }
 
 static bool enter(walk *w, uint32_t m) {
-    const arenaut_method *method = &w->lower->program->methods[m];
-    if (!arn_grow(&w->lower->allocator, (void **)&w->frames, &w->frame_capacity,
+    const arenaut_method *method = &w->live->program->methods[m];
+    if (!arn_grow(&w->live->allocator, (void **)&w->frames, &w->frame_capacity,
                   (uint64_t)w->depth + 1, sizeof *w->frames)) {
         return false;
     }
@@ -94,12 +95,12 @@ static bool enter(walk *w, uint32_t m) {
     frame *f = &w->frames[w->depth++];
     *f = (frame){.method = m,
                  .visit = ++w->visits,
-                 .start = w->lower->lives.n_steps,
+                 .start = w->live->lives.n_steps,
                  .op = method->first_op,
                  .end = method->first_op + method->n_ops};
     add_step(w, m, ARENAUT_NONE);
     if (!touch_all(w, f, method->inputs, method->n_inputs, f->start, true)) return false;
-    if (!outermost || !w->lower->target->keep_outputs) return true;
+    if (!outermost || !w->live->keep_outputs) return true;
     return touch_all(w, f, method->outputs, method->n_outputs, f->start, true);
 }
 
@@ -115,23 +116,23 @@ static bool touch_mutated(walk *w, const frame *f, const arenaut_method *method,
 
 static bool leave(walk *w) {
     const frame *f = &w->frames[w->depth - 1];
-    const arenaut_method *method = &w->lower->program->methods[f->method];
-    const uint32_t last = w->lower->lives.n_steps - 1;
+    const arenaut_method *method = &w->live->program->methods[f->method];
+    const uint32_t last = w->live->lives.n_steps - 1;
     w->depth--;
     if (!touch_all(w, f, method->outputs, method->n_outputs, last, true)) return false;
     if (!touch_mutated(w, f, method, last)) return false;
-    if (w->depth > 0 || !arn_lower_keeps_inputs(w->lower)) return true;
+    if (w->depth > 0 || !w->live->keep_inputs) return true;
     return touch_all(w, f, method->inputs, method->n_inputs, last, false);
 }
 
 static bool copies_apart(const walk *w, const arenaut_op *op) {
-    return w->lower->options.apart && arn_is_plain_call(op);
+    return w->live->calls_apart && arn_is_plain_call(op);
 }
 
 static bool enter_call(walk *w) {
     frame *f = &w->frames[w->depth - 1];
-    const arenaut_op *op = &w->lower->program->ops[f->op];
-    const uint32_t start = w->lower->lives.n_steps, callee = op->calls[f->call++];
+    const arenaut_op *op = &w->live->program->ops[f->op];
+    const uint32_t start = w->live->lives.n_steps, callee = op->calls[f->call++];
     if (copies_apart(w, op) && !touch_all(w, f, op->inputs, op->n_inputs, start, false)) {
         return false;
     }
@@ -139,8 +140,8 @@ static bool enter_call(walk *w) {
 }
 
 static bool begin_op(walk *w, frame *f) {
-    const arenaut_op *op = &w->lower->program->ops[f->op];
-    const uint32_t step = w->lower->lives.n_steps;
+    const arenaut_op *op = &w->live->program->ops[f->op];
+    const uint32_t step = w->live->lives.n_steps;
     f->call = 0;
     f->in_op = true;
     add_step(w, f->method, f->op);
@@ -150,8 +151,8 @@ static bool begin_op(walk *w, frame *f) {
 }
 
 static bool end_op(walk *w, frame *f) {
-    const arenaut_op *op = &w->lower->program->ops[f->op];
-    const uint32_t last = w->lower->lives.n_steps - 1;
+    const arenaut_op *op = &w->live->program->ops[f->op];
+    const uint32_t last = w->live->lives.n_steps - 1;
     f->in_op = false;
     f->op++;
     if (!arn_op_kind_touches(op->kind)) return true;
@@ -164,8 +165,8 @@ static bool end_op(walk *w, frame *f) {
 static bool advance(walk *w) {
     frame *f = &w->frames[w->depth - 1];
     if (f->in_op) {
-        const arenaut_op *op = &w->lower->program->ops[f->op];
-        return f->call < arn_lower_n_calls(w->lower, op) ? enter_call(w) : end_op(w, f);
+        const arenaut_op *op = &w->live->program->ops[f->op];
+        return f->call < arn_live_n_calls(w->live, op) ? enter_call(w) : end_op(w, f);
     }
     return f->op < f->end ? begin_op(w, f) : leave(w);
 }
@@ -173,7 +174,7 @@ static bool advance(walk *w) {
 static arenaut_status run_calls(walk *w, uint32_t m) {
     bool room = enter(w, m);
     while (room && w->depth > 0) room = advance(w);
-    return room ? ARENAUT_OK : arn_no_memory(w->lower->err);
+    return room ? ARENAUT_OK : arn_no_memory(w->live->err);
 }
 
 /* A tensor of no method, or of another, has a life that flow.c does not know: it is alive from here
@@ -182,7 +183,7 @@ static bool touch_foreign(walk *w, const frame *f, const uint32_t *tensors, uint
                           uint32_t last) {
     for (uint32_t i = 0; i < count; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
-        if (w->lower->program->tensors[tensors[i]].method == f->method) continue;
+        if (w->live->program->tensors[tensors[i]].method == f->method) continue;
         if (!touch(w, f, tensors[i], f->start, false) || !touch(w, f, tensors[i], last, false)) {
             return false;
         }
@@ -191,9 +192,9 @@ static bool touch_foreign(walk *w, const frame *f, const uint32_t *tensors, uint
 }
 
 static arenaut_status run_flow(walk *w, uint32_t m) {
-    const arenaut_program *p = w->lower->program;
+    const arenaut_program *p = w->live->program;
     const arenaut_method *method = &p->methods[m];
-    const frame f = {.method = m, .visit = ++w->visits, .start = w->lower->lives.n_steps};
+    const frame f = {.method = m, .visit = ++w->visits, .start = w->live->lives.n_steps};
     const uint32_t last = f.start + method->n_ops;
     bool room = touch_foreign(w, &f, method->inputs, method->n_inputs, last) &&
                 touch_foreign(w, &f, method->outputs, method->n_outputs, last);
@@ -205,19 +206,19 @@ static arenaut_status run_flow(walk *w, uint32_t m) {
                touch_foreign(w, &f, op->outputs, op->n_outputs, last) &&
                touch_foreign(w, &f, op->scratch, op->n_scratch, last);
     }
-    if (!room) return arn_no_memory(w->lower->err);
-    return arn_lower_flow(w->lower, m, f.start, &w->past);
+    if (!room) return arn_no_memory(w->live->err);
+    return arn_live_flow(w->live, m, f.start, &w->past);
 }
 
 /* No format has ops that jump in one method with ops that call, so that is not looked into. */
-static arenaut_status refuse_mixture(const arn_lower *lower, const bool *flows) {
-    const arenaut_program *p = lower->program;
+static arenaut_status refuse_mixture(const arn_live *live, const bool *flows) {
+    const arenaut_program *p = live->program;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         for (uint32_t k = 0; k < op->n_calls; k++) {
             const uint32_t m = flows[op->method] ? op->method : op->calls[k];
             if (!flows[m]) continue;
-            return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
+            return arn_fail(live->err, ARENAUT_UNSUPPORTED, 0,
                             "method '%.80s': ops that jump or move, in a method that calls others "
                             "or is called, are not supported",
                             p->methods[m].name ? p->methods[m].name : "");
@@ -227,11 +228,11 @@ static arenaut_status refuse_mixture(const arn_lower *lower, const bool *flows) 
 }
 
 static arenaut_status run(walk *w) {
-    const arenaut_program *p = w->lower->program;
-    bool *flows = arn_region_allocate(&w->lower->scratch, p->n_methods, sizeof *flows);
-    if (!flows) return arn_no_memory(w->lower->err);
-    for (uint32_t m = 0; m < p->n_methods; m++) flows[m] = arn_lower_has_flow(p, m);
-    arenaut_status st = refuse_mixture(w->lower, flows);
+    const arenaut_program *p = w->live->program;
+    bool *flows = arn_region_allocate(w->live->region, p->n_methods, sizeof *flows);
+    if (!flows) return arn_no_memory(w->live->err);
+    for (uint32_t m = 0; m < p->n_methods; m++) flows[m] = arn_has_control_flow(p, m);
+    arenaut_status st = refuse_mixture(w->live, flows);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         if (p->methods[m].entry) st = flows[m] ? run_flow(w, m) : run_calls(w, m);
     }
@@ -239,22 +240,22 @@ static arenaut_status run(walk *w) {
 }
 
 /* Merged storages stand for all their tensors. */
-static void apply_merges(arn_lower *lower) {
-    if (!lower->merged_into) return;
-    for (uint32_t t = 0; t < lower->program->n_tensors; t++) {
-        lower->storage.of[t] = lower->merged_into[lower->storage.of[t]];
+static void apply_merges(arn_live *live) {
+    if (!live->merged_into) return;
+    for (uint32_t t = 0; t < live->program->n_tensors; t++) {
+        live->storage.of[t] = live->merged_into[live->storage.of[t]];
     }
 }
 
 /* Gathers the lives by storage. They were closed in order of time, and stay so. */
 static arenaut_status gather(walk *w) {
-    arn_lower *lower = w->lower;
-    arn_lives *lives = &lower->lives;
-    const uint32_t n = lower->program->n_tensors;
-    lives->start = arn_region_allocate(&lower->scratch, (size_t)n + 1, sizeof *lives->start);
-    lives->life = arn_region_allocate(&lower->scratch, w->past.n, sizeof *lives->life);
-    uint32_t *next = arn_region_allocate(&lower->scratch, n, sizeof *next);
-    if (!lives->start || !lives->life || !next) return arn_no_memory(lower->err);
+    arn_live *live = w->live;
+    arn_lives *lives = &live->lives;
+    const uint32_t n = live->program->n_tensors;
+    lives->start = arn_region_allocate(live->region, (size_t)n + 1, sizeof *lives->start);
+    lives->life = arn_region_allocate(live->region, w->past.n, sizeof *lives->life);
+    uint32_t *next = arn_region_allocate(live->region, n, sizeof *next);
+    if (!lives->start || !lives->life || !next) return arn_no_memory(live->err);
     for (uint32_t s = 0; s <= n; s++) lives->start[s] = 0;
     for (uint32_t i = 0; i < w->past.n; i++) lives->start[w->past.lives[i].storage + 1]++;
     for (uint32_t s = 0; s < n; s++) {
@@ -267,18 +268,18 @@ static arenaut_status gather(walk *w) {
     return ARENAUT_OK;
 }
 
-arenaut_status arn_lower_walk(arn_lower *lower) {
-    const uint32_t n = lower->program->n_tensors;
-    walk w = {.lower = lower, .visits = EVERY_VISIT};
-    w.now = arn_allocate_zeroed(&lower->allocator, n, sizeof *w.now);
-    arenaut_status st = w.now ? run(&w) : arn_no_memory(lower->err);
+arenaut_status arn_live_ranges_find(arn_live *live) {
+    const uint32_t n = live->program->n_tensors;
+    walk w = {.live = live, .visits = EVERY_VISIT};
+    w.now = arn_allocate_zeroed(&live->allocator, n, sizeof *w.now);
+    arenaut_status st = w.now ? run(&w) : arn_no_memory(live->err);
     for (uint32_t s = 0; s < n && st == ARENAUT_OK; s++) {
-        if (w.now[s].visit != 0 && !close_life(&w, s)) st = arn_no_memory(lower->err);
+        if (w.now[s].visit != 0 && !close_life(&w, s)) st = arn_no_memory(live->err);
     }
     if (st == ARENAUT_OK) st = gather(&w);
-    if (st == ARENAUT_OK) apply_merges(lower);
-    arn_release(&lower->allocator, w.now);
-    arn_release(&lower->allocator, w.past.lives);
-    arn_release(&lower->allocator, w.frames);
+    if (st == ARENAUT_OK) apply_merges(live);
+    arn_release(&live->allocator, w.now);
+    arn_release(&live->allocator, w.past.lives);
+    arn_release(&live->allocator, w.frames);
     return st;
 }

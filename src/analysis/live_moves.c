@@ -14,20 +14,56 @@
  * each move, the blocks where its destination is alive; merging looks at pairs of pointees. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "passes/lower/flow.h"
+#include "analysis/live_flow.h"
 
-uint32_t arn_lower_first_move(const arn_flow *flow, uint32_t tensor) {
+/* ---- ranges, and the budget of the analysis ---- */
+
+bool arn_live_flow_work(arn_flow *flow, uint64_t amount) {
+    flow->work += amount;
+    if (flow->status != ARENAUT_OK) return false;
+    if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_ranges <= ARN_MAX_LIVE_RANGES) return true;
+    flow->status = arn_fail(
+        flow->live->err, ARENAUT_UNSUPPORTED, 0,
+        "method '%.80s': jumps and moves multiply into more than %d lives or %d "
+        "steps of work",
+        flow->method->name ? flow->method->name : "", ARN_MAX_LIVE_RANGES, ARN_MAX_FLOW_WORK);
+    return false;
+}
+
+void arn_live_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved) {
+    if (!arn_live_flow_work(flow, 1)) return;
+    if (!arn_grow(&flow->live->allocator, (void **)&flow->ranges, &flow->range_capacity,
+                  (uint64_t)flow->n_ranges + 1, sizeof *flow->ranges)) {
+        flow->status = arn_no_memory(flow->live->err);
+        return;
+    }
+    flow->ranges[flow->n_ranges++] = (arn_live_range){storage, first, end, moved};
+}
+
+bool arn_live_push(const arn_live *live, arn_life_list *lives, uint32_t storage,
+                   arenaut_interval life) {
+    if (!arn_grow(&live->allocator, (void **)&lives->lives, &lives->capacity,
+                  (uint64_t)lives->n + 1, sizeof *lives->lives)) {
+        return false;
+    }
+    lives->lives[lives->n++] = (arn_life){storage, life};
+    return true;
+}
+
+/* ---- moves ---- */
+
+uint32_t arn_live_first_move(const arn_flow *flow, uint32_t tensor) {
     uint32_t low = 0, high = flow->n_moves;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (arn_lower_destination(flow, middle) < tensor) low = middle + 1;
+        if (arn_live_destination(flow, middle) < tensor) low = middle + 1;
         else high = middle;
     }
-    return low < flow->n_moves && arn_lower_destination(flow, low) == tensor ? low : flow->n_moves;
+    return low < flow->n_moves && arn_live_destination(flow, low) == tensor ? low : flow->n_moves;
 }
 
 static uint32_t source_of(const arn_flow *flow, uint32_t move) {
-    return flow->lower->program->ops[flow->moves[move]].inputs[0];
+    return flow->live->program->ops[flow->moves[move]].inputs[0];
 }
 
 /* Puts the destination of `move` into the queue, once. */
@@ -38,11 +74,11 @@ static void enqueue(const arn_flow *flow, bool *queued, uint32_t *queue, uint32_
     queue[(*n)++] = move;
 }
 
-void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
-                             void (*visit)(arn_flow *flow, void *context, uint32_t storage),
-                             void *context) {
-    const arn_storage *storage = &flow->lower->storage;
-    const uint32_t first = arn_lower_first_move(flow, tensor);
+void arn_live_flow_pointees(arn_flow *flow, uint32_t tensor,
+                            void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                            void *context) {
+    const arn_storage *storage = &flow->live->storage;
+    const uint32_t first = arn_live_first_move(flow, tensor);
     if (first == flow->n_moves) {
         visit(flow, context, storage->of[tensor]);
         return;
@@ -50,23 +86,23 @@ void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
     /* The source of a move may be an alias in turn; each is visited once, by the first move to
      * it. */
     uint32_t n = 0;
-    bool *queued = arn_allocate_zeroed(&flow->lower->allocator, flow->n_moves, sizeof *queued);
-    uint32_t *queue = arn_allocate(&flow->lower->allocator, flow->n_moves, sizeof *queue);
-    if (!queued || !queue) flow->status = arn_no_memory(flow->lower->err);
+    bool *queued = arn_allocate_zeroed(&flow->live->allocator, flow->n_moves, sizeof *queued);
+    uint32_t *queue = arn_allocate(&flow->live->allocator, flow->n_moves, sizeof *queue);
+    if (!queued || !queue) flow->status = arn_no_memory(flow->live->err);
     else enqueue(flow, queued, queue, &n, first);
-    arn_lower_flow_work(flow, flow->n_moves);
+    arn_live_flow_work(flow, flow->n_moves);
     for (uint32_t i = 0; i < n && flow->status == ARENAUT_OK; i++) {
-        const uint32_t alias = arn_lower_destination(flow, queue[i]);
+        const uint32_t alias = arn_live_destination(flow, queue[i]);
         if (flow->own_memory[queue[i]]) visit(flow, context, storage->of[alias]);
-        for (uint32_t m = queue[i]; m < flow->n_moves && arn_lower_destination(flow, m) == alias;
+        for (uint32_t m = queue[i]; m < flow->n_moves && arn_live_destination(flow, m) == alias;
              m++) {
-            const uint32_t next = arn_lower_first_move(flow, source_of(flow, m));
+            const uint32_t next = arn_live_first_move(flow, source_of(flow, m));
             if (next == flow->n_moves) visit(flow, context, storage->of[source_of(flow, m)]);
             else enqueue(flow, queued, queue, &n, next);
         }
     }
-    arn_release(&flow->lower->allocator, queued);
-    arn_release(&flow->lower->allocator, queue);
+    arn_release(&flow->live->allocator, queued);
+    arn_release(&flow->live->allocator, queue);
 }
 
 /* ---- where an alias is alive after a move to it ---- */
@@ -77,9 +113,9 @@ typedef struct stretch {
 
 static void add_stretch(arn_flow *flow, void *context, uint32_t storage) {
     const stretch *at = context;
-    const uint8_t facts = flow->lower->storage.facts[storage];
+    const uint8_t facts = flow->live->storage.facts[storage];
     if (facts & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return;
-    arn_lower_flow_add(flow, storage, at->first, at->end, true);
+    arn_live_flow_add(flow, storage, at->first, at->end, true);
 }
 
 /* The blocks on the paths from a move. */
@@ -104,7 +140,7 @@ static void spread_within(arn_flow *flow, spread *s, uint32_t block, uint32_t fi
     }
     const bool leaves = !replaced && flow->live_out[block] == flow->turn;
     if (leaves) at.end = blocks->first[block + 1];
-    if (at.end > at.first) arn_lower_flow_pointees(flow, s->source, add_stretch, &at);
+    if (at.end > at.first) arn_live_flow_pointees(flow, s->source, add_stretch, &at);
     for (int i = 0; i < 2 && leaves; i++) {
         const uint32_t next = blocks->next[2 * block + i];
         if (next == ARENAUT_NONE || next == blocks->n || flow->passed[next] == s->pass) continue;
@@ -124,7 +160,7 @@ static void spread_from(arn_flow *flow, uint32_t source, uint32_t event, uint32_
     spread s = {source, end, pass, 0};
     const uint32_t position = flow->events[event].position;
     spread_within(flow, &s, flow->blocks.of[position], position, event + 1);
-    while (s.depth > 0 && arn_lower_flow_work(flow, 1)) {
+    while (s.depth > 0 && arn_live_flow_work(flow, 1)) {
         const uint32_t block = flow->stack[--s.depth];
         const bool has_events = flow->has_events[block] == flow->turn;
         spread_within(flow, &s, block, flow->blocks.first[block],
@@ -132,8 +168,8 @@ static void spread_from(arn_flow *flow, uint32_t source, uint32_t event, uint32_
     }
 }
 
-void arn_lower_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end) {
-    const arenaut_program *p = flow->lower->program;
+void arn_live_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end) {
+    const arenaut_program *p = flow->live->program;
     for (uint32_t i = begin; i < end && flow->status == ARENAUT_OK; i++) {
         if (!flow->events[i].writes) continue;
         const uint32_t move = flow->method->first_op + flow->events[i].position - 1;
@@ -150,9 +186,9 @@ typedef struct pointee_list {
 
 static void add_pointee(arn_flow *flow, void *context, uint32_t storage) {
     pointee_list *u = context;
-    if (!arn_grow(&flow->lower->allocator, (void **)&u->at, &u->capacity, (uint64_t)u->n + 1,
+    if (!arn_grow(&flow->live->allocator, (void **)&u->at, &u->capacity, (uint64_t)u->n + 1,
                   sizeof *u->at)) {
-        flow->status = arn_no_memory(flow->lower->err);
+        flow->status = arn_no_memory(flow->live->err);
         return;
     }
     u->at[u->n++] = storage;
@@ -180,15 +216,15 @@ static bool keeps_clear(arn_flow *flow, uint32_t a, uint32_t b) {
             if (flow->ranges[k].first >= range->end) break;
             if (flow->ranges[k].end > end) end = flow->ranges[k].end;
         }
-        if (end > range->first || !arn_lower_flow_work(flow, 1)) return false;
+        if (end > range->first || !arn_live_flow_work(flow, 1)) return false;
     }
     return true;
 }
 
 static bool may_be_one(arn_flow *flow, uint32_t a, uint32_t b) {
-    const arenaut_tensor *ta = &flow->lower->program->tensors[a];
-    const arenaut_tensor *tb = &flow->lower->program->tensors[b];
-    const uint8_t facts = flow->lower->storage.facts[a] | flow->lower->storage.facts[b];
+    const arenaut_tensor *ta = &flow->live->program->tensors[a];
+    const arenaut_tensor *tb = &flow->live->program->tensors[b];
+    const uint8_t facts = flow->live->storage.facts[a] | flow->live->storage.facts[b];
     if (facts & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (ta->method != flow->number || tb->method != flow->number) return false;
     if (ta->bytes != tb->bytes || ta->given_pool != tb->given_pool) return false;
@@ -203,7 +239,7 @@ static void try_merge(arn_flow *flow, uint32_t *next_merged, uint32_t a, uint32_
     do {
         uint32_t y = b;
         do {
-            if (x == y || !arn_lower_flow_work(flow, 1) || !may_be_one(flow, x, y)) return;
+            if (x == y || !arn_live_flow_work(flow, 1) || !may_be_one(flow, x, y)) return;
             y = next_merged[y];
         } while (y != b);
         x = next_merged[x];
@@ -215,12 +251,12 @@ static void try_merge(arn_flow *flow, uint32_t *next_merged, uint32_t a, uint32_
 
 /* Of storages that are merged, the lowest stands for all. */
 static void settle(arn_flow *flow, const uint32_t *next_merged) {
-    arn_storage *storage = &flow->lower->storage;
-    uint32_t *merged_into = flow->lower->merged_into;
+    arn_storage *storage = &flow->live->storage;
+    uint32_t *merged_into = flow->live->merged_into;
     for (uint32_t i = 0; i < flow->n_ranges; i++) {
         const uint32_t s = flow->ranges[i].storage;
         uint32_t lowest = s;
-        for (uint32_t x = next_merged[s]; x != s && arn_lower_flow_work(flow, 1);
+        for (uint32_t x = next_merged[s]; x != s && arn_live_flow_work(flow, 1);
              x = next_merged[x]) {
             if (x < lowest) lowest = x;
         }
@@ -233,46 +269,46 @@ static void settle(arn_flow *flow, const uint32_t *next_merged) {
 }
 
 static void mark(arn_flow *flow, void *context, uint32_t storage) {
-    flow->lower->storage.facts[storage] |= *(uint8_t *)context;
+    flow->live->storage.facts[storage] |= *(uint8_t *)context;
 }
 
-static bool init_merges(arn_lower *lower) {
-    const uint32_t n = lower->program->n_tensors;
-    if (lower->merged_into) return true;
-    lower->merged_into = arn_region_allocate(&lower->scratch, n, sizeof *lower->merged_into);
-    lower->next_merged = arn_region_allocate(&lower->scratch, n, sizeof *lower->next_merged);
-    for (uint32_t t = 0; lower->merged_into && lower->next_merged && t < n; t++) {
-        lower->merged_into[t] = lower->next_merged[t] = t;
+static bool init_merges(arn_live *live) {
+    const uint32_t n = live->program->n_tensors;
+    if (live->merged_into) return true;
+    live->merged_into = arn_region_allocate(live->region, n, sizeof *live->merged_into);
+    live->next_merged = arn_region_allocate(live->region, n, sizeof *live->next_merged);
+    for (uint32_t t = 0; live->merged_into && live->next_merged && t < n; t++) {
+        live->merged_into[t] = live->next_merged[t] = t;
     }
-    return lower->merged_into && lower->next_merged;
+    return live->merged_into && live->next_merged;
 }
 
-void arn_lower_flow_merge(arn_flow *flow) {
-    arn_lower *lower = flow->lower;
+void arn_live_flow_merge(arn_flow *flow) {
+    arn_live *live = flow->live;
     pointee_list u = {NULL, 0, 0};
-    if (!init_merges(lower)) flow->status = arn_no_memory(lower->err);
+    if (!init_merges(live)) flow->status = arn_no_memory(live->err);
     uint8_t aliased = ARN_ALIASED, result = ARN_RESULT | ARN_ENTRY_OUTPUT;
     for (uint32_t m = 0; m < flow->n_moves; m++) {
-        const arn_storage *storage = &lower->storage;
+        const arn_storage *storage = &live->storage;
         mark(flow, &aliased, storage->of[source_of(flow, m)]);
-        if (flow->own_memory[m]) mark(flow, &aliased, storage->of[arn_lower_destination(flow, m)]);
+        if (flow->own_memory[m]) mark(flow, &aliased, storage->of[arn_live_destination(flow, m)]);
     }
     for (uint32_t i = 0; i < flow->method->n_outputs; i++) {
-        if (arn_lower_first_move(flow, flow->method->outputs[i]) == flow->n_moves) continue;
-        arn_lower_flow_pointees(flow, flow->method->outputs[i], mark, &result);
+        if (arn_live_first_move(flow, flow->method->outputs[i]) == flow->n_moves) continue;
+        arn_live_flow_pointees(flow, flow->method->outputs[i], mark, &result);
     }
     for (uint32_t m = 0; m < flow->n_moves && flow->status == ARENAUT_OK;) {
-        const uint32_t alias = arn_lower_destination(flow, m);
+        const uint32_t alias = arn_live_destination(flow, m);
         u.n = 0;
-        for (; m < flow->n_moves && arn_lower_destination(flow, m) == alias; m++) {
-            arn_lower_flow_pointees(flow, source_of(flow, m), add_pointee, &u);
+        for (; m < flow->n_moves && arn_live_destination(flow, m) == alias; m++) {
+            arn_live_flow_pointees(flow, source_of(flow, m), add_pointee, &u);
         }
         for (uint32_t i = 1; i < u.n; i++) {
             for (uint32_t k = 0; k < i && flow->status == ARENAUT_OK; k++) {
-                try_merge(flow, lower->next_merged, u.at[k], u.at[i]);
+                try_merge(flow, live->next_merged, u.at[k], u.at[i]);
             }
         }
     }
-    if (flow->status == ARENAUT_OK) settle(flow, lower->next_merged);
-    arn_release(&lower->allocator, u.at);
+    if (flow->status == ARENAUT_OK) settle(flow, live->next_merged);
+    arn_release(&live->allocator, u.at);
 }

@@ -2,7 +2,7 @@
  * whose calls multiply are refused at once. Counts visits from callers to callees, in O(ops). */
 #include "core/fail.h"
 #include "ir/plain_call.h"
-#include "passes/lower/lower.h"
+#include "analysis/live_ranges.h"
 
 /* Arguments looked at, over all visits: a bound on time. */
 enum { MAX_ARGUMENTS = 1 << 28, MANY = ARN_MAX_STEPS + 1 };
@@ -13,19 +13,19 @@ typedef struct counts {
     uint32_t *visits, *callers;
 } counts;
 
-uint32_t arn_lower_n_calls(const arn_lower *lower, const arenaut_op *op) {
-    return lower->options.apart && arn_is_plain_call(op) ? 1 : op->n_calls;
+uint32_t arn_live_n_calls(const arn_live *live, const arenaut_op *op) {
+    return live->calls_apart && arn_is_plain_call(op) ? 1 : op->n_calls;
 }
 
 /* Per method: whether only plain calls run it, if that is to make a difference. */
-static void find_apart(arn_lower *lower) {
-    const arenaut_program *p = lower->program;
+static void find_apart(arn_live *live) {
+    const arenaut_program *p = live->program;
     for (uint32_t m = 0; m < p->n_methods; m++) {
-        lower->apart[m] = lower->options.apart && !p->methods[m].entry;
+        live->apart[m] = live->calls_apart && !p->methods[m].entry;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         if (arn_is_plain_call(&p->ops[i])) continue;
-        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) lower->apart[p->ops[i].calls[k]] = false;
+        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) live->apart[p->ops[i].calls[k]] = false;
     }
 }
 
@@ -33,15 +33,15 @@ static uint32_t saturated(uint64_t visits) { return visits < MANY ? (uint32_t)vi
 
 /* Counts visits from callers to callees, a method when all of its callers are done; calls
  * form no cycle. `ready` has room for every method. */
-static void count_visits(const arn_lower *lower, counts *c, uint32_t *ready) {
-    const arenaut_program *p = lower->program;
+static void count_visits(const arn_live *live, counts *c, uint32_t *ready) {
+    const arenaut_program *p = live->program;
     uint32_t n_ready = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         c->visits[m] = p->methods[m].entry;
         c->callers[m] = 0;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const uint32_t n_calls = arn_lower_n_calls(lower, &p->ops[i]);
+        const uint32_t n_calls = arn_live_n_calls(live, &p->ops[i]);
         for (uint32_t k = 0; k < n_calls; k++) c->callers[p->ops[i].calls[k]]++;
     }
     for (uint32_t m = 0; m < p->n_methods; m++) {
@@ -51,7 +51,7 @@ static void count_visits(const arn_lower *lower, counts *c, uint32_t *ready) {
         const uint32_t caller = ready[--n_ready];
         const arenaut_method *method = &p->methods[caller];
         for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
-            const uint32_t n_calls = arn_lower_n_calls(lower, &p->ops[i]);
+            const uint32_t n_calls = arn_live_n_calls(live, &p->ops[i]);
             for (uint32_t k = 0; k < n_calls; k++) {
                 const uint32_t callee = p->ops[i].calls[k];
                 c->visits[callee] = saturated((uint64_t)c->visits[callee] + c->visits[caller]);
@@ -69,20 +69,20 @@ static uint64_t arguments_of(const arenaut_program *p, const arenaut_method *met
     return n;
 }
 
-arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps) {
-    const arenaut_program *p = lower->program;
+arenaut_status arn_live_count_steps(arn_live *live, uint32_t *n_steps) {
+    const arenaut_program *p = live->program;
     counts c;
-    c.visits = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.visits);
-    c.callers = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.callers);
-    uint32_t *ready = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *ready);
-    lower->runs = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *lower->runs);
-    lower->apart = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *lower->apart);
-    if (!c.visits || !c.callers || !ready || !lower->runs || !lower->apart) {
-        return arn_no_memory(lower->err);
+    c.visits = arn_region_allocate(live->region, p->n_methods, sizeof *c.visits);
+    c.callers = arn_region_allocate(live->region, p->n_methods, sizeof *c.callers);
+    uint32_t *ready = arn_region_allocate(live->region, p->n_methods, sizeof *ready);
+    live->runs = arn_region_allocate(live->region, p->n_methods, sizeof *live->runs);
+    live->apart = arn_region_allocate(live->region, p->n_methods, sizeof *live->apart);
+    if (!c.visits || !c.callers || !ready || !live->runs || !live->apart) {
+        return arn_no_memory(live->err);
     }
-    find_apart(lower);
-    count_visits(lower, &c, ready);
-    for (uint32_t m = 0; m < p->n_methods; m++) lower->runs[m] = c.visits[m] > 0;
+    find_apart(live);
+    count_visits(live, &c, ready);
+    for (uint32_t m = 0; m < p->n_methods; m++) live->runs[m] = c.visits[m] > 0;
     uint64_t steps = 0, arguments = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
@@ -91,7 +91,7 @@ arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps) {
         steps += c.visits[m] * (1 + (uint64_t)method->n_ops);
         arguments += c.visits[m] * (of_one < most ? of_one : most);
         if (steps > ARN_MAX_STEPS || arguments > MAX_ARGUMENTS) {
-            return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
+            return arn_fail(live->err, ARENAUT_UNSUPPORTED, 0,
                             "method '%s' runs so often that calls expand to more than %d steps or "
                             "%d arguments",
                             method->name ? method->name : "", ARN_MAX_STEPS, MAX_ARGUMENTS);

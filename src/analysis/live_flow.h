@@ -1,14 +1,15 @@
-/* Live ranges in a method with ops that jump or move (live variable analysis): flow.c gathers the
- * reads and writes and finds the live range of each variable, blocks.c cuts the method into basic
- * blocks, moves.c handles aliases.
+/* Live ranges in a method with ops that jump or move (live variable analysis): live_flow.c
+ * gathers the reads and writes and finds the live range of each variable, live_moves.c handles
+ * aliases, and has the list of ranges and the budget of the analysis.
  *
  * Positions count the steps of the method: 0 is its start, op i is at i + 1. Variables are
  * storages, and *aliases*: tensors that others are moved to. An alias has no memory; while it is
  * alive, the memory that it may point to is. */
-#ifndef ARN_PASSES_FLOW_H
-#define ARN_PASSES_FLOW_H
+#ifndef ARN_ANALYSIS_LIVE_FLOW_H
+#define ARN_ANALYSIS_LIVE_FLOW_H
 
-#include "passes/lower/lower.h"
+#include "analysis/basic_blocks.h"
+#include "analysis/live_ranges.h"
 
 enum {
     ARN_MAX_LIVE_RANGES = 1 << 24, /* within one method */
@@ -29,18 +30,8 @@ typedef struct arn_live_range {
     bool moved;          /* through an alias */
 } arn_live_range;
 
-/* Basic blocks: stretches of positions that are entered at their first only. */
-typedef struct arn_blocks {
-    uint32_t n;      /* the method's end is block n, without positions */
-    uint32_t *first; /* n + 1: positions */
-    uint32_t *of;    /* per position, and the end: its block */
-    uint32_t *next;  /* two per block: where it goes on; ARENAUT_NONE: nowhere else */
-    uint32_t *back;  /* n + 2: block b is reached from from[back[b] .. back[b + 1]) */
-    uint32_t *from;
-} arn_blocks;
-
 typedef struct arn_flow {
-    arn_lower *lower;
+    arn_live *live;
     const arenaut_method *method;
     uint32_t number; /* of the method */
     arn_region region;
@@ -63,27 +54,25 @@ typedef struct arn_flow {
     arenaut_status status; /* the first thing that went wrong */
 } arn_flow;
 
-/* False if there is no memory. */
-bool arn_lower_blocks_make(arn_flow *flow);
 /* Adds the ranges in which an alias keeps memory alive, for each move to it. Its events are
  * [begin, end), and this is its turn. */
-void arn_lower_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end);
+void arn_live_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end);
 /* Makes storages that are moved to one alias the same, where they do not meet before. The ranges
  * are sorted by storage. */
-void arn_lower_flow_merge(arn_flow *flow);
+void arn_live_flow_merge(arn_flow *flow);
 /* Of the moves to this tensor, the first; n_moves if there is none. */
-uint32_t arn_lower_first_move(const arn_flow *flow, uint32_t tensor);
+uint32_t arn_live_first_move(const arn_flow *flow, uint32_t tensor);
 /* Calls `visit` for each storage that the tensor may point to. */
-void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
-                             void (*visit)(arn_flow *flow, void *context, uint32_t storage),
-                             void *context);
+void arn_live_flow_pointees(arn_flow *flow, uint32_t tensor,
+                            void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                            void *context);
 
-void arn_lower_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
+void arn_live_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
 /* Counts work; false, with the status set, when there has been too much. */
-bool arn_lower_flow_work(arn_flow *flow, uint64_t amount);
+bool arn_live_flow_work(arn_flow *flow, uint64_t amount);
 
-static inline uint32_t arn_lower_destination(const arn_flow *flow, uint32_t move) {
-    return flow->lower->program->ops[flow->moves[move]].outputs[0];
+static inline uint32_t arn_live_destination(const arn_flow *flow, uint32_t move) {
+    return flow->live->program->ops[flow->moves[move]].outputs[0];
 }
 
 #endif

@@ -3,16 +3,16 @@
  * A storage can so have several lives, and none if no path leads from a write to a read. O(events +
  * blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
 #include "analysis/aliases.h"
-#include "ir/program.h"
-#include "passes/lower/flow.h"
+#include "analysis/live_flow.h"
 
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 static void fail_memory(arn_flow *flow) {
-    if (flow->status == ARENAUT_OK) flow->status = arn_no_memory(flow->lower->err);
+    if (flow->status == ARENAUT_OK) flow->status = arn_no_memory(flow->live->err);
 }
 
 static const char *method_name(const arn_flow *flow) {
@@ -23,7 +23,7 @@ static const char *method_name(const arn_flow *flow) {
 
 static void add_event(arn_flow *flow, uint32_t variable, uint32_t position, bool writes) {
     if (flow->status != ARENAUT_OK) return;
-    if (!arn_grow(&flow->lower->allocator, (void **)&flow->events, &flow->event_capacity,
+    if (!arn_grow(&flow->live->allocator, (void **)&flow->events, &flow->event_capacity,
                   (uint64_t)flow->n_events + 1, sizeof *flow->events)) {
         fail_memory(flow);
         return;
@@ -33,14 +33,14 @@ static void add_event(arn_flow *flow, uint32_t variable, uint32_t position, bool
 
 /* Whether the lives of a storage follow from this method alone. */
 static bool is_local(const arn_flow *flow, uint32_t tensor) {
-    const arn_lower *lower = flow->lower;
-    return lower->program->tensors[tensor].method == flow->number &&
-           !(lower->storage.facts[lower->storage.of[tensor]] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE));
+    const arn_live *live = flow->live;
+    return live->program->tensors[tensor].method == flow->number &&
+           !(live->storage.facts[live->storage.of[tensor]] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE));
 }
 
 static void touch_memory(arn_flow *flow, uint32_t tensor, uint32_t position, bool writes) {
-    const arenaut_tensor *tensors = flow->lower->program->tensors;
-    const uint32_t storage = flow->lower->storage.of[tensor];
+    const arenaut_tensor *tensors = flow->live->program->tensors;
+    const uint32_t storage = flow->live->storage.of[tensor];
     if (!is_local(flow, tensor)) return;
     /* A write of a part leaves the rest, which must have been alive. */
     add_event(flow, storage, position, writes && tensors[tensor].bytes == tensors[storage].bytes);
@@ -48,14 +48,14 @@ static void touch_memory(arn_flow *flow, uint32_t tensor, uint32_t position, boo
 
 static void touch(arn_flow *flow, uint32_t tensor, uint32_t position, bool writes) {
     if (tensor == ARENAUT_NONE) return;
-    const uint32_t move = arn_lower_first_move(flow, tensor);
+    const uint32_t move = arn_live_first_move(flow, tensor);
     if (move == flow->n_moves) {
         touch_memory(flow, tensor, position, writes);
         return;
     }
     /* A write through an alias is to one of the memories that it may point to: the others keep
      * their content, so it ends the life of none. */
-    add_event(flow, flow->lower->program->n_tensors + tensor, position, false);
+    add_event(flow, flow->live->program->n_tensors + tensor, position, false);
     if (flow->own_memory[move]) touch_memory(flow, tensor, position, false);
 }
 
@@ -71,13 +71,13 @@ static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
     if (op->kind == ARENAUT_OP_MOVE) {
         /* The alias's own memory is not written: from here on, it points elsewhere. */
         if (op->inputs[0] == op->outputs[0]) return;
-        add_event(flow, flow->lower->program->n_tensors + op->outputs[0], position, true);
+        add_event(flow, flow->live->program->n_tensors + op->outputs[0], position, true);
         return;
     }
     /* An updated tensor existed before, and so did the base of a view. */
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
-        touch(flow, op->outputs[i], position, arn_makes_output(flow->lower->program, op, i));
+        touch(flow, op->outputs[i], position, arn_makes_output(flow->live->program, op, i));
     }
 }
 
@@ -90,9 +90,9 @@ static bool by_variable(const void *context, uint32_t a, uint32_t b) {
 static void sort_records(arn_flow *flow, void **records, uint32_t n, size_t size,
                          arn_before_fn before) {
     uint32_t *ids = arn_region_allocate(&flow->region, n, 2 * sizeof *ids);
-    char *sorted = arn_allocate(&flow->lower->allocator, n, size);
+    char *sorted = arn_allocate(&flow->live->allocator, n, size);
     if (!ids || !sorted) {
-        arn_release(&flow->lower->allocator, sorted);
+        arn_release(&flow->live->allocator, sorted);
         fail_memory(flow);
         return;
     }
@@ -101,24 +101,24 @@ static void sort_records(arn_flow *flow, void **records, uint32_t n, size_t size
     for (uint32_t i = 0; i < n; i++) {
         memcpy(sorted + i * size, (const char *)*records + ids[i] * size, size);
     }
-    arn_release(&flow->lower->allocator, *records);
+    arn_release(&flow->live->allocator, *records);
     *records = sorted;
 }
 
 static void gather_events(arn_flow *flow) {
-    const arn_lower *lower = flow->lower;
+    const arn_live *live = flow->live;
     const arenaut_method *m = flow->method;
     const uint32_t end = m->n_ops + 1;
     touch_all(flow, m->inputs, m->n_inputs, 0, true);
     for (uint32_t i = 0; i < m->n_ops; i++) {
-        visit_op(flow, &lower->program->ops[m->first_op + i], i + 1);
+        visit_op(flow, &live->program->ops[m->first_op + i], i + 1);
     }
     touch_all(flow, m->outputs, m->n_outputs, end, false);
     for (uint32_t i = 0; i < m->n_bindings; i++) {
         const arenaut_binding *b = &m->bindings[i];
         if (b->kind == ARENAUT_BINDING_MUTATED) touch_all(flow, &b->target, 1, end, false);
     }
-    if (arn_lower_keeps_inputs(lower)) touch_all(flow, m->inputs, m->n_inputs, end, false);
+    if (live->keep_inputs) touch_all(flow, m->inputs, m->n_inputs, end, false);
     if (flow->status != ARENAUT_OK) return;
     sort_records(flow, (void **)&flow->events, flow->n_events, sizeof *flow->events, by_variable);
 }
@@ -134,7 +134,7 @@ static void live_before(arn_flow *flow, uint32_t block, uint32_t *depth) {
         flow->live_out[from] = flow->turn;
         flow->stack[(*depth)++] = from;
     }
-    arn_lower_flow_work(flow, 1 + (uint64_t)(blocks->back[block + 1] - blocks->back[block]));
+    arn_live_flow_work(flow, 1 + (uint64_t)(blocks->back[block + 1] - blocks->back[block]));
 }
 
 /* Finds the blocks at the ends of which the variable of the events [begin, end) is alive. */
@@ -155,8 +155,8 @@ static void find_live_ends(arn_flow *flow, uint32_t begin, uint32_t end) {
     while (depth > 0 && flow->status == ARENAUT_OK) {
         const uint32_t block = flow->stack[--depth];
         if (flow->has_events[block] != flow->turn) {
-            arn_lower_flow_add(flow, flow->events[begin].variable, flow->blocks.first[block],
-                               flow->blocks.first[block + 1], false);
+            arn_live_flow_add(flow, flow->events[begin].variable, flow->blocks.first[block],
+                              flow->blocks.first[block + 1], false);
             live_before(flow, block, &depth);
         }
     }
@@ -175,15 +175,15 @@ static uint32_t add_ranges(arn_flow *flow, uint32_t first, uint32_t end) {
         const uint32_t at = events[i].position;
         if (!alive) until = at + 1;
         alive = !events[i].writes;
-        if (!alive) arn_lower_flow_add(flow, events[i].variable, at, until, false);
+        if (!alive) arn_live_flow_add(flow, events[i].variable, at, until, false);
     }
     if (alive)
-        arn_lower_flow_add(flow, events[first].variable, flow->blocks.first[block], until, false);
+        arn_live_flow_add(flow, events[first].variable, flow->blocks.first[block], until, false);
     return after;
 }
 
 static void find_lives(arn_flow *flow) {
-    const uint32_t n_tensors = flow->lower->program->n_tensors;
+    const uint32_t n_tensors = flow->live->program->n_tensors;
     for (uint32_t begin = 0, end; begin < flow->n_events && flow->status == ARENAUT_OK;
          begin = end) {
         const uint32_t variable = flow->events[begin].variable, n_ranges = flow->n_ranges;
@@ -193,15 +193,14 @@ static void find_lives(arn_flow *flow) {
             for (uint32_t i = begin; i < end;) i = add_ranges(flow, i, end);
         } else {
             flow->n_ranges = n_ranges; /* an alias has no memory of its own */
-            arn_lower_flow_alias(flow, begin, end);
+            arn_live_flow_alias(flow, begin, end);
         }
     }
     /* Such a runtime has filled results before they are computed. */
-    for (uint32_t i = 0; flow->lower->target->keep_outputs && i < flow->method->n_outputs; i++) {
+    for (uint32_t i = 0; flow->live->keep_outputs && i < flow->method->n_outputs; i++) {
         const uint32_t output = flow->method->outputs[i];
         if (!is_local(flow, output)) continue;
-        arn_lower_flow_add(flow, flow->lower->storage.of[output], 0, flow->method->n_ops + 1,
-                           false);
+        arn_live_flow_add(flow, flow->live->storage.of[output], 0, flow->method->n_ops + 1, false);
     }
 }
 
@@ -226,7 +225,7 @@ static void hand_over(arn_flow *flow, uint32_t start, arn_life_list *lives) {
             if (flow->ranges[i].end > end) end = flow->ranges[i].end;
         }
         const arenaut_interval life = {(int64_t)start + first, (int64_t)start + end};
-        if (!arn_lower_life_push(flow->lower, lives, storage, life)) fail_memory(flow);
+        if (!arn_live_push(flow->live, lives, storage, life)) fail_memory(flow);
     }
 }
 
@@ -234,7 +233,7 @@ static void hand_over(arn_flow *flow, uint32_t start, arn_life_list *lives) {
 
 static bool allocate(arn_flow *flow) {
     arn_region *region = &flow->region;
-    if (!arn_lower_blocks_make(flow)) return false;
+    if (!arn_blocks_make(flow->live->program, flow->number, region, &flow->blocks)) return false;
     const size_t n = (size_t)flow->blocks.n + 1;
     flow->live_out = arn_region_allocate(region, n, sizeof *flow->live_out);
     flow->has_events = arn_region_allocate(region, n, sizeof *flow->has_events);
@@ -261,26 +260,26 @@ static bool by_destination(const void *context, uint32_t a, uint32_t b) {
 static void note_memory(arn_flow *flow, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
-        const uint32_t storage = flow->lower->storage.of[tensors[i]];
-        if (arn_lower_first_move(flow, storage) < flow->n_moves) flow->aliases_are_written = true;
+        const uint32_t storage = flow->live->storage.of[tensors[i]];
+        if (arn_live_first_move(flow, storage) < flow->n_moves) flow->aliases_are_written = true;
     }
 }
 
 /* Lists the moves by destination, and notes which destinations have memory of their own that
  * something else writes. */
 static void find_moves(arn_flow *flow) {
-    const arenaut_program *p = flow->lower->program;
+    const arenaut_program *p = flow->live->program;
     const arenaut_method *m = flow->method;
     for (uint32_t i = m->first_op; i < m->first_op + m->n_ops; i++) {
         if (p->ops[i].kind == ARENAUT_OP_MOVE) flow->moves[flow->n_moves++] = i;
     }
     arn_sort_ids(flow->moves, flow->n_moves, by_destination, p->ops, flow->moves + m->n_ops);
     for (uint32_t i = 0; i < flow->n_moves; i++) {
-        const uint32_t to = arn_lower_destination(flow, i);
-        flow->own_memory[i] = flow->lower->storage.of[to] != to;
+        const uint32_t to = arn_live_destination(flow, i);
+        flow->own_memory[i] = flow->live->storage.of[to] != to;
         if (p->tensors[to].method != flow->number && flow->status == ARENAUT_OK) {
             char store[24];
-            flow->status = arn_fail(flow->lower->err, ARENAUT_UNSUPPORTED, 0,
+            flow->status = arn_fail(flow->live->err, ARENAUT_UNSUPPORTED, 0,
                                     "method '%.80s' moves to '%s', which belongs to all methods",
                                     method_name(flow), arenaut_program_tensor_name(p, to, store));
         }
@@ -295,33 +294,22 @@ static void find_moves(arn_flow *flow) {
     }
 }
 
-bool arn_lower_has_flow(const arenaut_program *p, uint32_t method) {
-    const arenaut_method *m = &p->methods[method];
-    for (uint32_t i = m->first_op; i < m->first_op + m->n_ops; i++) {
-        const arenaut_op_kind kind = p->ops[i].kind;
-        if (kind == ARENAUT_OP_JUMP || kind == ARENAUT_OP_JUMP_FALSE || kind == ARENAUT_OP_MOVE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
-                              arn_life_list *lives) {
-    arn_flow flow = {.lower = lower, .method = &lower->program->methods[method], .number = method};
-    arn_region_init(&flow.region, &lower->allocator);
+arenaut_status arn_live_flow(arn_live *live, uint32_t method, uint32_t start,
+                             arn_life_list *lives) {
+    arn_flow flow = {.live = live, .method = &live->program->methods[method], .number = method};
+    arn_region_init(&flow.region, &live->allocator);
     if (!allocate(&flow)) fail_memory(&flow);
     if (flow.status == ARENAUT_OK) find_moves(&flow);
     if (flow.status == ARENAUT_OK) gather_events(&flow);
     if (flow.status == ARENAUT_OK) find_lives(&flow);
     if (flow.status == ARENAUT_OK) sort_ranges(&flow);
     if (flow.status == ARENAUT_OK && flow.n_moves) {
-        arn_lower_flow_merge(&flow);
+        arn_live_flow_merge(&flow);
         if (flow.status == ARENAUT_OK) sort_ranges(&flow);
     }
     if (flow.status == ARENAUT_OK) hand_over(&flow, start, lives);
-    arn_release(&lower->allocator, flow.events);
-    arn_release(&lower->allocator, flow.ranges);
+    arn_release(&live->allocator, flow.events);
+    arn_release(&live->allocator, flow.ranges);
     arn_region_free(&flow.region);
     return flow.status;
 }
