@@ -12,9 +12,9 @@
  * After the branch both a1 and a2 are alive, although no run has both. Where their live ranges
  * otherwise never meet, they can be the same bytes, and become one storage (may_be_one). Cost: for
  * each move, the blocks where its destination is alive; merging looks at pairs of pointees. */
+#include "analysis/live_flow.h"
 #include "core/checked.h"
 #include "core/fail.h"
-#include "analysis/live_flow.h"
 
 /* ---- ranges, and the budget of the analysis ---- */
 

@@ -1,8 +1,8 @@
 /* The length of the schedule with calls followed, known before the first step, so that programs
  * whose calls multiply are refused at once. Counts visits from callers to callees, in O(ops). */
+#include "analysis/live_ranges.h"
 #include "core/fail.h"
 #include "ir/plain_call.h"
-#include "analysis/live_ranges.h"
 
 /* Arguments looked at, over all visits: a bound on time. */
 enum { MAX_ARGUMENTS = 1 << 28, MANY = ARN_MAX_STEPS + 1 };

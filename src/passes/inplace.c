@@ -12,8 +12,8 @@
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
-#include "analysis/def_use.h"
 #include "analysis/aliases.h"
+#include "analysis/def_use.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"

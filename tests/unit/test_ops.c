@@ -5,15 +5,15 @@
 #include <arenaut/dialect.h>
 #include <arenaut/kernels.h>
 
-#include "check/replay/kernel_steps.h"
+#include "analysis/dependences.h"
 #include "check/finding.h"
+#include "check/replay/kernel_steps.h"
 #include "check/rewrite/rewrite_labels.h"
 #include "dialects/dialect.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
 #include "ir/program.h"
 #include "ops/ops.h"
-#include "analysis/dependences.h"
 #include "support/programs.h"
 
 /* Every row of a dialect. */

@@ -4,8 +4,8 @@
  * written back then, and the new value needs no memory of its own. */
 #include <arenaut/pass.h>
 
-#include "analysis/def_use.h"
 #include "analysis/aliases.h"
+#include "analysis/def_use.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"

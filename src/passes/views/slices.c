@@ -6,8 +6,8 @@
  * than the alignment of an element, and the whole is alive as soon as its first slice is. */
 #include <arenaut/pass.h>
 
-#include "analysis/def_use.h"
 #include "analysis/aliases.h"
+#include "analysis/def_use.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"

@@ -6,8 +6,8 @@
  * to any reader. */
 #include <string.h>
 
-#include "analysis/def_use.h"
 #include "analysis/aliases.h"
+#include "analysis/def_use.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"

@@ -8,8 +8,9 @@
 #include <arenaut/rewrite.h>
 #include <arenaut/target.h>
 
-#include "core/memory.h"
 #include "analysis/dependences.h"
+#include "core/memory.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_search.h"
 
 /* Facts about the whole program that the problems of all methods share. */

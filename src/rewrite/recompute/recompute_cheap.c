@@ -1,8 +1,8 @@
 /* Ops that may be rematerialized: cheap ones, by the table of operators, that only compute. */
 #include "rewrite/recompute/recompute_cheap.h"
 
-#include "ops/ops.h"
 #include "analysis/dependences.h"
+#include "ops/ops.h"
 
 bool arn_recompute_is_cheap(const char *name) { return arn_op_is_cheap(name); }
 

@@ -7,11 +7,12 @@
 
 #include <string.h>
 
-#include "analysis/dependences.h"
 #include "analysis/aliases.h"
+#include "analysis/dependences.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/program.h"
+#include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_unread.h"
