@@ -269,30 +269,18 @@ static bool allocate(modeller *m) {
         n_args += (size_t)m->program->ops[i].n_inputs + m->program->ops[i].n_outputs;
         n_in_place += m->program->ops[i].n_in_place;
     }
-    out->file_op = arn_region_allocate(m->region, n, sizeof *out->file_op);
-    out->number = arn_region_allocate(m->region, n, sizeof *out->number);
-    out->file_cost = arn_region_allocate(m->region, m->file->n_ops, sizeof *out->file_cost);
-    out->op_of = arn_region_allocate(m->region, n, sizeof *out->op_of);
-    out->values = arn_def_use_find(m->program, NULL, ARN_TOUCHING, m->region);
-    m->n_writers = arn_region_allocate(m->region, n_b, sizeof *m->n_writers);
-    m->writer = arn_region_allocate(m->region, n_b, sizeof *m->writer);
-    m->next_write = arn_region_allocate(m->region, n_tensors, sizeof *m->next_write);
     m->of = arn_storages_find(m->program, m->region);
-    m->n_writes = arn_region_allocate(m->region, n_tensors, sizeof *m->n_writes);
-    m->cost = arn_region_allocate(m->region, n, sizeof *m->cost);
-    m->scratch = arn_region_allocate(m->region, n, sizeof *m->scratch);
-    m->until = arn_region_allocate(m->region, n, sizeof *m->until);
-    m->sizes = arn_region_allocate(m->region, n_b, sizeof *m->sizes);
-    m->held = arn_region_allocate(m->region, n_b, sizeof *m->held);
-    m->buffer_maker = arn_region_allocate(m->region, n_b, sizeof *m->buffer_maker);
-    m->reads = arn_region_allocate(m->region, n_args, sizeof *m->reads);
-    m->dependences = arn_region_allocate(m->region, 2 * n_args, sizeof *m->dependences);
-    m->rights = arn_region_allocate(m->region, n_in_place, sizeof *m->rights);
-    return out->file_op && out->number && out->file_cost && out->op_of && out->values &&
-           m->n_writers && m->writer && m->next_write && m->of && m->n_writes && m->cost &&
-           m->scratch && m->until && m->sizes && m->held && m->buffer_maker && m->reads &&
-           m->dependences && m->rights &&
-           arn_accesses_make(&m->accesses, m->region, n_tensors, n_args);
+    out->values = arn_def_use_find(m->program, NULL, ARN_TOUCHING, m->region);
+    return m->of && out->values && arn_accesses_make(&m->accesses, m->region, n_tensors, n_args) &&
+           ARN_REGION_ARRAYS(m->region, ARN_ARRAY(out->file_op, n), ARN_ARRAY(out->number, n),
+                             ARN_ARRAY(out->file_cost, m->file->n_ops), ARN_ARRAY(out->op_of, n),
+                             ARN_ARRAY(m->n_writers, n_b), ARN_ARRAY(m->writer, n_b),
+                             ARN_ARRAY(m->next_write, n_tensors), ARN_ARRAY(m->n_writes, n_tensors),
+                             ARN_ARRAY(m->cost, n), ARN_ARRAY(m->scratch, n),
+                             ARN_ARRAY(m->until, n), ARN_ARRAY(m->sizes, n_b),
+                             ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
+                             ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
+                             ARN_ARRAY(m->rights, n_in_place));
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -314,7 +302,6 @@ static void number_ops(modeller *m, uint32_t *n) {
     const arenaut_program *p = m->program;
     const uint32_t end = hold_for_tail(m);
     *n = 0;
-    memset(m->out->file_cost, 0, m->file->n_ops * sizeof *m->out->file_cost);
     for (uint32_t op = 0; op < p->n_ops; op++) {
         const bool touches = op < end && arn_op_kind_touches(p->ops[op].kind);
         m->out->number[op] = touches ? *n : ARENAUT_NONE;
@@ -339,8 +326,6 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     *out = (arn_remat_program){
         .task = task, .options = options, .region = region, .n_buffers = plain->n_buffers};
     if (!allocate(&m) || !find_file_ops(&m)) return arn_no_memory(err);
-    memset(m.n_writers, 0, out->n_buffers * sizeof *m.n_writers);
-    memset(m.n_writes, 0, m.program->n_tensors * sizeof *m.n_writes);
     memcpy(m.sizes, plain->size, out->n_buffers * sizeof *m.sizes);
     for (uint32_t b = 0; b < out->n_buffers; b++)
         m.held[b] = plain->boundary ? plain->boundary[b] : 0;
