@@ -39,15 +39,10 @@ static uint32_t *sorted_steps(const arn_groups *groups, int64_t (*step_of)(const
     return order;
 }
 
-bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timeline *t) {
+/* Numbers the cuts, and writes those of each group. */
+static void number_cuts(const arn_groups *groups, const uint32_t *starts, const uint32_t *ends,
+                        arn_timeline *t) {
     const size_t n = groups->n;
-    if (n > UINT32_MAX / 4) return false;
-    t->first = arn_region_allocate(region, n, sizeof *t->first);
-    t->end = arn_region_allocate(region, n, sizeof *t->end);
-    if (!t->first || !t->end) return false;
-    uint32_t *starts = sorted_steps(groups, first_step, region);
-    uint32_t *ends = sorted_steps(groups, end_step, region);
-    if (!starts || !ends) return false;
     uint32_t cut = 0;
     int64_t step = n ? groups->group[starts[0]].first : 0;
     for (size_t i = 0, k = 0; k < n;) {
@@ -60,6 +55,21 @@ bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timelin
         (starts_next ? t->first : t->end)[id] = cut;
     }
     t->n_sections = cut; /* the last cut begins nothing */
+}
+
+bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timeline *t) {
+    const size_t n = groups->n;
+    arn_region passing; /* of millions of groups the sorted ones are too much to keep */
+    if (n > UINT32_MAX / 4) return false;
+    t->first = arn_region_allocate(region, n, sizeof *t->first);
+    t->end = arn_region_allocate(region, n, sizeof *t->end);
+    if (!t->first || !t->end) return false;
+    arn_region_init(&passing, &region->allocator);
+    const uint32_t *starts = sorted_steps(groups, first_step, &passing);
+    const uint32_t *ends = starts ? sorted_steps(groups, end_step, &passing) : NULL;
+    if (ends) number_cuts(groups, starts, ends, t);
+    arn_region_free(&passing);
+    if (!ends) return false;
     t->load = arn_region_allocate(region, t->n_sections, sizeof *t->load);
     if (!t->load) return false;
     find_loads(groups, t);

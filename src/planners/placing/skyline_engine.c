@@ -13,6 +13,9 @@
 /* To raise a plateau, and to place a group on it, takes about so many operations. */
 enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
 
+/* So few groups that start on a plateau are gone through one by one. */
+enum { FEW_STARTS = 24 };
+
 /* ---- which group lives within [first, end) and comes first in the order ---- */
 
 /* Groups in the order of a space-filling curve over (start, end), so that neighbours have
@@ -29,6 +32,15 @@ typedef struct box_tree {
     uint64_t looked; /* at nodes, while the best group was looked for */
 } box_tree;
 
+/* The groups in the order of their starts, each with the next that is not placed. Most plateaus are
+ * narrow, and the groups that start there are few. */
+typedef struct start_list {
+    uint32_t *begin;      /* per section, and one more: the first slot that starts there or later */
+    uint32_t *end, *rank; /* per slot */
+    uint32_t *next;       /* per slot, and one more: itself, or one on the way to the next left */
+    uint32_t *slot;       /* per group */
+} start_list;
+
 /* ---- plateaus ---- */
 
 typedef struct plateau {
@@ -38,12 +50,19 @@ typedef struct plateau {
     uint64_t height;
 } plateau;
 
+/* With the keys of the plateau, so that those who compare need not look there. */
+typedef struct heap_entry {
+    uint64_t height;
+    uint32_t first, plateau;
+} heap_entry;
+
 struct arn_skyline {
     const arn_groups *groups;
     const arn_timeline *timeline;
     box_tree tree;
+    start_list starts;
     plateau *plateaus;
-    uint32_t *heap; /* plateaus, the lowest and then earliest on top */
+    heap_entry *heap; /* the lowest and then earliest on top */
     uint32_t *unused;
     uint32_t n_heap, n_unused;
 };
@@ -57,11 +76,12 @@ static uint64_t spread_bits(uint32_t v) {
     return (x | x << 1) & UINT64_C(0x5555555555555555);
 }
 
-static bool fill_slots(arn_skyline *s, arn_region *region) {
+/* `passing`: for what is not kept. */
+static bool fill_slots(arn_skyline *s, arn_region *passing) {
     box_tree *t = &s->tree;
     const uint32_t n = s->groups->n;
-    uint64_t *code = arn_region_allocate(region, n, sizeof *code);
-    uint32_t *order = arn_region_allocate(region, (size_t)n * 2, sizeof *order);
+    uint64_t *code = arn_region_allocate(passing, n, sizeof *code);
+    uint32_t *order = arn_region_allocate(passing, (size_t)n * 2, sizeof *order);
     if (!code || !order) return false;
     for (uint32_t i = 0; i < n; i++) {
         code[i] = spread_bits(s->timeline->first[i]) | spread_bits(s->timeline->end[i]) << 1;
@@ -113,11 +133,34 @@ static bool tree_make(arn_skyline *s, arn_region *region) {
     t->slot = arn_region_allocate(region, s->groups->n, sizeof *t->slot);
     t->box = arn_region_allocate(region, nodes, sizeof *t->box);
     t->best = arn_region_allocate(region, nodes, sizeof *t->best);
-    if (!t->group || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best ||
-        !fill_slots(s, region)) {
+    if (!t->group || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best)
         return false;
+    arn_region passing;
+    arn_region_init(&passing, &region->allocator);
+    const bool filled = fill_slots(s, &passing);
+    arn_region_free(&passing);
+    if (filled) find_boxes(t);
+    return filled;
+}
+
+/* A counting sort by the first section. */
+static bool starts_make(arn_skyline *s, arn_region *region) {
+    start_list *list = &s->starts;
+    const uint32_t n = s->groups->n, sections = s->timeline->n_sections;
+    list->begin = arn_region_allocate(region, (size_t)sections + 2, sizeof *list->begin);
+    list->end = arn_region_allocate(region, n, sizeof *list->end);
+    list->rank = arn_region_allocate(region, n, sizeof *list->rank);
+    list->next = arn_region_allocate(region, (size_t)n + 1, sizeof *list->next);
+    list->slot = arn_region_allocate(region, n, sizeof *list->slot);
+    if (!list->begin || !list->end || !list->rank || !list->next || !list->slot) return false;
+    for (uint32_t k = 0; k < sections + 2; k++) list->begin[k] = 0;
+    for (uint32_t i = 0; i < n; i++) list->begin[s->timeline->first[i] + 2]++;
+    for (uint32_t k = 2; k < sections + 2; k++) list->begin[k] += list->begin[k - 1];
+    for (uint32_t i = 0; i < n; i++) { /* which moves begin[k + 1] to the end of section k */
+        const uint32_t slot = list->begin[s->timeline->first[i] + 1]++;
+        list->slot[i] = slot;
+        list->end[slot] = s->timeline->end[i];
     }
-    find_boxes(t);
     return true;
 }
 
@@ -132,7 +175,8 @@ arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timel
     s->plateaus = arn_region_allocate(region, most, sizeof *s->plateaus);
     s->heap = arn_region_allocate(region, most, sizeof *s->heap);
     s->unused = arn_region_allocate(region, most, sizeof *s->unused);
-    return s->plateaus && s->heap && s->unused && tree_make(s, region) ? s : NULL;
+    if (!s->plateaus || !s->heap || !s->unused) return NULL;
+    return tree_make(s, region) && starts_make(s, region) ? s : NULL;
 }
 
 static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
@@ -186,34 +230,71 @@ static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t
     return than;
 }
 
+/* ---- the same on a narrow plateau ---- */
+
+static void rank_starts(arn_skyline *s, const uint32_t *order, uint32_t n) {
+    start_list *list = &s->starts;
+    const uint32_t n_slots = s->groups->n;
+    for (uint32_t k = 0; k < n_slots; k++) list->rank[k] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < n; i++) list->rank[list->slot[order[i]]] = i;
+    list->next[n_slots] = n_slots;
+    for (uint32_t k = n_slots; k-- > 0;)
+        list->next[k] = list->rank[k] == ARENAUT_NONE ? list->next[k + 1] : k;
+}
+
+/* The first slot from `slot` on whose group is not placed. Halves the way for those who come
+ * after (Tarjan, van Leeuwen 1984). */
+static uint32_t next_left(start_list *list, uint32_t slot) {
+    while (list->next[slot] != slot) {
+        list->next[slot] = list->next[list->next[slot]];
+        slot = list->next[slot];
+    }
+    return slot;
+}
+
+/* As best_within, by a walk over the groups that start there. False if these are not few. */
+static bool best_of_few(arn_skyline *s, uint32_t first, uint32_t end, uint32_t *best) {
+    start_list *list = &s->starts;
+    const uint32_t stop = list->begin[end];
+    uint32_t slot = next_left(list, list->begin[first]), looked = 0;
+    *best = ARENAUT_NONE;
+    for (; slot < stop; slot = next_left(list, slot + 1)) {
+        if (looked++ == FEW_STARTS) return false;
+        if (list->end[slot] <= end && list->rank[slot] < *best) *best = list->rank[slot];
+    }
+    s->tree.looked += looked;
+    return true;
+}
+
 /* ---- the heap of plateaus ---- */
 
-static bool is_lower(const arn_skyline *s, uint32_t a, uint32_t b) {
-    const plateau *x = &s->plateaus[a], *y = &s->plateaus[b];
-    return x->height != y->height ? x->height < y->height : x->first < y->first;
+/* By height, and from left to right. */
+static bool is_lower(heap_entry a, heap_entry b) {
+    return a.height != b.height ? a.height < b.height : a.first < b.first;
 }
 
-static void heap_set(arn_skyline *s, uint32_t at, uint32_t id) {
-    s->heap[at] = id;
-    s->plateaus[id].at = at;
+static void heap_set(arn_skyline *s, uint32_t at, heap_entry entry) {
+    s->heap[at] = entry;
+    s->plateaus[entry.plateau].at = at;
 }
 
-/* Moves the plateau at this place of the heap up or down. */
+/* Moves the plateau at this place of the heap up or down, after its height or start has changed. */
 static void heap_settle(arn_skyline *s, uint32_t at) {
-    const uint32_t id = s->heap[at];
-    while (at > 0 && is_lower(s, id, s->heap[(at - 1) / 2])) {
+    const uint32_t id = s->heap[at].plateau;
+    const heap_entry entry = {s->plateaus[id].height, s->plateaus[id].first, id};
+    while (at > 0 && is_lower(entry, s->heap[(at - 1) / 2])) {
         heap_set(s, at, s->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= s->n_heap) break;
-        if (child + 1 < s->n_heap && is_lower(s, s->heap[child + 1], s->heap[child])) child++;
-        if (!is_lower(s, s->heap[child], id)) break;
+        if (child + 1 < s->n_heap && is_lower(s->heap[child + 1], s->heap[child])) child++;
+        if (!is_lower(s->heap[child], entry)) break;
         heap_set(s, at, s->heap[child]);
         at = child;
     }
-    heap_set(s, at, id);
+    heap_set(s, at, entry);
 }
 
 static uint32_t new_plateau(arn_skyline *s, uint32_t first, uint32_t end, uint64_t height,
@@ -223,15 +304,16 @@ static uint32_t new_plateau(arn_skyline *s, uint32_t first, uint32_t end, uint64
     s->plateaus[id] = p;
     if (left != ARENAUT_NONE) s->plateaus[left].right = id;
     if (right != ARENAUT_NONE) s->plateaus[right].left = id;
-    s->heap[s->n_heap++] = id;
+    s->heap[s->n_heap++].plateau = id;
     heap_settle(s, p.at);
     return id;
 }
 
 static void drop_plateau(arn_skyline *s, uint32_t id) {
-    const uint32_t at = s->plateaus[id].at, last = s->heap[--s->n_heap];
+    const uint32_t at = s->plateaus[id].at;
+    const heap_entry last = s->heap[--s->n_heap];
     s->unused[s->n_unused++] = id;
-    if (last == id) return;
+    if (last.plateau == id) return;
     heap_set(s, at, last);
     heap_settle(s, at);
 }
@@ -270,15 +352,45 @@ static void raise_to_neighbour(arn_skyline *s, uint32_t id) {
     set_height(s, id, height);
 }
 
-/* Raises [first, end), which lies within one plateau. */
+/* The right part of plateau `id` is raised, up to its neighbour `right`. */
+static void raise_right(arn_skyline *s, uint32_t id, uint32_t first, uint64_t height) {
+    plateau *p = &s->plateaus[id];
+    const uint32_t end = p->end, right = p->right;
+    p->end = first;
+    if (right != ARENAUT_NONE && s->plateaus[right].height == height) {
+        s->plateaus[right].first = first;
+        heap_settle(s, s->plateaus[right].at);
+    } else {
+        new_plateau(s, first, end, height, id, right);
+    }
+}
+
+/* The left part. */
+static void raise_left(arn_skyline *s, uint32_t id, uint32_t end, uint64_t height) {
+    plateau *p = &s->plateaus[id];
+    const uint32_t first = p->first, left = p->left;
+    p->first = end;
+    heap_settle(s, p->at);
+    if (left != ARENAUT_NONE && s->plateaus[left].height == height) s->plateaus[left].end = end;
+    else new_plateau(s, first, end, height, left, id);
+}
+
+/* Raises [first, end), which lies within one plateau. What is left of that keeps its place in the
+ * heap as far as can be: it is on top. */
 static void build_on(arn_skyline *s, uint32_t id, uint32_t first, uint32_t end, uint64_t height) {
-    const plateau old = s->plateaus[id];
-    if (old.first < first) new_plateau(s, old.first, first, old.height, old.left, id);
-    if (end < old.end) new_plateau(s, end, old.end, old.height, id, old.right);
-    s->plateaus[id].first = first;
-    s->plateaus[id].end = end;
-    heap_settle(s, s->plateaus[id].at);
-    set_height(s, id, height);
+    plateau *p = &s->plateaus[id];
+    const plateau old = *p;
+    if (old.first == first && end == old.end) {
+        set_height(s, id, height);
+    } else if (old.first == first) {
+        raise_left(s, id, end, height);
+    } else {
+        if (end < old.end) {
+            p->end = end;
+            new_plateau(s, end, old.end, old.height, id, old.right);
+        }
+        raise_right(s, id, first, height);
+    }
 }
 
 static void flatten(arn_skyline *s) {
@@ -292,12 +404,15 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
     uint32_t placed = 0;
     flatten(s);
     rank_groups(&s->tree, order, n);
+    rank_starts(s, order, n);
     *top = 0;
     while (placed < n) {
-        const uint32_t id = s->heap[0];
+        const uint32_t id = s->heap[0].plateau;
         const plateau *p = &s->plateaus[id];
         s->tree.looked = 0;
-        const uint32_t rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
+        uint32_t rank;
+        if (!best_of_few(s, p->first, p->end, &rank))
+            rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
         if (!arn_poll_after(poll, s->tree.looked + PLATEAU_OPERATIONS)) break;
         if (rank == ARENAUT_NONE) {
             raise_to_neighbour(s, id);
@@ -310,6 +425,7 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
         if (end > limit) break;
         *top = arn_max_u64(*top, end);
         remove_group(&s->tree, i);
+        s->starts.next[s->starts.slot[i]] = s->starts.slot[i] + 1;
         build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
         placed++;
     }
