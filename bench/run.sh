@@ -13,6 +13,7 @@ python=${PYTHON:-build/venv/bin/python}
 out=${BENCH_OUT:-build/bench}
 results=build/bench/results.jsonl
 [ -z "${BENCH_QUICK:-}" ] || set -- --smoke "$@"
+case " $* " in *" --smoke "*) scale=10000 ;; esac
 mkdir -p "$out"
 
 # One by one: a peer that cannot be had must not keep the others away.
@@ -24,11 +25,17 @@ done
 "$python" bench/compare.py --out "$results" "$@"
 "$python" bench/render.py "$results" --markdown "$out/benchmarks.md" --svg "$out/benchmarks.svg"
 {
+    echo "## From ten thousand to ten million buffers"
+    echo
+    echo "The whole command: reading, planning, checking (\`bench/scale.py\`)."
+    echo
+    "$python" bench/scale.py --most "${scale:-10000000}"
+    echo
     echo "## ExecuTorch's own planner"
     echo
     "$python" bench/executorch_compare.py || echo "Not run: see above."
-} >"$out/executorch.part"
-cat "$out/executorch.part" >>"$out/benchmarks.md"
-rm "$out/executorch.part"
+} >"$out/others.part"
+cat "$out/others.part" >>"$out/benchmarks.md"
+rm "$out/others.part"
 cat "$out/benchmarks.md"
 echo "results: $results, $out/benchmarks.md, $out/benchmarks.svg" >&2

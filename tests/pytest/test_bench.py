@@ -119,3 +119,11 @@ def test_the_tables_of_models_are_made():
     assert plain["head today"] == split["today"] and plain["overlap"] == split["overlap"]
     assert split["outputs"] == "the same" and float(split["time"]) > 0
     assert int(split["both"].replace(",", "")) < int(split["overlap"].replace(",", ""))
+
+
+def test_the_table_of_scale_is_made(tmp_path):
+    done = subprocess.run([sys.executable, BENCH / "scale.py", "--most", "10000", "--folder", tmp_path],
+                          env=os.environ | {"ARENAUT": str(COMMAND)}, capture_output=True, text=True, check=True)
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
+    assert rows and all(float(row[-1]) >= 1 for row in rows)
+    assert {row[1].strip() for row in rows} == {"10,000"}
