@@ -1,6 +1,7 @@
 #!/bin/sh
 # Cost of a new plan in a live iteration, as the table of docs/runtime.md. `make` comes first.
 #   bench/replan.sh [ROUNDS]
+#   bench/replan.sh one KIND VALUES COLUMN ROUNDS
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/build/bench-runtime

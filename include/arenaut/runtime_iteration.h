@@ -118,6 +118,7 @@ typedef struct arenaut_placing {
     size_t align;
     size_t *offset;
     size_t *arena;
+    const size_t *previous; /* offsets in the plan in force; NULL: there is none */
 } arenaut_placing;
 
 typedef arenaut_status (*arenaut_place_fn)(void *context, const arenaut_placing *placing);

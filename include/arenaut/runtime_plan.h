@@ -14,18 +14,17 @@
 extern "C" {
 #endif
 
-/* Search steps of a plan that is made while an executor waits (`options` NULL). */
-#define ARENAUT_LIVE_EFFORT 10000
-
 /* Places the storages of an iteration with any planner, and has the checker look at the answer:
  * `place` of an iteration's config, with this as `place_context`. Zero-initialised it takes the C
- * library's memory, and plans for a live loop, in which `allocate` is blocked meanwhile: with
- * `local-search` and ARENAUT_LIVE_EFFORT, one pass of the skyline, and the gain of so few steps
- * beyond it. That costs between 1.3 and 3 times as much as storage groups through the same call:
- * half a millisecond for 500 values, a tenth of a second for 50,000; its arenas are 0 to 8 % above
- * the bound where those of groups are 7 to 20 % (bench/replan.sh, docs/runtime.md). With time
- * before the first run, or one plan for many runs, point `options` to zeroed ones: `auto` with its
- * default effort, which may search for seconds. The message of a failure is in `error`. */
+ * library's memory, and plans for a live loop, in which `allocate` is blocked meanwhile, with
+ * `mended-skyline`: the plan in force with the new sizes, if that is near the bound, else one pass
+ * of the skyline, and a limited amount of work at the places where that is too high. `allocate`
+ * then takes at most twice the instructions that it takes with storage groups through the same call
+ * (tests/pytest/test_replan.py; bench/replan.sh has the times). Arenas are mostly within 2 % of the
+ * bound, those of groups 10 to 45 % above it. With time before the first run, or one plan for many
+ * runs, point `options` to zeroed ones: `auto` with its default effort, which may search for
+ * seconds; planners that are asked for plan as if for the first time. The message of a failure is
+ * in `error`. */
 typedef struct arenaut_iteration_planner {
     const arenaut_plan_options *options; /* NULL: those for a live loop */
     const arenaut_allocator *allocator;  /* NULL: the C library */

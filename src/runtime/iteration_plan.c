@@ -84,7 +84,8 @@ static arenaut_status ask_planner(arenaut_iteration *it, size_t *total, arenaut_
                                      .over = it->over,
                                      .align = it->options.align,
                                      .offset = it->next_offset,
-                                     .arena = total};
+                                     .arena = total,
+                                     .previous = it->has_plan ? it->offset : NULL};
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
     it->busy = true;
     arenaut_status status = it->place(it->place_context, &placing);

@@ -505,7 +505,11 @@ TEST(placing_for_an_iteration_survives_running_out_of_memory) {
     const uint32_t first[] = {0, 1, 2}, last[] = {1, 2, UINT32_MAX},
                    over[] = {ARENAUT_NO_VALUE, 0, 1};
     size_t offset[3], arena;
-    arenaut_placing placing = {3, size, first, last, over, 64, offset, &arena};
-    survives_every_allocation_failure(place_once, &placing);
-    assert_int_equal(arena, 128);
+    const size_t before[] = {64, 0, 0};
+    for (int again = 0; again < 2; again++) {
+        arenaut_placing placing = {
+            3, size, first, last, over, 64, offset, &arena, again ? before : NULL};
+        survives_every_allocation_failure(place_once, &placing);
+        assert_int_equal(arena, 128);
+    }
 }

@@ -60,10 +60,16 @@ static bool need_placing(arn_workspace *space) {
     return space->placing != NULL;
 }
 
+bool arn_workspace_need_offsets(arn_workspace *space) {
+    if (!space->offset)
+        space->offset = arn_region_allocate(&space->region, space->groups.n, sizeof *space->offset);
+    space->by_skyline = space->offset != NULL;
+    return space->by_skyline;
+}
+
 static bool need_skyline(arn_workspace *space) {
     if (!space->skyline) {
-        space->offset = arn_region_allocate(&space->region, space->groups.n, sizeof *space->offset);
-        if (!space->offset) return false;
+        if (!arn_workspace_need_offsets(space)) return false;
         space->skyline = arn_skyline_new(&space->groups, &space->timeline, &space->region);
     }
     return space->skyline != NULL;
@@ -113,6 +119,10 @@ static bool skyline_suits(const arn_workspace *space, bool share, bool exactly) 
         if (exactly && !is_plain) return false;
     }
     return true;
+}
+
+bool arn_workspace_is_plain(const arn_workspace *space) {
+    return space->groups.problem->n_pools == 1 && skyline_suits(space, false, true);
 }
 
 uint64_t arn_effort_per_placement(uint64_t n_groups) {

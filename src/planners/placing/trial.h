@@ -31,6 +31,13 @@ void arn_workspace_close(arn_workspace *space);
 arenaut_status arn_workspace_fork(arn_workspace *fork, const arn_workspace *whole,
                                   const arenaut_allocator *allocator, arenaut_error *err);
 
+/* Whether each group is one piece, free to go anywhere in the only pool, so that offsets in
+ * `offset` that keep apart what is alive together are a plan. */
+bool arn_workspace_is_plain(const arn_workspace *space);
+
+/* Makes `offset`, and the places there those of the last trial. False if there is no memory. */
+bool arn_workspace_need_offsets(arn_workspace *space);
+
 arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules,
                                     arn_cost limit, arn_cost *cost);
 

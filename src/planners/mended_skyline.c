@@ -1,0 +1,140 @@
+/* mended-skyline: for a live loop, which is blocked meanwhile. A pass of the skyline, and the few
+ * places at which it is more than a hundredth above the bound mended (search/mend.c). Where buffers
+ * have lain before (hints), that plan is settled and mended first, which is enough if few sizes
+ * have changed.
+ *
+ * O(n log n), and so much work for mending that all takes at most twice as long as storage groups
+ * take through the same call. Problems that are not plain have the skyline alone. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+#include "planners/placing/settle.h"
+#include "planners/placing/trial.h"
+#include "planners/run/planner_rows.h"
+#include "planners/search/mend.h"
+
+/* See mend.h; that much is a unit of effort. */
+enum { WORK_PER_BUFFER = 150, WORK_PER_EFFORT = 128 };
+
+typedef struct attempt {
+    arn_workspace space;
+    arn_meter *meter;
+    uint64_t goal; /* at or below this no time is spent on less */
+    uint64_t work; /* left for mending */
+} attempt;
+
+static uint64_t goal_of(const arn_meter *meter) {
+    const arenaut_planning *planning = meter->planning;
+    const uint64_t bound = planning->plan->total_bound;
+    const uint64_t near = bound + bound / 100;
+    return arn_min_u64(near, planning->problem->pool[0].capacity);
+}
+
+static arn_cost cost_of(const attempt *a) {
+    const arn_groups *groups = &a->space.groups;
+    uint64_t top = 0;
+    for (uint32_t i = 0; i < groups->n; i++)
+        top = arn_max_u64(top, a->space.offset[i] + groups->group[i].extent);
+    return (arn_cost){0, arn_aligned(top, groups->problem->pool[0].align)};
+}
+
+static void keep_if_better(attempt *a) {
+    const arn_cost cost = cost_of(a);
+    if (cost.total > a->space.groups.problem->pool[0].capacity) return;
+    if (arn_meter_improves(a->meter, cost)) arn_keep(&a->space, a->meter, cost);
+}
+
+static bool is_within(const attempt *a, uint64_t most) {
+    return arn_meter_has_plan(a->meter) && a->meter->best.total <= most;
+}
+
+/* The plan that is in the workspace, by a part of the work that is left. */
+static arenaut_status mend(attempt *a, uint64_t most) {
+    uint64_t work = 0;
+    keep_if_better(a);
+    if (is_within(a, a->goal) || most == 0 || !arn_meter_goes_on(a->meter)) return ARENAUT_OK;
+    if (!arn_mend(&a->space.groups, &a->space.timeline, a->goal, most, a->space.offset,
+                  arn_meter_poll(a->meter), &work, &a->space.region))
+        return arn_no_memory(a->meter->planning->err);
+    a->work -= arn_min_u64(work, a->work);
+    arn_meter_spend(a->meter, work / WORK_PER_EFFORT);
+    keep_if_better(a);
+    return ARENAUT_OK;
+}
+
+/* Groups by where they lay before; those that are new lie on top. */
+static bool order_by_hints(attempt *a) {
+    arn_workspace *space = &a->space;
+    const uint32_t n = space->groups.n;
+    for (uint32_t i = 0; i < n; i++) {
+        space->order[i] = i;
+        space->orders.key[i] = space->groups.group[i].hint;
+    }
+    arn_sort_by_key(space->order, n, space->orders.key, space->orders.scratch);
+    return n && space->groups.group[space->order[0]].hint != ARENAUT_UNPLACED;
+}
+
+/* The earlier plan with the new sizes, as long as it is not far from the goal. */
+static arenaut_status settle(attempt *a) {
+    arn_workspace *space = &a->space;
+    const uint64_t limit = a->goal + a->goal / 16;
+    uint64_t top;
+    if (!order_by_hints(a)) return ARENAUT_OK;
+    if (!arn_settle(&space->groups, &space->timeline, space->order, limit, space->offset, &top,
+                    &space->region))
+        return arn_no_memory(a->meter->planning->err);
+    arn_meter_spend(a->meter, space->groups.n);
+    return top > limit ? ARENAUT_OK : mend(a, a->work / 2);
+}
+
+static arenaut_status fill(attempt *a, const arenaut_planner *self) {
+    const arn_pass *pass = self->data;
+    arn_cost cost;
+    arn_orders_sort(&a->space.orders, pass->letters, a->space.order);
+    const arenaut_status st =
+        arn_place_by_skyline(&a->space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);
+    return st == ARENAUT_OK && arn_is_plan(cost) ? mend(a, a->work) : st;
+}
+
+/* Over groups of one kind; `how` as for arn_groups_make. *is_plain: whether that could be done. */
+static arenaut_status attempt_make(attempt *a, const arenaut_planner *self, unsigned how,
+                                   bool *is_plain) {
+    arenaut_status st = arn_workspace_open(&a->space, a->meter->planning, how);
+    if (st != ARENAUT_OK) return st;
+    *is_plain = arn_workspace_is_plain(&a->space);
+    if (*is_plain) {
+        st = arn_workspace_need_offsets(&a->space) ? settle(a)
+                                                   : arn_no_memory(a->meter->planning->err);
+        /* A plan that has been mended before mostly stays as good as it was. */
+        const bool goes_on =
+            !is_within(a, a->goal + a->goal / 64) && arn_meter_wants_plan(a->meter);
+        if (st == ARENAUT_OK && goes_on) st = fill(a, self);
+    }
+    arn_workspace_close(&a->space);
+    return st;
+}
+
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    const uint64_t n = planning->problem->n_buffers;
+    attempt a = {.meter = meter, .goal = goal_of(meter), .work = n * WORK_PER_BUFFER};
+    bool is_plain = false;
+    arenaut_status st = ARENAUT_OK;
+    /* A result in its operand's place, then in a place of its own. */
+    if (planning->problem->n_pools == 1) {
+        if (planning->problem->same_base)
+            st = attempt_make(&a, self, ARN_COLLAPSE | ARN_HULL, &is_plain);
+        if (st == ARENAUT_OK && !is_within(&a, a.goal)) st = attempt_make(&a, self, 0, &is_plain);
+    }
+    if (st != ARENAUT_OK || arn_meter_has_plan(meter)) return st;
+    return arn_pass_make(self, planning, meter);
+}
+
+const arenaut_planner arn_planner_mended_skyline = {
+    .name = "mended-skyline",
+    .summary = "skyline, then the few places that are too high anew, in little time",
+    .handles = ARENAUT_FEATURE_ALL,
+    .run = arn_row_run,
+    .data = &(const arn_pass){"TWA", 0, true, {.fit = ARN_FIRST_FIT}},
+    .attempt = &(const arn_attempt){.turn = 9, .make = make},
+};

@@ -1,0 +1,48 @@
+"""The cost of a plan that a live loop waits for, in instructions, beside that of storage groups."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+KINDS = {"chain": 0, "short lives": 1, "long lives": 2}
+LIBRARY = ROOT / "build" / "libarenaut.a"
+
+
+@pytest.fixture(scope="module")
+def replan(tmp_path_factory):
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed: instructions are not counted")
+    if not LIBRARY.exists() or b"__asan_init" in LIBRARY.read_bytes():
+        pytest.skip("there is no library without sanitizers in build: `make` makes it")
+    made = tmp_path_factory.mktemp("replan") / "replan"
+    sources = [path for folder in ("", "bridge", "hosted")
+               for path in sorted((ROOT / "src" / "runtime" / folder).glob("*.c"))]
+    subprocess.run(["cc", "-std=c11", "-O2", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", ROOT / "bench/replan.c",
+                    *sources, LIBRARY, "-lm", "-lpthread", "-ldl", "-o", made], check=True)
+    return made
+
+
+def instructions(replan, kind, values, column, rounds):
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                           "--toggle-collect=arenaut_iteration_plan", replan, "one", str(KINDS[kind]), str(values),
+                           column, str(rounds)], capture_output=True, text=True, check=True)
+    [counted] = re.findall(r"Collected : (\d+)", done.stderr)
+    return int(counted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("values", [50, 500, 5000])
+def test_a_live_plan_takes_at_most_twice_the_instructions_of_groups(replan, kind, values):
+    """Two plans, the second when the first has turned out to be of no use."""
+    groups = instructions(replan, kind, values, "storage-groups", 2)
+    assert instructions(replan, kind, values, "default", 2) <= 2 * groups
+
+
+@pytest.mark.parametrize("kind", ["chain", "short lives"])
+def test_a_plan_with_few_new_sizes_takes_less(replan, kind):
+    """The first plan is made from scratch in both."""
+    fresh = instructions(replan, kind, 5000, "default", 3)
+    assert instructions(replan, kind, 5000, "default, 1 % grown", 2) < fresh

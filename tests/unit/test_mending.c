@@ -1,0 +1,165 @@
+/* Plans for a live loop: settled, and mended where they are too high. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include "planners/placing/settle.h"
+#include "planners/search/mend.h"
+#include "support/plans.h"
+#include "support/problems.h"
+
+/* Lives of up to 16 steps, at random or one behind the other: many of their plans are too high at a
+ * few steps only. */
+static arenaut_problem *short_lives(rng *r, uint32_t n, uint64_t align) {
+    arenaut_problem *problem = new_problem();
+    const bool is_chain = rng_once_in(r, 2);
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t first = is_chain ? i : rng_below(r, n / 4 + 4);
+        ADD_BUFFER(problem, .size = 700 + rng_below(r, 300), .align = align,
+                   LIFE(first, first + 1 + rng_below(r, 16)));
+    }
+    finish(problem);
+    return problem;
+}
+
+TEST(mending_never_makes_the_skyline_worse) {
+    rng r = {3};
+    uint32_t better = 0;
+    for (uint32_t round = 0; round < 120; round++) {
+        const uint64_t align = round % 3 ? 1 : 64;
+        arenaut_problem *problem = short_lives(&r, 2 + rng_below(&r, 600), align);
+        arenaut_plan *skyline = plan_by(problem, "skyline");
+        arenaut_plan *mended = plan_by(problem, "mended-skyline");
+        assert_true(mended->total <= skyline->total && mended->total >= mended->total_bound);
+        better += mended->total < skyline->total;
+        arenaut_plan_free(skyline);
+        arenaut_plan_free(mended);
+        arenaut_problem_free(problem);
+    }
+    assert_true(better >= 5); /* it has teeth */
+}
+
+typedef struct setting {
+    arenaut_problem *problem;
+    arn_groups groups;
+    arn_timeline timeline;
+    uint64_t *offset;
+    uint32_t *order;
+} setting;
+
+static setting set_up(rng *r, uint32_t n) {
+    setting s = {.problem = short_lives(r, n, r->state % 2 ? 1 : 8)};
+    assert_int_equal(arn_groups_make(s.problem, 0, NULL, &s.groups, NULL), ARENAUT_OK);
+    assert_true(arn_timeline_make(&s.groups, &s.groups.region, &s.timeline));
+    s.offset = calloc(s.groups.n + 1, sizeof *s.offset);
+    s.order = calloc(s.groups.n + 1, sizeof *s.order);
+    for (uint32_t i = 0; i < s.groups.n; i++) s.order[i] = i;
+    for (uint32_t i = s.groups.n; i > 1; i--) {
+        const uint32_t k = rng_below(r, i), moved = s.order[i - 1];
+        s.order[i - 1] = s.order[k];
+        s.order[k] = moved;
+    }
+    return s;
+}
+
+static void tear_down(setting *s) {
+    free(s->offset);
+    free(s->order);
+    arn_groups_free(&s->groups);
+    arenaut_problem_free(s->problem);
+}
+
+static bool alive_together(const setting *s, uint32_t a, uint32_t b) {
+    return s->timeline.first[a] < s->timeline.end[b] && s->timeline.first[b] < s->timeline.end[a];
+}
+
+static uint64_t end_of(const setting *s, uint32_t i) {
+    return s->offset[i] + s->groups.group[i].extent;
+}
+
+static void assert_apart(const setting *s) {
+    for (uint32_t a = 0; a < s->groups.n; a++) {
+        assert_int_equal(s->offset[a] % s->groups.group[a].align, 0);
+        for (uint32_t b = 0; b < a; b++) {
+            if (!alive_together(s, a, b)) continue;
+            assert_true(end_of(s, a) <= s->offset[b] || end_of(s, b) <= s->offset[a]);
+        }
+    }
+}
+
+TEST(groups_settle_on_the_highest_of_those_before_them) {
+    rng r = {4};
+    for (uint32_t round = 0; round < 60; round++) {
+        setting s = set_up(&r, 1 + rng_below(&r, 200));
+        uint64_t top = 0, highest = 0;
+        assert_true(arn_settle(&s.groups, &s.timeline, s.order, UINT64_MAX, s.offset, &top,
+                               &s.groups.region));
+        for (uint32_t k = 0; k < s.groups.n; k++) {
+            const uint32_t i = s.order[k];
+            const uint64_t align = s.groups.group[i].align;
+            uint64_t lowest = 0;
+            for (uint32_t before = 0; before < k; before++) {
+                const uint32_t other = s.order[before];
+                if (alive_together(&s, i, other) && end_of(&s, other) > lowest)
+                    lowest = end_of(&s, other);
+            }
+            assert_int_equal(s.offset[i], (lowest + align - 1) / align * align);
+            if (end_of(&s, i) > highest) highest = end_of(&s, i);
+        }
+        assert_int_equal(top, highest);
+        tear_down(&s);
+    }
+}
+
+/* Offsets are those of a plan whenever the work ends. */
+TEST(mending_leaves_a_plan_whenever_it_is_stopped) {
+    rng r = {5};
+    for (uint32_t round = 0; round < 60; round++) {
+        setting s = set_up(&r, 2 + rng_below(&r, 300));
+        uint64_t top, bound = 0, work = 0;
+        assert_true(arn_settle(&s.groups, &s.timeline, s.order, UINT64_MAX, s.offset, &top,
+                               &s.groups.region));
+        for (uint32_t k = 0; k < s.timeline.n_sections; k++)
+            if (s.timeline.load[k] > bound) bound = s.timeline.load[k];
+        const uint64_t most = rng_below(&r, 200000);
+        assert_true(
+            arn_mend(&s.groups, &s.timeline, bound, most, s.offset, NULL, &work, &s.groups.region));
+        assert_true(work < most + 100000);
+        assert_apart(&s);
+        tear_down(&s);
+    }
+}
+
+static arenaut_problem *with_hints(const arenaut_problem *before, const arenaut_plan *plan,
+                                   uint32_t grown) {
+    arenaut_problem *problem = new_problem();
+    for (uint32_t b = 0; b < before->n_buffers; b++) {
+        const uint64_t size = before->size[b];
+        ADD_BUFFER(problem, .size = size + (b % 100 < grown ? size / 20 : 0),
+                   .lifetimes = arenaut_problem_lifetimes(before, b), .n_lifetimes = 1,
+                   .hint = arenaut_at(plan->offset[b]));
+    }
+    finish(problem);
+    return problem;
+}
+
+/* One step a buffer, where the skyline takes three and more. */
+TEST(a_plan_with_few_new_sizes_keeps_the_order_of_the_last) {
+    rng r = {6};
+    for (uint32_t round = 0; round < 10; round++) {
+        arenaut_problem *problem = short_lives(&r, 2000, 1);
+        arenaut_plan *first = plan_by(problem, "mended-skyline");
+        for (uint32_t grown = 0; grown <= 1; grown++) {
+            arenaut_problem *next = with_hints(problem, first, grown);
+            arenaut_plan *plan = plan_by(next, "mended-skyline");
+            if (!grown) assert_true(plan->total <= first->total);
+            if (first->total <= first->total_bound + first->total_bound / 100 && !grown)
+                assert_true(plan->effort <= 2000);
+            assert_true(plan->total <= plan->total_bound + plan->total_bound / 25);
+            arenaut_plan_free(plan);
+            arenaut_problem_free(next);
+        }
+        arenaut_plan_free(first);
+        arenaut_problem_free(problem);
+    }
+}
