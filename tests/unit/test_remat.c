@@ -88,6 +88,36 @@ TEST(what_fits_as_it_is_stays_as_it_is) {
     arenaut_rematerialization_free(r);
 }
 
+/* Op 1 copies what op 0 made, for the last op alone; op 2 reads the original. While ops 2 and 3 run,
+ * the copy is not live if op 1 runs behind them, at no cost, as op 0's result is kept as well. */
+TEST(an_op_that_is_read_late_runs_late) {
+    static const uint64_t costs[] = {10, 10, 10, 10, 10}, sizes[] = {8, 8, 8, 2, 2};
+    static const uint32_t makers[] = {0, 1, 2, 3, 4};
+    static const uint8_t outlives[] = {[4] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 0}, {3, 2}, {4, 3}, {4, 1}, {4, 0}};
+    static const arenaut_order_dependence follows[] = {{3, 1}};
+    arenaut_remat_problem p = {.n_ops = 5,
+                               .n_storages = 5,
+                               .n_reads = COUNT_OF(uses),
+                               .cost = costs,
+                               .size = sizes,
+                               .maker = makers,
+                               .held = outlives,
+                               .reads = uses};
+    arenaut_rematerialization *r = find(&p, 20);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 0);
+    assert_int_equal(r->n_runs, 5);
+    assert_int_equal(r->before, 26);
+    arenaut_rematerialization_free(r);
+    p.dependences = follows; /* op 3 has to run behind it */
+    p.n_dependences = COUNT_OF(follows);
+    r = find(&p, 20);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 10);
+    arenaut_rematerialization_free(r);
+}
+
 TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization *r = find(&chain, 15);
     assert_false(r->fits);

@@ -7,15 +7,16 @@
 #include "core/fail.h"
 #include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_bound.h"
+#include "rewrite/rematerialize/remat_measure.h"
 #include "rewrite/rematerialize/remat_search.h"
 #include "rewrite/rematerialize/remat_segments.h"
 
-#define DEFAULT_EFFORT UINT64_C(30000000)
+#define DEFAULT_EFFORT UINT64_C(12000000)
 
 enum {
     TRIES_OF_BOUND = 400,
     TRIES_OF_RUNG = 60,
-    MOST_IN_VAIN = 2000,
+    MOST_IN_VAIN = 1000,
 };
 
 uint64_t arn_remat_default_effort(void) { return DEFAULT_EFFORT; }
@@ -35,6 +36,7 @@ typedef struct finder {
     uint8_t *base; /* states where each runs once */
     uint8_t *best; /* states of the best sequence by now */
     uint8_t *states;
+    uint8_t *kept; /* likewise, while another start is tried */
     uint8_t *known; /* states of a sequence that may be within the next budget; those of `base` */
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
@@ -51,8 +53,9 @@ static arenaut_status make(finder *f, arenaut_error *err) {
     f->base = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->base);
     f->best = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->best);
     f->states = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->states);
+    f->kept = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->kept);
     f->known = arn_region_allocate(&f->region, f->graph.n_gaps, sizeof *f->known);
-    if (!f->load || !f->base || !f->best || !f->states || !f->known ||
+    if (!f->load || !f->base || !f->best || !f->states || !f->kept || !f->known ||
         !arn_remat_sequence_make(&f->graph, &f->region, f->budget, &f->sequence) ||
         !arn_remat_search_make(&f->sequence, &f->region, f->budget, f->effort, &f->search) ||
         !arn_remat_cut_make(&f->graph, &f->region.allocator, &f->region, f->budget, &f->cut) ||
@@ -91,23 +94,39 @@ static void keep_tails(finder *f) {
     arn_remat_sequence *q = &f->sequence;
     for (uint32_t i = 0; i < MOST_TAILS && q->n_bad > 0; i++) {
         if (q->blocked == ARENAUT_NONE || q->state[q->blocked] != ARN_REMAT_LATE) return;
-        q->state[q->blocked] = ARN_REMAT_KEEP;
-        arn_remat_follow(q, 0, f->problem->n_ops - 1);
+        arn_remat_set(q, q->blocked, ARN_REMAT_KEEP);
     }
 }
 
-/* Drops the storages that the minimum cut at the bound's op does not keep live. */
-static void start_from_cut(finder *f, uint32_t op, uint64_t byte_price, uint64_t time_price) {
+/* The minimum cut at the bound's op that is within the budget there, if need be at a higher price. */
+static bool cut_within(finder *f, uint64_t budget) {
+    enum { MOST_RISES = 40 };
+    uint64_t price = f->bounds.byte_price;
+    for (uint32_t i = 0; i < MOST_RISES && price < f->bounds.most_byte_price; i++) {
+        arn_remat_cut_find(&f->cut, price, f->bounds.time_price);
+        if (f->cut.own + f->cut.cut_bytes <= budget) return true;
+        price += price / 16 + 1;
+    }
+    return false;
+}
+
+/* Drops the storages that the cut does not keep live. Operands of repetitions are dropped behind
+ * their last use, and then stay where they were made again, or not (`tails`). */
+static void start_from_cut(finder *f, arn_remat_state tails) {
     arn_remat_sequence *q = &f->sequence;
-    if (op == ARENAUT_NONE) return;
-    arn_remat_cut_at(&f->cut, op);
-    arn_remat_cut_find(&f->cut, byte_price, time_price);
+    const uint32_t op = f->cut.op;
+    arn_remat_restore(&f->search, f->base);
     for (uint32_t gap = 0; gap < f->graph.n_gaps; gap++) {
         const arn_remat_gap *of = &f->graph.gaps[gap];
-        if (of->tail || of->from >= op || of->to <= op) continue;
-        if (arn_remat_cut_drops(&f->cut, of->storage)) q->state[gap] = ARN_REMAT_RETAIN;
+        if (of->from >= op || of->to <= op || f->graph.solid[of->storage]) continue;
+        if (of->tail) {
+            arn_remat_change(q, gap, tails);
+        } else if (arn_remat_cut_drops(&f->cut, of->storage) &&
+                   arn_remat_may_repeat(f->problem, f->problem->maker[of->storage], of->to)) {
+            arn_remat_change(q, gap, ARN_REMAT_RETAIN);
+        }
     }
-    arn_remat_follow(q, 0, f->problem->n_ops - 1);
+    arn_remat_follow(q);
     keep_tails(f);
     if (q->n_bad > 0) arn_remat_restore(&f->search, f->base);
 }
@@ -115,6 +134,15 @@ static void start_from_cut(finder *f, uint32_t op, uint64_t byte_price, uint64_t
 static void try_start(finder *f) {
     if (arn_remat_repair(&f->search, 0)) arn_remat_give_back(&f->search);
     take(f);
+}
+
+/* The cut of the floor, where repetitions cost nothing. */
+static void start_from_floor(finder *f) {
+    if (f->floor_op == ARENAUT_NONE) return;
+    arn_remat_cut_at(&f->cut, f->floor_op);
+    arn_remat_cut_find(&f->cut, 1, 0);
+    start_from_cut(f, ARN_REMAT_LATE);
+    try_start(f);
 }
 
 /* Segments that share the budget with all checkpoints before them, by estimates of several sizes.
@@ -140,7 +168,7 @@ static void start_from_segments(finder *f, uint64_t budget) {
 
 /* Whether a sequence was found that is close to the bound. */
 static bool is_close(const finder *f) {
-    return f->found && f->added <= f->bounds.value + f->graph.base / 50;
+    return f->found && f->added <= f->bounds.value + f->graph.base / 400;
 }
 
 static void begin_within(finder *f, uint64_t budget) {
@@ -163,8 +191,7 @@ static uint64_t least_peak(finder *f, uint64_t floor, uint64_t before) {
         arn_remat_restore(&f->search, f->known);
         if (!f->found) try_start(f);
         arn_remat_restore(&f->search, f->base);
-        if (!f->found) start_from_cut(f, f->floor_op, 1, 0);
-        if (!f->found) try_start(f);
+        if (!f->found) start_from_floor(f);
         if (!f->found) start_from_segments(f, middle);
         if (!f->found) {
             low = middle + 1;
@@ -176,16 +203,48 @@ static uint64_t least_peak(finder *f, uint64_t floor, uint64_t before) {
     return high;
 }
 
-/* Windows, with the same part of the effort and the same chances in every search. */
+/* Windows from the best by now, with the same part of the effort and the same chances each time. */
 static void improve(finder *f) {
-    enum { SEARCHES = 5 };
+    enum { SEARCHES = 10 };
     const uint64_t whole = f->search.limit;
+    if (!f->found) return;
     f->search.random = 1;
     f->search.limit = arn_min_u64(whole, f->sequence.effort + f->effort / SEARCHES);
     arn_remat_restore(&f->search, f->best);
     arn_remat_improve(&f->search, MOST_IN_VAIN);
+    arn_remat_give_back(&f->search);
     f->search.limit = whole;
     take(f);
+}
+
+/* Windows from the better one of the last starts, which need not be the best of all. */
+static void improve_from_cut(finder *f) {
+    const bool found = f->found;
+    const uint64_t added = f->added;
+    const int64_t peak = f->peak;
+    memcpy(f->kept, f->best, f->graph.n_gaps * sizeof *f->kept);
+    f->found = false;
+    start_from_cut(f, ARN_REMAT_LATE);
+    try_start(f);
+    start_from_cut(f, ARN_REMAT_RETAIN);
+    try_start(f);
+    improve(f);
+    if (!found || (f->found && f->added <= added)) return;
+    memcpy(f->best, f->kept, f->graph.n_gaps * sizeof *f->best);
+    f->found = found;
+    f->added = added;
+    f->peak = peak;
+}
+
+/* With the cut of the bound, which may take more or less than the budget, and with the next one that
+ * is within it. */
+static void search_from_cuts(finder *f, uint64_t budget) {
+    if (f->bounds.op == ARENAUT_NONE) return;
+    arn_remat_cut_at(&f->cut, f->bounds.op);
+    arn_remat_cut_find(&f->cut, f->bounds.byte_price, f->bounds.time_price);
+    const bool fits = f->cut.own + f->cut.cut_bytes <= budget;
+    improve_from_cut(f);
+    if (!fits && cut_within(f, budget)) improve_from_cut(f);
 }
 
 /* From all starts, then windows. The bound is that of the budget. */
@@ -193,95 +252,15 @@ static void search_within(finder *f, uint64_t budget) {
     begin_within(f, budget);
     take(f);
     if (f->found) return;
-    try_start(f);
+    search_from_cuts(f, budget);
+    if (is_close(f)) return;
     arn_remat_restore(&f->search, f->base);
-    start_from_cut(f, f->bounds.op, f->bounds.byte_price, f->bounds.time_price);
     try_start(f);
-    if (!is_close(f)) start_from_segments(f, budget);
-    if (f->found) improve(f);
+    start_from_segments(f, budget);
+    improve(f);
 }
 
 /* ---- the answer ---- */
-
-/* Marks, per run and argument, the last reads of instances, from the back. */
-static bool *mark_last_reads(finder *f, const uint32_t *runs, uint32_t n, size_t *n_marks) {
-    const arn_remat_graph *g = &f->graph;
-    bool *read = arn_region_allocate(&f->region, f->problem->n_storages, sizeof *read);
-    *n_marks = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        *n_marks += g->reads.begin[runs[i] + 1] - g->reads.begin[runs[i]];
-        *n_marks += g->makes.begin[runs[i] + 1] - g->makes.begin[runs[i]];
-    }
-    bool *marks = arn_region_allocate(&f->region, *n_marks, sizeof *marks);
-    if (!read || !marks) return NULL;
-    memset(read, 0, f->problem->n_storages * sizeof *read);
-    size_t at = *n_marks;
-    for (uint32_t i = n; i-- > 0;) {
-        for (uint32_t k = g->makes.begin[runs[i] + 1]; k-- > g->makes.begin[runs[i]];) {
-            marks[--at] = !read[g->makes.ids[k]];
-            read[g->makes.ids[k]] = false;
-        }
-        for (uint32_t k = g->reads.begin[runs[i] + 1]; k-- > g->reads.begin[runs[i]];) {
-            marks[--at] = !read[g->reads.ids[k]];
-            read[g->reads.ids[k]] = true;
-        }
-    }
-    return marks;
-}
-
-static uint64_t right_over(const arn_remat_graph *g, uint32_t op, uint32_t s) {
-    uint64_t most = 0;
-    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
-        const arenaut_order_right *r = &g->problem->rights[g->rights.ids[i]];
-        if (r->over == s) most = arn_max_u64(most, r->bytes);
-    }
-    return most;
-}
-
-/* The exact peak of live bytes: the search counts a copy beside its original as the same instance.
- */
-static bool measure(finder *f, const uint32_t *runs, uint32_t n, uint64_t *peak) {
-    const arenaut_remat_problem *p = f->problem;
-    const arn_remat_graph *g = &f->graph;
-    size_t n_marks, at = 0;
-    const bool *last = mark_last_reads(f, runs, n, &n_marks);
-    bool *begun = arn_region_allocate(&f->region, p->n_storages, sizeof *begun);
-    uint32_t *held = arn_region_allocate(&f->region, p->n_storages, sizeof *held);
-    if (!last || !begun || !held) return false;
-    uint64_t now = 0;
-    for (uint32_t s = 0; s < p->n_storages; s++) {
-        const bool read = g->readers.begin[s] < g->readers.begin[s + 1];
-        const bool after = arn_remat_held(p, s, ARENAUT_LIVE_OUT);
-        begun[s] = arn_remat_held(p, s, ARENAUT_LIVE_IN) && (read || after);
-        held[s] = after; /* instances that outlast their last reads */
-        if (begun[s]) now += p->size[s];
-    }
-    *peak = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t op = runs[i], n_reads = g->reads.begin[op + 1] - g->reads.begin[op];
-        const uint32_t *reads = g->reads.ids + g->reads.begin[op];
-        const uint32_t *makes = g->makes.ids + g->makes.begin[op];
-        const uint32_t n_makes = g->makes.begin[op + 1] - g->makes.begin[op];
-        uint64_t ends = 0, right = 0;
-        for (uint32_t k = 0; k < n_reads; k++) {
-            if (!begun[reads[k]]) now += p->size[reads[k]];
-            begun[reads[k]] = true;
-            if (!last[at + k] || held[reads[k]] == 1) continue;
-            ends += p->size[reads[k]];
-            right = arn_max_u64(right, right_over(g, op, reads[k]));
-        }
-        for (uint32_t k = 0; k < n_makes; k++) {
-            now += p->size[makes[k]];
-            held[makes[k]] += begun[makes[k]] && held[makes[k]] == 1; /* a copy is not held */
-            begun[makes[k]] = true;
-            if (last[at + n_reads + k] && held[makes[k]] != 1) ends += p->size[makes[k]];
-        }
-        *peak = arn_max_u64(*peak, now + arn_remat_scratch(p, op) - right);
-        now -= ends;
-        at += n_reads + n_makes;
-    }
-    return true;
-}
 
 static bool list_runs(finder *f, arenaut_rematerialization *r) {
     uint32_t n;
@@ -291,7 +270,7 @@ static bool list_runs(finder *f, arenaut_rematerialization *r) {
     if (!r->runs) return false;
     r->added = f->sequence.added;
     const bool ok = arn_remat_list_runs(&f->sequence, r->runs, n, &r->n_runs) &&
-                    measure(f, r->runs, r->n_runs, &r->peak);
+                    arn_remat_measure(&f->graph, &f->region, r->runs, r->n_runs, &r->peak);
     f->measured = r->peak;
     return ok;
 }
@@ -350,7 +329,7 @@ static bool search_lowest(finder *f, arenaut_rematerialization *r) {
     begin_within(f, f->lowest);
     arn_remat_restore(&f->search, f->known);
     take(f);
-    if (f->found) improve(f);
+    improve(f);
     return keep_answer(f, r->budget, r);
 }
 

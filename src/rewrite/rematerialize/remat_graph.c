@@ -165,6 +165,34 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
 }
 
+/* ---- ops that may wait ---- */
+
+static bool reads_of(const arn_remat_graph *g, uint32_t op, uint32_t maker) {
+    bool reads = false;
+    for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+        reads = reads || g->problem->maker[g->reads.ids[i]] == maker;
+    }
+    return reads;
+}
+
+/* Those that may always be repeated, for readers, and that no other op has to follow. */
+static void find_waiting(arn_remat_graph *g) {
+    const arenaut_remat_problem *p = g->problem;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        bool may = !p->until || p->until[op] == ARENAUT_NONE, read = false;
+        for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+            const uint32_t s = g->makes.ids[i];
+            may = may && !g->solid[s];
+            read = read || g->readers.begin[s] < g->readers.begin[s + 1];
+        }
+        g->may_wait[op] = may && read;
+    }
+    for (uint32_t i = 0; i < p->n_dependences; i++) {
+        const arenaut_order_dependence *d = &p->dependences[i];
+        if (!reads_of(g, d->op, d->first)) g->may_wait[d->first] = false;
+    }
+}
+
 /* Rights to write a result over an operand. */
 static bool are_rights(const arn_remat_graph *g) {
     const arenaut_remat_problem *p = g->problem;
@@ -188,7 +216,8 @@ static bool allocate(arn_region *region, arn_remat_graph *g) {
     g->gap_begin = arn_region_allocate(region, n + 1, sizeof *g->gap_begin);
     g->gaps = arn_region_allocate(region, n + p->n_reads, sizeof *g->gaps);
     g->solid = arn_region_allocate(region, n, sizeof *g->solid);
-    return g->first && g->last && g->gap_begin && g->gaps && g->solid;
+    g->may_wait = arn_region_allocate(region, p->n_ops, sizeof *g->may_wait);
+    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->may_wait;
 }
 
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
@@ -210,6 +239,7 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);
     for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, entries, &n_tails);
     g->gap_begin[problem->n_storages] = g->n_gaps;
+    find_waiting(g);
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
     return ARENAUT_OK;
 }

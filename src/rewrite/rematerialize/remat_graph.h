@@ -31,7 +31,8 @@ typedef struct arn_remat_graph {
     arn_remat_gap *gaps;
     uint32_t n_gaps;
     bool *solid;   /* per storage: there is only one instance, from the first use to the last */
-    uint64_t base; /* costs of all ops */
+    bool *may_wait; /* per op: its first run may be later, right before that of a reader */
+    uint64_t base;  /* costs of all ops */
 } arn_remat_graph;
 
 /* All lists are the region's. */

@@ -14,7 +14,7 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     const arn_remat_graph *g = sequence->graph;
     const size_t n = g->problem->n_ops, n_gaps = g->n_gaps;
     *s = (arn_remat_search){
-        .sequence = sequence, .graph = g, .budget = budget, .limit = limit, .random = 1};
+        .sequence = sequence, .graph = g, .budget = budget, .limit = limit, .most_added = UINT64_MAX, .random = 1};
     s->score = arn_region_allocate(region, n_gaps, sizeof *s->score);
     s->over = arn_region_allocate(region, n, sizeof *s->over);
     s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
@@ -63,7 +63,8 @@ static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
 /* The first position at which a storage would not be there, if its gap were dropped. */
 static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
     const uint32_t from = q->graph->gaps[gap].from;
-    return q->state[gap] == ARN_REMAT_RETAIN ? q->made_at[gap] : from + 1;
+    const bool made = q->state[gap] == ARN_REMAT_RETAIN || q->absent[gap];
+    return made ? q->made_at[gap] : from + 1;
 }
 
 /* In positions [from, to), if so many bytes are gone. */
@@ -150,21 +151,12 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
     while (q->n_bad > 0 && n < MOST_TAILS && q->blocked != ARENAUT_NONE &&
            q->state[q->blocked] == ARN_REMAT_LATE) {
         tails[n++] = q->blocked;
-        q->state[q->blocked] = ARN_REMAT_KEEP;
-        const arn_remat_gap *tail = &s->graph->gaps[tails[n - 1]], *of = &s->graph->gaps[gap];
-        const uint32_t from = tail->from < of->from ? tail->from : of->from;
-        arn_remat_follow(q, from, tail->to > of->to ? tail->to : of->to);
+        arn_remat_set(q, tails[n - 1], ARN_REMAT_KEEP);
     }
     if (q->n_bad == 0 && q->excess < excess) return true;
-    uint32_t from = s->graph->gaps[gap].from, to = s->graph->gaps[gap].to;
-    q->state[gap] = state;
-    while (n > 0) {
-        const arn_remat_gap *tail = &s->graph->gaps[tails[--n]];
-        q->state[tails[n]] = ARN_REMAT_LATE;
-        if (tail->from < from) from = tail->from;
-        if (tail->to > to) to = tail->to;
-    }
-    arn_remat_follow(q, from, to);
+    arn_remat_change(q, gap, (arn_remat_state)state);
+    while (n > 0) arn_remat_change(q, tails[--n], ARN_REMAT_LATE);
+    arn_remat_follow(q);
     return false;
 }
 
@@ -225,6 +217,7 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise) {
         list_gaps(s, noise);
         make_heap(s);
         while (q->excess > 0 && drop_best(s, noise)) {
+            if (q->added >= s->most_added) return false;
             dropped = true;
             find_over(s);
         }
@@ -285,15 +278,10 @@ void arn_remat_give_back(arn_remat_search *s) {
 
 void arn_remat_restore(arn_remat_search *s, const uint8_t *states) {
     arn_remat_sequence *q = s->sequence;
-    uint32_t from = ARENAUT_NONE, to = 0;
     for (uint32_t gap = 0; gap < s->graph->n_gaps; gap++) {
-        if (q->state[gap] == states[gap]) continue;
-        const arn_remat_gap *of = &s->graph->gaps[gap];
-        if (of->from < from) from = of->from;
-        if (of->to > to) to = of->to;
-        q->state[gap] = states[gap];
+        if (q->state[gap] != states[gap]) arn_remat_change(q, gap, (arn_remat_state)states[gap]);
     }
-    if (from != ARENAUT_NONE) arn_remat_follow(q, from, to);
+    arn_remat_follow(q);
 }
 
 /* Gaps that are not kept, by how far they end from a position. */
@@ -301,7 +289,7 @@ static uint32_t list_near(arn_remat_search *s, uint32_t at) {
     const arn_remat_graph *g = s->graph;
     uint32_t n = 0;
     for (uint32_t gap = 0; gap < g->n_gaps; gap++) {
-        if (s->sequence->state[gap] == ARN_REMAT_KEEP || g->gaps[gap].tail) continue;
+        if (s->sequence->state[gap] == (g->gaps[gap].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP)) continue;
         const uint32_t to = g->gaps[gap].to;
         s->key[gap] = to > at ? to - at : at - to;
         s->order[n++] = gap;
@@ -310,20 +298,33 @@ static uint32_t list_near(arn_remat_search *s, uint32_t at) {
     return n;
 }
 
-static bool improve_once(arn_remat_search *s) {
-    enum { MOST_GAPS = 10, NOISE = 400 };
+/* Where repetitions read a storage behind its last use: it stays between them, or not. */
+static void change_tail(arn_remat_search *s, uint32_t gap) {
+    const bool late = s->sequence->state[gap] == ARN_REMAT_LATE;
+    arn_remat_set(s->sequence, gap, late ? ARN_REMAT_RETAIN : ARN_REMAT_LATE);
+}
+
+/* Keeps these gaps, and repairs; true, if that is faster. Else all is as before. */
+static bool try_keeping(arn_remat_search *s, const uint32_t *gaps, uint32_t n, uint32_t noise) {
     arn_remat_sequence *q = s->sequence;
     const uint64_t added = q->added;
     memcpy(s->saved, q->state, s->graph->n_gaps * sizeof *s->saved);
-    const uint32_t n = list_near(s, below(s, s->graph->problem->n_ops));
-    const uint32_t most = 1 + below(s, MOST_GAPS);
-    for (uint32_t i = 0; i < n && i < most; i++) {
-        arn_remat_set(q, s->order[i], ARN_REMAT_KEEP);
-        if (q->n_bad > 0) break;
+    for (uint32_t i = 0; i < n && q->n_bad == 0; i++) {
+        if (s->graph->gaps[gaps[i]].tail) change_tail(s, gaps[i]);
+        else arn_remat_set(q, gaps[i], ARN_REMAT_KEEP);
     }
-    const bool better = n > 0 && q->n_bad == 0 && arn_remat_repair(s, NOISE) && q->added < added;
+    s->most_added = added;
+    const bool better = q->n_bad == 0 && arn_remat_repair(s, noise) && q->added < added;
+    s->most_added = UINT64_MAX;
     if (!better) arn_remat_restore(s, s->saved);
     return better;
+}
+
+static bool improve_once(arn_remat_search *s) {
+    enum { MOST_GAPS = 10, NOISE = 400 };
+    const uint32_t n = list_near(s, below(s, s->graph->problem->n_ops));
+    const uint32_t most = 1 + below(s, MOST_GAPS);
+    return n > 0 && try_keeping(s, s->order, n < most ? n : most, NOISE);
 }
 
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain) {

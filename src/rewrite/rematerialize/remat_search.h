@@ -9,6 +9,7 @@ typedef struct arn_remat_search {
     const arn_remat_graph *graph;
     arn_budget *budget;
     uint64_t limit;  /* of the sequence's effort */
+    uint64_t most_added; /* repair gives up there */
     uint64_t random; /* state of the generator */
     double *score;   /* per gap: bytes of excess that go, for each nanosecond; 0: none */
     uint32_t *over;  /* positions above the budget, ascending */

@@ -36,7 +36,7 @@ static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
     const uint32_t gap = gap_at(g, s, at);
     if (gap == ARENAUT_NONE) return false;
     switch ((arn_remat_state)q->state[gap]) {
-        case ARN_REMAT_KEEP: return true;
+        case ARN_REMAT_KEEP: return !q->absent[gap] || q->made_at[gap] < at;
         case ARN_REMAT_LATE: return false;
         case ARN_REMAT_RETAIN: return q->made_at[gap] < at;
     }
@@ -99,7 +99,8 @@ static void release(arn_remat_sequence *q, uint32_t s) {
         return;
     }
     const uint32_t gap = gap_at(q->graph, s, q->at);
-    if (gap != ARENAUT_NONE && q->state[gap] == ARN_REMAT_RETAIN) note_made(q, gap);
+    if (gap == ARENAUT_NONE) return;
+    if (q->state[gap] == ARN_REMAT_RETAIN || q->absent[gap]) note_made(q, gap);
 }
 
 /* ---- runs ---- */
@@ -152,12 +153,31 @@ static void run(arn_remat_sequence *q, uint32_t op) {
 
 static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth);
 
+/* Whether no operand of its maker has to be made first. */
+static bool is_made_at_once(arn_remat_sequence *q, uint32_t s) {
+    const arn_remat_lists *reads = &q->graph->reads;
+    const uint32_t op = q->graph->problem->maker[s];
+    bool at_once = true;
+    if (op == ARENAUT_NONE) return true;
+    for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1] && at_once; i++) {
+        look_at(q, reads->ids[i]);
+        at_once = q->here[reads->ids[i]];
+    }
+    return at_once;
+}
+
+/* Operands that take more than one run come first, so that others do not wait beside them (Sethi
+ * and Ullman 1970). */
 static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
     const arn_remat_lists *reads = &q->graph->reads;
     bool ok = true;
     for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1]; i++) {
         look_at(q, reads->ids[i]);
         q->pins[reads->ids[i]]++;
+    }
+    for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1] && ok; i++) {
+        const uint32_t s = reads->ids[i];
+        if (!q->here[s] && !is_made_at_once(q, s)) ok = make_again(q, s, depth);
     }
     for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1] && ok; i++) {
         if (!q->here[reads->ids[i]]) ok = make_again(q, reads->ids[i], depth);
@@ -190,22 +210,54 @@ static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth) {
 
 /* ---- positions ---- */
 
+static void mark(arn_remat_sequence *q, uint32_t at) {
+    q->marked[at] = q->change;
+    if (at < q->from) q->from = at;
+    if (at > q->to) q->to = at;
+}
+
 static void end_position(arn_remat_sequence *q) {
     const arn_remat_graph *g = q->graph;
     const uint32_t at = q->at;
     for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
         const uint32_t s = g->reads.ids[i];
-        q->pins[s]--;
+        if (!q->skips) q->pins[s]--;
         if (is_there_at(q, s, at + 1)) put(q, s);
         else drop(q, s);
     }
     for (uint32_t i = g->makes.begin[at]; i < g->makes.begin[at + 1]; i++) {
-        if (!is_there_at(q, g->makes.ids[i], at + 1)) drop(q, g->makes.ids[i]);
+        if (!q->skips && !is_there_at(q, g->makes.ids[i], at + 1)) drop(q, g->makes.ids[i]);
     }
     for (uint32_t i = g->tails.begin[at]; i < g->tails.begin[at + 1]; i++) {
         const uint32_t s = g->gaps[g->tails.ids[i]].storage;
         look_at(q, s);
         drop(q, s);
+    }
+}
+
+/* Whether an op does not run at its position: all of its results go at once, and are made when they
+ * are read. */
+static bool waits_at(const arn_remat_sequence *q, uint32_t op) {
+    const arn_remat_graph *g = q->graph;
+    bool wait = g->may_wait[op];
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && wait; i++) {
+        const uint32_t s = g->makes.ids[i], gap = g->gap_begin[s];
+        if (gap < g->gap_begin[s + 1]) wait = q->state[gap] != ARN_REMAT_KEEP;
+    }
+    return wait;
+}
+
+/* Operands of an op that waits are there behind it only if they were before. */
+static void find_absent(arn_remat_sequence *q, uint32_t at) {
+    const arn_remat_graph *g = q->graph;
+    if (q->dry) return;
+    for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
+        const uint32_t s = g->reads.ids[i], gap = gap_at(g, s, at + 1);
+        if (gap == ARENAUT_NONE) continue;
+        const bool absent = q->skips && !is_there_at(q, s, at);
+        if (q->absent[gap] == absent) continue;
+        q->absent[gap] = absent;
+        mark(q, g->gaps[gap].to);
     }
 }
 
@@ -222,8 +274,12 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
         look_at(q, s);
         if (g->first[s] == at) put(q, s);
     }
-    if (!fetch_operands(q, at, 0)) return false;
-    run(q, at);
+    q->skips = waits_at(q, at);
+    if (!q->skips) {
+        if (!fetch_operands(q, at, 0)) return false;
+        run(q, at);
+    }
+    find_absent(q, at);
     end_position(q);
     return true;
 }
@@ -242,43 +298,73 @@ static int64_t above(const arn_remat_sequence *q, int64_t peak) {
     return peak > q->budget ? peak - q->budget : 0;
 }
 
-static uint32_t compare_made(arn_remat_sequence *q, uint32_t at, uint32_t until) {
+/* Marks the ends of gaps that are made there now, or were. */
+static void compare_made(arn_remat_sequence *q, uint32_t at) {
     const arn_remat_gap *gaps = q->graph->gaps;
     for (uint32_t i = 0; i < q->n_old; i++) {
-        if (q->made_at[q->old[i]] != at && gaps[q->old[i]].to > until) until = gaps[q->old[i]].to;
-        else if (q->made_at[q->old[i]] == at) q->old_stamp[q->old[i]] = q->stamp_now;
+        if (q->made_at[q->old[i]] != at) mark(q, gaps[q->old[i]].to);
+        else q->old_stamp[q->old[i]] = q->stamp_now;
     }
     for (uint32_t gap = q->head[at]; gap != ARENAUT_NONE; gap = q->next[gap]) {
-        if (q->old_stamp[gap] != q->stamp_now && gaps[gap].to > until) until = gaps[gap].to;
+        if (q->old_stamp[gap] != q->stamp_now) mark(q, gaps[gap].to);
     }
-    return until;
 }
 
-void arn_remat_follow(arn_remat_sequence *q, uint32_t from, uint32_t to) {
-    uint32_t until = to;
-    for (uint32_t at = from; at <= until; at++) {
-        q->n_old = 0;
-        while (q->head[at] != ARENAUT_NONE) {
-            q->old[q->n_old++] = q->head[at];
-            unlink_made(q, q->head[at]);
-        }
-        const bool bad = !run_position(q, at, q->enter[at]);
-        q->n_bad = q->n_bad + bad - q->bad[at];
-        q->bad[at] = bad;
-        q->excess += above(q, q->most) - above(q, q->peak[at]);
-        q->added += q->cost_now - q->cost[at];
-        q->peak[at] = q->most;
-        q->cost[at] = q->cost_now;
-        q->enter[at + 1] = q->now;
-        until = compare_made(q, at, until);
-        arn_budget_spend(q->budget_of_search, q->n_again + 1);
+static void set_peak(arn_remat_sequence *q, uint32_t at, int64_t peak) {
+    q->excess += above(q, peak) - above(q, q->peak[at]);
+    q->peak[at] = peak;
+}
+
+static void evaluate(arn_remat_sequence *q, uint32_t at) {
+    q->n_old = 0;
+    while (q->head[at] != ARENAUT_NONE) {
+        q->old[q->n_old++] = q->head[at];
+        unlink_made(q, q->head[at]);
     }
+    const bool bad = !run_position(q, at, q->enter[at]);
+    const uint64_t own = q->graph->problem->cost[at];
+    q->n_bad = q->n_bad + bad - q->bad[at];
+    q->bad[at] = bad;
+    q->added += q->cost_now - q->cost[at];
+    q->cost[at] = q->cost_now;
+    if (q->waits[at] != q->skips) q->added += q->skips ? 0 - own : own;
+    q->waits[at] = q->skips;
+    q->repeats[at] = q->n_again > 0;
+    set_peak(q, at, q->most);
+    q->enter[at + 1] = q->now;
+    compare_made(q, at);
+    arn_budget_spend(q->budget_of_search, q->n_again + 1);
+}
+
+/* Where no changed gap ends and nothing is repeated, all is as before but for bytes that are live
+ * throughout. */
+void arn_remat_follow(arn_remat_sequence *q) {
+    int64_t more = 0;
+    for (uint32_t at = q->from; at <= q->to; at++) {
+        const int64_t next = q->enter[at + 1];
+        if (q->marked[at] == q->change || q->repeats[at] || q->bad[at]) {
+            evaluate(q, at);
+        } else if (more != 0) {
+            set_peak(q, at, q->peak[at] + more);
+            q->enter[at + 1] += more;
+        }
+        more = q->enter[at + 1] - next;
+    }
+    q->change++;
+    q->from = ARENAUT_NONE;
+    q->to = 0;
+}
+
+void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
+    const arn_remat_gap *g = &q->graph->gaps[gap];
+    q->state[gap] = (uint8_t)state;
+    mark(q, g->from);
+    mark(q, g->to);
 }
 
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
-    const arn_remat_gap *g = &q->graph->gaps[gap];
-    q->state[gap] = (uint8_t)state;
-    arn_remat_follow(q, g->from, g->to);
+    arn_remat_change(q, gap, state);
+    arn_remat_follow(q);
 }
 
 /* ---- all of it ---- */
@@ -319,6 +405,10 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     const size_t n_storages = q->graph->problem->n_storages;
     q->state = arn_region_allocate(region, n_gaps, sizeof *q->state);
     q->made_at = arn_region_allocate(region, n_gaps, sizeof *q->made_at);
+    q->absent = arn_region_allocate(region, n_gaps, sizeof *q->absent);
+    q->repeats = arn_region_allocate(region, n, sizeof *q->repeats);
+    q->marked = arn_region_allocate(region, n, sizeof *q->marked);
+    q->waits = arn_region_allocate(region, n, sizeof *q->waits);
     q->next = arn_region_allocate(region, n_gaps, sizeof *q->next);
     q->previous = arn_region_allocate(region, n_gaps, sizeof *q->previous);
     q->old = arn_region_allocate(region, n_gaps, sizeof *q->old);
@@ -331,29 +421,36 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
     q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
     q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
-    return q->state && q->made_at && q->next && q->previous && q->old && q->old_stamp && q->head &&
+    return q->state && q->made_at && q->absent && q->waits &&
+           q->repeats && q->marked && q->next && q->previous && q->old && q->old_stamp && q->head &&
            q->enter && q->peak && q->cost && q->bad && q->stamp && q->pins && q->here;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
                              arn_remat_sequence *q) {
     const arenaut_remat_problem *p = graph->problem;
-    *q = (arn_remat_sequence){.graph = graph, .budget_of_search = budget, .blocked = ARENAUT_NONE};
+    *q = (arn_remat_sequence){.graph = graph, .budget_of_search = budget, .blocked = ARENAUT_NONE, .change = 1,
+                              .from = ARENAUT_NONE};
     if (!allocate(q, region)) return false;
     for (uint32_t i = 0; i < graph->n_gaps; i++) {
         q->state[i] = graph->gaps[i].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP;
         q->made_at[i] = ARENAUT_NONE;
+        q->absent[i] = false;
         q->old_stamp[i] = 0;
     }
     memset(q->stamp, 0, p->n_storages * sizeof *q->stamp);
     memset(q->peak, 0, p->n_ops * sizeof *q->peak);
     memset(q->cost, 0, p->n_ops * sizeof *q->cost);
+    memset(q->repeats, 0, p->n_ops * sizeof *q->repeats);
+    memset(q->marked, 0, p->n_ops * sizeof *q->marked);
+    memset(q->waits, 0, p->n_ops * sizeof *q->waits);
     memset(q->bad, 0, p->n_ops * sizeof *q->bad);
     for (uint32_t i = 0; i < p->n_ops; i++) q->head[i] = ARENAUT_NONE;
-    q->enter[0] = 0;
+    memset(q->enter, 0, ((size_t)p->n_ops + 1) * sizeof *q->enter);
     for (uint32_t s = 0; s < p->n_storages; s++) {
         if (is_there_at(q, s, 0)) q->enter[0] += (int64_t)p->size[s];
     }
-    if (p->n_ops > 0) arn_remat_follow(q, 0, p->n_ops - 1);
+    for (uint32_t i = 0; i < p->n_ops; i++) mark(q, i);
+    arn_remat_follow(q);
     return true;
 }

@@ -22,6 +22,8 @@ typedef struct arn_remat_sequence {
     int64_t budget;
     uint8_t *state;    /* per gap: arn_remat_state */
     uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
+    bool *absent;      /* per gap: not there at its begin, where an op waits */
+    bool *waits;       /* per position: its op does not run there, but first for a reader */
     uint32_t *next, *previous, *head; /* per position: gaps that are made there */
     int64_t *enter;                   /* per position, and behind all: live bytes before its runs */
     int64_t *peak;                    /* per position: bytes alive where most is */
@@ -38,7 +40,11 @@ typedef struct arn_remat_sequence {
     uint32_t at, stamp_now, n_again;
     int64_t now, most;
     uint64_t cost_now;
-    bool dry;
+    bool *repeats;      /* per position: some op is repeated there */
+    uint32_t *marked;   /* per position: `change`, if a gap that has changed begins or ends there */
+    uint32_t change;    /* number of the next evaluation */
+    uint32_t from, to;  /* it is of these positions; from > to: nothing has changed */
+    bool dry, skips;
     uint32_t *stamp, *pins; /* per storage */
     bool *here;
     uint32_t *old, *old_stamp, n_old; /* gaps that were made there */
@@ -51,10 +57,13 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
 /* Another budget for the same sequence. */
 void arn_remat_set_budget(arn_remat_sequence *q, uint64_t budget);
 
-/* Evaluates positions from `from` on: up to `to`, and further until nothing differs. */
-void arn_remat_follow(arn_remat_sequence *q, uint32_t from, uint32_t to);
+/* Sets the state of a gap; the sequence is evaluated by `arn_remat_follow`. */
+void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
 
-/* Sets the state of a gap and follows. */
+/* Evaluates positions from the first change on, until nothing differs any more. */
+void arn_remat_follow(arn_remat_sequence *q);
+
+/* Both. */
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
 
 /* Cost and peak of one position with the present states, if so many bytes `more` are live before;
