@@ -6,8 +6,16 @@ What draws random numbers runs once.
 """
 
 import math
+import pathlib
+import sys
 
 import joint_graphs
+import order_problems
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import corpus  # noqa: E402
 
 HELD = ("param", "buffer", "input")
 RANDOM = ("native_dropout", "bernoulli", "rand", "randn", "rand_like", "randn_like")
@@ -76,7 +84,15 @@ class Step:
         self.once.append(row["op"] in RANDOM)
 
 
-def document(graph):
+def names():
+    """Those of more than one example."""
+    graphs = corpus.FOLDER / "graphs"
+    there = [name for name in order_problems.names(graphs) if "_train_" in name] if graphs.is_dir() else []
+    return [name for name in there if not name.endswith("_b1")]
+
+
+def document(name):
+    graph = order_problems.load(corpus.FOLDER / "graphs", name)
     step = Step(graph, *joint_graphs.A100)
-    return {"name": graph["name"], "names": step.names, "cost": step.cost, "once": step.once, "size": step.size,
+    return {"name": name, "names": step.names, "cost": step.cost, "once": step.once, "size": step.size,
             "maker": step.maker, "held": step.held, "reads": step.reads}

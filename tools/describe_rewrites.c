@@ -94,7 +94,11 @@ const char *words_of_no_recompute(const arenaut_recomputed *r) {
 static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_recomputed *r = &p->recomputed;
     const uint64_t budget = p->options.recomputing.options.budget;
-    if (budget > 0 && r->fits) {
+    if (p->rewrite && !p->options.reordering.on) {
+        text_printf(out, "no op is rematerialized: where some run later, %s bytes are live",
+                    with_commas(r->after).text);
+        text_printf(out, " instead of %s\n", with_commas(r->before).text);
+    } else if (budget > 0 && r->fits) {
         text_put(out, "no op is rematerialized: the budget is kept without\n");
     } else if (budget > 0) {
         text_printf(out,

@@ -110,7 +110,7 @@ static void tell(arenaut_pipeline *p, arn_recomputation *found) {
                                          .certificate = p->store->remat_certificate};
 }
 
-/* Tries the sequence, if ops are repeated in it. *bytes: those it reserves. */
+/* Tries the sequence. *bytes: those it reserves. */
 static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found, uint64_t *bytes,
                                    arenaut_error *err) {
     arn_reserved reserved;
@@ -123,8 +123,11 @@ static arenaut_status try_sequence(arn_search *s, const arn_recomputation *found
     return st;
 }
 
-static bool adds_ops(const arn_search *s, const arn_recomputation *found) {
-    return found->n_ops > s->pipeline->document.program->n_ops;
+/* Ops are repeated, or one runs later than in the file. */
+static bool changes(const arn_search *s, const arn_recomputation *found) {
+    bool same = found->n_ops == s->pipeline->document.program->n_ops;
+    for (uint32_t i = 0; i < found->n_ops && same; i++) same = found->ops[i] == i;
+    return !same;
 }
 
 /* The lowest peak. */
@@ -135,7 +138,7 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
     arenaut_status st = find(s, 0, &found, err);
     if (st == ARENAUT_OK) {
         tell(s->pipeline, found);
-        if (adds_ops(s, found)) {
+        if (changes(s, found)) {
             st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &reserved, err);
             if (st == ARENAUT_OK) st = try_sequence(s, found, &bytes, err);
         }
@@ -166,7 +169,7 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
         found->bound = bound;
         tell(p, found);
         p->recomputed.fits = now.cost.total <= most;
-        if (found->fits && adds_ops(s, found) && !p->recomputed.fits) {
+        if (found->fits && changes(s, found) && !p->recomputed.fits) {
             st = try_sequence(s, found, &bytes, err);
             p->recomputed.fits = s->best.sequence != NULL;
         }
