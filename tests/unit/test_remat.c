@@ -88,8 +88,9 @@ TEST(what_fits_as_it_is_stays_as_it_is) {
     arenaut_rematerialization_free(r);
 }
 
-/* Op 1 copies what op 0 made, for the last op alone; op 2 reads the original. While ops 2 and 3 run,
- * the copy is not live if op 1 runs behind them, at no cost, as op 0's result is kept as well. */
+/* Op 1 copies what op 0 made, for the last op alone; op 2 reads the original. While ops 2 and 3
+ * run, the copy is not live if op 1 runs behind them, at no cost, as op 0's result is kept as well.
+ */
 TEST(an_op_that_is_read_late_runs_late) {
     static const uint64_t costs[] = {10, 10, 10, 10, 10}, sizes[] = {8, 8, 8, 2, 2};
     static const uint32_t makers[] = {0, 1, 2, 3, 4};

@@ -36,7 +36,7 @@ typedef struct finder {
     uint8_t *base; /* states where each runs once */
     uint8_t *best; /* states of the best sequence by now */
     uint8_t *states;
-    uint8_t *kept; /* likewise, while another start is tried */
+    uint8_t *kept;  /* likewise, while another start is tried */
     uint8_t *known; /* states of a sequence that may be within the next budget; those of `base` */
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
@@ -98,7 +98,8 @@ static void keep_tails(finder *f) {
     }
 }
 
-/* The minimum cut at the bound's op that is within the budget there, if need be at a higher price. */
+/* The minimum cut at the bound's op that is within the budget there, if need be at a higher price.
+ */
 static bool cut_within(finder *f, uint64_t budget) {
     enum { MOST_RISES = 40 };
     uint64_t price = f->bounds.byte_price;
@@ -236,8 +237,8 @@ static void improve_from_cut(finder *f) {
     f->peak = peak;
 }
 
-/* With the cut of the bound, which may take more or less than the budget, and with the next one that
- * is within it. */
+/* With the cut of the bound, which may take more or less than the budget, and with the next one
+ * that is within it. */
 static void search_from_cuts(finder *f, uint64_t budget) {
     if (f->bounds.op == ARENAUT_NONE) return;
     arn_remat_cut_at(&f->cut, f->bounds.op);

@@ -13,8 +13,12 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
                            uint64_t limit, arn_remat_search *s) {
     const arn_remat_graph *g = sequence->graph;
     const size_t n = g->problem->n_ops, n_gaps = g->n_gaps;
-    *s = (arn_remat_search){
-        .sequence = sequence, .graph = g, .budget = budget, .limit = limit, .most_added = UINT64_MAX, .random = 1};
+    *s = (arn_remat_search){.sequence = sequence,
+                            .graph = g,
+                            .budget = budget,
+                            .limit = limit,
+                            .most_added = UINT64_MAX,
+                            .random = 1};
     s->score = arn_region_allocate(region, n_gaps, sizeof *s->score);
     s->over = arn_region_allocate(region, n, sizeof *s->over);
     s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
@@ -289,7 +293,8 @@ static uint32_t list_near(arn_remat_search *s, uint32_t at) {
     const arn_remat_graph *g = s->graph;
     uint32_t n = 0;
     for (uint32_t gap = 0; gap < g->n_gaps; gap++) {
-        if (s->sequence->state[gap] == (g->gaps[gap].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP)) continue;
+        if (s->sequence->state[gap] == (g->gaps[gap].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP))
+            continue;
         const uint32_t to = g->gaps[gap].to;
         s->key[gap] = to > at ? to - at : at - to;
         s->order[n++] = gap;

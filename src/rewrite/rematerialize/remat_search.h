@@ -8,11 +8,11 @@ typedef struct arn_remat_search {
     arn_remat_sequence *sequence;
     const arn_remat_graph *graph;
     arn_budget *budget;
-    uint64_t limit;  /* of the sequence's effort */
+    uint64_t limit;      /* of the sequence's effort */
     uint64_t most_added; /* repair gives up there */
-    uint64_t random; /* state of the generator */
-    double *score;   /* per gap: bytes of excess that go, for each nanosecond; 0: none */
-    uint32_t *over;  /* positions above the budget, ascending */
+    uint64_t random;     /* state of the generator */
+    double *score;       /* per gap: bytes of excess that go, for each nanosecond; 0: none */
+    uint32_t *over;      /* positions above the budget, ascending */
     uint32_t n_over;
     uint32_t *listed, n_listed; /* gaps that may be dropped */
     uint32_t *runs_of;          /* per op: its runs */

@@ -421,15 +421,18 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
     q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
     q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
-    return q->state && q->made_at && q->absent && q->waits &&
-           q->repeats && q->marked && q->next && q->previous && q->old && q->old_stamp && q->head &&
-           q->enter && q->peak && q->cost && q->bad && q->stamp && q->pins && q->here;
+    return q->state && q->made_at && q->absent && q->waits && q->repeats && q->marked && q->next &&
+           q->previous && q->old && q->old_stamp && q->head && q->enter && q->peak && q->cost &&
+           q->bad && q->stamp && q->pins && q->here;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
                              arn_remat_sequence *q) {
     const arenaut_remat_problem *p = graph->problem;
-    *q = (arn_remat_sequence){.graph = graph, .budget_of_search = budget, .blocked = ARENAUT_NONE, .change = 1,
+    *q = (arn_remat_sequence){.graph = graph,
+                              .budget_of_search = budget,
+                              .blocked = ARENAUT_NONE,
+                              .change = 1,
                               .from = ARENAUT_NONE};
     if (!allocate(q, region)) return false;
     for (uint32_t i = 0; i < graph->n_gaps; i++) {

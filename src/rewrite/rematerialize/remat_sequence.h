@@ -40,10 +40,10 @@ typedef struct arn_remat_sequence {
     uint32_t at, stamp_now, n_again;
     int64_t now, most;
     uint64_t cost_now;
-    bool *repeats;      /* per position: some op is repeated there */
-    uint32_t *marked;   /* per position: `change`, if a gap that has changed begins or ends there */
-    uint32_t change;    /* number of the next evaluation */
-    uint32_t from, to;  /* it is of these positions; from > to: nothing has changed */
+    bool *repeats;     /* per position: some op is repeated there */
+    uint32_t *marked;  /* per position: `change`, if a gap that has changed begins or ends there */
+    uint32_t change;   /* number of the next evaluation */
+    uint32_t from, to; /* it is of these positions; from > to: nothing has changed */
     bool dry, skips;
     uint32_t *stamp, *pins; /* per storage */
     bool *here;
