@@ -165,7 +165,7 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
 }
 
-/* ---- ops that may wait ---- */
+/* ---- deferrable ops ---- */
 
 static bool reads_of(const arn_remat_graph *g, uint32_t op, uint32_t maker) {
     bool reads = false;
@@ -176,7 +176,7 @@ static bool reads_of(const arn_remat_graph *g, uint32_t op, uint32_t maker) {
 }
 
 /* Those that may always be repeated, for readers, and that no other op has to follow. */
-static void find_waiting(arn_remat_graph *g) {
+static void find_deferrable(arn_remat_graph *g) {
     const arenaut_remat_problem *p = g->problem;
     for (uint32_t op = 0; op < p->n_ops; op++) {
         bool may = !p->until || p->until[op] == ARENAUT_NONE, read = false;
@@ -185,11 +185,11 @@ static void find_waiting(arn_remat_graph *g) {
             may = may && !g->solid[s];
             read = read || g->readers.begin[s] < g->readers.begin[s + 1];
         }
-        g->may_wait[op] = may && read;
+        g->deferrable[op] = may && read;
     }
     for (uint32_t i = 0; i < p->n_dependences; i++) {
         const arenaut_order_dependence *d = &p->dependences[i];
-        if (!reads_of(g, d->op, d->first)) g->may_wait[d->first] = false;
+        if (!reads_of(g, d->op, d->first)) g->deferrable[d->first] = false;
     }
 }
 
@@ -216,8 +216,8 @@ static bool allocate(arn_region *region, arn_remat_graph *g) {
     g->gap_begin = arn_region_allocate(region, n + 1, sizeof *g->gap_begin);
     g->gaps = arn_region_allocate(region, n + p->n_reads, sizeof *g->gaps);
     g->solid = arn_region_allocate(region, n, sizeof *g->solid);
-    g->may_wait = arn_region_allocate(region, p->n_ops, sizeof *g->may_wait);
-    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->may_wait;
+    g->deferrable = arn_region_allocate(region, p->n_ops, sizeof *g->deferrable);
+    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->deferrable;
 }
 
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
@@ -239,7 +239,7 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);
     for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, entries, &n_tails);
     g->gap_begin[problem->n_storages] = g->n_gaps;
-    find_waiting(g);
+    find_deferrable(g);
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
     return ARENAUT_OK;
 }

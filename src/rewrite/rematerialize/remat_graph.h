@@ -30,9 +30,9 @@ typedef struct arn_remat_graph {
     uint32_t *gap_begin;          /* per storage: its gaps are these, up to those of the next */
     arn_remat_gap *gaps;
     uint32_t n_gaps;
-    bool *solid;    /* per storage: there is only one instance, from the first use to the last */
-    bool *may_wait; /* per op: its first run may be later, right before that of a reader */
-    uint64_t base;  /* costs of all ops */
+    bool *solid;      /* per storage: there is only one instance, from the first use to the last */
+    bool *deferrable; /* per op: its first run may be later, right before that of a reader */
+    uint64_t base;    /* costs of all ops */
 } arn_remat_graph;
 
 /* All lists are the region's. */

@@ -166,7 +166,7 @@ static bool is_made_at_once(arn_remat_sequence *q, uint32_t s) {
     return at_once;
 }
 
-/* Operands that take more than one run come first, so that others do not wait beside them (Sethi
+/* Operands that take more than one run come first, so that others are not live beside them (Sethi
  * and Ullman 1970). */
 static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
     const arn_remat_lists *reads = &q->graph->reads;
@@ -237,17 +237,17 @@ static void end_position(arn_remat_sequence *q) {
 
 /* Whether an op does not run at its position: all of its results go at once, and are made when they
  * are read. */
-static bool waits_at(const arn_remat_sequence *q, uint32_t op) {
+static bool is_deferred(const arn_remat_sequence *q, uint32_t op) {
     const arn_remat_graph *g = q->graph;
-    bool wait = g->may_wait[op];
-    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && wait; i++) {
+    bool defer = g->deferrable[op];
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && defer; i++) {
         const uint32_t s = g->makes.ids[i], gap = g->gap_begin[s];
-        if (gap < g->gap_begin[s + 1]) wait = q->state[gap] != ARN_REMAT_KEEP;
+        if (gap < g->gap_begin[s + 1]) defer = q->state[gap] != ARN_REMAT_KEEP;
     }
-    return wait;
+    return defer;
 }
 
-/* Operands of an op that waits are there behind it only if they were before. */
+/* Operands of a deferred op are there behind it only if they were before. */
 static void find_absent(arn_remat_sequence *q, uint32_t at) {
     const arn_remat_graph *g = q->graph;
     if (q->dry) return;
@@ -274,7 +274,7 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
         look_at(q, s);
         if (g->first[s] == at) put(q, s);
     }
-    q->skips = waits_at(q, at);
+    q->skips = is_deferred(q, at);
     if (!q->skips) {
         if (!fetch_operands(q, at, 0)) return false;
         run(q, at);
@@ -327,8 +327,8 @@ static void evaluate(arn_remat_sequence *q, uint32_t at) {
     q->bad[at] = bad;
     q->added += q->cost_now - q->cost[at];
     q->cost[at] = q->cost_now;
-    if (q->waits[at] != q->skips) q->added += q->skips ? 0 - own : own;
-    q->waits[at] = q->skips;
+    if (q->deferred[at] != q->skips) q->added += q->skips ? 0 - own : own;
+    q->deferred[at] = q->skips;
     q->repeats[at] = q->n_again > 0;
     set_peak(q, at, q->most);
     q->enter[at + 1] = q->now;
@@ -408,7 +408,7 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->absent = arn_region_allocate(region, n_gaps, sizeof *q->absent);
     q->repeats = arn_region_allocate(region, n, sizeof *q->repeats);
     q->marked = arn_region_allocate(region, n, sizeof *q->marked);
-    q->waits = arn_region_allocate(region, n, sizeof *q->waits);
+    q->deferred = arn_region_allocate(region, n, sizeof *q->deferred);
     q->next = arn_region_allocate(region, n_gaps, sizeof *q->next);
     q->previous = arn_region_allocate(region, n_gaps, sizeof *q->previous);
     q->old = arn_region_allocate(region, n_gaps, sizeof *q->old);
@@ -421,9 +421,9 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
     q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
     q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
-    return q->state && q->made_at && q->absent && q->waits && q->repeats && q->marked && q->next &&
-           q->previous && q->old && q->old_stamp && q->head && q->enter && q->peak && q->cost &&
-           q->bad && q->stamp && q->pins && q->here;
+    return q->state && q->made_at && q->absent && q->deferred && q->repeats && q->marked &&
+           q->next && q->previous && q->old && q->old_stamp && q->head && q->enter && q->peak &&
+           q->cost && q->bad && q->stamp && q->pins && q->here;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
@@ -446,7 +446,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
     memset(q->cost, 0, p->n_ops * sizeof *q->cost);
     memset(q->repeats, 0, p->n_ops * sizeof *q->repeats);
     memset(q->marked, 0, p->n_ops * sizeof *q->marked);
-    memset(q->waits, 0, p->n_ops * sizeof *q->waits);
+    memset(q->deferred, 0, p->n_ops * sizeof *q->deferred);
     memset(q->bad, 0, p->n_ops * sizeof *q->bad);
     for (uint32_t i = 0; i < p->n_ops; i++) q->head[i] = ARENAUT_NONE;
     memset(q->enter, 0, ((size_t)p->n_ops + 1) * sizeof *q->enter);

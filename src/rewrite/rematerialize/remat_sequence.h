@@ -22,8 +22,8 @@ typedef struct arn_remat_sequence {
     int64_t budget;
     uint8_t *state;    /* per gap: arn_remat_state */
     uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
-    bool *absent;      /* per gap: not there at its begin, where an op waits */
-    bool *waits;       /* per position: its op does not run there, but first for a reader */
+    bool *absent;      /* per gap: not there at its begin, of a deferred op */
+    bool *deferred;    /* per position: its op does not run there, but first for a reader */
     uint32_t *next, *previous, *head; /* per position: gaps that are made there */
     int64_t *enter;                   /* per position, and behind all: live bytes before its runs */
     int64_t *peak;                    /* per position: bytes alive where most is */
