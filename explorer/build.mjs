@@ -1,15 +1,14 @@
-// Makes src/report/page/page_template.inc, which the library writes pages with, from page.html,
+// Makes dist/page.html, the template that the library writes pages with, from page.html,
 // page.css and src/: one script, one style, a policy that allows these two and nothing else, the text
-// of the worker that plans, and the whole cut at its @@MARKS@@ into C strings. With --check it only says whether the file that is
-// there is the one that would be made.
+// of the worker that plans; the marks of src/report/html_report.c stay. With --check it only says
+// whether the file that is there is the one that would be made.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { asC } from "./text.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const target = here("../src/report/page/page_template.inc");
+const target = here("dist/page.html");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function bundle(entry, options) {
@@ -30,20 +29,17 @@ if (/<\/script|<!--/i.test(script + worker) || /<\//.test(style)) throw new Erro
 const page = readFileSync(here("page.html"), "utf8").replace(/^\s+/gm, "")
   .replace("@@POLICY@@", () => policy(script, style))
   .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script).replace("@@WORKER@@", () => worker);
-const parts = page.split(/@@[A-Z]+@@/);
-const names = ["page_before_rights", "page_before_title", "page_before_still", "page_before_data", "page_before_planner", "page_before_end"];
-if (parts.length !== names.length) throw new Error("page.html has other marks than html_report.c");
+const marks = page.split("@@").filter((_, i) => i % 2).join(" ");
+if (marks !== "RIGHTS TITLE STILL DATA PLANNER") throw new Error("page.html has other marks than html_report.c");
 // eslint-disable-next-line no-control-regex
 if (/[^\x00-\x7f]/.test(page)) throw new Error("the page is ASCII");
-const made = `/* Made from explorer/ by "npm run build" there. */\n`
-  + parts.map((part, i) => asC(names[i], part)).join("");
 
 if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== made) {
+  if (readFileSync(target, "utf8") !== page) {
     console.error(`${target} is not what explorer/ makes: run "npm run build" in explorer/`);
     process.exit(1);
   }
 } else {
-  writeFileSync(target, made);
+  writeFileSync(target, page);
   console.log(`script ${script.length}, style ${style.length}, page ${page.length} bytes`);
 }

@@ -1,4 +1,4 @@
-// Makes src/report/page/page_planner.inc: the planner of the library, compiled by clang for
+// Makes dist/planner.txt: the planner of the library, compiled by clang for
 // WebAssembly, deflated, as the base64 text that `view --replan` puts into the page. With --check it
 // only says whether the file that is there is the one that would be made, which the same clang can.
 import { execFileSync } from "node:child_process";
@@ -7,10 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import { asC } from "./text.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const TARGET = join(ROOT, "src/report/page/page_planner.inc");
+const TARGET = join(ROOT, "explorer/dist/planner.txt");
 const FOLDERS = ["src/core", "src/ir", "src/planners"];
 const CHECKS = ["plan/check_overlaps", "plan/check_plan", "plan/check_slices", "plan/check_witness", "finding"];
 const FILES = ["explorer/planner/page_planner.c", ...CHECKS.map((name) => `src/check/${name}.c`)];
@@ -37,14 +36,14 @@ function compiled() {
 
 const first = (text) => text.split("\n")[0];
 const compiler = first(execFileSync("clang", ["--version"], { encoding: "utf8" }));
-const heading = `/* Made by "npm run planner" in explorer/ with ${compiler}. */`;
+const heading = `Made by "npm run planner" in explorer/ with ${compiler}.`;
 
 if (process.argv.includes("--check") && first(readFileSync(TARGET, "utf8")) !== heading) {
-  console.log(`skipped: page_planner.inc was made by another compiler than this ${compiler}`);
+  console.log(`skipped: planner.txt was made by another compiler than this ${compiler}`);
   process.exit(0);
 }
 const wasm = compiled(), text = deflateRawSync(wasm, { level: 9 }).toString("base64");
-const made = `${heading}\n${asC("page_planner", text)}`;
+const made = `${heading}\n${text.replace(/.{1,100}/g, "$&\n")}`;
 if (!process.argv.includes("--check")) {
   writeFileSync(TARGET, made);
   console.log(`planner ${wasm.length} bytes, ${text.length} in the page`);

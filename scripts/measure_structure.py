@@ -35,7 +35,7 @@ TERMS = ("schedule", "dependence", "live range", "interference", "dominance", "p
 
 
 def sources(folder, *endings):
-    """The C sources below a folder of the repository, generated text left out."""
+    """The C sources below a folder of the repository."""
     endings = endings or (".c", ".h", ".def")
     return sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in endings)
 

@@ -1,6 +1,6 @@
 /* html: a page that shows the plan in a browser, as one file that needs no network. The template,
- * with its script and style, is made from explorer/ (npm run build there) and lies in
- * page/page_template.inc; here the title, the data and, for browsers without scripts, the still
+ * with its script and style, is made from explorer/ (`make page`) and lies in explorer/dist, of which
+ * the build makes page_text.h; here the title, the data and, for browsers without scripts, the still
  * picture and a table are put into it.
  *
  * Names come from files. They are in the data, where no '<' can be, since each is written as its
@@ -13,9 +13,9 @@
 #include "report/label.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_plan.h"
-#include "report/page/page_planner.inc"
-#include "report/page/page_template.inc"
 #include "report/ways.h"
+
+#include "page_text.h"
 
 enum { STILL_RECTANGLES = 400, TABLE_ROWS = 100, NAME_COLUMNS = 90 };
 
@@ -27,8 +27,11 @@ typedef struct html {
     arenaut_error *err;
 } html;
 
-static void put_part(html *h, const char *const *lines) {
-    while (*lines) arn_puts(&h->out, *lines++);
+/* Puts the template from *at to MARK, behind which *at is then. */
+static void put_before(html *h, const char *mark, const char **at) {
+    const char *end = strstr(*at, mark);
+    arn_put(&h->out, *at, (size_t)(end - *at));
+    *at = end + strlen(mark);
 }
 
 static void put_escaped(html *h, const char *text) {
@@ -247,18 +250,19 @@ static arenaut_status html_emit(const arenaut_result *result, const arenaut_repo
               .allocator = allocator,
               .out = arn_writer_to(sink),
               .err = err};
-    put_part(&h, page_before_rights);
+    const char *at = page_template;
+    put_before(&h, "@@RIGHTS@@", &at);
     if (options->replan) arn_puts(&h.out, " 'wasm-unsafe-eval'; worker-src blob:");
-    put_part(&h, page_before_title);
+    put_before(&h, "@@TITLE@@", &at);
     put_escaped(&h, arn_page_file_name(result));
-    put_part(&h, page_before_still);
+    put_before(&h, "@@STILL@@", &at);
     arenaut_status st = put_still(&h);
     if (st == ARENAUT_OK) st = put_table(&h);
-    put_part(&h, page_before_data);
+    put_before(&h, "@@DATA@@", &at);
     if (st == ARENAUT_OK) st = put_data(&h);
-    put_part(&h, page_before_planner);
-    if (options->replan) put_part(&h, page_planner);
-    put_part(&h, page_before_end);
+    put_before(&h, "@@PLANNER@@", &at);
+    if (options->replan) arn_puts(&h.out, page_planner);
+    arn_puts(&h.out, at);
     return st == ARENAUT_OK ? arn_writer_finish(&h.out, err) : st;
 }
 

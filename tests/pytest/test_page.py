@@ -1,4 +1,4 @@
-"""The page that `view` writes: the bundle in the sources is made from explorer/, and its own tests
+"""The page that `view` writes: explorer/dist is made from the rest of explorer/, and its own tests
 hold, under Node and in Chromium. Where one of these is not installed, what needs it is skipped."""
 
 import os

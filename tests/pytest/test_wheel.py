@@ -91,7 +91,7 @@ def test_the_source_package_holds_what_building_needs(wheel, tmp_path):
     shutil.unpack_archive(packed, tmp_path)
     [tree] = [path for path in tmp_path.iterdir() if path.is_dir()]
     wanted = ["CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "PKG-INFO"]
-    for folder in "cmake", "include", "preload", "python", "src", "tools":
+    for folder in "cmake", "explorer/dist", "include", "preload", "python", "src", "tools":
         wanted += [str(path) for path in run("git", "ls-files", folder, cwd=ROOT).splitlines()]
     assert not [name for name in wanted if not (tree / name).is_file()]
     assert not (tree / "tests").exists()
