@@ -72,9 +72,6 @@ arenaut_status arenaut_graph_values(const arenaut_graph *graph,
                                     const arenaut_iteration_options *options, arenaut_value *value,
                                     arenaut_fault *fault);
 
-/* Whether two values are alive at one step. Values that no node makes are not tracked: no. */
-bool arenaut_values_overlap(const arenaut_value *a, const arenaut_value *b);
-
 #ifdef __cplusplus
 }
 #endif

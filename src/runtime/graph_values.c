@@ -262,8 +262,3 @@ arenaut_status arenaut_graph_values(const arenaut_graph *graph,
     }
     return ARENAUT_OK;
 }
-
-bool arenaut_values_overlap(const arenaut_value *a, const arenaut_value *b) {
-    if (a->kind == ARENAUT_VALUE_EXTERNAL || b->kind == ARENAUT_VALUE_EXTERNAL) return false;
-    return a->first <= b->last && b->first <= a->last;
-}
