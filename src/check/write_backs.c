@@ -138,16 +138,17 @@ arenaut_status arn_check_write_backs(const arenaut_program *read, const arenaut_
                                      arenaut_error *err) {
     const uint32_t n = program->n_tensors;
     write_backs w = {.read = read, .program = program, .finding = finding, .err = err};
-    uint32_t *named = arn_allocate(allocator, read->n_tensors, 2 * sizeof *named);
     arenaut_status st = ARENAUT_OK;
-    w.copy_at = arn_allocate(allocator, n, sizeof *w.copy_at);
-    w.written = arn_allocate_zeroed(allocator, n, sizeof *w.written);
+    arn_region region;
+    uint32_t *named;
+    arn_region_init(&region, allocator);
     *finding = arn_check_no_finding();
-    if (!named || !w.copy_at || !w.written) st = arn_no_memory(err);
+    if (!ARN_REGION_ARRAYS(&region, ARN_ARRAY(named, 2 * (size_t)read->n_tensors),
+                           ARN_ARRAY(w.copy_at, n), ARN_ARRAY(w.written, n))) {
+        st = arn_no_memory(err);
+    }
     for (uint32_t m = 0; m < program->n_methods && st == ARENAUT_OK; m++) st = walk(&w, m);
     if (st == ARENAUT_OK) st = find_unwritten(&w, named);
-    arn_release(allocator, named);
-    arn_release(allocator, w.copy_at);
-    arn_release(allocator, w.written);
+    arn_region_free(&region);
     return st;
 }

@@ -121,10 +121,13 @@ void arn_json_patch_text_here(arn_json_patch *patch, uint32_t value, const char 
 /* ---- writing ---- */
 
 static bool sort(const arn_json_patch *p, arn_json_change *list, uint32_t n) {
-    uint64_t *key = arn_allocate(p->allocator, n, sizeof *key);
-    uint32_t *ids = arn_allocate(p->allocator, n, 2 * sizeof *ids);
-    arn_json_change *sorted = arn_allocate(p->allocator, n, sizeof *sorted);
-    const bool ok = key && ids && sorted;
+    arn_region region;
+    uint64_t *key;
+    uint32_t *ids;
+    arn_json_change *sorted;
+    arn_region_init(&region, p->allocator);
+    const bool ok = ARN_REGION_ARRAYS(&region, ARN_ARRAY(key, n), ARN_ARRAY(ids, 2 * (size_t)n),
+                                      ARN_ARRAY(sorted, n));
     for (uint32_t i = 0; ok && i < n; i++) {
         key[i] = list[i].at;
         ids[i] = i;
@@ -132,9 +135,7 @@ static bool sort(const arn_json_patch *p, arn_json_change *list, uint32_t n) {
     if (ok) arn_sort_by_key(ids, n, key, ids + n);
     for (uint32_t i = 0; ok && i < n; i++) sorted[i] = list[ids[i]];
     if (ok && n > 0) memcpy(list, sorted, n * sizeof *sorted);
-    arn_release(p->allocator, key);
-    arn_release(p->allocator, ids);
-    arn_release(p->allocator, sorted);
+    arn_region_free(&region);
     return ok;
 }
 

@@ -398,9 +398,8 @@ static const char *name_of_element(arn_json_reader *r, uint32_t element) {
 }
 
 static void build_names(arn_json_reader *r, arn_json_list *list) {
-    list->names = arn_region_allocate(&r->texts, list->n, sizeof *list->names);
-    list->order = arn_region_allocate(&r->texts, (size_t)list->n * 2, sizeof *list->order);
-    if (!list->names || !list->order) {
+    if (!ARN_REGION_ARRAYS(&r->texts, ARN_ARRAY(list->names, list->n),
+                           ARN_ARRAY(list->order, (size_t)list->n * 2))) {
         r->status = arn_no_memory(r->err);
         return;
     }

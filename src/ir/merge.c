@@ -46,19 +46,16 @@ static bool name_before(const void *context, uint32_t a, uint32_t b) {
 static bool list_named(merger *m) {
     uint64_t most = 0;
     for (size_t i = 0; i < m->n; i++) most += m->programs[i]->n_tensors;
-    m->tensor = arn_region_allocate(&m->scratch, most, sizeof *m->tensor);
-    m->program = arn_region_allocate(&m->scratch, most, sizeof *m->program);
-    m->shared = arn_region_allocate(&m->scratch, most, sizeof *m->shared);
-    m->order = arn_region_allocate(&m->scratch, most, 2 * sizeof *m->order);
-    m->used = arn_region_allocate(&m->scratch, m->options->n_share, sizeof *m->used);
-    if (!m->tensor || !m->program || !m->shared || !m->order || !m->used) return false;
-    for (size_t i = 0; i < m->options->n_share; i++) m->used[i] = false;
+    if (!ARN_REGION_ARRAYS(&m->scratch, ARN_ARRAY(m->tensor, most), ARN_ARRAY(m->program, most),
+                           ARN_ARRAY(m->shared, most), ARN_ARRAY(m->order, 2 * (size_t)most),
+                           ARN_ARRAY(m->used, m->options->n_share))) {
+        return false;
+    }
     for (uint32_t i = 0; i < m->n; i++) {
         for (uint32_t t = 0; t < m->programs[i]->n_tensors; t++) {
             if (!m->programs[i]->tensors[t].qualified_name) continue;
             m->tensor[m->n_named] = t;
             m->program[m->n_named] = i;
-            m->shared[m->n_named] = false;
             m->order[m->n_named] = m->n_named;
             m->n_named++;
         }

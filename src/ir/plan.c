@@ -13,15 +13,6 @@ struct arenaut_plan_store {
     arenaut_plan plan;
 };
 
-static bool allocate_columns(arenaut_plan *plan, arn_region *region) {
-    plan->pool = arn_region_allocate(region, plan->n_buffers, sizeof *plan->pool);
-    plan->offset = arn_region_allocate(region, plan->n_buffers, sizeof *plan->offset);
-    plan->arena = arn_region_allocate(region, plan->n_pools, sizeof *plan->arena);
-    plan->lower_bound = arn_region_allocate(region, plan->n_pools, sizeof *plan->lower_bound);
-    plan->witness.buffers = NULL;
-    return plan->pool && plan->offset && plan->arena && plan->lower_bound;
-}
-
 arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
                                 const arenaut_allocator *allocator, arenaut_plan **out,
                                 arenaut_error *err) {
@@ -35,15 +26,13 @@ arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
     plan->quality = ARENAUT_FEASIBLE;
     plan->planner = "";
     plan->witness.pool = ARENAUT_NONE;
-    if (!allocate_columns(plan, &store->region)) {
+    if (!ARN_REGION_ARRAYS(&store->region, ARN_ARRAY(plan->pool, n_buffers),
+                           ARN_ARRAY(plan->offset, n_buffers), ARN_ARRAY(plan->arena, n_pools),
+                           ARN_ARRAY(plan->lower_bound, n_pools))) {
         arenaut_plan_free(plan);
         return arn_no_memory(err);
     }
-    for (uint32_t b = 0; b < n_buffers; b++) {
-        plan->pool[b] = ARENAUT_NONE;
-        plan->offset[b] = 0;
-    }
-    for (uint32_t p = 0; p < n_pools; p++) plan->arena[p] = plan->lower_bound[p] = 0;
+    for (uint32_t b = 0; b < n_buffers; b++) plan->pool[b] = ARENAUT_NONE;
     *out = plan;
     return ARENAUT_OK;
 }

@@ -193,9 +193,8 @@ static arenaut_status infer(pass *p, int end) {
     const arenaut_program *program = s->program;
     const uint32_t n = program->n_tensors;
     evaluate(p, end);
-    s->of = arn_region_allocate(&p->region, n, sizeof *s->of);
-    s->stated = arn_region_allocate(&p->region, n, sizeof *s->stated);
-    if (!s->of || !s->stated) return arn_no_memory(s->err);
+    if (!ARN_REGION_ARRAYS(&p->region, ARN_ARRAY(s->of, n), ARN_ARRAY(s->stated, n)))
+        return arn_no_memory(s->err);
     for (uint32_t t = 0; t < n; t++) {
         if (!take_stated(p, t)) return arn_no_memory(s->err);
         s->of[t] = s->stated[t];

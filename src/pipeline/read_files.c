@@ -99,14 +99,11 @@ static arenaut_status merge_files(arenaut_pipeline *p, arenaut_document *documen
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "several files are read to be shared");
     }
     arn_region_init(&m.texts, arn_pipeline_allocator(p));
-    m.documents = arn_region_allocate(&m.texts, n, sizeof *m.documents);
-    m.programs = arn_region_allocate(&m.texts, n, sizeof *m.programs);
-    m.names = arn_region_allocate(&m.texts, n, sizeof *m.names);
-    if (!m.documents || !m.programs || !m.names) {
+    if (!ARN_REGION_ARRAYS(&m.texts, ARN_ARRAY(m.documents, n), ARN_ARRAY(m.programs, n),
+                           ARN_ARRAY(m.names, n))) {
         arn_region_free(&m.texts);
         return arn_no_memory(err);
     }
-    memset(m.documents, 0, n * sizeof *m.documents);
     for (size_t i = 0; i < n && st == ARENAUT_OK; i++) st = read_part(p, &m, i, err);
     if (st == ARENAUT_OK) st = merge_parts(p, &m, document, err);
     for (size_t i = 0; i < n; i++) arenaut_document_free(&m.documents[i]);

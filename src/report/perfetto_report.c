@@ -131,16 +131,13 @@ static arenaut_status perfetto_emit(const arenaut_result *result,
     const size_t n = result->problem->n_lifetimes;
     (void)options;
     if (n > UINT32_MAX / 2) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "more than 2^31 lifetimes");
-    t.events = arn_allocate(allocator, 4 * n, sizeof *t.events); /* half of it to sort with */
-    t.owner = arn_allocate(allocator, n, sizeof *t.owner);
-    t.lane = arn_allocate(allocator, n, sizeof *t.lane);
-    t.free_lane = arn_allocate(allocator, n, sizeof *t.free_lane);
-    const bool ready = t.events && t.owner && t.lane && t.free_lane;
+    arn_region region;
+    arn_region_init(&region, allocator);
+    const bool ready =
+        ARN_REGION_ARRAYS(&region, ARN_ARRAY(t.events, 4 * n), /* half of it to sort with */
+                          ARN_ARRAY(t.owner, n), ARN_ARRAY(t.lane, n), ARN_ARRAY(t.free_lane, n));
     if (ready) put_trace(&t);
-    arn_release(allocator, t.events);
-    arn_release(allocator, t.owner);
-    arn_release(allocator, t.lane);
-    arn_release(allocator, t.free_lane);
+    arn_region_free(&region);
     return ready ? arn_writer_finish(&t.out, err) : arn_no_memory(err);
 }
 

@@ -375,7 +375,7 @@ static bool is_shown(const arenaut_problem *p, uint64_t limit, rng *r, uint32_t 
     const bool shown = proves_blindly(&s, r, &nodes);
     arn_proof_sides_free(&s);
     arn_proof_case_free(&c);
-    arn_check_slices_free(&whole, &slices);
+    arn_region_free(&slices.region);
     return shown;
 }
 

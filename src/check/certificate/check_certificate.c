@@ -390,9 +390,8 @@ static arenaut_status remember(replay *r) {
     memory *m = &r->memories[r->n_memories];
     m->line = r->at - 1;
     m->proven = false;
-    m->lowest = arn_region_allocate(&r->remembered, n, sizeof *m->lowest);
-    m->state = arn_region_allocate(&r->remembered, n, sizeof *m->state);
-    if (!m->lowest || !m->state) return no_memory(r);
+    if (!ARN_REGION_ARRAYS(&r->remembered, ARN_ARRAY(m->lowest, n), ARN_ARRAY(m->state, n)))
+        return no_memory(r);
     for (uint32_t k = 0; k < n; k++) {
         m->lowest[k] = r->state.lowest[k];
         m->state[k] = r->state.state[k];
@@ -647,7 +646,7 @@ arenaut_status arenaut_check_certificate_within(const arenaut_problem *problem,
     st = arn_check_slices_make(&check, &r.slices);
     if (st == ARENAUT_OK) {
         st = replay_lines(&r);
-        arn_check_slices_free(&check, &r.slices);
+        arn_region_free(&r.slices.region);
     }
     return tell_if_spent(&r, st);
 }

@@ -17,7 +17,6 @@
 #include "check/finding.h"
 #include "check/plan/plan_rules.h"
 #include "core/checked.h"
-#include "core/memory.h"
 #include "core/sort.h"
 
 /* Binary indexed tree (Fenwick 1994): adding at a place and summing all before it, O(log n). */

@@ -10,7 +10,6 @@
 #include "check/finding.h"
 #include "check/plan/plan_rules.h"
 #include "core/checked.h"
-#include "core/memory.h"
 
 /* A buffer under examination. */
 typedef struct placed {
@@ -309,6 +308,6 @@ arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_
     if (status != ARENAUT_OK) return status;
     status = plan->quality == ARENAUT_INFEASIBLE ? arn_check_witness(&check, &slices)
                                                  : check_placement(&check, &slices);
-    arn_check_slices_free(&check, &slices);
+    arn_region_free(&slices.region);
     return status;
 }

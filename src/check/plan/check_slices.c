@@ -2,7 +2,6 @@
  * two comparisons decide whether a buffer lies in another. Built once for each check, in O(n). */
 #include "check/plan/plan_rules.h"
 #include "core/fail.h"
-#include "core/memory.h"
 
 /* Hosts before their slices (a topological order): roots first, then breadth first. `first` and
  * `next` are the usual child lists, newest child first. */
@@ -10,13 +9,12 @@ typedef struct family {
     uint32_t *first, *next, *order;
 } family;
 
-static bool family_make(const arn_plan_check *check, family *f) {
-    const arenaut_problem *p = check->problem;
+static bool family_make(const arenaut_problem *p, arn_region *region, family *f) {
     const uint32_t n = p->n_buffers;
-    f->first = arn_allocate(check->allocator, n, sizeof *f->first);
-    f->next = arn_allocate(check->allocator, n, sizeof *f->next);
-    f->order = arn_allocate(check->allocator, n, sizeof *f->order);
-    if (!f->first || !f->next || !f->order) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(f->first, n), ARN_ARRAY(f->next, n),
+                           ARN_ARRAY(f->order, n))) {
+        return false;
+    }
     uint32_t queued = 0;
     for (uint32_t b = 0; b < n; b++) f->first[b] = ARENAUT_NONE;
     for (uint32_t b = 0; b < n; b++) {
@@ -34,12 +32,6 @@ static bool family_make(const arn_plan_check *check, family *f) {
         }
     }
     return true;
-}
-
-static void family_free(const arn_plan_check *check, family *f) {
-    arn_release(check->allocator, f->first);
-    arn_release(check->allocator, f->next);
-    arn_release(check->allocator, f->order);
 }
 
 /* Gives each buffer the range [enter, leave), which holds those of its slices. `size` and `free`
@@ -77,30 +69,20 @@ static void find_hosts(const arenaut_problem *p, const uint32_t *order, arn_chec
 
 arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slices *slices) {
     const arenaut_problem *p = check->problem;
-    const arn_check_slices none = {NULL, NULL, NULL, NULL};
-    *slices = none;
+    const uint32_t n = p->n_buffers;
+    family f;
+    *slices = (arn_check_slices){.enter = NULL};
+    arn_region_init(&slices->region, check->allocator);
     if (!p->inside) return ARENAUT_OK;
-    family f = {NULL, NULL, NULL};
-    slices->enter = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->enter);
-    slices->leave = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->leave);
-    slices->host = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->host);
-    slices->delta = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->delta);
-    const bool made =
-        slices->enter && slices->leave && slices->host && slices->delta && family_make(check, &f);
-    if (made) {
-        /* The child lists are no longer needed: their space is used again. */
-        number_forest(p, f.order, slices, f.first, f.next);
-        find_hosts(p, f.order, slices);
+    if (!ARN_REGION_ARRAYS(&slices->region, ARN_ARRAY(slices->enter, n),
+                           ARN_ARRAY(slices->leave, n), ARN_ARRAY(slices->host, n),
+                           ARN_ARRAY(slices->delta, n)) ||
+        !family_make(p, &slices->region, &f)) {
+        arn_region_free(&slices->region);
+        return arn_no_memory(check->err);
     }
-    family_free(check, &f);
-    if (made) return ARENAUT_OK;
-    arn_check_slices_free(check, slices);
-    return arn_no_memory(check->err);
-}
-
-void arn_check_slices_free(const arn_plan_check *check, arn_check_slices *slices) {
-    arn_release(check->allocator, slices->enter);
-    arn_release(check->allocator, slices->leave);
-    arn_release(check->allocator, slices->host);
-    arn_release(check->allocator, slices->delta);
+    /* The child lists are no longer needed: their space is used again. */
+    number_forest(p, f.order, slices, f.first, f.next);
+    find_hosts(p, f.order, slices);
+    return ARENAUT_OK;
 }

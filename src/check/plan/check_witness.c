@@ -14,7 +14,6 @@
 #include "check/finding.h"
 #include "check/plan/plan_rules.h"
 #include "core/checked.h"
-#include "core/memory.h"
 #include "core/sort.h"
 
 typedef struct argument {

@@ -6,6 +6,8 @@
 
 #include <arenaut/check.h>
 
+#include "core/memory.h"
+
 /* The arguments of one check, passed around together. */
 typedef struct arn_plan_check {
     const arenaut_problem *problem;
@@ -24,10 +26,10 @@ typedef struct arn_check_slices {
      * alive lies nowhere, so its slices are held to the next one out. */
     uint32_t *host;
     uint64_t *delta;
+    arn_region region; /* the caller frees it, if it was made */
 } arn_check_slices;
 
 arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slices *slices);
-void arn_check_slices_free(const arn_plan_check *check, arn_check_slices *slices);
 
 /* Whether one of the two lies inside the other, directly or through others. */
 static inline bool arn_check_slices_nested(const arn_check_slices *slices, uint32_t a, uint32_t b) {

@@ -139,19 +139,11 @@ static arenaut_status allocate(arn_replay *r, arn_region *region) {
         r->work_limit +=
             ARN_REPLAY_WORK_EACH * (UINT64_C(1) + op->n_inputs + op->n_outputs + op->n_scratch);
     }
-    r->over = arn_region_allocate(region, most, sizeof *r->over);
-    r->updated = arn_region_allocate(region, n, sizeof *r->updated);
-    r->touched = arn_region_allocate(region, n, sizeof *r->touched);
-    r->followed = arn_region_allocate(region, r->program->n_ops, sizeof *r->followed);
-    if (!r->over || !r->updated || !r->touched || !r->followed ||
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(r->over, most), ARN_ARRAY(r->updated, n),
+                           ARN_ARRAY(r->touched, n), ARN_ARRAY(r->followed, r->program->n_ops)) ||
         !arn_replay_shadow_make(&r->shadow, r->allocator, r->places.n_cells)) {
         return arn_no_memory(r->err);
     }
-    for (uint32_t t = 0; t < n; t++) {
-        r->updated[t] = 0;
-        r->touched[t] = false;
-    }
-    for (uint32_t i = 0; i < r->program->n_ops; i++) r->followed[i] = false;
     return ARENAUT_OK;
 }
 

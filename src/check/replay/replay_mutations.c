@@ -169,14 +169,12 @@ static arenaut_status check_end(const mutations *m, const arenaut_method *method
 
 static bool begin(mutations *m, arn_region *region, const arenaut_method *method) {
     const uint32_t n = m->r->program->n_tensors;
-    m->tracked = arn_region_allocate(region, n, sizeof *m->tracked);
-    m->version = arn_region_allocate(region, n, sizeof *m->version);
-    m->last = arn_region_allocate(region, n, sizeof *m->last);
-    m->made = arn_region_allocate(region, n, sizeof *m->made);
-    m->copy_of = arn_region_allocate(region, n, sizeof *m->copy_of);
-    if (!m->tracked || !m->version || !m->last || !m->made || !m->copy_of) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(m->tracked, n), ARN_ARRAY(m->version, n),
+                           ARN_ARRAY(m->last, n), ARN_ARRAY(m->made, n),
+                           ARN_ARRAY(m->copy_of, n))) {
+        return false;
+    }
     for (uint32_t t = 0; t < n; t++) {
-        m->tracked[t] = m->version[t] = m->made[t] = 0;
         m->last[t] = ARENAUT_NONE;
         m->copy_of[t] = t;
     }

@@ -25,25 +25,13 @@ typedef struct maker {
 static bool allocate(maker *m) {
     arn_replay_places *p = m->places;
     const uint32_t n = m->program->n_tensors;
-    p->storage = arn_region_allocate(m->region, n, sizeof *p->storage);
-    p->state = arn_region_allocate(m->region, n, sizeof *p->state);
-    p->filled = arn_region_allocate(m->region, n, sizeof *p->filled);
-    p->place = arn_region_allocate(m->region, n, sizeof *p->place);
-    p->base_pool = arn_region_allocate(m->region, n, sizeof *p->base_pool);
-    p->base_offset = arn_region_allocate(m->region, n, sizeof *p->base_offset);
-    m->elsewhere = arn_region_allocate(m->region, n, sizeof *m->elsewhere);
-    m->varies = arn_region_allocate(m->region, n, sizeof *m->varies);
-    if (!p->storage || !p->state || !p->filled || !p->place || !p->base_pool || !p->base_offset ||
-        !m->elsewhere || !m->varies) {
+    if (!ARN_REGION_ARRAYS(m->region, ARN_ARRAY(p->storage, n), ARN_ARRAY(p->state, n),
+                           ARN_ARRAY(p->filled, n), ARN_ARRAY(p->place, n),
+                           ARN_ARRAY(p->base_pool, n), ARN_ARRAY(p->base_offset, n),
+                           ARN_ARRAY(m->elsewhere, n), ARN_ARRAY(m->varies, n))) {
         return false;
     }
-    for (uint32_t t = 0; t < n; t++) {
-        const arn_replay_place blank = {0, 0, false, ARENAUT_RULE_NONE};
-        p->place[t] = blank;
-        p->state[t] = p->filled[t] = m->elsewhere[t] = m->varies[t] = false;
-        p->base_pool[t] = ARENAUT_NONE;
-        p->base_offset[t] = 0;
-    }
+    for (uint32_t t = 0; t < n; t++) p->base_pool[t] = ARENAUT_NONE;
     return true;
 }
 

@@ -12,7 +12,6 @@
 #include "check/replay/replay.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "check/finding.h"
 #include "core/fail.h"
@@ -85,10 +84,10 @@ static void note_write(users *u, uint32_t place, uint32_t op, uint32_t tensor) {
 }
 
 static bool forget_all(users *u, arn_region *region, uint32_t n) {
-    u->writer = arn_region_allocate(region, n, sizeof *u->writer);
-    u->written = arn_region_allocate(region, n, sizeof *u->written);
-    u->readers = arn_region_allocate(region, n, sizeof *u->readers);
-    if (!u->writer || !u->written || !u->readers) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(u->writer, n), ARN_ARRAY(u->written, n),
+                           ARN_ARRAY(u->readers, n))) {
+        return false;
+    }
     for (uint32_t i = 0; i < n; i++) u->writer[i] = u->readers[i] = ARENAUT_NONE;
     return true;
 }
@@ -233,10 +232,11 @@ static bool stream_before(const void *ops, uint32_t a, uint32_t b) {
 static bool number_streams(races *s, arn_region *region) {
     const uint32_t n = s->method->n_ops;
     const arenaut_op *ops = s->replay->program->ops + s->method->first_op;
-    uint32_t *order = arn_region_allocate(region, n, 2 * sizeof *order), position = 0;
-    s->stream = arn_region_allocate(region, n, sizeof *s->stream);
-    s->position = arn_region_allocate(region, n, sizeof *s->position);
-    if (!order || !s->stream || !s->position) return false;
+    uint32_t *order, position = 0;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(order, 2 * (size_t)n), ARN_ARRAY(s->stream, n),
+                           ARN_ARRAY(s->position, n))) {
+        return false;
+    }
     for (uint32_t i = 0; i < n; i++) order[i] = i;
     arn_sort_ids(order, n, stream_before, ops, order + n);
     for (uint32_t i = 0; i < n; i++) {
@@ -273,13 +273,13 @@ static arenaut_status walk(races *s, arn_region *region) {
     if (status != ARENAUT_OK) return status;
     if (!number_streams(s, region)) return arn_no_memory(r->err);
     if ((uint64_t)n * s->n_streams > MOST_CLOCKS) return refuse(s, "has too many ops and streams");
-    s->clock = arn_region_allocate(region, (size_t)n * s->n_streams, sizeof *s->clock);
-    uint32_t *latest = arn_region_allocate(region, s->n_streams, sizeof *latest);
-    if (!s->clock || !latest || !forget_all(&s->storages, region, r->program->n_tensors) ||
+    uint32_t *latest;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(s->clock, (size_t)n * s->n_streams),
+                           ARN_ARRAY(latest, s->n_streams)) ||
+        !forget_all(&s->storages, region, r->program->n_tensors) ||
         !forget_all(&s->cells, region, r->places.n_cells)) {
         return arn_no_memory(r->err);
     }
-    memset(s->clock, 0, (size_t)n * s->n_streams * sizeof *s->clock);
     for (uint32_t k = 0; k < s->n_streams; k++) latest[k] = ARENAUT_NONE;
     for (uint32_t i = 0; i < n && status == ARENAUT_OK; i++) {
         status = visit(s, i, latest);

@@ -632,21 +632,16 @@ static bool allocate_counts(reorder_check *c) {
     c->first[p->n_ops] = noted;
     noted += count_noted(c, reader.inputs, reader.n_inputs);
     for (uint32_t t = 0; t < n_tensors; t++) n_cells += c->cells.width[before_id(c, t)];
-    c->writes = arn_region_allocate(&c->region, n_cells, sizeof *c->writes);
-    c->found = arn_region_allocate(&c->region, noted, sizeof *c->found);
-    return c->writes && c->found;
+    return ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(c->writes, n_cells), ARN_ARRAY(c->found, noted));
 }
 
 static bool allocate(reorder_check *c) {
     const uint32_t n_tensors = c->after->n_tensors;
-    c->first = arn_region_allocate(&c->region, (size_t)c->before->n_ops + 1, sizeof *c->first);
-    c->base = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->base);
-    c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
-    c->ends = arn_region_allocate(&c->region, count_ends(c->before), sizeof *c->ends);
-    c->calls = arn_region_allocate(&c->region, c->before->n_methods, sizeof *c->calls);
-    c->moved = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->moved);
-    c->stays = arn_region_allocate(&c->region, c->before->n_ops, sizeof *c->stays);
-    if (!c->first || !c->base || !c->names || !c->ends || !c->calls || !c->moved || !c->stays) {
+    if (!ARN_REGION_ARRAYS(
+            &c->region, ARN_ARRAY(c->first, (size_t)c->before->n_ops + 1),
+            ARN_ARRAY(c->base, (size_t)n_tensors + 1), ARN_ARRAY(c->names, n_tensors),
+            ARN_ARRAY(c->ends, count_ends(c->before)), ARN_ARRAY(c->calls, c->before->n_methods),
+            ARN_ARRAY(c->moved, (size_t)n_tensors + 1), ARN_ARRAY(c->stays, c->before->n_ops))) {
         return false;
     }
     return arn_reorder_names_find(c->before, c->copied, n_tensors, &c->region, &c->were) &&
@@ -659,11 +654,10 @@ static bool allocate(reorder_check *c) {
 static arenaut_status find_copied(reorder_check *c) {
     const arenaut_program *p = c->before;
     bool any = false, room = true;
-    c->copied = arn_region_allocate(&c->region, p->n_ops, sizeof *c->copied);
-    c->made_apart = arn_region_allocate(&c->region, p->n_tensors, sizeof *c->made_apart);
-    if (!c->copied || !c->made_apart) return arn_no_memory(c->err);
-    memset(c->copied, 0, p->n_ops * sizeof *c->copied);
-    memset(c->made_apart, 0, p->n_tensors * sizeof *c->made_apart);
+    if (!ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(c->copied, p->n_ops),
+                           ARN_ARRAY(c->made_apart, p->n_tensors))) {
+        return arn_no_memory(c->err);
+    }
     for (uint32_t i = 0; i < c->after->n_ops; i++) {
         const uint32_t old = c->rewrite->ops[i];
         if (old >= p->n_ops || !arn_reorder_is_copy_of(&p->ops[old], &c->after->ops[i])) continue;

@@ -120,9 +120,10 @@ static void name_updated(const naming *n, const arenaut_op *op) {
 bool arn_reorder_names_find(const arenaut_program *program, const bool *copied, uint32_t shared,
                             arn_region *region, arn_reorder_names *names) {
     const naming n = {program, shared, names};
-    names->storage = arn_region_allocate(region, program->n_tensors, sizeof *names->storage);
-    names->begin = arn_region_allocate(region, program->n_tensors, 2 * sizeof *names->begin);
-    if (!names->storage || !names->begin) return false;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(names->storage, program->n_tensors),
+                           ARN_ARRAY(names->begin, 2 * (size_t)program->n_tensors))) {
+        return false;
+    }
     names->bytes = names->begin + program->n_tensors;
     for (uint32_t t = 0; t < program->n_tensors; t++) name_own(&n, t);
     for (uint32_t i = 0; i < program->n_ops; i++) {
@@ -294,11 +295,11 @@ bool arn_reorder_cells_find(const arenaut_program *program, const arn_reorder_na
                             uint32_t shared, arn_region *region, arn_reorder_cells *cells) {
     const size_t n = program->n_tensors;
     places list = {0};
-    uint32_t *begin = arn_region_allocate(region, n + 1, sizeof *begin);
-    cells->first = arn_region_allocate(region, n, sizeof *cells->first);
-    cells->n = arn_region_allocate(region, n, sizeof *cells->n);
-    cells->width = arn_region_allocate(region, n + 1, sizeof *cells->width);
-    if (!begin || !cells->first || !cells->n || !cells->width) return false;
+    uint32_t *begin;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(begin, n + 1), ARN_ARRAY(cells->first, n),
+                           ARN_ARRAY(cells->n, n), ARN_ARRAY(cells->width, n + 1))) {
+        return false;
+    }
     if (!find_places(&list, program, names, region)) return false;
     drop_repeats(&list, begin, program->n_tensors);
     number_cells(cells, program, &list, begin, names, shared);

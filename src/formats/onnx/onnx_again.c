@@ -3,7 +3,6 @@
  * first ones. Readers of other values than before name them. All other fields are copied as they
  * stand. */
 #include <inttypes.h>
-#include <string.h>
 
 #include <arenaut/rewrite.h>
 
@@ -329,18 +328,16 @@ static bool is_of_program(const again *a) {
 static bool allocate(again *a) {
     const uint32_t n_ops = a->program->n_ops, n_tensors = a->program->n_tensors;
     size_t at = 0;
-    a->nodes = arn_region_allocate(&a->region, n_ops, 2 * sizeof *a->nodes);
-    a->first = arn_region_allocate(&a->region, a->rewrite->n_ops, sizeof *a->first);
-    a->name = arn_region_allocate(&a->region, a->rewrite->n_tensors - n_tensors, sizeof *a->name);
-    a->number = arn_region_allocate(&a->region, n_tensors, sizeof *a->number);
-    if (!a->nodes || !a->first || !a->name || !a->number) return false;
+    if (!ARN_REGION_ARRAYS(&a->region, ARN_ARRAY(a->nodes, 2 * (size_t)n_ops),
+                           ARN_ARRAY(a->first, a->rewrite->n_ops),
+                           ARN_ARRAY(a->name, a->rewrite->n_tensors - n_tensors),
+                           ARN_ARRAY(a->number, n_tensors))) {
+        return false;
+    }
     a->inner = a->nodes + n_ops;
     for (uint32_t i = 0; i < a->rewrite->n_ops; i++) {
         a->first[i] = at;
         at += (size_t)old_op(a, i)->n_inputs + old_op(a, i)->n_outputs;
-    }
-    for (uint32_t t = a->program->n_tensors; t < a->rewrite->n_tensors; t++) {
-        a->name[t - n_tensors] = (arn_name){NULL, 0};
     }
     for (uint32_t t = 0; t < n_tensors; t++) a->number[t] = 2;
     return true;

@@ -412,13 +412,12 @@ static bool is_of_program(const tiling *t) {
 
 static bool allocate(tiling *t) {
     const uint32_t n_ops = t->before->n_ops, n = t->before->n_tensors;
-    t->nodes = arn_region_allocate(&t->region, n_ops, 2 * sizeof *t->nodes);
-    t->old = arn_region_allocate(&t->region, n, sizeof *t->old);
-    t->name = arn_region_allocate(&t->region, t->rewrite->n_tensors, sizeof *t->name);
-    t->number = arn_region_allocate(&t->region, (size_t)n + 1, sizeof *t->number);
-    if (!t->nodes || !t->old || !t->name || !t->number) return false;
+    if (!ARN_REGION_ARRAYS(&t->region, ARN_ARRAY(t->nodes, 2 * (size_t)n_ops), ARN_ARRAY(t->old, n),
+                           ARN_ARRAY(t->name, t->rewrite->n_tensors),
+                           ARN_ARRAY(t->number, (size_t)n + 1))) {
+        return false;
+    }
     t->inner = t->nodes + n_ops;
-    for (uint32_t i = 0; i < n; i++) t->old[i] = (arn_name){NULL, 0};
     for (uint32_t i = 0; i <= n; i++) t->number[i] = 1;
     return true;
 }

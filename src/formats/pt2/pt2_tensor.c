@@ -264,10 +264,11 @@ static bool name_before(const void *context, uint32_t a, uint32_t b) {
 
 static bool make_scope(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
     scope->n = arn_json_count(&r->json.json, values);
-    scope->names = arn_region_allocate(&r->names, scope->n, sizeof *scope->names);
-    scope->tensors = arn_region_allocate(&r->names, scope->n, sizeof *scope->tensors);
-    scope->order = arn_region_allocate(&r->names, scope->n, 2 * sizeof *scope->order);
-    if (scope->names && scope->tensors && scope->order) return true;
+    if (ARN_REGION_ARRAYS(&r->names, ARN_ARRAY(scope->names, scope->n),
+                          ARN_ARRAY(scope->tensors, scope->n),
+                          ARN_ARRAY(scope->order, 2 * (size_t)scope->n))) {
+        return true;
+    }
     r->json.status = arn_no_memory(r->json.err);
     return false;
 }

@@ -67,9 +67,8 @@ static arenaut_status open_graph(tiling *t, uint32_t values, uint32_t nodes) {
 static arenaut_status name_values(tiling *t) {
     arn_fresh_names fresh;
     const uint32_t n = t->rewrite->n_tensors, n_before = t->before->n_tensors;
-    uint32_t *next = arn_region_allocate(&t->region, n_before, sizeof *next);
-    t->name = arn_region_allocate(&t->region, n, sizeof *t->name);
-    if (!next || !t->name ||
+    uint32_t *next;
+    if (!ARN_REGION_ARRAYS(&t->region, ARN_ARRAY(next, n_before), ARN_ARRAY(t->name, n)) ||
         !arn_pt2_fresh_begin(t->json, "__tile_", t->allocator, &t->region, &fresh)) {
         return arn_no_memory(t->err);
     }

@@ -3,7 +3,6 @@
  * results; the graph states the same types of these as of the first. Readers of other values than
  * before name them, and views may be copies. All other text stays as it stands. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -171,14 +170,12 @@ static bool list_nodes(writing *w, uint32_t m, uint32_t n_runs, nodes *x) {
     const arenaut_method *method = &w->program->methods[m];
     x->list = arn_json_get(&w->json, w->graphs.ids[m], "nodes");
     const uint32_t n = arn_json_count(&w->json, x->list);
-    x->value = arn_region_allocate(&w->region, n, sizeof *x->value);
-    x->is_op = arn_region_allocate(&w->region, n, sizeof *x->is_op);
-    x->has_run = arn_region_allocate(&w->region, n, sizeof *x->has_run);
-    x->runs = arn_region_allocate(&w->region, (size_t)n + n_runs, sizeof *x->runs);
-    if (!x->value || !x->is_op || !x->has_run || !x->runs) return false;
+    if (!ARN_REGION_ARRAYS(&w->region, ARN_ARRAY(x->value, n), ARN_ARRAY(x->is_op, n),
+                           ARN_ARRAY(x->has_run, n), ARN_ARRAY(x->runs, (size_t)n + n_runs))) {
+        return false;
+    }
     for (uint32_t v = arn_json_first(&w->json, x->list); v != ARN_JSON_NONE;
          v = arn_json_next(&w->json, x->list, v)) {
-        x->is_op[x->n] = x->has_run[x->n] = false;
         x->value[x->n++] = v;
     }
     for (uint32_t i = 0; i < method->n_ops; i++) {
@@ -231,10 +228,11 @@ static const char *name_of(const writing *w, uint32_t tensor) {
 
 static bool name_copies(writing *w) {
     const uint32_t n_before = w->program->n_tensors, n = count_copies(w);
-    uint32_t *next = arn_region_allocate(&w->region, n_before, sizeof *next);
-    w->name = arn_region_allocate(&w->region, n, sizeof *w->name);
-    w->number = arn_region_allocate(&w->region, n, sizeof *w->number);
-    if (!next || !w->name || !w->number) return false;
+    uint32_t *next;
+    if (!ARN_REGION_ARRAYS(&w->region, ARN_ARRAY(next, n_before), ARN_ARRAY(w->name, n),
+                           ARN_ARRAY(w->number, n))) {
+        return false;
+    }
     if (n == 0) return true;
     for (uint32_t t = 0; t < n_before; t++) next[t] = 2;
     if (!arn_pt2_fresh_begin(&w->json, "__again_", w->allocator, &w->region, &w->fresh))

@@ -349,17 +349,13 @@ static void begin_memories(layout *l) {
 static arenaut_status take_room(layout *l, arn_region *region) {
     const size_t n_cells = (size_t)l->held->n_methods * l->n_pools;
     arn_pte_layout *out = l->out;
-    out->memory = arn_region_allocate(region, l->held->n_tensors, sizeof *out->memory);
-    out->offset = arn_region_allocate(region, l->held->n_tensors, sizeof *out->offset);
-    out->first = arn_region_allocate(region, (size_t)l->held->n_methods + 1, sizeof *out->first);
-    l->memory_of = arn_region_allocate(region, n_cells, sizeof *l->memory_of);
-    l->end = arn_region_allocate(region, n_cells, sizeof *l->end);
-    l->tail = arn_region_allocate(region, n_cells, sizeof *l->tail);
-    l->only_state = arn_region_allocate(region, l->n_pools, sizeof *l->only_state);
-    const bool all = out->memory && out->offset && out->first && l->memory_of && l->end &&
-                     l->tail && l->only_state;
-    if (!all) return arn_no_memory(l->err);
-    out->first[0] = 0;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(out->memory, l->held->n_tensors),
+                           ARN_ARRAY(out->offset, l->held->n_tensors),
+                           ARN_ARRAY(out->first, (size_t)l->held->n_methods + 1),
+                           ARN_ARRAY(l->memory_of, n_cells), ARN_ARRAY(l->end, n_cells),
+                           ARN_ARRAY(l->tail, n_cells), ARN_ARRAY(l->only_state, l->n_pools))) {
+        return arn_no_memory(l->err);
+    }
     for (uint32_t m = 0; m < l->held->n_methods; m++) {
         out->first[m + 1] = out->first[m] + l->held->methods[m].n_given_pools;
     }

@@ -61,11 +61,11 @@ static bool is_reordered(const writer *w) {
 static arenaut_status list_order(writer *w) {
     const arn_tvm_graph *g = &w->graph;
     const arenaut_rewrite *rewrite = w->result->rewrite;
-    uint32_t *ops = arn_region_allocate(&w->graph.json.texts, g->n_nodes, sizeof *ops);
-    uint32_t n = 0, n_ops = 0;
-    w->order = arn_region_allocate(&w->graph.json.texts, g->n_nodes, sizeof *w->order);
-    w->now = arn_region_allocate(&w->graph.json.texts, g->n_nodes, sizeof *w->now);
-    if (!ops || !w->order || !w->now) return arn_no_memory(w->err);
+    uint32_t *ops, n = 0, n_ops = 0;
+    if (!ARN_REGION_ARRAYS(&w->graph.json.texts, ARN_ARRAY(ops, g->n_nodes),
+                           ARN_ARRAY(w->order, g->n_nodes), ARN_ARRAY(w->now, g->n_nodes))) {
+        return arn_no_memory(w->err);
+    }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         if (arn_tvm_is_argument(g, i)) w->order[n++] = i;
         else ops[n_ops++] = i;
@@ -170,11 +170,9 @@ static arenaut_status write_graph(writer *w, arenaut_sink sink) {
     arn_region *region = &w->graph.json.texts;
     const size_t n_numbers = (size_t)w->tokens.n + UINT16_MAX + 1;
     const size_t n_ids = (size_t)w->graph.n_ids + w->graph.n_entries;
-    w->number = arn_region_allocate(region, n_numbers, sizeof *w->number);
-    w->taken = arn_region_allocate(region, n_ids, sizeof *w->taken);
-    if (!w->number || !w->taken) return arn_no_memory(w->err);
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(w->number, n_numbers), ARN_ARRAY(w->taken, n_ids)))
+        return arn_no_memory(w->err);
     for (size_t k = 0; k < n_numbers; k++) w->number[k] = ARENAUT_NONE;
-    for (size_t k = 0; k < n_ids; k++) w->taken[k] = false;
     for (uint32_t e = 0; e < w->graph.n_entries; e++) {
         if (w->graph.kept[e] && w->graph.id[e] >= 0) w->taken[w->graph.id[e]] = true;
     }

@@ -215,13 +215,9 @@ static bool by_method(const void *context, uint32_t a, uint32_t b) {
 
 static bool allocate(arn_recover *r) {
     const uint32_t n = r->program->n_tensors;
-    r->facts = arn_region_allocate(&r->region, n, sizeof *r->facts);
-    r->storage = arn_region_allocate(&r->region, n, sizeof *r->storage);
-    r->position = arn_region_allocate(&r->region, n, sizeof *r->position);
-    r->found = arn_region_allocate(&r->region, n, sizeof *r->found);
-    r->found_for = arn_region_allocate(&r->region, n, sizeof *r->found_for);
-    r->declared = arn_region_allocate(&r->region, n, 2 * sizeof *r->declared);
-    if (!r->facts || !r->storage || !r->position || !r->found || !r->found_for || !r->declared) {
+    if (!ARN_REGION_ARRAYS(&r->region, ARN_ARRAY(r->facts, n), ARN_ARRAY(r->storage, n),
+                           ARN_ARRAY(r->position, n), ARN_ARRAY(r->found, n),
+                           ARN_ARRAY(r->found_for, n), ARN_ARRAY(r->declared, 2 * (size_t)n))) {
         return false;
     }
     for (uint32_t t = 0; t < n; t++) {

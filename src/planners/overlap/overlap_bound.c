@@ -15,7 +15,6 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "ir/pair_relations.h"
 #include "planners/bounds/hosts.h"
 
 enum { MOST_WORK = 1 << 24, SMALL_CLUSTER = 64 };
@@ -280,36 +279,21 @@ static bool list_separations(bound *x) {
     return true;
 }
 
-static uint32_t *new_ids(bound *x, uint32_t n) {
-    return arn_region_allocate(&x->memory, n, sizeof(uint32_t));
-}
-
 static bool make(bound *x) {
     const arenaut_problem *p = x->problem;
     const uint32_t n = p->n_buffers;
     const size_t most = n > p->n_lifetimes ? n : p->n_lifetimes;
-    x->births = new_ids(x, p->n_lifetimes);
-    x->owner = new_ids(x, p->n_lifetimes);
-    x->alive = new_ids(x, p->n_lifetimes);
-    x->work = new_ids(x, p->n_lifetimes);
-    x->member = new_ids(x, n);
-    x->cluster = new_ids(x, n);
-    x->taken = new_ids(x, n);
-    x->blocked = new_ids(x, n);
-    x->root_taken = new_ids(x, n);
-    x->upper = arn_region_allocate(&x->memory, n, sizeof *x->upper);
-    x->lower = arn_region_allocate(&x->memory, n, sizeof *x->lower);
-    x->is_alive = arn_region_allocate(&x->memory, n, sizeof *x->is_alive);
-    x->first_in = new_ids(x, n);
-    x->key = arn_region_allocate(&x->memory, most, sizeof *x->key);
-    if (!x->births || !x->owner || !x->alive || !x->work || !x->member || !x->cluster ||
-        !x->taken || !x->blocked || !x->root_taken || !x->upper || !x->lower || !x->is_alive ||
-        !x->first_in || !x->key || !arn_hosts_find(p, &x->memory, &x->hosts)) {
+    if (!ARN_REGION_ARRAYS(
+            &x->memory, ARN_ARRAY(x->births, p->n_lifetimes), ARN_ARRAY(x->owner, p->n_lifetimes),
+            ARN_ARRAY(x->alive, p->n_lifetimes), ARN_ARRAY(x->work, p->n_lifetimes),
+            ARN_ARRAY(x->member, n), ARN_ARRAY(x->cluster, n), ARN_ARRAY(x->taken, n),
+            ARN_ARRAY(x->blocked, n), ARN_ARRAY(x->root_taken, n), ARN_ARRAY(x->upper, n),
+            ARN_ARRAY(x->lower, n), ARN_ARRAY(x->is_alive, n), ARN_ARRAY(x->first_in, n),
+            ARN_ARRAY(x->key, most)) ||
+        !arn_hosts_find(p, &x->memory, &x->hosts)) {
         return false;
     }
     for (uint32_t b = 0; b < n; b++) {
-        x->is_alive[b] = false;
-        x->taken[b] = x->blocked[b] = x->root_taken[b] = 0;
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
             x->owner[i] = b;
             x->key[i] = arn_step_key(p->lifetime[i].first);

@@ -98,9 +98,9 @@ arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *
     placing->problem = groups->problem;
     placing->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&placing->region, allocator);
-    placing->pool = arn_region_allocate(&placing->region, groups->n, sizeof *placing->pool);
-    placing->offset = arn_region_allocate(&placing->region, groups->n, sizeof *placing->offset);
-    if (!placing->pool || !placing->offset || !make_lists(placing)) {
+    if (!ARN_REGION_ARRAYS(&placing->region, ARN_ARRAY(placing->pool, groups->n),
+                           ARN_ARRAY(placing->offset, groups->n)) ||
+        !make_lists(placing)) {
         arn_placing_free(placing);
         return NULL;
     }

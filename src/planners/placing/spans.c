@@ -122,9 +122,8 @@ bool arn_spans_make(const arn_groups *groups, arn_region *region, arn_spans *spa
     const uint64_t chunks = n / (ARN_CHUNK / 2) + arn_min_u64(lists, n);
     if (lists >= ARENAUT_NONE || chunks >= ARENAUT_NONE) return false;
     spans->n_lists = (uint32_t)lists;
-    spans->head = arn_region_allocate(region, (size_t)lists, sizeof *spans->head);
-    spans->chunk = arn_region_allocate(region, (size_t)chunks, sizeof *spans->chunk);
-    return spans->head && spans->chunk;
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(spans->head, (size_t)lists),
+                             ARN_ARRAY(spans->chunk, (size_t)chunks));
 }
 
 void arn_spans_clear(arn_spans *spans) {

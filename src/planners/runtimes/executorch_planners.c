@@ -170,18 +170,17 @@ typedef struct shelf {
 enum { LOOKS_PER_STEP = 256 };
 
 static bool shelf_init(shelf *s, arn_workspace *space) {
-    arn_region *region = &space->groups.region;
     const uint32_t n = space->groups.n;
     s->groups = &space->groups;
     s->n_objects = 0;
     s->looked = 0;
-    s->object = arn_region_allocate(region, n, sizeof *s->object);
-    s->in = arn_region_allocate(region, n, sizeof *s->in);
-    s->previous = arn_region_allocate(region, n, sizeof *s->previous);
-    s->at = arn_region_allocate(region, n, sizeof *s->at);
-    s->apart_from = arn_region_allocate(region, n, sizeof *s->apart_from);
-    for (uint32_t i = 0; s->apart_from && i < n; i++) s->apart_from[i] = ARENAUT_NONE;
-    return s->object && s->in && s->previous && s->at && s->apart_from;
+    if (!ARN_REGION_ARRAYS(&space->groups.region, ARN_ARRAY(s->object, n), ARN_ARRAY(s->in, n),
+                           ARN_ARRAY(s->previous, n), ARN_ARRAY(s->at, n),
+                           ARN_ARRAY(s->apart_from, n))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) s->apart_from[i] = ARENAUT_NONE;
+    return true;
 }
 
 /* Marks the groups that an edge of the problem keeps apart from `group` although their lifetimes do

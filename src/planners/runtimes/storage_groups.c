@@ -66,9 +66,9 @@ static void assign(groups *g) {
     }
 }
 
-static bool list_lives(groups *g, const arenaut_planning *planning) {
+static bool list_lives(groups *g) {
     const arenaut_problem *p = g->problem;
-    g->births = arn_allocate(planning->allocator, p->n_buffers, 4 * sizeof *g->births);
+    g->births = arn_region_allocate(&g->tokens.region, p->n_buffers, 4 * sizeof *g->births);
     if (!g->births) return false;
     g->deaths = g->births + p->n_buffers;
     g->next = g->deaths + p->n_buffers;
@@ -86,15 +86,13 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
                            arn_meter *meter) {
     (void)self;
     groups g = {.problem = planning->problem};
-    if (!arn_token_list_make(planning, &g.tokens)) return arn_no_memory(planning->err);
-    const bool listed = list_lives(&g, planning);
+    const bool listed = arn_token_list_make(planning, &g.tokens) && list_lives(&g);
     if (listed) {
         assign(&g);
         arn_meter_spend(meter, g.n);
         arn_token_list_keep(meter, &g.tokens);
     }
-    arn_release(planning->allocator, g.births);
-    arn_token_list_free(planning, &g.tokens);
+    arn_region_free(&g.tokens.region);
     return listed ? ARENAUT_OK : arn_no_memory(planning->err);
 }
 

@@ -139,11 +139,8 @@ static arenaut_status check_devices(const arenaut_planning *planning) {
 static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
     const arenaut_problem *p = w->problem;
     if (!arn_token_list_make(planning, &w->tokens)) return arn_no_memory(planning->err);
-    w->births = arn_allocate(planning->allocator, p->n_buffers, 4 * sizeof *w->births);
-    if (!w->births) {
-        arn_token_list_free(planning, &w->tokens);
-        return arn_no_memory(planning->err);
-    }
+    w->births = arn_region_allocate(&w->tokens.region, p->n_buffers, 4 * sizeof *w->births);
+    if (!w->births) return arn_no_memory(planning->err);
     w->deaths = w->births + p->n_buffers;
     w->free = w->deaths + p->n_buffers;
     uint32_t *const scratch = w->free + p->n_buffers;
@@ -159,13 +156,13 @@ static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
 static arenaut_status try_range(arenaut_planning *planning, arn_meter *meter, uint64_t range) {
     walk w = {.problem = planning->problem, .range = range};
     const arenaut_status st = open_walk(&w, planning);
-    if (st != ARENAUT_OK) return st;
-    serve_all(&w);
-    arn_meter_spend(meter, w.n);
-    arn_token_list_keep(meter, &w.tokens);
-    arn_release(planning->allocator, w.births);
-    arn_token_list_free(planning, &w.tokens);
-    return ARENAUT_OK;
+    if (st == ARENAUT_OK) {
+        serve_all(&w);
+        arn_meter_spend(meter, w.n);
+        arn_token_list_keep(meter, &w.tokens);
+    }
+    arn_region_free(&w.tokens.region);
+    return st;
 }
 
 /* Whatever the devices: `auto` does not mind a plan that the original would refuse to make. */

@@ -56,10 +56,7 @@ static bool make_heights(heights *h, uint32_t n_sections, arn_region *region) {
     h->n_leaves = 1;
     while (h->n_leaves < n_sections) h->n_leaves *= 2;
     const size_t n = (size_t)h->n_leaves * 2;
-    h->highest = arn_region_allocate(region, n, sizeof *h->highest);
-    h->added = arn_region_allocate(region, n, sizeof *h->added);
-    if (!h->highest || !h->added) return false;
-    for (size_t k = 0; k < n; k++) h->highest[k] = h->added[k] = 0;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(h->highest, n), ARN_ARRAY(h->added, n))) return false;
     return true;
 }
 

@@ -145,13 +145,11 @@ static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort) {
 
 static bool make_room(zone *z) {
     const arenaut_problem *p = z->planning->problem;
-    arn_region *region = &z->space.region;
-    z->hot_before = arn_region_allocate(region, (size_t)z->space.timeline.n_sections + 1,
-                                        sizeof *z->hot_before);
-    z->part = arn_region_allocate(region, p->n_buffers, sizeof *z->part);
-    z->offset = arn_region_allocate(region, p->n_buffers, sizeof *z->offset);
     z->space.placing = arn_placing_new(&z->space.groups, z->planning->allocator);
-    return z->hot_before && z->part && z->offset && z->space.placing;
+    return z->space.placing &&
+           ARN_REGION_ARRAYS(&z->space.region,
+                             ARN_ARRAY(z->hot_before, (size_t)z->space.timeline.n_sections + 1),
+                             ARN_ARRAY(z->part, p->n_buffers), ARN_ARRAY(z->offset, p->n_buffers));
 }
 
 /* ---- all zones ---- */

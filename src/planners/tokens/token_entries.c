@@ -147,13 +147,10 @@ static void find_grain(arn_packer *packer) {
 }
 
 static bool allocate_layout(arn_packer *packer, arn_layout *l) {
-    l->size = arn_region_allocate(&packer->region, packer->n, sizeof *l->size);
-    l->align = arn_region_allocate(&packer->region, packer->n, sizeof *l->align);
-    l->pools = arn_region_allocate(&packer->region, packer->n, sizeof *l->pools);
-    l->pool = arn_region_allocate(&packer->region, packer->n, sizeof *l->pool);
-    l->start = arn_region_allocate(&packer->region, packer->n, sizeof *l->start);
+    const uint32_t n = packer->n;
     l->total = ARENAUT_UNPLACED;
-    return l->size && l->align && l->pools && l->pool && l->start;
+    return ARN_REGION_ARRAYS(&packer->region, ARN_ARRAY(l->size, n), ARN_ARRAY(l->align, n),
+                             ARN_ARRAY(l->pools, n), ARN_ARRAY(l->pool, n), ARN_ARRAY(l->start, n));
 }
 
 static bool allocate(arn_packer *packer) {

@@ -4,30 +4,19 @@
 #include "planners/tokens/token_list.h"
 
 #include "core/checked.h"
-#include "core/memory.h"
 #include "ir/lifetimes.h"
 
 bool arn_token_list_make(const arenaut_planning *planning, arn_token_list *tokens) {
     const uint32_t n = planning->problem->n_buffers;
-    const arenaut_allocator *allocator = planning->allocator;
+    arn_region_init(&tokens->region, planning->allocator);
     tokens->n = 0;
-    tokens->of = arn_allocate(allocator, n, sizeof *tokens->of);
-    tokens->pool = arn_allocate(allocator, n, sizeof *tokens->pool);
-    tokens->size = arn_allocate(allocator, n, sizeof *tokens->size);
-    tokens->align = arn_allocate(allocator, n, sizeof *tokens->align);
-    tokens->start = arn_allocate(allocator, n, sizeof *tokens->start);
-    const bool made = tokens->of && tokens->pool && tokens->size && tokens->align && tokens->start;
-    for (uint32_t b = 0; b < n && made; b++) tokens->of[b] = ARENAUT_NONE;
-    if (!made) arn_token_list_free(planning, tokens);
-    return made;
-}
-
-void arn_token_list_free(const arenaut_planning *planning, arn_token_list *tokens) {
-    arn_release(planning->allocator, tokens->of);
-    arn_release(planning->allocator, tokens->pool);
-    arn_release(planning->allocator, tokens->size);
-    arn_release(planning->allocator, tokens->align);
-    arn_release(planning->allocator, tokens->start);
+    if (!ARN_REGION_ARRAYS(&tokens->region, ARN_ARRAY(tokens->of, n), ARN_ARRAY(tokens->pool, n),
+                           ARN_ARRAY(tokens->size, n), ARN_ARRAY(tokens->align, n),
+                           ARN_ARRAY(tokens->start, n))) {
+        return false;
+    }
+    for (uint32_t b = 0; b < n; b++) tokens->of[b] = ARENAUT_NONE;
+    return true;
 }
 
 int64_t arn_token_list_birth(const arenaut_problem *p, uint32_t buffer) {

@@ -3,6 +3,7 @@
 #ifndef ARN_PLANNERS_TOKENS_TOKEN_LIST_H
 #define ARN_PLANNERS_TOKENS_TOKEN_LIST_H
 
+#include "core/memory.h"
 #include "planners/run/meter.h"
 
 typedef struct arn_token_list {
@@ -12,11 +13,12 @@ typedef struct arn_token_list {
     uint64_t *size;  /* per token: its largest buffer's */
     uint64_t *align; /* per token: the size of its largest buffer */
     uint64_t *start; /* per token: the place at which it was kept last */
+    arn_region region;
 } arn_token_list;
 
-/* Room for a token for each buffer, and none yet. False if there is no memory. */
+/* Room for a token for each buffer, and none yet. False if there is no memory. The caller frees the
+ * region in any case. */
 bool arn_token_list_make(const arenaut_planning *planning, arn_token_list *tokens);
-void arn_token_list_free(const arenaut_planning *planning, arn_token_list *tokens);
 
 /* A new token for `buffer`, or one that it joins. */
 uint32_t arn_token_list_add(const arenaut_problem *problem, arn_token_list *tokens,

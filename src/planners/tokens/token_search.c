@@ -32,13 +32,10 @@ static uint64_t look_effort(const filling *f) { return 1 + f->packer->words / 4;
 /* Room for as many tokens as entries. False if there is no memory. */
 static bool filling_make(arn_packer *packer, filling *f) {
     *f = (filling){.packer = packer};
-    f->packing.token = arn_region_allocate(&packer->region, packer->n, sizeof *f->packing.token);
-    f->size = arn_region_allocate(&packer->region, packer->n, sizeof *f->size);
-    f->pools = arn_region_allocate(&packer->region, packer->n, sizeof *f->pools);
-    f->before = arn_region_allocate(&packer->region, packer->n, sizeof *f->before);
-    const size_t words = packer->conflicts ? (size_t)packer->n * packer->words : 0;
-    f->members = arn_region_allocate(&packer->region, words, sizeof *f->members);
-    return f->packing.token && f->size && f->pools && f->before && f->members;
+    const size_t n = packer->n, words = packer->conflicts ? n * packer->words : 0;
+    return ARN_REGION_ARRAYS(&packer->region, ARN_ARRAY(f->packing.token, n), ARN_ARRAY(f->size, n),
+                             ARN_ARRAY(f->pools, n), ARN_ARRAY(f->before, n),
+                             ARN_ARRAY(f->members, words));
 }
 
 static void filling_clear(filling *f) {

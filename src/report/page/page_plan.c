@@ -54,11 +54,11 @@ static bool find_word(page *p, const char *text, uint32_t *number) {
 
 static bool find_words(page *p) {
     const uint32_t n = p->problem->n_buffers, n_ops = p->program ? p->program->n_ops : 0;
-    p->word = arn_region_allocate(&p->region, 2 * (size_t)n + n_ops, sizeof *p->word);
-    p->op_word = arn_region_allocate(&p->region, n_ops, sizeof *p->op_word);
-    p->shape_word = arn_region_allocate(&p->region, n, sizeof *p->shape_word);
-    p->op_of = arn_region_allocate(&p->region, n, sizeof *p->op_of);
-    if (!p->word || !p->op_word || !p->shape_word || !p->op_of) return false;
+    if (!ARN_REGION_ARRAYS(&p->region, ARN_ARRAY(p->word, 2 * (size_t)n + n_ops),
+                           ARN_ARRAY(p->op_word, n_ops), ARN_ARRAY(p->shape_word, n),
+                           ARN_ARRAY(p->op_of, n))) {
+        return false;
+    }
     for (uint32_t i = 0; i < n_ops; i++) {
         const char *name = p->program->ops[i].name;
         if (!find_word(p, name ? name : "", &p->op_word[i])) return false;
@@ -66,7 +66,6 @@ static bool find_words(page *p) {
     for (uint32_t b = 0; b < n; b++) {
         const arn_label shape = arn_report_shape_label(p->result, b);
         const char *op = p->problem->op ? p->problem->op[b] : NULL;
-        p->shape_word[b] = p->op_of[b] = 0;
         if (*shape.text && !find_word(p, shape.text, &p->shape_word[b])) return false;
         if (op && !find_word(p, op, &p->op_of[b])) return false;
     }
@@ -91,9 +90,8 @@ static uint32_t note_buffers(page *p, const uint32_t *tensors, uint32_t n) {
 static bool find_arguments(page *p) {
     const uint32_t n = p->program ? p->program->n_ops : 0;
     uint64_t sum = 0;
-    p->n_results = arn_region_allocate(&p->region, n, sizeof *p->n_results);
-    p->n_operands = arn_region_allocate(&p->region, n, sizeof *p->n_operands);
-    if (!p->n_results || !p->n_operands) return false;
+    if (!ARN_REGION_ARRAYS(&p->region, ARN_ARRAY(p->n_results, n), ARN_ARRAY(p->n_operands, n)))
+        return false;
     for (int turn = 0; turn < 2; turn++) {
         for (uint32_t i = 0; i < n; i++) {
             const arenaut_op *op = &p->program->ops[i];

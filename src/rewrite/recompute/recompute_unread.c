@@ -40,11 +40,12 @@ bool arn_recompute_leave_out_unread(const arenaut_program *file, arn_region *reg
                                     uint32_t *n_ops) {
     const uint32_t n = *n_ops;
     follower f = {.file = file};
-    f.next_read = arn_region_allocate(region, file->n_tensors, sizeof *f.next_read);
-    f.next_dependence = arn_region_allocate(region, file->n_ops, sizeof *f.next_dependence);
-    f.next_run = arn_region_allocate(region, file->n_ops, sizeof *f.next_run);
-    uint32_t *kept = arn_region_allocate(region, n, sizeof *kept), begin = n;
-    if (!f.next_read || !f.next_dependence || !f.next_run || !kept) return false;
+    uint32_t *kept, begin = n;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(f.next_read, file->n_tensors),
+                           ARN_ARRAY(f.next_dependence, file->n_ops),
+                           ARN_ARRAY(f.next_run, file->n_ops), ARN_ARRAY(kept, n))) {
+        return false;
+    }
     for (uint32_t t = 0; t < file->n_tensors; t++) f.next_read[t] = ARENAUT_NONE;
     for (uint32_t i = 0; i < file->n_ops; i++) f.next_dependence[i] = f.next_run[i] = ARENAUT_NONE;
     for (uint32_t at = n; at-- > 0;) {

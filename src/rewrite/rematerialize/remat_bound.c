@@ -19,17 +19,14 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
     for (uint32_t s = 0; s < p->n_storages; s++) bytes += p->size[s];
     for (uint32_t i = 0; i < p->n_ops; i++) bytes += arn_remat_scratch(p, i);
     *b = (arn_remat_bounds){.cut = cut, .op = ARENAUT_NONE};
-    b->above = arn_region_allocate(region, p->n_ops, sizeof *b->above);
-    b->scratch = arn_region_allocate(region, p->n_ops, sizeof *b->scratch);
-    b->upper = arn_region_allocate(region, p->n_ops, sizeof *b->upper);
-    b->key = arn_region_allocate(region, p->n_ops, sizeof *b->key);
     b->most_byte_price = MOST_SUM / bytes;
     b->most_time_price = 1;
     while (b->most_time_price < MOST_SCALE &&
            2 * b->most_time_price <= MOST_SUM / (cut->graph->base + 1)) {
         b->most_time_price *= 2;
     }
-    return b->above && b->scratch && b->upper && b->key;
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->scratch, p->n_ops),
+                             ARN_ARRAY(b->upper, p->n_ops), ARN_ARRAY(b->key, p->n_ops));
 }
 
 /* ---- one op ---- */

@@ -13,12 +13,10 @@ static bool allocate(arn_remat_cut *c, arn_region *region) {
     const uint64_t n_nodes = (uint64_t)p->n_ops + p->n_storages + ARN_FLOW_FIRST_NODE;
     const uint64_t n_arcs =
         (uint64_t)c->graph->reads.begin[p->n_ops] + 2 * (uint64_t)p->n_storages + p->n_ops;
-    c->when = arn_region_allocate(region, p->n_ops, sizeof *c->when);
-    c->stack = arn_region_allocate(region, p->n_ops, sizeof *c->stack);
-    c->free_now = arn_region_allocate(region, p->n_storages, sizeof *c->free_now);
-    c->alive_arc = arn_region_allocate(region, p->n_storages, sizeof *c->alive_arc);
-    c->read_of = arn_region_allocate(region, n_arcs, sizeof *c->read_of);
-    return c->when && c->stack && c->free_now && c->alive_arc && c->read_of &&
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
+                             ARN_ARRAY(c->free_now, p->n_storages),
+                             ARN_ARRAY(c->alive_arc, p->n_storages),
+                             ARN_ARRAY(c->read_of, n_arcs)) &&
            arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
 }
 
@@ -29,10 +27,10 @@ static bool list_dependences(arn_remat_cut *c, arn_region *region) {
     arn_remat_lists *const both[] = {&c->first, &c->next};
     for (int i = 0; i < 2; i++) {
         arn_remat_lists *l = both[i];
-        l->begin = arn_region_allocate(region, (size_t)p->n_ops + 2, sizeof *l->begin);
-        l->ids = arn_region_allocate(region, p->n_dependences, sizeof *l->ids);
-        if (!l->begin || !l->ids) return false;
-        memset(l->begin, 0, ((size_t)p->n_ops + 2) * sizeof *l->begin);
+        if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(l->begin, (size_t)p->n_ops + 2),
+                               ARN_ARRAY(l->ids, p->n_dependences))) {
+            return false;
+        }
         for (uint32_t k = 0; k < p->n_dependences; k++) {
             l->begin[(i ? p->dependences[k].first : p->dependences[k].op) + 2]++;
         }

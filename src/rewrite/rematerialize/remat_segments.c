@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "core/checked.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 
 enum { MOST_CANDIDATES = 200 };
@@ -94,17 +93,12 @@ bool arn_remat_segments_make(const arn_remat_graph *graph, arn_region *region, u
                              arn_remat_segments *s) {
     const size_t n_storages = graph->problem->n_storages, most = MOST_CANDIDATES + 1;
     *s = (arn_remat_segments){.graph = graph, .peak = peak};
-    uint64_t *weight = arn_region_allocate(region, (size_t)peak + 1, sizeof *weight);
-    s->last_read = arn_region_allocate(region, n_storages, sizeof *s->last_read);
-    s->crosses = arn_region_allocate(region, n_storages, sizeof *s->crosses);
-    s->position = arn_region_allocate(region, most, sizeof *s->position);
-    s->inside = arn_region_allocate(region, most, sizeof *s->inside);
-    s->fresh = arn_region_allocate(region, most * most, sizeof *s->fresh);
-    s->least = arn_region_allocate(region, most, sizeof *s->least);
-    s->previous = arn_region_allocate(region, most, sizeof *s->previous);
-    s->chosen = arn_region_allocate(region, most, sizeof *s->chosen);
-    if (!weight || !s->last_read || !s->crosses || !s->position || !s->inside || !s->fresh ||
-        !s->least || !s->previous || !s->chosen) {
+    uint64_t *weight;
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(weight, (size_t)peak + 1),
+                           ARN_ARRAY(s->last_read, n_storages), ARN_ARRAY(s->crosses, n_storages),
+                           ARN_ARRAY(s->position, most), ARN_ARRAY(s->inside, most),
+                           ARN_ARRAY(s->fresh, most * most), ARN_ARRAY(s->least, most),
+                           ARN_ARRAY(s->previous, most), ARN_ARRAY(s->chosen, most))) {
         return false;
     }
     find_reads(s);

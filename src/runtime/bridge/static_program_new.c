@@ -30,13 +30,10 @@ static arenaut_status start(builder *b, uint32_t n_pools, uint32_t n_places, uin
                             const arenaut_allocator *allocator, arenaut_error *err) {
     arn_region region;
     arn_region_init(&region, allocator);
-    *b = (builder){.owned = arn_region_allocate(&region, 1, sizeof *b->owned),
-                   .pool = arn_region_allocate(&region, n_pools, sizeof *b->pool),
-                   .place = arn_region_allocate(&region, n_places, sizeof *b->place),
-                   .method = arn_region_allocate(&region, n_methods, sizeof *b->method),
-                   .device = arn_region_allocate(&region, n_pools, sizeof *b->device),
-                   .err = err};
-    if (!b->owned || !b->pool || !b->place || !b->method || !b->device) {
+    *b = (builder){.err = err};
+    if (!ARN_REGION_ARRAYS(&region, ARN_ARRAY(b->owned, 1), ARN_ARRAY(b->pool, n_pools),
+                           ARN_ARRAY(b->place, n_places), ARN_ARRAY(b->method, n_methods),
+                           ARN_ARRAY(b->device, n_pools))) {
         arn_region_free(&region);
         return arn_no_memory(err);
     }
@@ -50,7 +47,6 @@ static arenaut_status start(builder *b, uint32_t n_pools, uint32_t n_places, uin
                                 .region = region};
     for (uint32_t i = 0; i < n_pools; i++) b->pool[i] = (arenaut_pool_need){0, 1};
     for (uint32_t i = 0; i < n_places; i++) b->place[i] = (arenaut_place){0, 0, ARENAUT_NO_POOL};
-    memset(b->method, 0, n_methods * sizeof *b->method);
     return ARENAUT_OK;
 }
 
