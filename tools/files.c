@@ -5,7 +5,6 @@
 #include "files.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

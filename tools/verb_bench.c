@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "describe.h"
-#include "progress.h"
 #include "proof.h"
 #include "text_table.h"
 #include "verb.h"

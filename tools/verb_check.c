@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "describe.h"
-#include "memories.h"
 #include "text_table.h"
 #include "verb.h"
 #include "whole_arena.h"

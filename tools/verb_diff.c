@@ -1,7 +1,6 @@
 /* diff: the changes between two files, as they are, or as they would be planned: totals, pools,
  * methods, and each buffer that came, went, grew or moved. In text, as JSON, as Markdown for a pull
  * request, or as a page. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

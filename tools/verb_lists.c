@@ -1,7 +1,6 @@
 /* planners, formats, passes, targets: the contents of this build's tables. */
 #include "verb_lists.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "text_table.h"

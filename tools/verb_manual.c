@@ -1,6 +1,5 @@
 /* manual: the man page, made from the same tables as the help (`arenaut manual | man -l -`).
  * `make install` puts it where man looks. */
-#include <string.h>
 
 #include "flags.h"
 #include "verb.h"

@@ -1,6 +1,5 @@
 /* strip: the file without the plan that we put into it. The format's own `strip` takes it out;
  * another tool's plan stays, as nothing could restore it. */
-#include "describe.h"
 #include "output.h"
 #include "verb.h"
 

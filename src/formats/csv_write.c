@@ -4,7 +4,6 @@
 #include "formats/csv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/fail.h"
 #include "core/memory.h"

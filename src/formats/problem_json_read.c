@@ -1,7 +1,6 @@
 /* Reader of the parts of a problem's or a plan's text, to a problem and the places of its buffers.
  * One pass over the text; buffers that refer to others by name cost O(log n) for each reference. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/checked.h"
 #include "core/memory.h"

@@ -2,7 +2,6 @@
  * their bases, kinds of ops have the arguments that they need, and calls form no circle. Readers
  * and passes rely on it. O(tensors + ops + arguments). */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <arenaut/program.h>

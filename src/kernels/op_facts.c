@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/checked.h"
 #include "ops/ops.h"
 
 const int64_t *arn_op_numbers(const arenaut_op *op, const char *name, uint32_t n) {

@@ -3,8 +3,6 @@
  * Branches and loops are left as they are. */
 #include <arenaut/pass.h>
 
-#include "core/fail.h"
-
 static arenaut_status opaque_calls_run(arenaut_program *p, const arenaut_pass_options *options,
                                        arenaut_error *err) {
     (void)options;

@@ -6,7 +6,6 @@
  * live ranges. O(ops * arguments) and the cost of the distances. */
 #include <arenaut/kernels.h>
 #include <arenaut/pass.h>
-#include <arenaut/target.h>
 
 #include <string.h>
 

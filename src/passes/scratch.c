@@ -7,7 +7,6 @@
 
 #include <arenaut/pass.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/program.h"

@@ -4,8 +4,6 @@
  * methods as if it came from elsewhere; a transformed program is validated once more. */
 #include "rewrite/transform.h"
 
-#include <string.h>
-
 #include <arenaut/expr.h>
 
 /* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does

@@ -2,7 +2,6 @@
  * at once; then exact search; and if a problem is too large for that, exact search of the hot zone,
  * more orders, and local search, until the bound or the effort is reached. */
 #include "core/checked.h"
-#include "core/fail.h"
 #include "planners/bounds/bounds.h"
 #include "planners/exact/exact.h"
 #include "planners/exact_lane.h"

@@ -2,7 +2,6 @@
  * their base's memory share it. The memory of a program without planning, in O(n log n); `auto`
  * falls back to it when it is stopped before it has any plan. */
 #include "core/checked.h"
-#include "core/fail.h"
 #include "planners/placing/buffer_groups.h"
 #include "planners/run/meter.h"
 #include "planners/run/planner_rows.h"

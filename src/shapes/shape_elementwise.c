@@ -1,6 +1,5 @@
 /* Operators that work element by element, or keep their operand's shape for another reason.
  * Several operands are broadcast together, as NumPy does. */
-#include <string.h>
 
 #include "shapes/shapes.h"
 

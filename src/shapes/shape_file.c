@@ -1,7 +1,6 @@
 /* The shape file: sizes of tensors that neither the model nor inference knows, as CSV. Names are
  * looked up in a tree that is built once; tensors of one name in several methods all get the
  * shape. */
-#include <inttypes.h>
 #include <string.h>
 
 #include <arenaut/pass.h>

@@ -2,7 +2,6 @@
  * all that the caller asked of either. */
 #include <string.h>
 
-#include "core/memory.h"
 #include "core/writer.h"
 #include "ir/plain_call.h"
 #include "kernels/kernel_set.h"

@@ -2,7 +2,6 @@
  * and blame of options. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "ir/certificate.h"

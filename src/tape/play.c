@@ -2,7 +2,6 @@
  * costs a look at one event; only blocks that are kept over runs, or released by other threads, are
  * searched for. */
 #include <stdio.h>
-#include <string.h>
 
 #include <arenaut/problem.h>
 

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include <arenaut/problem.h>
-
 #include "core/aligned.h"
 #include "core/checked.h"
 #include "core/fail.h"

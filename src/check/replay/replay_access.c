@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "check/finding.h"
-#include "core/checked.h"
 
 enum { WHERE = 120, POOL = 48 };
 

@@ -2,7 +2,6 @@
  * nodes hold, in the order in which they come up. Numbers of ops are those of the main graph's
  * nodes, unless functions are put in between. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/fail.h"
 #include "core/memory.h"

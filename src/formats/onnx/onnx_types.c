@@ -2,12 +2,10 @@
  * they are few enough to be sizes; weights are stepped over. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/checked.h"
 #include "core/cursor.h"
 #include "core/fail.h"
-#include "core/memory.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_schema.h"
 #include "ir/expr.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "core/memory.h"
 #include "formats/pt2/pt2.h"
 
 /* Names looked at, over all buffers: a bound on time. Real archives take a thousandth. */

@@ -2,7 +2,6 @@
  * arguments follows from its name; graphs among the arguments are queued for pt2_read.c. A node
  * costs the length of its arguments times the logarithm of the values in its graph. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/fail.h"

@@ -3,7 +3,6 @@
  * and copies nothing. Time and memory follow the size of the JSON. */
 #include <inttypes.h>
 
-#include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
 #include "ir/program.h"

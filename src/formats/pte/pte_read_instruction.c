@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "core/cursor.h"
-#include "core/fail.h"
-#include "core/memory.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 #include "ir/program.h"

@@ -2,7 +2,6 @@
  * schema's tables that distances and shapes need, one row each. Other fields, such as activations,
  * are ignored, and so is an unknown word: a missing attribute only costs memory. O(rows) for an
  * operator. */
-#include <string.h>
 
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"

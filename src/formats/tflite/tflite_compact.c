@@ -2,8 +2,6 @@
  * buffers that no tensor has any more, are left out (as Cheney 1970). Tables are copied as they
  * lie, with any fields; only references from one object to another must be known, so they stand in
  * a table, and an unknown one is refused. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "core/cursor.h"
 #include "core/fail.h"

@@ -8,7 +8,6 @@
 
 #include "core/cursor.h"
 #include "core/fail.h"
-#include "core/memory.h"
 #include "formats/tflite/tflite_schema.h"
 
 enum { DATA_ALIGN = 16 };

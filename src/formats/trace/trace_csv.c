@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
 #include "formats/csv.h"
 
 typedef enum column {

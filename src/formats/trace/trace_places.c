@@ -5,7 +5,6 @@
 
 #include "core/checked.h"
 #include "core/sort.h"
-#include "ir/store.h"
 
 typedef struct stretch {
     uint64_t first, end; /* addresses */

@@ -11,7 +11,6 @@
 #include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/memory.h"
 #include "planners/bounds/load.h"
 #include "planners/overlap/overlap.h"
 

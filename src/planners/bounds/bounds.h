@@ -2,7 +2,6 @@
 #ifndef ARN_PLANNERS_BOUNDS_BOUNDS_H
 #define ARN_PLANNERS_BOUNDS_BOUNDS_H
 
-#include <arenaut/plan.h>
 #include <arenaut/problem.h>
 
 /* No plan needs less than per_pool[k] in pool k, nor less than *total in all together.

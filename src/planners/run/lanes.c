@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "core/memory.h"
 
 /* Fewer buffers than this are placed before another thread has begun. */
 enum { FEW_BUFFERS = 500 };

@@ -11,7 +11,6 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/problem.h"
-#include "planners/bounds/bounds.h"
 #include "planners/run/planner_rows.h"
 
 typedef struct pools {

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
-
 /* ---- base64 ---- */
 
 static void put_held(arn_base64 *b) {

@@ -1,7 +1,5 @@
 /* Axes around the rectangles: addresses at the left, steps below, the curve of live bytes above,
  * for a trace with the reserved bytes, and the marker of the peak through all of it. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/checked.h"

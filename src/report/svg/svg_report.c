@@ -6,8 +6,6 @@
  * Coordinates are tenths of a pixel, in integers, so that every machine draws the same
  * bytes. Colours are Okabe and Ito's, which can be told apart by the colour-blind. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/checked.h"
 #include "core/fail.h"

@@ -1,6 +1,5 @@
 /* The cost file: nanoseconds of a run per op, as CSV with the header method,op,nanoseconds. Other
  * ops have a modelled cost. O(size). */
-#include <inttypes.h>
 #include <string.h>
 
 #include <arenaut/rewrite.h>

@@ -8,7 +8,6 @@
 
 #include "core/checked.h"
 #include "ir/program.h"
-#include "rewrite/recompute/recompute_cheap.h"
 
 enum { NANOSECONDS = 1000000000 };
 
