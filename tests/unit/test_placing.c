@@ -203,7 +203,7 @@ static uint64_t effort_of(const char *planner, uint32_t n) {
 }
 
 TEST(one_pass_over_four_times_as_many_takes_about_four_times_as_long) {
-    static const char *const planners[] = {"ggml", "openvino", "tflite-arena", "best-fit"};
+    static const char *const planners[] = {"ggml", "onnxruntime", "tflite-arena", "best-fit"};
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         assert_true(effort_of(planners[i], 16000) < 6 * effort_of(planners[i], 4000));
     }

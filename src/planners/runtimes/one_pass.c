@@ -1,7 +1,6 @@
-/* Replicas of runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO, ggml,
- * XNNPACK and IREE's compiler. They are data for placing/trial.c, as are the rows of greedy.c, but
- * without gaps in lives and hints, and with fewer features: those that a runtime does not have are
- * withheld.
+/* Replicas of runtimes that place each tensor once, in one order: ONNX Runtime, ggml and IREE's
+ * compiler. They are data for placing/trial.c, as are the rows of greedy.c, but without gaps in
+ * lives and hints, and with fewer features: those that a runtime does not have are withheld.
  *
  * If the first three of UNKNOWN are not in use, their plans are among the first trials of `auto`
  * already. Runtimes with more to them have files of their own. */
@@ -34,23 +33,6 @@ const arenaut_planner arn_planner_onnxruntime = {
     .attempt = &(const arn_attempt){ARN_TRY_ORDER | ARN_TRY_WHOLE, 5, UNKNOWN, NULL, arn_pass_make},
 };
 
-/* OpenVINO's memory solver.
- *
- * Boxes go from large to small; each begins at offset 0 and is lifted above any box that it meets
- * until it meets none, which is the lowest gap. The original leaves the order of equal sizes to its
- * sort; here the first number comes first, as in a stable one.
- *
- * Buffers that share memory have become one box before, as large as the largest and alive from the
- * first step of any to the last of all. */
-const arenaut_planner arn_planner_openvino = {
-    .name = "openvino",
-    .summary = "OpenVINO's memory solver: by size, lowest gap",
-    .handles = HANDLES,
-    .run = arn_pass_run,
-    .data = &(const arn_pass){"Z", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_FIRST_FIT}},
-    .attempt = &(const arn_attempt){ARN_TRY_WHOLE, 3, UNKNOWN, NULL, arn_pass_make},
-};
-
 /* ggml: the allocator that llama.cpp and others plan their graphs with.
  *
  * It walks the graph and keeps a list of free blocks, sorted by address; a freed block is coalesced
@@ -68,23 +50,6 @@ const arenaut_planner arn_planner_ggml = {
     .run = arn_pass_run,
     .data = &(const arn_pass){"L", ARN_HULL, false, {.fit = ARN_HIGH_FIT, .share = true}},
     .attempt = &(const arn_attempt){ARN_TRY_ORDER | ARN_TRY_WHOLE, 5, UNKNOWN, NULL, arn_pass_make},
-};
-
-/* The memory planner of XNNPACK, as it is since it fills the gap at the bottom too.
- *
- * Values go from large to small. Those placed before that are alive with one are merged into
- * stretches of memory, and it goes into the smallest gap below, between or above these that
- * is large enough. The original leaves the order of equal sizes to its sort; here the first
- * number comes first.
- *
- * A value marked as reusing another's memory is not placed: the other lives on for it. */
-const arenaut_planner arn_planner_xnnpack = {
-    .name = "xnnpack",
-    .summary = "XNNPACK's own: by size, smallest gap",
-    .handles = HANDLES,
-    .run = arn_pass_run,
-    .data = &(const arn_pass){"Z", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_BEST_FIT}},
-    .attempt = &(const arn_attempt){ARN_TRY_WHOLE, 3, UNKNOWN, NULL, arn_pass_make},
 };
 
 /* The layout that IREE's compiler gives the slab of a program (packStaticSlicesGreedily).
