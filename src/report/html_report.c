@@ -1,7 +1,7 @@
 /* html: a page that shows the plan in a browser, as one file that needs no network. The template,
- * with its script and style, is made from explorer/ (`make page`) and lies in explorer/dist, of which
- * the build makes page_text.h; here the title, the data and, for browsers without scripts, the still
- * picture and a table are put into it.
+ * with its script and style, is made from explorer/ (`make page`) and lies in explorer/dist, of
+ * which the build makes page_text.h; here the title, the data and, for browsers without scripts,
+ * the still picture and a table are put into it.
  *
  * Names come from files. They are in the data, where no '<' can be, since each is written as its
  * escape in JSON; in the title and the table they are escaped; the picture is an image of its own.
