@@ -35,7 +35,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all dist demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
+  micro-runtime micro-runtime-kept tools-micro page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
 all: build/Makefile
@@ -141,7 +141,12 @@ tools-python:
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
 	  dot:graphviz
 
-test-python: all venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner
+# Sources of tflite-micro and of its kernel libraries; where they are at hand, what tests run of
+# them is built, once: it is kept in ~/.cache/arenaut.
+MICRO_SOURCES ?= $(wildcard ../shared/sources/micro_runtime.tar.xz)
+
+test-python: all venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner \
+  $(if $(MICRO_SOURCES),micro-runtime-kept)
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 site: all venv-site
@@ -202,12 +207,18 @@ windows: all
 	@scripts/windows.sh build/arenaut $$(find tests/data -name '*.tflite' -o -name '*.pte' \
 	  -o -name '*.onnx' -o -name '*.pt2' -o -name '*.csv' -o -name '*.json')
 
-# Not part of `make test`: tests that use these programs skip where they are absent.
-micro-runtime: tools-build
-	@scripts/need git:git c++:g++ arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf \
-	  qemu-arm-static:qemu-user-static arm-none-eabi-g++:libstdc++-arm-none-eabi-newlib \
+tools-micro: tools-build
+	@scripts/need git:git c++:g++ xz:xz-utils arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf \
+	  qemu-arm-static:qemu-user-static arm-none-eabi-g++:gcc-arm-none-eabi \
+	  /usr/share/doc/libstdc++-arm-none-eabi-newlib:libstdc++-arm-none-eabi-newlib \
 	  qemu-system-arm:qemu-system-arm
+
+# With sources from the network: tests that use these programs skip where they are absent.
+micro-runtime: tools-micro
 	@scripts/micro_runtime.sh build/micro-runtime
+
+micro-runtime-kept: tools-micro
+	@scripts/quietly build/micro_runtime.log scripts/micro_runtime_kept.sh $(MICRO_SOURCES)
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

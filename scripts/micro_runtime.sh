@@ -1,10 +1,10 @@
 #!/bin/sh
 # Fetches tflite-micro at one commit with what it builds on, and builds tests/micro_runtime of it
 # for 32-bit ARM and for this machine, both linked statically, and for a Cortex-M55:
-#     scripts/micro_runtime.sh FOLDER [SOURCES]
+#     scripts/micro_runtime.sh FOLDER [SOURCES [MACHINE…]]
 # makes FOLDER/tflm-arm; with CMSIS-NN's kernels tflm-arm-cmsis-nn, tflm-arm-cmsis-nn-c (believing
 # that there are no DSP instructions) and tflm-m55-cmsis-nn; with ESP-NN's tflm-arm-esp-nn, and
-# tflm-arm-esp32-s3, which only loads models; and tflm-host.
+# tflm-arm-esp32-s3, which only loads models; and tflm-host. MACHINE: arm, m55, host; all of them.
 # SOURCES: a folder with the eight repositories, cloned before, so that nothing is fetched; they have
 # to be at the commits below, kissfft patched. Clones elsewhere do as well, where git is told to go
 # there: git config --global url.file:///FOLDER/.insteadOf https://github.com/
@@ -12,6 +12,8 @@ set -eu
 
 folder=$1
 sources=${2:-$1/sources}
+shift $(($# < 2 ? $# : 2))
+[ $# -gt 0 ] || set -- arm m55 host
 micro=90b983c2b3f1480642e040bbd2ddb37b998f3424
 
 fetch() { # name, URL, commit or tag
@@ -50,13 +52,23 @@ keep() { # program, as built
     cp "$folder/$2" "$folder/$1"
     echo "$folder/$1"
 }
-build arm all -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
-keep tflm-arm build-arm/tflm_run
-keep tflm-arm-cmsis-nn build-arm/tflm_run_cmsis_nn
-keep tflm-arm-cmsis-nn-c build-arm/tflm_run_cmsis_nn_c
-keep tflm-arm-esp-nn build-arm/tflm_run_esp_nn
-keep tflm-arm-esp32-s3 build-arm/tflm_run_esp32_s3
-build m55 tflm_run_cmsis_nn -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cortex-m55.cmake"
-keep tflm-m55-cmsis-nn build-m55/tflm_run_cmsis_nn
-build host tflm_run
-keep tflm-host build-host/tflm_run
+for machine; do
+    case $machine in
+    arm)
+        build arm all -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
+        keep tflm-arm build-arm/tflm_run
+        keep tflm-arm-cmsis-nn build-arm/tflm_run_cmsis_nn
+        keep tflm-arm-cmsis-nn-c build-arm/tflm_run_cmsis_nn_c
+        keep tflm-arm-esp-nn build-arm/tflm_run_esp_nn
+        keep tflm-arm-esp32-s3 build-arm/tflm_run_esp32_s3
+        ;;
+    m55)
+        build m55 tflm_run_cmsis_nn -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cortex-m55.cmake"
+        keep tflm-m55-cmsis-nn build-m55/tflm_run_cmsis_nn
+        ;;
+    host)
+        build host tflm_run
+        keep tflm-host build-host/tflm_run
+        ;;
+    esac
+done
