@@ -2,12 +2,13 @@
 // firmware, which records nothing; its allocator is put together here as MicroAllocator::Create
 // does, so that both ends of the arena can be asked.
 //
-//     tflm_run [--trace] [--load-only] [--dump FILE] [--requests|--places FILE] MODEL.tflite
-//              ARENA_BYTES [INPUT.bin…]
+//     tflm_run [--trace] [--load-only] [--count] [--dump FILE] [--requests|--places FILE]
+//              MODEL.tflite ARENA_BYTES [INPUT.bin…]
 //
 // Prints one JSON object: head and tail in bytes, `used` as arena_used_bytes() has it, and size and
 // hash (FNV-1a, 64 bits) of each output. Inputs that are not given are zero. `--dump` writes the
-// bytes of all outputs, one after another. `--load-only` does not run the model. `--trace` lists
+// bytes of all outputs, one after another. `--load-only` does not run the model. `--count` prints
+// the `instructions` of Invoke, on bare metal and where QEMU counts them. `--trace` lists
 // what each op asks for: of the tail while its options are parsed and by its kernel, and scratch.
 // `--requests` prints what the planner is asked for, as a problem in CSV, on standard error; with
 // `--places` tensors and scratch lie where that problem's plan in CSV says
@@ -44,6 +45,9 @@
 #include "tensorflow/lite/micro/recording_micro_allocator.h"
 #include "tensorflow/lite/schema/schema_generated.h"
 #include "tensorflow/lite/schema/schema_utils.h"
+
+// Executed so far; bare_metal.c has it.
+extern "C" uint64_t instructions() __attribute__((weak));
 
 namespace {
 
@@ -220,7 +224,7 @@ bool print_outputs(Interpreter &interpreter, const char *dump) {
 }
 
 struct Call {
-    bool tracing = false, load_only = false, requests = false;
+    bool tracing = false, load_only = false, counting = false, requests = false;
     const char *dump = nullptr, *places = nullptr, *model = nullptr;
     size_t arena_bytes = 0;
     char **inputs = nullptr;
@@ -305,7 +309,13 @@ int run(const Call &call) {
     bool fine = true;
     if (!call.load_only) {
         if (!set_inputs(interpreter, call.inputs, call.n_inputs)) return 2;
+        const bool counting = call.counting && instructions;
+        const uint64_t before = counting ? instructions() : 0;
         if (interpreter.Invoke() != kTfLiteOk) return 1;
+        if (counting) {
+            printf(", \"instructions\": %llu",
+                   static_cast<unsigned long long>(instructions() - before));
+        }
         fine = print_outputs(interpreter, call.dump);
     }
     if (call.tracing) print_trace(model);
@@ -397,6 +407,7 @@ int main(int argc, char **argv) {
     for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
         if (!strcmp(argv[at], "--trace")) call.tracing = true;
         else if (!strcmp(argv[at], "--load-only")) call.load_only = true;
+        else if (!strcmp(argv[at], "--count")) call.counting = true;
         else if (!strcmp(argv[at], "--dump") && at + 1 < argc) call.dump = argv[++at];
         else if (!strcmp(argv[at], "--requests")) call.requests = true;
         else if (!strcmp(argv[at], "--places") && at + 1 < argc) call.places = argv[++at];
@@ -404,8 +415,8 @@ int main(int argc, char **argv) {
     }
     if (argc - at < 2 || !strncmp(argv[at], "--", 2)) {
         fprintf(stderr,
-                "usage: tflm_run [--trace] [--load-only] [--dump FILE] [--requests|--places FILE] "
-                "MODEL ARENA_BYTES [INPUT...]\n");
+                "usage: tflm_run [--trace] [--load-only] [--count] [--dump FILE] "
+                "[--requests|--places FILE] MODEL ARENA_BYTES [INPUT...]\n");
         return 2;
     }
     call.model = argv[at];

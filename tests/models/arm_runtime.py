@@ -40,13 +40,15 @@ def missing(kernels="reference"):
     return None if shutil.which(qemu) else f"not installed: {qemu}"
 
 
-def command(kernels, *arguments):
-    """The process for a call of the runtime with these kernels."""
+def command(kernels, *arguments, counting=False):
+    """The process for a call of the runtime with these kernels; `counting`: on bare metal, its
+    instructions, which takes longer."""
     runner, arguments = str(RUNNERS[kernels]), [str(argument) for argument in arguments]
     if kernels != "cmsis-nn-mve":
         return [QEMU, runner, *arguments]
     called = ",".join(f"arg={argument}" for argument in ["tflm_run", *arguments])
-    return [*M55, "-semihosting-config", f"enable=on,target=native,{called}", "-kernel", runner]
+    machine = [*M55, *(("-icount", "shift=0") if counting else ())]
+    return [*machine, "-semihosting-config", f"enable=on,target=native,{called}", "-kernel", runner]
 
 
 def load(kernels, *arguments):
@@ -56,17 +58,25 @@ def load(kernels, *arguments):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def run(data, inputs, kernels="reference"):
-    """The bytes of all outputs of one invocation, one after another."""
+def called(data, inputs, kernels, *options, counting=False):
+    """What the runtime prints of one invocation; `counting` its instructions, too."""
+    options = [*options, "--count"] if counting else options
     with tempfile.TemporaryDirectory() as folder:
-        model, dump = Path(folder, "model.tflite"), Path(folder, "outputs")
+        model = Path(folder, "model.tflite")
         model.write_bytes(data)
         paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
         for path, value in zip(paths, inputs):
             path.write_bytes(value.tobytes())
-        subprocess.run(command(kernels, "--dump", dump, model, ARENA, *paths), check=True,
-                       capture_output=True, timeout=300)
-        return dump.read_bytes()
+        done = subprocess.run(command(kernels, *options, model, ARENA, *paths, counting=counting),
+                              check=True, capture_output=True, text=True, timeout=300)
+        return json.loads(done.stdout)
+
+
+def run(data, inputs, kernels="reference"):
+    """The bytes of all outputs of one invocation, one after another."""
+    with tempfile.NamedTemporaryFile() as dump:
+        called(data, inputs, kernels, "--dump", dump.name)
+        return dump.read()
 
 
 def every_result(data, inputs, kernels="reference"):
