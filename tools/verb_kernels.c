@@ -57,6 +57,7 @@ static void cell_condition(text_table *table, const arenaut_kernel_when *when) {
     put_fact(&text, when->grouped, "groups", "one group");
     put_fact(&text, when->padded, "padded", "not padded");
     put_fact(&text, when->one_row, "one row", "several rows");
+    put_fact(&text, when->dilated, "dilated", "not dilated");
     put_range(&text, when->min_in_channels, when->max_in_channels, "%s channels in");
     put_range(&text, when->min_out_channels, when->max_out_channels, "%s channels out");
     table_cell(table, text.size ? text.bytes : "always");

@@ -118,12 +118,14 @@ static bool has_unread_tail(const rw_window *w) {
     return (w->out.w - 1) * w->stride_w + w->filter_w < w->in.w;
 }
 
-/* 1x1, 1x1 with a stride, one row, several groups, or any. */
+/* 1x1, 1x1 with a stride, one row, several groups, any, or 1x1 that is dilated. */
 static void convolutions(conv_type type) {
     for (int i = 0; i < CALLS; i++) {
-        const int kind = i % 5, groups = kind == 3 && type != S4 ? mk_random(2, 3) : 1;
-        rw_window w = rw_random(channels() * groups, channels() * groups, kind < 2 ? 1 : 3, 2);
+        const int kind = i % 6, groups = kind == 3 && type != S4 ? mk_random(2, 3) : 1;
+        rw_window w =
+            rw_random(channels() * groups, channels() * groups, kind < 2 || kind == 5 ? 1 : 3, 2);
         if (kind < 2) w.dilation_h = w.dilation_w = 1;
+        if (kind == 5) w.dilation_h = w.dilation_w = 2;
         if (kind == 0) w.stride_h = w.stride_w = 1;
         if (kind == 2) w.in.h = w.filter_h = w.dilation_h = 1;
         if (!rw_fit(&w) || (w.in.h == 1 && has_unread_tail(&w))) continue;

@@ -63,6 +63,7 @@ typedef struct arenaut_kernel_when {
     arenaut_kernel_fact grouped;                 /* a convolution of several groups */
     arenaut_kernel_fact padded;                  /* windows reach outside of the image */
     arenaut_kernel_fact one_row;                 /* the image is one row, and so is the filter */
+    arenaut_kernel_fact dilated;                 /* by attribute, whatever the filter's size */
     uint32_t min_in_channels, max_in_channels;   /* 0: no limit */
     uint32_t min_out_channels, max_out_channels; /* 0: no limit */
 } arenaut_kernel_when;

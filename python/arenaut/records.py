@@ -801,6 +801,7 @@ KernelWhen._fields_ = [
     ("grouped", c_int),
     ("padded", c_int),
     ("one_row", c_int),
+    ("dilated", c_int),
     ("min_in_channels", c_uint32),
     ("max_in_channels", c_uint32),
     ("min_out_channels", c_uint32),

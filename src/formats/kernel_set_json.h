@@ -12,7 +12,8 @@
     XX(unit_stride)             \
     XX(grouped)                 \
     XX(padded)                  \
-    XX(one_row)
+    XX(one_row)                 \
+    XX(dilated)
 #define ARN_KERNEL_CHANNELS_MAP(XX) \
     XX(min_in_channels)             \
     XX(max_in_channels)             \

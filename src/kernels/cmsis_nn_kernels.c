@@ -17,16 +17,22 @@ static const arenaut_kernel_rule rules[] = {
     {"MAXIMUM", {0}, ARENAUT_KERNEL_RASTER, 0, true},
     /* Of int8, 1x1 makes two output channels of every pixel before the next two (with a stride: of
        every pixel of a row), and groups go one after the other. All else gathers the windows of two
-     * pixels first. */
+     * pixels first, also 1x1 if it is dilated, which changes nothing else. */
     {"CONV_2D", {.types = FLOAT}, ARENAUT_KERNEL_RASTER, 0, true},
     {"CONV_2D", {.types = S16}, ARENAUT_KERNEL_BLOCK, 2, true},
     {"CONV_2D", {.grouped = ARENAUT_KERNEL_YES}, ARENAUT_KERNEL_NONE, 0, true},
     {"CONV_2D",
-     {.pointwise = ARENAUT_KERNEL_YES, .unit_stride = ARENAUT_KERNEL_YES},
+     {.pointwise = ARENAUT_KERNEL_YES,
+      .unit_stride = ARENAUT_KERNEL_YES,
+      .dilated = ARENAUT_KERNEL_NO},
      ARENAUT_KERNEL_NONE,
      0,
      true},
-    {"CONV_2D", {.pointwise = ARENAUT_KERNEL_YES}, ARENAUT_KERNEL_ROWS, 0, true},
+    {"CONV_2D",
+     {.pointwise = ARENAUT_KERNEL_YES, .dilated = ARENAUT_KERNEL_NO},
+     ARENAUT_KERNEL_ROWS,
+     0,
+     true},
     {"CONV_2D", {.types = S8}, ARENAUT_KERNEL_BLOCK, 2, true},
     {"DEPTHWISE_CONV_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},
     {"AVERAGE_POOL_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},

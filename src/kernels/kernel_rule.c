@@ -44,6 +44,7 @@ static bool holds(const arenaut_kernel_when *when, const facts *f) {
            is_met(when->padded, f,
                   f->has_windows && (arn_axis_is_padded(y) || arn_axis_is_padded(x))) &&
            is_met(when->one_row, f, y->in == 1 && y->taps == 1) &&
+           is_met(when->dilated, f, y->dilation > 1 || x->dilation > 1) &&
            has_channels(f->operand, when->min_in_channels, when->max_in_channels) &&
            has_channels(f->result, when->min_out_channels, when->max_out_channels);
 }

@@ -72,7 +72,8 @@ static uint64_t hash_when(uint64_t hash, const arenaut_kernel_when *when) {
     hash = arn_hash_number(hash, when->max_in_channels);
     hash = arn_hash_number(hash, when->min_out_channels);
     hash = arn_hash_number(hash, when->max_out_channels);
-    return when->one_row ? arn_hash_number(hash, when->one_row) : hash;
+    if (when->one_row) hash = arn_hash_number(hash, when->one_row);
+    return when->dilated ? arn_hash_number(hash, 8 + (uint64_t)when->dilated) : hash;
 }
 
 static uint64_t hash_rules(uint64_t hash, const arenaut_kernel_rule *rule) {

@@ -154,6 +154,8 @@ TEST(the_hash_is_of_what_is_said_and_not_of_the_name) {
         WHEN("\"padded\": false"),
         WHEN("\"one_row\": true"),
         WHEN("\"one_row\": false"),
+        WHEN("\"dilated\": true"),
+        WHEN("\"dilated\": false"),
         WHEN("\"min_in_channels\": 2"),
         WHEN("\"max_in_channels\": 2"),
         WHEN("\"min_out_channels\": 2"),

@@ -379,6 +379,8 @@ TEST(conditions_are_held_against_the_op) {
         {RULE(.padded = ARENAUT_KERNEL_NO), false},
         {RULE(.one_row = ARENAUT_KERNEL_YES), false},
         {RULE(.one_row = ARENAUT_KERNEL_NO), true},
+        {RULE(.dilated = ARENAUT_KERNEL_YES), false},
+        {RULE(.dilated = ARENAUT_KERNEL_NO), true},
         {RULE(.min_in_channels = 4, .max_in_channels = 4), true},
         {RULE(.min_in_channels = 5), false},
         {RULE(.max_in_channels = 3), false},
@@ -404,6 +406,18 @@ TEST(one_row_is_of_image_and_filter) {
             arn_program_free(p);
         }
     }
+}
+
+TEST(a_filter_of_one_tap_may_be_dilated) {
+    static const int64_t filter[] = {8, 1, 1, 4};
+    const arenaut_kernel_rule dilated =
+        RULE(.pointwise = ARENAUT_KERNEL_YES, .dilated = ARENAUT_KERNEL_YES);
+    arenaut_program *p = make_conv_program();
+    memcpy((int64_t *)p->tensors[W].dims, filter, sizeof filter);
+    assert_false(is_met(p, dilated));
+    ((int64_t *)p->ops[0].attributes[1].numbers)[1] = 2;
+    assert_true(is_met(p, dilated));
+    arenaut_program_free(p);
 }
 
 TEST(what_an_op_does_not_have_meets_no_condition) {
