@@ -58,18 +58,24 @@ def load(kernels, *arguments):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def called(data, inputs, kernels, *options, counting=False):
-    """What the runtime prints of one invocation; `counting` its instructions, too."""
-    options = [*options, "--count"] if counting else options
+def invoke(data, inputs, kernels, *options, counting=False):
+    """The finished process of one invocation."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder, "model.tflite")
         model.write_bytes(data)
         paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
         for path, value in zip(paths, inputs):
             path.write_bytes(value.tobytes())
-        done = subprocess.run(command(kernels, *options, model, ARENA, *paths, counting=counting),
-                              check=True, capture_output=True, text=True, timeout=300)
-        return json.loads(done.stdout)
+        return subprocess.run(command(kernels, *options, model, ARENA, *paths, counting=counting),
+                              check=False, capture_output=True, text=True, timeout=300)
+
+
+def called(data, inputs, kernels, *options, counting=False):
+    """What the runtime prints of one invocation; `counting` its instructions, too."""
+    options = [*options, "--count"] if counting else options
+    done = invoke(data, inputs, kernels, *options, counting=counting)
+    done.check_returncode()
+    return json.loads(done.stdout)
 
 
 def run(data, inputs, kernels="reference"):

@@ -11,6 +11,7 @@ import os
 
 import numpy as np
 
+import arm_runtime
 import memory_ops
 import micro_runtime
 import random_ops
@@ -264,3 +265,15 @@ def runs(data):
         finally:
             os._exit(2)
     return os.waitpid(child, 0)[1]
+
+
+def runs_on_arm(data, kernels):
+    """The same in the runtime that is built with a library's kernels."""
+    graph = tflite_file.unpack(data).subgraphs[0]
+    inputs = [graph.tensors[t] for t in graph.inputs]
+    dtypes = [tflite_file.NUMPY.get(tflite_file.TYPE_NAMES[tensor.type]) for tensor in inputs]
+    if None in dtypes:
+        return NOT_ASKED
+    values = [np.ones(tensor.shape if tensor.shape is not None else (), dtype)
+              for tensor, dtype in zip(inputs, dtypes)]
+    return arm_runtime.invoke(data, values, kernels).returncode

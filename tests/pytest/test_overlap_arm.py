@@ -7,11 +7,14 @@ their sets.
 """
 
 import os
+import sys
 
 import pytest
-from conftest import DATA, SCRATCH, corpus_params
+from conftest import DATA, ROOT, SCRATCH, corpus_params
 
+sys.path.insert(0, str(ROOT / "examples"))
 import arm_runtime
+import dilate_pointwise
 import micro_runtime
 import overlap_plans
 import random_ops
@@ -48,9 +51,7 @@ def overlapped(arenaut, path, folder, kernels):
     return (folder / "planned.tflite").read_bytes()
 
 
-@KERNELS
-@pytest.mark.parametrize("path", MODELS)
-def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path, kernels):
+def check_every_op(arenaut, tmp_path, path, kernels):
     original, planned = path.read_bytes(), overlapped(arenaut, path, tmp_path, kernels)
     values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
     expected = arm_runtime.every_result(original, values, kernels)
@@ -59,6 +60,51 @@ def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path, kernels):
     for n in {*range(1, len(expected) + 1, every), len(expected)}:
         found = arm_runtime.run(prefixes.first(n), values, kernels)
         assert found == expected[n - 1], f"op {n - 1}"
+
+
+@KERNELS
+@pytest.mark.parametrize("path", MODELS)
+def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path, kernels):
+    check_every_op(arenaut, tmp_path, path, kernels)
+
+
+POINTWISE = [pytest.param(DATA / "mobilenet_v1_025_96_int8.tflite", id="mobilenet_v1_025_96_int8"), *(
+    param for param in corpus_params("tflite/*.tflite") if param.id.startswith("corpus/") or param.id in (
+        "mlperf_kws_int8", "mlperf_resnet8_int8", "mlperf_vww96_int8", "person_detect"))]
+
+
+@skipped_without("cmsis-nn")
+@pytest.mark.parametrize("path", POINTWISE)
+def test_1x1_convolutions_that_are_dilated_compute_the_same(arenaut, tmp_path, path):
+    original = path.read_bytes()
+    data, changed = dilate_pointwise.dilate(original)
+    values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
+    dilated = tmp_path / "dilated.tflite"
+    dilated.write_bytes(data)
+    assert changed
+    assert arm_runtime.every_result(data, values, "cmsis-nn") == arm_runtime.every_result(
+        original, values, "cmsis-nn")
+    check_every_op(arenaut, tmp_path, dilated, "cmsis-nn")
+
+
+@pytest.mark.parametrize("kernels", [needs("cmsis-nn"), needs("cmsis-nn-mve")])
+@pytest.mark.parametrize("path", POINTWISE)
+def test_cmsis_nn_saves_half_of_what_the_reference_kernels_save(arenaut, arenaut_json, tmp_path, path,
+                                                                kernels):
+    """With results over operands and tiled ops, and without MVE with dilated 1x1 convolutions."""
+    def saved(model, of):
+        rows = arenaut_json("size", model, "--kernels", of, *levers)["tensor_arena"]
+        assert rows[0]["exact"] and rows[1]["exact"]
+        return rows[0]["bytes"] - rows[1]["bytes"]
+
+    levers = ("--overlap", "on", "--split", "on")
+    original, model, planned = path.read_bytes(), tmp_path / "m.tflite", tmp_path / "planned.tflite"
+    model.write_bytes(dilate_pointwise.dilate(original)[0] if kernels == "cmsis-nn" else original)
+    arenaut("plan", model, "-f", "-o", planned, "--kernels", kernels, *levers)
+    assert 2 * saved(model, kernels) >= saved(path, "reference") > 0
+    values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
+    assert arm_runtime.run(planned.read_bytes(), values, kernels) == arm_runtime.run(
+        original, values, kernels)
 
 
 class Placement:
