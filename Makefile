@@ -22,7 +22,8 @@
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
-#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network)
+#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network);
+#                       `make test` does it without, where MICRO_SOURCES names an archive of them
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -187,7 +188,7 @@ fuzz: all venv tools-test
 	@set -e; for test in $(THOROUGH_TESTS); do $(THOROUGH) build/test-clang/tests/$$test; done
 	@ARENAUT=$(CURDIR)/build/arenaut $(THOROUGH) $(PYTHON) -m pytest \
 	  tests/pytest/test_check_random.py tests/pytest/test_overlap_kernels.py \
-	  tests/pytest/test_overlap_runtime.py \
+	  tests/pytest/test_overlap_runtime.py tests/pytest/test_runnable.py \
 	  tests/pytest/test_overlap_arm.py tests/pytest/test_split_calls.py \
 	  tests/pytest/test_reorder.py tests/pytest/test_reorder_onnx.py tests/pytest/test_reorder_pte.py \
 	  tests/pytest/test_reorder_tvm.py \

@@ -1,13 +1,16 @@
 """Which models the runtime takes, as `size` says it, against the stock wheel: `runs` is never true of
 a model that the wheel refuses and never false of one that it runs. Each model, and one-op models of
-which the types were changed one by one."""
+which the types were changed one by one; these also with the kernels of CMSIS-NN and ESP-NN, in the
+runtime on 32-bit ARM."""
 
 import json
+import os
 import subprocess
 
 import pytest
 from conftest import COMMAND, DATA, corpus_params
 
+import arm_runtime
 import micro_runtime
 import support_ops
 import tflite_file
@@ -48,18 +51,16 @@ def test_no_arena_is_exact_or_fits_for_what_does_not_run(path, arenaut, arenaut_
         assert "the runtime refuses this model" in done.stdout
 
 
-@pytest.mark.parametrize("op", OPS)
-def test_types_are_known_as_the_wheel_takes_them(op, tmp_path):
-    """All that can be made of an op by other types, in one call."""
+def check_types(tmp_path, kernels, mutants, runs):
+    """Holds the answers of one call of `size` against those of the runtime."""
     files, truth = [], {}
-    for base in (data for name, data in support_ops.bases() if name == op):
-        for data in support_ops.retyped(base):
-            path = tmp_path / f"{len(files)}.tflite"
-            path.write_bytes(data)
-            files.append(path)
-            truth[str(path)] = support_ops.runs(data)
-    done = subprocess.run([COMMAND, "size", "--jsonl", "--effort", "1", *files], capture_output=True,
-                          text=True, check=False)  # some have a constant of a wrong size
+    for data in mutants:
+        path = tmp_path / f"{len(files)}.tflite"
+        path.write_bytes(data)
+        files.append(path)
+        truth[str(path)] = runs(data)
+    done = subprocess.run([COMMAND, "size", "--jsonl", "--effort", "1", "--kernels", kernels, *files],
+                          capture_output=True, text=True, check=False)  # some constants have wrong sizes
     said = {}
     for line in done.stdout.splitlines():
         found = json.loads(line)
@@ -69,8 +70,35 @@ def test_types_are_known_as_the_wheel_takes_them(op, tmp_path):
              if (runs is True and truth[path] not in (support_ops.RAN, support_ops.NOT_ASKED))
              or (runs is False and truth[path] == support_ops.RAN)]
     assert not wrong
-    if any(status == support_ops.RAN for status in truth.values()):
-        assert any(said.get(path) for path in truth if truth[path] == support_ops.RAN)
+    return any(said.get(path) for path in truth if truth[path] == support_ops.RAN), set(truth.values())
+
+
+def mutants_of(op):
+    return [data for name, base in support_ops.bases() if name == op for data in support_ops.retyped(base)]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_types_are_known_as_the_wheel_takes_them(op, tmp_path):
+    """All that can be made of an op by other types, in one call."""
+    some_run, truth = check_types(tmp_path, "reference", mutants_of(op), support_ops.runs)
+    assert some_run or support_ops.RAN not in truth
+
+
+# Ops whose kernels the libraries replace; `make fuzz` takes all mutants.
+REPLACED = {"esp-nn": ("ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED",
+                       "MAX_POOL_2D", "MUL", "SOFTMAX")}
+REPLACED["cmsis-nn"] = (*REPLACED["esp-nn"], "BATCH_MATMUL", "MAXIMUM", "MINIMUM", "PAD", "PADV2", "SVDF",
+                        "TRANSPOSE", "TRANSPOSE_CONV", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+EVERY = 1 if os.environ.get("ARENAUT_THOROUGH") else 8
+
+
+@pytest.mark.parametrize("kernels, op", [(kernels, op) for kernels in REPLACED for op in REPLACED[kernels]])
+def test_types_are_known_as_libraries_of_kernels_take_them(kernels, op, tmp_path):
+    why = arm_runtime.missing(kernels)
+    if why:
+        pytest.skip(why)
+    check_types(tmp_path, kernels, mutants_of(op)[::EVERY],
+                lambda data: support_ops.runs_on_arm(data, kernels))
 
 
 def test_an_op_of_ones_own_is_stated_by_a_kernel_set(arenaut, runs_of, tmp_path):
