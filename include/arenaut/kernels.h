@@ -142,7 +142,7 @@ typedef struct arenaut_type_rule {
                        * where there is no such argument */
     uint32_t refused; /* likewise: the runtime refuses a model with it */
     uint32_t operand; /* only if input 1 (input 0, if input 1 decides) is of these types, or left
-                       * out; 0: any */
+                       * out; 0: any; ARENAUT_TYPES_ANY: any, and it is there */
     uint32_t third;   /* the same of input 2 */
     uint32_t result;  /* only if output 0 is of these types; 0: any */
     bool scaled;      /* arguments of int8 and int16 run only with a scale, int32 only without */

@@ -306,14 +306,16 @@ static void read_scratch(reader *r, uint32_t object, arenaut_scratch_rule *rules
 
 /* ---- types ---- */
 
-/* Types by name; "same" is the type of the argument that decides. `none` if absent. */
+/* Types by name; "same" is the type of the argument that decides, "present" any type. `none` if
+ * absent. */
 static uint32_t read_mask(reader *r, uint32_t array, bool same, uint32_t none) {
     const bool is_same =
         same && array != ARN_JSON_NONE && arn_json_type_of(&r->json.json, array) == ARN_JSON_STRING;
     if (!fine(r) || array == ARN_JSON_NONE) return none;
     if (!is_same) return read_types(r, array);
     if (arn_json_text_is(&r->json.json, array, "same")) return ARENAUT_TYPES_LIKE;
-    arn_json_unexpected(&r->json, array, "\"same\", or a list of types");
+    if (arn_json_text_is(&r->json.json, array, "present")) return ARENAUT_TYPES_ANY;
+    arn_json_unexpected(&r->json, array, "\"same\", \"present\", or a list of types");
     return none;
 }
 

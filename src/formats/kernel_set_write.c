@@ -78,6 +78,7 @@ static void put_scratch(arn_writer *w, const arenaut_scratch_rule *rule) {
 
 static void put_argument(arn_writer *w, bool *begun, const char *key, uint32_t types) {
     if (types == ARENAUT_TYPES_LIKE) arn_json_put_text_member(w, begun, key, "same");
+    else if (types == ARENAUT_TYPES_ANY) arn_json_put_text_member(w, begun, key, "present");
     else put_type_list(w, begun, key, types);
 }
 

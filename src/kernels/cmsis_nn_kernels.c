@@ -75,6 +75,16 @@ static const arenaut_scratch_rule scratch[] = {
     {NULL, 0, 0},
 };
 
+/* Unlike the reference kernel, this one refuses weights of int16. */
+enum { OTHERS = TYPE(FLOAT16) | TYPE(INT32) | TYPE(INT64) | TYPE(UINT8) | TYPE(BOOL) };
+#define LIKE ARENAUT_TYPES_LIKE
+
+const arenaut_type_rule arn_cmsis_nn_types[] = {
+    {"TRANSPOSE_CONV", 2, FLOAT | S8, S16 | OTHERS, LIKE, 0, LIKE, false, true},
+    {"TRANSPOSE_CONV", 2, S8 | S16, FLOAT | OTHERS, S8, 0, LIKE, false, true},
+    {.op = NULL},
+};
+
 extern const arenaut_kernel_set arn_kernels_cmsis_nn;
 extern const arenaut_kernel_set arn_kernels_reference;
 const arenaut_kernel_set arn_kernels_cmsis_nn = {
@@ -88,4 +98,5 @@ const arenaut_kernel_set arn_kernels_cmsis_nn = {
     .persistent = arn_cmsis_nn_persistent,
     .scratch_sizes = arn_cmsis_nn_scratch,
     .macro = "CMSIS_NN",
+    .types = arn_cmsis_nn_types,
 };

@@ -96,4 +96,5 @@ const arenaut_kernel_set arn_kernels_cmsis_nn_mve = {
     .persistent = arn_cmsis_nn_mve_persistent,
     .scratch_sizes = arn_cmsis_nn_mve_scratch,
     .macro = "CMSIS_NN",
+    .types = arn_cmsis_nn_types,
 };

@@ -55,4 +55,5 @@ const arenaut_kernel_set arn_kernels_esp32_s3 = {
     .persistent = arn_esp_nn_persistent,
     .scratch_sizes = arn_esp32_s3_scratch,
     .macro = "ESP_NN",
+    .types = arn_esp_nn_types,
 };

@@ -31,6 +31,32 @@ static const arenaut_scratch_rule scratch[] = {
     {NULL, 0, 0},
 };
 
+/* As of the reference kernels, but that convolutions of int8 read a bias even where there is none:
+ * of these nothing is said. */
+enum {
+    F32 = TYPE(FLOAT32),
+    I4 = TYPE(INT4),
+    I8 = TYPE(INT8),
+    I16 = TYPE(INT16),
+    WIDE = TYPE(INT32) | TYPE(INT64),
+    ALL = F32 | TYPE(FLOAT16) | I8 | I16 | WIDE | TYPE(UINT8) | TYPE(BOOL),
+};
+#define LIKE ARENAUT_TYPES_LIKE
+
+const arenaut_type_rule arn_esp_nn_types[] = {
+    {"CONV_2D", 0, F32, 0, F32, 0, LIKE, false, true},
+    {"CONV_2D", 0, I8, 0, I8 | I4, ARENAUT_TYPES_ANY, LIKE, true, true},
+    {"CONV_2D", 0, I16, 0, I8, WIDE, LIKE, true, true},
+    {"CONV_2D", 0, 0, ALL & ~I8, 0, 0, LIKE, false, true},
+    {"CONV_2D", 0, 0, I8, ALL & ~I8, 0, LIKE, false, true},
+    {"DEPTHWISE_CONV_2D", 0, F32, 0, F32, 0, LIKE, false, true},
+    {"DEPTHWISE_CONV_2D", 0, I8, 0, I8 | I4, ARENAUT_TYPES_ANY, LIKE, true, true},
+    {"DEPTHWISE_CONV_2D", 0, I16, 0, I8, 0, LIKE, true, true},
+    {"DEPTHWISE_CONV_2D", 0, 0, ALL & ~I8, 0, 0, LIKE, false, true},
+    {"DEPTHWISE_CONV_2D", 0, 0, I8, ALL & ~I8, 0, LIKE, false, true},
+    {.op = NULL},
+};
+
 extern const arenaut_kernel_set arn_kernels_esp_nn;
 extern const arenaut_kernel_set arn_kernels_reference;
 const arenaut_kernel_set arn_kernels_esp_nn = {
@@ -44,4 +70,5 @@ const arenaut_kernel_set arn_kernels_esp_nn = {
     .persistent = arn_esp_nn_persistent,
     .scratch_sizes = arn_esp_nn_scratch,
     .macro = "ESP_NN",
+    .types = arn_esp_nn_types,
 };

@@ -12,7 +12,7 @@ static bool mask_has(uint32_t mask, arenaut_dtype type) { return mask >> type & 
 
 /* Whether a further argument is as a rule wants it. */
 static bool fits(uint32_t mask, const arenaut_tensor *tensor, const arenaut_tensor *decider) {
-    if (mask == 0 || !tensor) return true;
+    if (mask == 0 || !tensor) return mask != ARENAUT_TYPES_ANY;
     if (mask == ARENAUT_TYPES_LIKE) return decider && tensor->dtype == decider->dtype;
     return mask_has(mask, tensor->dtype);
 }

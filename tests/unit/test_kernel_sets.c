@@ -231,7 +231,10 @@ TEST(ops_are_taken_refused_missing_or_unknown) {
     const char *const sets[] = {"reference", "cmsis-nn", "cmsis-nn-mve", "esp-nn"};
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         const char *set = sets[i];
-        assert_int_equal(SUPPORT(set, "CONV_2D", "int8", "int8", "int8"), ARENAUT_OP_RUNS);
+        /* ESP-NN's kernel would read a bias. */
+        const arenaut_op_support unbiased =
+            strcmp(set, "esp-nn") == 0 ? ARENAUT_OP_UNKNOWN : ARENAUT_OP_RUNS;
+        assert_int_equal(SUPPORT(set, "CONV_2D", "int8", "int8", "int8"), unbiased);
         assert_int_equal(SUPPORT(set, "CONV_2D", "float32", "int8", "float32"), ARENAUT_OP_REFUSED);
         assert_int_equal(SUPPORT(set, "TILE", "int8", "int32", "int8"), ARENAUT_OP_MISSING);
         assert_int_equal(SUPPORT(set, "ADD", "int8", "float32", "int8"), ARENAUT_OP_UNKNOWN);
@@ -256,6 +259,8 @@ TEST(a_set_states_the_ops_that_it_has) {
     const char *const some = TYPES(
         "{\"op\": \"TILE\", \"runs\": [\"int8\"], \"operand\": [\"int32\"], "
         "\"result\": \"same\", \"refused\": [\"int16\"]}");
+    const char *const three =
+        TYPES("{\"op\": \"TILE\", \"runs\": [\"int8\"], \"third\": \"present\"}");
     const char *const read = TYPES("{\"op\": \"TILE\", \"evidence\": \"read\"}");
     const char *const ruled =
         SET(", \"base\": \"reference\", \"in_place\": [{\"op\": \"TILE\", \"input\": 0}]");
@@ -267,6 +272,7 @@ TEST(a_set_states_the_ops_that_it_has) {
     assert_int_equal(SUPPORT(some, "TILE", "int8", "int64", "int8"), ARENAUT_OP_UNKNOWN);
     assert_int_equal(SUPPORT(some, "TILE", "int8", "int32", "int16"), ARENAUT_OP_UNKNOWN);
     assert_int_equal(SUPPORT(some, "TILE", "uint8", "int32", "uint8"), ARENAUT_OP_UNKNOWN);
+    assert_int_equal(SUPPORT(three, "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
     assert_int_equal(SUPPORT(read, "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
     assert_int_equal(SUPPORT(ruled, "TILE", "int8", "int32", "int8"), ARENAUT_OP_UNKNOWN);
 }
@@ -282,7 +288,7 @@ static const struct {
     {TYPES("{}"), "op"},
     {TYPES("{\"op\": \"A\", \"runs\": [\"int9\"]}"), "int8"},
     {TYPES("{\"op\": \"A\", \"runs\": \"same\"}"), "expected"},
-    {TYPES("{\"op\": \"A\", \"operand\": \"like\"}"), "\"same\", or a list of types"},
+    {TYPES("{\"op\": \"A\", \"operand\": \"like\"}"), "\"same\", \"present\", or a list of types"},
     {TYPES("{\"op\": \"A\", \"evidence\": \"seen\"}"), "measured, read"},
     {TYPES("{\"op\": \"A\", \"runs\": [\"int8\"], \"refused\": [\"int8\"]}"),
      "both among those that run and refused"},

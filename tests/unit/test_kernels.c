@@ -417,7 +417,7 @@ TEST(a_filter_of_one_tap_may_be_dilated) {
     assert_false(is_met(p, dilated));
     ((int64_t *)p->ops[0].attributes[1].numbers)[1] = 2;
     assert_true(is_met(p, dilated));
-    arenaut_program_free(p);
+    arn_program_free(p);
 }
 
 TEST(what_an_op_does_not_have_meets_no_condition) {
