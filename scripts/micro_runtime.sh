@@ -4,7 +4,8 @@
 #     scripts/micro_runtime.sh FOLDER [SOURCES [MACHINE…]]
 # makes FOLDER/tflm-arm; with CMSIS-NN's kernels tflm-arm-cmsis-nn, tflm-arm-cmsis-nn-c (believing
 # that there are no DSP instructions) and tflm-m55-cmsis-nn; with ESP-NN's tflm-arm-esp-nn, and
-# tflm-arm-esp32-s3, which only loads models; and tflm-host. MACHINE: arm, m55, host; all of them.
+# tflm-arm-esp32-s3, which only loads models; tflm-m55-cmsis-nn-dsp, without vector instructions; and
+# tflm-host. MACHINE: arm, m55, dsp, host; all of them.
 # SOURCES: a folder with the eight repositories, cloned before, so that nothing is fetched; they have
 # to be at the commits below, kissfft patched. Clones elsewhere do as well, where git is told to go
 # there: git config --global url.file:///FOLDER/.insteadOf https://github.com/
@@ -13,7 +14,7 @@ set -eu
 folder=$1
 sources=${2:-$1/sources}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- arm m55 host
+[ $# -gt 0 ] || set -- arm m55 dsp host
 micro=90b983c2b3f1480642e040bbd2ddb37b998f3424
 
 fetch() { # name, URL, commit or tag
@@ -65,6 +66,10 @@ for machine; do
     m55)
         build m55 tflm_run_cmsis_nn -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cortex-m55.cmake"
         keep tflm-m55-cmsis-nn build-m55/tflm_run_cmsis_nn
+        ;;
+    dsp)
+        build m55 tflm_run_cmsis_nn_dsp -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cortex-m55.cmake"
+        keep tflm-m55-cmsis-nn-dsp build-m55/tflm_run_cmsis_nn_dsp
         ;;
     host)
         build host tflm_run

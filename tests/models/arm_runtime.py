@@ -23,6 +23,7 @@ RUNNERS = {  # by the kernel set that speaks of them
     "cmsis-nn": FOLDER / "tflm-arm-cmsis-nn",
     "cmsis-nn-c": FOLDER / "tflm-arm-cmsis-nn-c",
     "cmsis-nn-mve": FOLDER / "tflm-m55-cmsis-nn",
+    "cmsis-nn-dsp": FOLDER / "tflm-m55-cmsis-nn-dsp",  # the set cmsis-nn, on bare metal
     "esp-nn": FOLDER / "tflm-arm-esp-nn",
     "esp32-s3": FOLDER / "tflm-arm-esp32-s3",  # only loads models
 }
@@ -32,11 +33,15 @@ M55 = [QEMU_M55, *"-M mps3-an547 -display none -monitor none -serial none".split
 ARENA = 128 << 20
 
 
+def is_bare(kernels):
+    return RUNNERS[kernels].name.startswith("tflm-m55")
+
+
 def missing(kernels="reference"):
     """Why nothing can be run here, or None."""
     if not RUNNERS[kernels].is_file():
         return f"{RUNNERS[kernels]} is not there: {HINT}"
-    qemu = QEMU_M55 if kernels == "cmsis-nn-mve" else QEMU
+    qemu = QEMU_M55 if is_bare(kernels) else QEMU
     return None if shutil.which(qemu) else f"not installed: {qemu}"
 
 
@@ -44,7 +49,7 @@ def command(kernels, *arguments, counting=False):
     """The process for a call of the runtime with these kernels; `counting`: on bare metal, its
     instructions, which takes longer."""
     runner, arguments = str(RUNNERS[kernels]), [str(argument) for argument in arguments]
-    if kernels != "cmsis-nn-mve":
+    if not is_bare(kernels):
         return [QEMU, runner, *arguments]
     called = ",".join(f"arg={argument}" for argument in ["tflm_run", *arguments])
     machine = [*M55, *(("-icount", "shift=0") if counting else ())]
