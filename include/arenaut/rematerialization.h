@@ -55,6 +55,8 @@ typedef struct arenaut_remat_problem {
     const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read
                                         * later or not, so many bytes of both count once; of
                                         * several rights a run makes use of one */
+    const bool *in_turn; /* per op: the search leaves its first run in the given order. Bounds hold
+                          * without. NULL: no op needs it */
 } arenaut_remat_problem;
 
 /* Why no sequence is faster, or smaller. */

@@ -175,11 +175,13 @@ static bool reads_of(const arn_remat_graph *g, uint32_t op, uint32_t maker) {
     return reads;
 }
 
-/* Those that may always be repeated, for readers, and that no other op has to follow. */
+/* Those that may always be repeated, for readers, and that no other op has to follow; first runs
+ * that have to stay in turn do. */
 static void find_deferrable(arn_remat_graph *g) {
     const arenaut_remat_problem *p = g->problem;
     for (uint32_t op = 0; op < p->n_ops; op++) {
         bool may = !p->until || p->until[op] == ARENAUT_NONE, read = false;
+        may = may && (!p->in_turn || !p->in_turn[op]);
         for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
             const uint32_t s = g->makes.ids[i];
             may = may && !g->solid[s];

@@ -29,6 +29,7 @@ typedef struct modeller {
     uint32_t *n_writes;           /* per storage: how many ops do */
     uint64_t *cost, *scratch, *sizes;
     uint32_t *until, *buffer_maker;
+    bool *in_turn;
     uint8_t *held;
     arenaut_order_use *reads;
     arenaut_order_dependence *dependences;
@@ -251,6 +252,39 @@ static void add_dependences(modeller *m) {
     }
 }
 
+/* ---- ops of the file for which no single op stands ---- */
+
+static void find_standing(modeller *m) {
+    for (uint32_t op = 0; op < m->program->n_ops; op++) {
+        const uint32_t own = m->out->file_op[op];
+        if (m->out->number[op] != ARENAUT_NONE && own != ARENAUT_NONE) m->out->stands[own] = true;
+    }
+}
+
+/* They keep their places in the file, so that those whose results they read run in turn. */
+static bool find_in_turn(modeller *m) {
+    const arenaut_program *file = m->file;
+    const uint32_t *of = arn_storages_find(file, m->region);
+    bool *read;
+    if (!of || !ARN_REGION_ARRAYS(m->region, ARN_ARRAY(read, (size_t)file->n_tensors + 1)))
+        return false;
+    for (uint32_t i = 0; i < file->n_ops; i++) {
+        const arenaut_op *op = &file->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs && !m->out->stands[i]; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) read[of[op->inputs[k]]] = true;
+        }
+    }
+    for (uint32_t op = 0; op < m->program->n_ops; op++) {
+        const uint32_t own = m->out->file_op[op], number = m->out->number[op];
+        if (own == ARENAUT_NONE || number == ARENAUT_NONE) continue;
+        for (uint32_t k = 0; k < file->ops[own].n_outputs; k++) {
+            const uint32_t t = file->ops[own].outputs[k];
+            if (t != ARENAUT_NONE && read[of[t]]) m->in_turn[number] = true;
+        }
+    }
+    return true;
+}
+
 /* ---- all of it ---- */
 
 static uint64_t cost_of(const arn_remat_program *p, uint32_t op) {
@@ -280,7 +314,8 @@ static bool allocate(modeller *m) {
                              ARN_ARRAY(m->until, n), ARN_ARRAY(m->sizes, n_b),
                              ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
                              ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
-                             ARN_ARRAY(m->rights, n_in_place));
+                             ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->in_turn, n),
+                             ARN_ARRAY(out->stands, m->file->n_ops));
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -330,6 +365,8 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     for (uint32_t b = 0; b < out->n_buffers; b++)
         m.held[b] = plain->boundary ? plain->boundary[b] : 0;
     number_ops(&m, &n_ops);
+    find_standing(&m);
+    if (!find_in_turn(&m)) return arn_no_memory(err);
     for (uint32_t op = 0; op < m.program->n_ops; op++) {
         if (out->number[op] != ARENAUT_NONE) for_each_write(&m, op, count_write);
     }
@@ -352,20 +389,21 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                            .held = m.held,
                                            .reads = m.reads,
                                            .dependences = m.dependences,
-                                           .rights = m.rights};
+                                           .rights = m.rights,
+                                           .in_turn = m.in_turn};
     return ARENAUT_OK;
 }
 
 /* ---- runs of the file's ops ---- */
 
-enum { ABSENT, STANDS, PUT };
 enum { VIEWS_A_RUN = 16 }; /* that are named again for one run, at most, on average */
 
 typedef struct emitter {
     const arn_remat_program *p;
     uint32_t *instance; /* per buffer: how often it was made */
     uint32_t *named;    /* per tensor: which instance its name is of */
-    uint8_t *stands;    /* per op of the file: whether an op of the program stands for it alone */
+    bool *put;          /* per op of the file */
+    uint32_t *turn;     /* per op of the file: its position in the base */
     uint32_t next;      /* the next op of the base that was not looked at */
     uint32_t *runs, n, room;
 } emitter;
@@ -411,33 +449,27 @@ static bool put_file_op(emitter *e, uint32_t op) {
     return true;
 }
 
-/* Ops of the file for which no single op stands keep their places among the others: up to `own`,
- * which comes next. */
-static bool put_up_to(emitter *e, uint32_t own) {
-    const arn_recompute_task *task = e->p->task;
-    for (; e->next < task->file->n_ops; e->next++) {
-        const uint32_t op = task->base[e->next];
-        if (op == own || e->stands[op] == STANDS) break;
-        if (e->stands[op] == ABSENT && !put_file_op(e, op)) return false;
+/* Ops of the file for which no single op stands keep their places among the others: those before
+ * this position of the base. */
+static bool put_up_to(emitter *e, uint32_t end) {
+    for (; e->next < end; e->next++) {
+        const uint32_t op = e->p->task->base[e->next];
+        if (!e->p->stands[op] && !put_file_op(e, op)) return false;
     }
     return true;
 }
 
 static bool put_all(emitter *e, const uint32_t *runs, uint32_t n_runs) {
     const arn_remat_program *p = e->p;
-    for (uint32_t i = 0; i < p->problem.n_ops; i++) {
-        const uint32_t own = p->file_op[p->op_of[i]];
-        if (own != ARENAUT_NONE) e->stands[own] = STANDS;
-    }
     for (uint32_t i = 0; i < n_runs; i++) {
         const uint32_t op = p->op_of[runs[i]], own = p->file_op[op];
-        if (own != ARENAUT_NONE && e->stands[own] == STANDS) {
-            if (!put_up_to(e, own)) return false;
-            e->stands[own] = PUT;
+        if (own != ARENAUT_NONE && !e->put[own]) {
+            if (!put_up_to(e, e->turn[own])) return false;
+            e->put[own] = true;
         }
         if (!put_run(e, op)) return false;
     }
-    return put_up_to(e, ARENAUT_NONE);
+    return put_up_to(e, p->task->file->n_ops);
 }
 
 arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t *runs,
@@ -447,14 +479,12 @@ arenaut_status arn_remat_program_ops(const arn_remat_program *p, const uint32_t 
     const uint64_t room = (uint64_t)n_runs * VIEWS_A_RUN + n_file;
     if (room > UINT32_MAX) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many repetitions");
     emitter e = {.p = p, .room = (uint32_t)room};
-    e.instance = arn_region_allocate(p->region, p->n_buffers, sizeof *e.instance);
-    e.named = arn_region_allocate(p->region, n_tensors, sizeof *e.named);
-    e.stands = arn_region_allocate(p->region, n_file, sizeof *e.stands);
-    e.runs = arn_region_allocate(p->region, e.room, sizeof *e.runs);
-    if (!e.instance || !e.named || !e.stands || !e.runs) return arn_no_memory(err);
-    memset(e.instance, 0, p->n_buffers * sizeof *e.instance);
-    memset(e.named, 0, n_tensors * sizeof *e.named);
-    memset(e.stands, ABSENT, n_file * sizeof *e.stands);
+    if (!ARN_REGION_ARRAYS(p->region, ARN_ARRAY(e.instance, p->n_buffers),
+                           ARN_ARRAY(e.named, n_tensors), ARN_ARRAY(e.put, n_file),
+                           ARN_ARRAY(e.turn, n_file), ARN_ARRAY(e.runs, e.room))) {
+        return arn_no_memory(err);
+    }
+    for (uint32_t i = 0; i < n_file; i++) e.turn[p->task->base[i]] = i;
     if (!put_all(&e, runs, n_runs)) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0, "too many views are named again");
     }

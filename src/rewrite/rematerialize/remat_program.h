@@ -22,6 +22,7 @@ typedef struct arn_remat_program {
     uint32_t *op_of; /* and back */
     uint64_t *
         file_cost; /* per op of the file: nanoseconds of a run; 0: it is but a name, or not known */
+    bool *stands;  /* per op of the file: an op of the program that touches memory stands for it */
     const arn_def_use *values; /* per tensor: the ops of the program that make, name or read it */
     arenaut_remat_problem problem;
 } arn_remat_program;
