@@ -555,35 +555,49 @@ static exit_code write_one_arena(const one_arena *all, const tool_options *optio
     return code;
 }
 
+static void put_sums(const tally *sums, const tool_options *options, arenaut_text *out) {
+    const bool said = options->one_arena || together_planned(&sums->all) > 0;
+    if (!options->json && !options->jsonl) {
+        if (!options->quiet && said) put_totals(sums, options, out);
+        return;
+    }
+    if (options->one_arena && sums->one.n > 0) {
+        begin_json_item(options, out->size, out);
+        put_json_one_arena(&sums->one, true, out);
+    }
+    end_json_items(options, out->size, out);
+}
+
+static exit_code plan_into_folder(const tool_options *options, size_t i, tally *sums,
+                                  arenaut_text *out) {
+    char *output =
+        options->output ? path_in_folder(options->output, options->names.items[i]) : NULL;
+    exit_code code = output ? open_folders_between(options->output, output) : EXIT_FINE;
+    if (code == EXIT_FINE) code = plan_one(options->files.items[i], output, options, sums, out);
+    free(output);
+    return code;
+}
+
 /* Several files are one program whose methods never run at the same time: no buffer of one is
  * shared with another, and only state is alive while another one runs. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
-    exit_code code = refuse_names(options);
+    exit_code code = refuse_names(options), one = EXIT_FINE;
     tally sums = {.now_known = true};
     if (code == EXIT_FINE && options->output) code = open_folder(options->output);
     if (code != EXIT_FINE) return code;
-    for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
-        const char *path = options->files.items[i];
-        char *output =
-            options->output ? path_in_folder(options->output, options->names.items[i]) : NULL;
-        exit_code one = output ? open_folders_between(options->output, output) : EXIT_FINE;
-        if (one == EXIT_FINE) one = plan_one(path, output, options, &sums, out);
+    for (size_t i = 0; i < options->files.n && one != EXIT_USAGE && !interrupted(); i++) {
+        one = plan_into_folder(options, i, &sums, out);
         code = graver(code, one);
-        free(output);
-        if (one == EXIT_USAGE) return code; /* it would be said again of every file */
     }
-    if (options->one_arena && options->output && code == EXIT_FINE) {
-        code = write_one_arena(&sums.one, options);
+    /* Wrong usage would be said again of every file, and has no sums. */
+    if (one != EXIT_USAGE) {
+        if (options->one_arena && options->output && code == EXIT_FINE) {
+            code = write_one_arena(&sums.one, options);
+        }
+        put_sums(&sums, options, out);
+        code =
+            graver(code, judge_all(options->one_arena ? "one arena" : "together", options, &sums));
     }
-    const bool json = options->json || options->jsonl;
-    if (json && options->one_arena) {
-        if (sums.one.n > 0) begin_json_item(options, out->size, out);
-        put_json_one_arena(&sums.one, true, out);
-    }
-    if (json) end_json_items(options, out->size, out);
-    else if (!options->quiet && (options->one_arena || together_planned(&sums.all) > 0))
-        put_totals(&sums, options, out);
-    code = graver(code, judge_all(options->one_arena ? "one arena" : "together", options, &sums));
     one_arena_free(&sums.one);
     return code;
 }

@@ -226,44 +226,55 @@ static void note_repeated(const text_list *files) {
     }
 }
 
-static exit_code run(const tool_options *options, arenaut_text *out) {
-    const text_style style = style_for(options->color);
+/* The files that are looked at, and what is said of them. */
+typedef struct answers {
     text_table table;
-    arenaut_text details = {0};
-    totals sums = {.now_known = true};
-    one_arena all = {.n = 0};
-    const size_t n = is_merged(options) ? 1 : options->files.n;
+    arenaut_text details;
+    totals sums;
+    one_arena all;
+    size_t n;
+    bool whole; /* the shared arena is known */
+} answers;
+
+static void put_json_end(const tool_options *options, const answers *a, arenaut_text *out) {
+    if (a->whole) {
+        begin_json_item(options, out->size, out);
+        put_json_one_arena(&a->all, false, out);
+    }
+    if (!is_merged(options)) end_json_items(options, out->size, out);
+}
+
+static void put_table(const tool_options *options, answers *a, arenaut_text *out) {
+    const text_style style = style_for(options->color);
+    const bool detailed = a->n == 1 || options->verbose > 0;
+    if (a->n > 1 && !a->whole) put_totals(&a->sums, &a->table);
+    table_end(&a->table, out, style.bold, style.plain);
+    if (a->n > 1 && a->sums.kernels.size) {
+        text_printf(out, "kernels  %s\n", a->sums.kernels.bytes);
+    }
+    if (detailed && a->details.bytes && !options->quiet) text_put(out, a->details.bytes);
+    if (a->whole) text_put(out, "\n");
+    if (a->whole) put_one_arena(&a->all, out);
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    answers a = {.sums = {.now_known = true}, .n = is_merged(options) ? 1 : options->files.n};
     exit_code code = EXIT_FINE;
     if (!is_merged(options)) note_repeated(&options->files);
-    table_begin(&table, "lrrrrrRRll");
-    put_heading(&table);
-    for (size_t i = 0; i < n && !interrupted(); i++) {
-        code = graver(code, size_one(options, i, &table, &sums, &all, out, &details));
+    table_begin(&a.table, "lrrrrrRRll");
+    put_heading(&a.table);
+    for (size_t i = 0; i < a.n && !interrupted(); i++) {
+        code = graver(code, size_one(options, i, &a.table, &a.sums, &a.all, out, &a.details));
     }
-    const bool whole = code == EXIT_FINE && all.n > 0;
-    if (whole) {
-        const reservation *need = one_arena_need(&all, false);
-        code = check_budget("one arena", options, need);
-    }
-    if (options->json || options->jsonl) {
-        if (whole) begin_json_item(options, out->size, out);
-        if (whole) put_json_one_arena(&all, false, out);
-        if (!is_merged(options)) end_json_items(options, out->size, out);
-        table_drop(&table);
-    } else if (table.n_cells > table.n_columns) {
-        if (n > 1 && !whole) put_totals(&sums, &table);
-        table_end(&table, out, style.bold, style.plain);
-        if (n > 1 && sums.kernels.size) text_printf(out, "kernels  %s\n", sums.kernels.bytes);
-        const bool detailed = n == 1 || options->verbose > 0;
-        if (detailed && details.bytes && !options->quiet) text_put(out, details.bytes);
-        if (whole) text_put(out, "\n");
-        if (whole) put_one_arena(&all, out);
-    } else {
-        table_drop(&table);
-    }
-    arenaut_text_free(&details);
-    arenaut_text_free(&sums.kernels);
-    one_arena_free(&all);
+    a.whole = code == EXIT_FINE && a.all.n > 0;
+    if (a.whole) code = check_budget("one arena", options, one_arena_need(&a.all, false));
+    const bool json = options->json || options->jsonl;
+    if (json) put_json_end(options, &a, out);
+    if (!json && a.table.n_cells > a.table.n_columns) put_table(options, &a, out);
+    else table_drop(&a.table);
+    arenaut_text_free(&a.details);
+    arenaut_text_free(&a.sums.kernels);
+    one_arena_free(&a.all);
     return code;
 }
 
