@@ -2,7 +2,7 @@
 # Fetches tflite-micro at one commit with what it builds on, and builds tests/micro_runtime of it
 # for 32-bit ARM and for this machine, both linked statically, and for a Cortex-M55:
 #     scripts/micro_runtime.sh FOLDER [SOURCES [MACHINE…]]
-# makes FOLDER/tflm-arm; with CMSIS-NN's kernels tflm-arm-cmsis-nn, tflm-arm-cmsis-nn-c (believing
+# makes FOLDER/tflm-arm, and its library libruntime-arm.a; with CMSIS-NN's kernels tflm-arm-cmsis-nn, tflm-arm-cmsis-nn-c (believing
 # that there are no DSP instructions) and tflm-m55-cmsis-nn; with ESP-NN's tflm-arm-esp-nn, and
 # tflm-arm-esp32-s3, which only loads models; tflm-m55-cmsis-nn-dsp, without vector instructions; and
 # tflm-host. MACHINE: arm, m55, dsp, host; all of them.
@@ -58,6 +58,7 @@ for machine; do
     arm)
         build arm all -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
         keep tflm-arm build-arm/tflm_run
+        keep libruntime-arm.a build-arm/libruntime.a
         keep tflm-arm-cmsis-nn build-arm/tflm_run_cmsis_nn
         keep tflm-arm-cmsis-nn-c build-arm/tflm_run_cmsis_nn_c
         keep tflm-arm-esp-nn build-arm/tflm_run_esp_nn
