@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/table.h"
 #include "ir/program.h"
+#include "passes/pass_table.h"
 
 #define PASS(id) extern const arenaut_pass arn_pass_##id;
 #include "passes/passes.def"
@@ -56,6 +57,13 @@ static arenaut_status select_passes(const arenaut_program *program, const char *
     for (size_t i = 0; i < N_PASSES; i++) chosen[i] = all[i]->by_default;
     arenaut_status st = dialect ? apply(dialect->pipeline, chosen, err) : ARENAUT_OK;
     return st == ARENAUT_OK ? apply(selection, chosen, err) : st;
+}
+
+bool arn_pass_runs_by_default(const arenaut_program *program, const char *name) {
+    bool chosen[N_PASSES];
+    const size_t found = find_named(name, strlen(name));
+    return found < N_PASSES && select_passes(program, NULL, chosen, NULL) == ARENAUT_OK &&
+           chosen[found];
 }
 
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,

@@ -3,6 +3,7 @@
 #include <arenaut/expr.h>
 
 #include "core/memory.h"
+#include "passes/pass_table.h"
 #include "stages/stages.h"
 
 /* ---- sizes ---- */
@@ -14,7 +15,8 @@ static bool are_fixed(const arenaut_program *program) {
     return true;
 }
 
-/* Of a program without dialect, the file states all. */
+/* By the passes that do so in its dialect; other runtimes compute at run time what only depends on
+ * constants. Of a program without dialect, the file states all. */
 arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *err) {
     static const char *const names[] = {"fold-constants", "shapes"};
     const arenaut_pass_options none = {0};
@@ -22,7 +24,8 @@ arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *e
     if (!program->dialect) return ARENAUT_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && st == ARENAUT_OK; i++) {
         const arenaut_pass *pass = arenaut_pass_find(names[i]);
-        if (pass) st = pass->run(program, &none, err);
+        if (!pass || !arn_pass_runs_by_default(program, names[i])) continue;
+        st = pass->run(program, &none, err);
     }
     if (st != ARENAUT_OK || !are_fixed(program)) return st;
     for (uint32_t t = 0; t < program->n_tensors; t++) program->tensors[t].dim_exprs = NULL;

@@ -74,6 +74,19 @@ def test_a_second_result_that_is_read_keeps_its_operator():
     assert executed(tiled.to_executorch(), IMAGE) == executed(whole.to_executorch(), IMAGE)
 
 
+def test_constants_that_operators_make():
+    """No runtime of these folds them: what reads one runs behind the operator."""
+    class Lifted(Net):
+        def forward(self, x):
+            return super().forward(x + torch.tensor([1.0, 2.0]).repeat(4).view(1, 8, 1, 1)) * torch.tensor([3.0]).view(1, 1, 1, 1)
+
+    module, tiles = Lifted(), TilePass()
+    whole, tiled = edge(module), edge(module).transform([tiles])
+    assert tiles.plan.stages
+    assert executed(tiled.to_executorch(), IMAGE) == executed(whole.to_executorch(), IMAGE)
+    assert not TilePass()(torch.export.export(module.eval(), (IMAGE,))).modified  # detach_ updates in place
+
+
 def test_limits():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     none = TilePass(max_ops=0)
