@@ -20,6 +20,7 @@ typedef struct tool_options {
                       * found below a folder, its path from there */
     text_list owned; /* paths that were made here */
     bool folder;     /* a folder was among the files */
+    size_t n_first;  /* of the files, those that the first half of the arguments stands for */
     bool help, all;
 
     /* output and messages */

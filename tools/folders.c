@@ -125,6 +125,7 @@ exit_code expand_folders(bool many, tool_options *options) {
     for (size_t i = 0; i < options->files.n && code == EXIT_FINE; i++) {
         os_entry entry;
         const char *path = options->files.items[i];
+        if (i == options->files.n / 2) options->n_first = files.n;
         const bool folder =
             !is_standard_stream(path) && os_look(path, &entry) && entry.kind == OS_FOLDER;
         if (folder && many) {

@@ -67,11 +67,19 @@ static exit_code check_streams(const tool_options *options) {
 
 /* Files are one program, or programs in one arena. */
 static exit_code check_together(const tool_options *options) {
-    if (!options->share || !options->one_arena) return EXIT_FINE;
-    return complain(
-        EXIT_USAGE, NULL,
-        "--share and --one-arena exclude each other: one layout for parts of a model, or "
-        "one arena for several models");
+    if (!options->one_arena) return EXIT_FINE;
+    if (options->share) {
+        return complain(
+            EXIT_USAGE, NULL,
+            "--share and --one-arena exclude each other: one layout for parts of a model, or "
+            "one arena for several models");
+    }
+    if (options->fit_text || options->smallest) {
+        return complain(EXIT_USAGE, NULL,
+                        "--fit and --smallest are for one file at a time, and --one-arena is for "
+                        "several");
+    }
+    return EXIT_FINE;
 }
 
 /* Results are printed in one go at the end: a verb that fails half-way has printed nothing,

@@ -16,7 +16,7 @@ static exit_code complain_alone(const tool_job *job, const char *why) {
     return complain(EXIT_USAGE, job->path, "--one-arena: %s", why);
 }
 
-static exit_code check_tenant(const one_arena *all, const tool_job *job) {
+exit_code one_arena_check(const one_arena *all, const tool_job *job) {
     const arenaut_target *target = job->pipeline->target;
     if (!has_whole_arena(job)) {
         return complain_alone(job, "its runtime has no interpreters that share an arena");
@@ -48,7 +48,7 @@ static exit_code add_side(one_arena *all, const tool_job *job, int side, bool as
 }
 
 exit_code one_arena_add(one_arena *all, const tool_job *job, const char *name, bool kept) {
-    exit_code code = check_tenant(all, job);
+    exit_code code = one_arena_check(all, job);
     if (code != EXIT_FINE) return code;
     const bool known = job->pipeline->baseline.plan;
     arena_tenant *grown = realloc(all->tenants, (all->n + 1) * sizeof *grown);
@@ -63,6 +63,13 @@ exit_code one_arena_add(one_arena *all, const tool_job *job, const char *name, b
     if (code == EXIT_FINE) code = add_side(all, job, ARENA_PLANNED, kept && known);
     all->n++;
     return code;
+}
+
+bool one_arena_is_whole(const one_arena *all, size_t n, exit_code code) {
+    if (code == EXIT_FINE && all->n == n && !interrupted()) return true;
+    complain(code, "one arena", "its size is not known: %s",
+             interrupted() ? "the command was interrupted" : "not every model has a plan");
+    return false;
 }
 
 const reservation *one_arena_need(const one_arena *all, bool planned) {

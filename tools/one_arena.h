@@ -23,9 +23,15 @@ typedef struct one_arena {
     bool now_known, apart; /* of all of them */
 } one_arena;
 
-/* Adds the interpreter of a job that has its plan; complains if its runtime has none that could
- * share, or another one. `kept`: the file stays as it is. */
+/* Complains if the runtime of a job that has its plan has no interpreter that could share, or is
+ * another one than that of the models so far. */
+exit_code one_arena_check(const one_arena *all, const tool_job *job);
+/* Adds the interpreter of such a job, or complains. `kept`: the file stays as it is. */
 exit_code one_arena_add(one_arena *all, const tool_job *job, const char *name, bool kept);
+
+/* Whether it is the arena of all `n` models, which came to `code`; complains if a part of them is
+ * missing. */
+bool one_arena_is_whole(const one_arena *all, size_t n, exit_code code);
 
 /* The side that is judged: the files as they are, where that is known and `planned` is not asked
  * for. */

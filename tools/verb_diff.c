@@ -181,6 +181,8 @@ static void put_change(const char *name, uint64_t before, uint64_t after, text_t
 static void put_arenas(const one_arena all[SIDES], arenaut_text *out) {
     const arenaut_tensor_arena *a = &all[BEFORE].arena[ARENA_PLANNED],
                                *b = &all[AFTER].arena[ARENA_PLANNED];
+    const reservation *before = one_arena_need(&all[BEFORE], true),
+                      *after = one_arena_need(&all[AFTER], true);
     text_table table;
     table_begin(&table, "lrrR");
     table_cell(&table, "one arena");
@@ -189,8 +191,8 @@ static void put_arenas(const one_arena all[SIDES], arenaut_text *out) {
     table_cell(&table, "");
     put_change("largest head", a->head, b->head, &table);
     put_change("all tails", a->tail, b->tail, &table);
-    put_change("tensor_arena", one_arena_need(&all[BEFORE], true)->bytes,
-               one_arena_need(&all[AFTER], true)->bytes, &table);
+    put_change(before->unknown || after->unknown ? "tensor_arena, at least" : "tensor_arena",
+               before->bytes, after->bytes, &table);
     table_end(&table, out, "", "");
 }
 
@@ -202,18 +204,25 @@ static void put_json_arenas(const one_arena all[SIDES], bool grew, arenaut_text 
     text_printf(out, ", \"grew\": %s}\n", grew ? "true" : "false");
 }
 
-/* The first half of the files against the other. */
+static exit_code check_arenas(const tool_options *options) {
+    const size_t before = options->n_first, after = options->files.n - before;
+    if (options->output || options->markdown || options->jsonl) {
+        return complain(EXIT_USAGE, NULL, "diff --one-arena takes no -o, --markdown or --jsonl");
+    }
+    if (before == after) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL,
+                    "diff --one-arena takes as many models before as after: the first half of the "
+                    "arguments has %zu, the other %zu",
+                    before, after);
+}
+
+/* Models of the first half of the arguments against those of the other. */
 static exit_code diff_arenas(const tool_options *options, uint64_t allowed, arenaut_text *out) {
     one_arena all[SIDES] = {{.n = 0}, {.n = 0}};
-    const size_t n = options->files.n, half = n / 2;
-    exit_code code = EXIT_FINE;
-    if (n % 2 != 0 || options->output || options->markdown || options->jsonl) {
-        return complain(EXIT_USAGE, NULL,
-                        "diff --one-arena takes as many models before as after, and no -o, "
-                        "--markdown or --jsonl");
-    }
-    for (size_t i = 0; i < n && code == EXIT_FINE; i++) {
-        code = add_tenant(&all[i < half ? BEFORE : AFTER], options->files.items[i], options);
+    exit_code code = check_arenas(options);
+    for (size_t i = 0; i < options->files.n && code == EXIT_FINE; i++) {
+        code = add_tenant(&all[i < options->n_first ? BEFORE : AFTER], options->files.items[i],
+                          options);
     }
     if (code == EXIT_FINE) {
         const uint64_t before = one_arena_need(&all[BEFORE], true)->bytes,
@@ -257,7 +266,7 @@ const tool_verb verb_diff = {
         "arenaut diff main.pte branch.pte --markdown >> \"$GITHUB_STEP_SUMMARY\"",
     .notes =
         "Each file is compared as it is: with its plan, its runtime's, or ours if it has none.\n"
-        "With --one-arena the first half of the models is before, the other after.",
+        "With --one-arena the first half of the arguments is before, the other after.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_DIFF | GROUP_INPUT | GROUP_MODEL |
               GROUP_SEARCH | GROUP_SEVERAL,
     .min_files = 2,

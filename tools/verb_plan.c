@@ -23,6 +23,7 @@ typedef struct planning {
     const char *output; /* NULL: nothing is written */
     char *renamed;      /* `output`, where it was made here */
     output_kind kind;
+    const one_arena *one; /* which it is to share; NULL: none */
     bool wrote;
     bool kept; /* the old content went to the output: the input itself, or the baseline */
     uint64_t written, dead; /* bytes in all, and of these the unreferenced ones */
@@ -398,6 +399,7 @@ static exit_code make_and_write(planning *p, const char *path, const tool_option
     exit_code code = job_read(&p->job, path, options);
     if (code == EXIT_FINE) code = check_output(p);
     if (code == EXIT_FINE) code = job_run_read(&p->job);
+    if (code == EXIT_FINE && p->one) code = one_arena_check(p->one, &p->job);
     if (code == EXIT_FINE) code = check_fit(p);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
     return code;
@@ -463,7 +465,7 @@ static exit_code judge_all(const char *about, const tool_options *options, const
 
 static exit_code plan_one(const char *path, const char *output, const tool_options *options,
                           tally *sums, arenaut_text *out) {
-    planning p = {.output = output};
+    planning p = {.output = output, .one = options->one_arena ? &sums->one : NULL};
     const exit_code code = make_and_write(&p, path, options);
     return conclude(&p, code, options, sums, out);
 }
@@ -484,7 +486,12 @@ static exit_code open_folder(const char *path) {
 
 /* A name like a file's would become a folder of that name. */
 static exit_code refuse_file_name(const tool_options *options) {
-    if (!options->output || !names_a_file(options->output)) return EXIT_FINE;
+    if (!options->output) return EXIT_FINE;
+    if (is_standard_stream(options->output)) {
+        return complain(EXIT_USAGE, NULL,
+                        "'-o -' writes one file, and for several inputs -o is a folder");
+    }
+    if (!names_a_file(options->output)) return EXIT_FINE;
     return complain(EXIT_USAGE, options->output,
                     "is the name of one file, and for several inputs -o is a folder");
 }
@@ -543,13 +550,30 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
     text_put(out, options->output ? "\n" : "; nothing is written without -o FOLDER\n");
 }
 
-/* The size of the shared arena, for the compiler. */
-static exit_code write_one_arena(const one_arena *all, const tool_options *options) {
-    arenaut_text header = {0};
+/* The folder of outputs, in which the header of a shared arena may be written. */
+static exit_code open_output(const tool_options *options) {
+    exit_code code = open_folder(options->output);
+    if (code != EXIT_FINE || !options->one_arena) return code;
     char *path = path_in_folder(options->output, "one_arena.h");
-    put_one_arena_header(all, &header);
-    exit_code code = output_check(path, options->force, false);
-    if (code == EXIT_FINE) code = write_bytes(header.bytes, header.size, path, options->force);
+    code = output_check(path, options->force, false);
+    free(path);
+    return code;
+}
+
+/* The size of the shared arena, for the compiler; where it is not `known`, that an old one there
+ * is of other models. */
+static exit_code write_one_arena(const one_arena *all, bool known, const tool_options *options) {
+    os_entry entry;
+    arenaut_text header = {0};
+    exit_code code = EXIT_FINE;
+    char *path = path_in_folder(options->output, "one_arena.h");
+    if (known) {
+        put_one_arena_header(all, &header);
+        code = write_bytes(header.bytes, header.size, path, options->force);
+    } else if (os_look(path, &entry)) {
+        code =
+            complain(EXIT_NEGATIVE, path, "is not written, and the old one is of an earlier run");
+    }
     arenaut_text_free(&header);
     free(path);
     return code;
@@ -561,7 +585,7 @@ static void put_sums(const tally *sums, const tool_options *options, arenaut_tex
         if (!options->quiet && said) put_totals(sums, options, out);
         return;
     }
-    if (options->one_arena && sums->one.n > 0) {
+    if (options->one_arena) {
         begin_json_item(options, out->size, out);
         put_json_one_arena(&sums->one, true, out);
     }
@@ -578,26 +602,36 @@ static exit_code plan_into_folder(const tool_options *options, size_t i, tally *
     return code;
 }
 
+/* Sums of all files, which came to `code`, and the last of them to `last`: wrong usage would be
+ * said again of every file, and has none. */
+static exit_code end_several(const tally *sums, const tool_options *options, exit_code code,
+                             exit_code last, arenaut_text *out) {
+    const bool said = options->one_arena ? one_arena_is_whole(&sums->one, options->files.n, code)
+                                         : last != EXIT_USAGE;
+    if (options->one_arena && options->output) {
+        code = graver(code, write_one_arena(&sums->one, said, options));
+    }
+    if (said) {
+        put_sums(sums, options, out);
+        return graver(code,
+                      judge_all(options->one_arena ? "one arena" : "together", options, sums));
+    }
+    if (out->size > 0) end_json_items(options, out->size, out);
+    return code;
+}
+
 /* Several files are one program whose methods never run at the same time: no buffer of one is
  * shared with another, and only state is alive while another one runs. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     exit_code code = refuse_names(options), one = EXIT_FINE;
     tally sums = {.now_known = true};
-    if (code == EXIT_FINE && options->output) code = open_folder(options->output);
+    if (code == EXIT_FINE && options->output) code = open_output(options);
     if (code != EXIT_FINE) return code;
     for (size_t i = 0; i < options->files.n && one != EXIT_USAGE && !interrupted(); i++) {
         one = plan_into_folder(options, i, &sums, out);
         code = graver(code, one);
     }
-    /* Wrong usage would be said again of every file, and has no sums. */
-    if (one != EXIT_USAGE) {
-        if (options->one_arena && options->output && code == EXIT_FINE) {
-            code = write_one_arena(&sums.one, options);
-        }
-        put_sums(&sums, options, out);
-        code =
-            graver(code, judge_all(options->one_arena ? "one arena" : "together", options, &sums));
-    }
+    code = end_several(&sums, options, code, one, out);
     one_arena_free(&sums.one);
     return code;
 }

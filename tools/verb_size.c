@@ -266,7 +266,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     for (size_t i = 0; i < a.n && !interrupted(); i++) {
         code = graver(code, size_one(options, i, &a.table, &a.sums, &a.all, out, &a.details));
     }
-    a.whole = code == EXIT_FINE && a.all.n > 0;
+    a.whole = options->one_arena && one_arena_is_whole(&a.all, a.n, code);
     if (a.whole) code = check_budget("one arena", options, one_arena_need(&a.all, false));
     const bool json = options->json || options->jsonl;
     if (json) put_json_end(options, &a, out);

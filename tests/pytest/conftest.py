@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,16 @@ def default_signals(ignored=()):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE,
                    signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+
+
+def wait_until_handled(process, number):
+    """Until the command has set its handler: a signal that comes earlier ends it as it ends any program."""
+    status, deadline = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
+    while status.exists() and time.monotonic() < deadline:
+        [caught] = re.findall(r"SigCgt:\s*([0-9a-f]+)", status.read_text())
+        if int(caught, 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
 
 
 def corpus_params(pattern, without=()):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, DATA, ROOT, default_signals
+from conftest import COMMAND, DATA, ROOT, default_signals, wait_until_handled
 
 GOLDEN = ROOT / "tests" / "golden"
 UPDATE = os.environ.get("ARENAUT_UPDATE")
@@ -375,16 +375,6 @@ def test_a_model_goes_to_a_pipe_but_not_to_a_terminal(shell):
     if "not found" in done.stderr:
         pytest.skip("no script(1) here, which would make a terminal")
     assert "not written to a terminal" in done.stdout and done.returncode == 2
-
-
-def wait_until_handled(process, number):
-    """Until the command has set its handler: a signal that comes earlier ends it as it ends any program."""
-    status, deadline = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
-    while status.exists() and time.monotonic() < deadline:
-        [caught] = re.findall(r"SigCgt:\s*([0-9a-f]+)", status.read_text())
-        if int(caught, 16) >> (number - 1) & 1:
-            return
-        time.sleep(0.01)
 
 
 def test_ctrl_c_while_waiting_for_input(shell):

@@ -3,17 +3,19 @@ against tflite-micro itself where it was built."""
 
 import json
 import re
+import signal
 import subprocess
+import time
 
 import jsonschema
 import pytest
-from conftest import DATA, ROOT
+from conftest import COMMAND, DATA, ROOT, default_signals, wait_until_handled
 
 from arm_runtime import FOLDER, HINT, QEMU, SOURCES, missing
 
 PERSON, RESNET = DATA / "mobilenet_v1_025_96_int8.tflite", DATA / "resnet_int8.tflite"
-MODELS = [PERSON, RESNET, DATA / "inception_int8.tflite", DATA / "hello_world_int8.tflite",
-          DATA / "elementwise_float.tflite"]
+HELLO = DATA / "hello_world_int8.tflite"
+MODELS = [PERSON, RESNET, DATA / "inception_int8.tflite", HELLO, DATA / "elementwise_float.tflite"]
 ARCHIVE = FOLDER / "libruntime-arm.a"
 SLACK = 128  # of several interpreters some bytes that are said are not needed
 PAGE = (ROOT / "docs" / "tflite.md").read_text()
@@ -132,6 +134,91 @@ def test_a_file_that_is_no_model_shares_nothing(arenaut, tmp_path):
     problem = tmp_path / "p.csv"
     problem.write_text("id,lower,upper,size\na,0,2,16\n")
     assert "--one-arena" in arenaut("size", PERSON, problem, "--one-arena", exit=2).stderr
+
+
+@pytest.fixture
+def garbage(tmp_path):
+    (tmp_path / "bad.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(16))
+    return tmp_path / "bad.tflite"
+
+
+def test_a_part_of_the_models_has_no_sum(arenaut, garbage, tmp_path):
+    out, words = tmp_path / "out", (HELLO, garbage, "--one-arena", "--budget", "1M")
+    arenaut("plan", HELLO, "--one-arena", "-o", out)
+    old = (out / "one_arena.h").read_text()
+    done = arenaut("plan", *words, "-o", out, "-f", exit=3)
+    assert "one arena: its size is not known: not every model has a plan" in done.stderr
+    assert "one_arena.h: is not written, and the old one is of an earlier run" in done.stderr
+    assert "tensor_arena  " not in done.stdout and (out / "one_arena.h").read_text() == old
+    for verb in ("plan", "size"):
+        done = arenaut(verb, *words, "--json", exit=3)
+        assert [document["schema"] for document in json.loads(done.stdout)] == ["arenaut.plan/1"]
+        assert "its size is not known" in done.stderr
+
+
+@pytest.mark.parametrize("verb, flags", [("plan", ["-f", "-o", "out"]), ("plan", []), ("size", [])])
+def test_an_interrupt_leaves_no_sum(arenaut, tmp_path, verb, flags):
+    if flags:
+        arenaut("plan", HELLO, "--one-arena", "-o", "out", cwd=tmp_path)
+    process = subprocess.Popen([COMMAND.resolve(), verb, HELLO, "-", "--one-arena", *flags], cwd=tmp_path, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=default_signals)
+    wait_until_handled(process, signal.SIGINT)
+    time.sleep(1)  # it waits for the second model
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    out, err = process.communicate()
+    assert "one of the models runs at a time" not in out
+    assert "its size is not known: the command was interrupted" in err
+    assert ("of an earlier run" in err) == bool(flags)
+
+
+def test_diff_splits_by_argument(arenaut, tmp_path):
+    for name, paths in (("before", [PERSON, RESNET]), ("after", [RESNET, HELLO]), ("more", [PERSON])):
+        (tmp_path / name).mkdir()
+        for path in paths:
+            (tmp_path / name / path.name).write_bytes(path.read_bytes())
+    before, after, more = (tmp_path / name for name in ("before", "after", "more"))
+    names = lambda side: [model["name"] for model in side["models"]]  # noqa: E731
+    for words in ([before, after], [PERSON, RESNET, RESNET, HELLO], [before, RESNET, HELLO]):
+        found = json.loads(arenaut("diff", *words, "--one-arena", "--json").stdout)
+        assert set(names(found["before"])) == {PERSON.name, RESNET.name}
+        assert set(names(found["after"])) == {RESNET.name, HELLO.name}
+    (after / "third.tflite").write_bytes(PERSON.read_bytes())
+    for first, second, counts in ((more, after, (1, 3)), (before, more, (2, 1))):
+        done = arenaut("diff", first, second, "--one-arena", exit=2)
+        assert "the arguments has {}, the other {}".format(*counts) in done.stderr
+
+
+def test_diff_says_at_least_where_bytes_are_unknown(arenaut):
+    scratch = DATA / "scratch_int8.tflite"
+    for flags in ([], ["--one-arena"]):
+        assert "tensor_arena, at least" in arenaut("diff", scratch, scratch, *flags).stdout
+    assert "at least" not in arenaut("diff", HELLO, HELLO, "--one-arena").stdout
+
+
+def test_refusals_come_before_files(arenaut, tmp_path):
+    problem, out = tmp_path / "p.csv", tmp_path / "out"
+    problem.write_text("id,lower,upper,size\na,0,2,16\n")
+    done = arenaut("plan", HELLO, problem, "--one-arena", "-o", out, "--json", exit=2)
+    assert [path.name for path in out.iterdir()] == [HELLO.name]
+    assert len(json.loads(done.stdout)) == 1
+    (out / HELLO.name).unlink()
+    (out / "one_arena.h").write_text("old")
+    done = arenaut("plan", HELLO, "--one-arena", "-o", out, exit=4)
+    assert "one_arena.h: exists already" in done.stderr
+    assert [path.name for path in out.iterdir()] == ["one_arena.h"]
+
+
+@pytest.mark.parametrize("flags", [["--fit", "1M"], ["--smallest"], ["--fit", "1M", "--recompute", "on"]])
+def test_levers_are_for_one_model(arenaut, flags):
+    assert "--one-arena" in arenaut("plan", HELLO, "--one-arena", *flags, exit=2).stderr
+
+
+@pytest.mark.parametrize("words", [[HELLO, RESNET], [HELLO, "--one-arena"], [HELLO, RESNET, "--share", "auto"]])
+def test_standard_output_is_no_folder(arenaut, tmp_path, words):
+    assert "-o is a folder" in arenaut("plan", *words, "-o", "-", exit=2, cwd=tmp_path).stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_head_and_tail_are_judged_each_by_its_own(arenaut, arenaut_json):
