@@ -200,9 +200,10 @@ def test_diff_says_at_least_where_bytes_are_unknown(arenaut):
 def test_refusals_come_before_files(arenaut, tmp_path):
     problem, out = tmp_path / "p.csv", tmp_path / "out"
     problem.write_text("id,lower,upper,size\na,0,2,16\n")
-    done = arenaut("plan", HELLO, problem, "--one-arena", "-o", out, "--json", exit=2)
-    assert [path.name for path in out.iterdir()] == [HELLO.name]
-    assert len(json.loads(done.stdout)) == 1
+    for other in (problem, DATA / "pte" / "map_rows.pte"):
+        done = arenaut("plan", HELLO, other, "--one-arena", "-o", out, "-f", "--json", exit=2)
+        assert [path.name for path in out.iterdir()] == [HELLO.name]
+        assert len(json.loads(done.stdout)) == 1
     (out / HELLO.name).unlink()
     (out / "one_arena.h").write_text("old")
     done = arenaut("plan", HELLO, "--one-arena", "-o", out, exit=4)
