@@ -295,7 +295,7 @@ static exit_code check_memories(const char *about, const reservation *need) {
             need->unknown ? "at least " : "", with_commas(need->need[i]).text,
             with_commas(need->need[i] - need->size[i]).text, with_commas(need->size[i]).text);
     }
-    if (code != EXIT_FINE || !need->unknown) return code;
+    if (code != EXIT_FINE || judge_budget(need, NOT_GIVEN) == BUDGET_KEPT) return code;
     return complain(EXIT_NEGATIVE, about, "whether its two memories are enough is not known: %s",
                     need->unknown);
 }

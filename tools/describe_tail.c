@@ -38,7 +38,9 @@ static void put_count(const arenaut_pipeline *p, arenaut_tail_kind kind, uint64_
     const uint32_t each = kind == ARENAUT_TAIL_TENSORS ? l->tensor
                           : kind == ARENAUT_TAIL_NODES ? l->op
                                                        : 0;
-    if (each) table_cellf(table, "%" PRIu64 " structs of %" PRIu32 " bytes", bytes / each, each);
+    if (each)
+        table_cellf(table, "%" PRIu64 " struct%s of %" PRIu32 " bytes", bytes / each,
+                    bytes == each ? "" : "s", each);
     else table_cell(table, "");
 }
 
@@ -123,10 +125,10 @@ exit_code describe_tail(const tool_job *job, bool all, arenaut_text *out) {
     if (!has_whole_arena(job) || p->plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
     const exit_code code = find_whole_arena(job, p->figures.planned, &arena);
     if (code != EXIT_FINE) return code;
-    text_printf(
-        out,
-        "\ntail   %s bytes, kept as long as the interpreter; places of tensors do not change it\n",
-        with_commas(arena.tail).text);
+    text_printf(out,
+                "\ntail   %s%s bytes, kept as long as the interpreter; places of tensors do not "
+                "change it\n",
+                arena.exact ? "" : "at least ", with_commas(arena.tail).text);
     put_parts(p, &arena, out);
     put_ops(p, all, out);
     put_lower(p, out);
@@ -156,7 +158,7 @@ exit_code put_json_tail(const tool_job *job, arenaut_text *out) {
     numbered_tail *ops = list_ops(p);
     text_put(out, ",\n  \"tail\": {\"bytes\": ");
     text_put_json_u64(out, arena.tail);
-    text_put(out, ", \"parts\": ");
+    text_printf(out, ", \"exact\": %s, \"parts\": ", arena.exact ? "true" : "false");
     put_json_tail_parts(&arena, out);
     text_put(out, ", \"ops\": [");
     for (uint32_t i = 0; i < program->n_ops; i++) {

@@ -38,15 +38,18 @@ static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
     return true;
 }
 
-static uint64_t reserve_for(const tool_job *job) {
-    return bytes_to_reserve(job, job->pipeline->figures.planned);
+static uint64_t reserve_for(const tool_job *job, bool *exact) {
+    const reservation need = reserved_for(job, job->pipeline->figures.planned);
+    *exact = !need.unknown;
+    return need.bytes;
 }
 
 /* Fills in the needs with `changed`, and the job that found them if that is another plan. */
 static exit_code plan_with(const tool_job *job, const remedy_list *list,
                            const arenaut_pipeline_options *changed, remedy *with) {
     tool_job *other = must_allocate(1, sizeof *other);
-    *with = (remedy){.arena = job->pipeline->plan->total, .reserve = list->reserve};
+    *with = (remedy){
+        .arena = job->pipeline->plan->total, .reserve = list->reserve, .exact = list->exact};
     exit_code code = job_prepare_again(other, job, changed);
     if (code == EXIT_FINE) {
         with->order = other->pipeline->ordering;
@@ -57,7 +60,7 @@ static exit_code plan_with(const tool_job *job, const remedy_list *list,
         if (code == EXIT_FINE) code = job_goes_on(job_make_plan(other));
         if (code == EXIT_FINE) {
             with->arena = other->pipeline->plan->total;
-            with->reserve = reserve_for(other);
+            with->reserve = reserve_for(other, &with->exact);
             with->saves = with->reserve < list->reserve ? list->reserve - with->reserve : 0;
             with->job = other;
             return code;
@@ -280,7 +283,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->n = 0;
     list->interrupted = job->stopped;
     if (!job->pipeline->lowering) return EXIT_FINE;
-    list->reserve = reserve_for(job);
+    list->reserve = reserve_for(job, &list->exact);
     return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
 }
 
@@ -349,14 +352,16 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     const arenaut_pipeline *p = job->pipeline;
     const bool whole = has_whole_arena(job);
     if (whole && list->n > 0) {
-        text_printf(out, "  to reserve, with the data of %s: %s bytes\n", p->target->name,
-                    with_commas(list->reserve).text);
+        text_printf(out, "  to reserve, with the data of %s: %s%s bytes\n", p->target->name,
+                    list->exact ? "" : "at least ", with_commas(list->reserve).text);
     }
     for (size_t i = 0; i < list->n; i++) {
         const remedy *r = &list->items[i];
         text_printf(out, "  %s (%s): %s %s, ", r->what, r->flags, whole ? "head" : "arena",
                     with_commas(r->arena).text);
-        if (whole) text_printf(out, "to reserve %s, ", with_commas(r->reserve).text);
+        if (whole)
+            text_printf(out, "to reserve %s%s, ", r->exact ? "" : "at least ",
+                        with_commas(r->reserve).text);
         if (r->saves > 0) {
             text_printf(out, "saves %s (%s)", with_commas(r->saves).text,
                         change_percent(list->reserve, r->reserve).text);
@@ -447,6 +452,7 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         if (has_whole_arena(job)) {
             text_put(out, ", \"reserve\": ");
             text_put_json_u64(out, r->reserve);
+            text_printf(out, ", \"exact\": %s", r->exact ? "true" : "false");
         }
         text_put(out, ", \"saves\": ");
         text_put_json_u64(out, r->saves);

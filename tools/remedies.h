@@ -11,6 +11,7 @@ typedef struct remedy {
     char flags[48];           /* "--inplace on" */
     uint64_t arena;           /* with it */
     uint64_t reserve;         /* with it: the arena and the runtime's own data, if known */
+    bool exact;               /* `reserve` is all of it; else the least */
     uint64_t saves;           /* bytes fewer to reserve than without it */
     arenaut_ordering order;   /* result about schedules, if tried */
     arenaut_recomputed again; /* likewise, of rematerialization */
@@ -23,6 +24,7 @@ typedef struct remedy_list {
     remedy items[MAX_REMEDIES];
     size_t n;
     uint64_t reserve; /* without any */
+    bool exact;       /* likewise */
     bool keeps;       /* the jobs, which remedies_free closes */
     bool interrupted; /* before all was tried */
 } remedy_list;

@@ -65,7 +65,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     if (code != EXIT_FINE) return code;
     v->none = !holds_places(job->pipeline->document.program);
     v->ok = v->none;
-    if (v->none && job->options->budget == NOT_GIVEN) return EXIT_FINE;
+    if (v->none && !is_judged(job)) return EXIT_FINE;
     code = job_find_baseline(job);
     if (code != EXIT_FINE || v->none) return code;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
@@ -342,7 +342,7 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
 
 /* The plan in a model is the baseline's, of the ops as the file has them. */
 static exit_code judge_reserved(const verdict *v, const tool_options *options) {
-    if (options->budget == NOT_GIVEN) return EXIT_FINE;
+    if (!is_judged(v->job)) return EXIT_FINE;
     const bool own = v->none || (v->plan && v->plan == v->job->pipeline->baseline.plan);
     const reservation need = own ? reserved_as_it_is(v->job) : reserved_for(v->job, v->bytes);
     return check_budget(v->path, options, &need);

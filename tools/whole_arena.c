@@ -123,26 +123,25 @@ reservation reserved_as_it_is(const tool_job *job) {
     return out;
 }
 
-uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned) {
-    return reserved_for(job, planned).bytes;
-}
-
 reservation reserved_needed(const tool_job *job) {
     return reserved_for(job, job->pipeline->figures.needed);
 }
 
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget) {
+    bool limited = budget != NOT_GIVEN || !need->apart;
     if (need->bytes > budget) return BUDGET_EXCEEDED;
     for (int i = 0; i < 2 && need->apart; i++) {
         if (need->need[i] > need->size[i]) return BUDGET_EXCEEDED;
+        limited = limited || need->size[i] != ARENAUT_UNLIMITED;
     }
-    return need->unknown ? BUDGET_UNKNOWN : BUDGET_KEPT;
+    return need->unknown && limited ? BUDGET_UNKNOWN : BUDGET_KEPT;
 }
 
 const char *budget_verdict_json(const reservation *need, uint64_t budget) {
     static const char *const words[] = {
         [BUDGET_KEPT] = "true", [BUDGET_EXCEEDED] = "false", [BUDGET_UNKNOWN] = "null"};
-    return words[judge_budget(need, budget)];
+    const verdict_on_budget verdict = judge_budget(need, budget);
+    return words[verdict == BUDGET_KEPT && need->unknown ? BUDGET_UNKNOWN : verdict];
 }
 
 static exit_code add_row(const tool_job *job, const char *what, uint64_t planned,
@@ -167,10 +166,7 @@ static exit_code add_with(const tool_job *job, const char *what,
     return code;
 }
 
-/* Whether there is a size that the bytes are held against. */
-static bool is_judged(const tool_job *job) {
-    return job->options->budget != NOT_GIVEN || job->apart;
-}
+bool is_judged(const tool_job *job) { return job->options->budget != NOT_GIVEN || job->apart; }
 
 static exit_code add_rights(const tool_job *job, arena_rows *rows) {
     arenaut_pipeline_options changed = job->pipeline->options;
@@ -222,9 +218,11 @@ static bool any_fits(const tool_job *job, const arena_rows *rows, uint64_t budge
     return false;
 }
 
-static void put_margin(uint64_t need, uint64_t size, text_table *table) {
+/* A lower bound may exceed a size, but leaves nothing to spare. */
+static void put_margin(uint64_t need, uint64_t size, bool known, text_table *table) {
     if (size == ARENAUT_UNLIMITED) table_cell(table, "");
     else if (need > size) table_cellf(table, "%s missing", with_commas(need - size).text);
+    else if (!known) table_cell(table, "unknown");
     else table_cellf(table, "%s to spare", with_commas(size - need).text);
 }
 
@@ -235,9 +233,9 @@ static void put_row_apart(const tool_job *job, const arena_row *row, text_table 
     table_cellf(table, "    %s", row->what);
     table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
     table_cellf(table, "%s%s", a->exact ? "" : ">= ", with_commas(need.need[0]).text);
-    put_margin(need.need[0], need.size[0], table);
+    put_margin(need.need[0], need.size[0], !need.unknown, table);
     table_cellf(table, "%s%s", a->op == ARENAUT_NONE ? "" : ">= ", with_commas(need.need[1]).text);
-    put_margin(need.need[1], need.size[1], table);
+    put_margin(need.need[1], need.size[1], !need.unknown, table);
     table_cellf(table, "%s%s", a->exact ? "" : ">= ", with_commas(need.bytes).text);
 }
 
@@ -255,10 +253,8 @@ static void put_row(const tool_job *job, const arena_row *row, text_table *table
     table_cellf(table, "%s%s", least, with_commas(a->total).text);
     if (budget == NOT_GIVEN) {
         table_cell(table, in_units(a->total).text);
-    } else if (judge_budget(&need, budget) == BUDGET_UNKNOWN) {
-        table_cell(table, "unknown");
     } else {
-        put_margin(a->total, budget, table);
+        put_margin(a->total, budget, !need.unknown, table);
     }
 }
 

@@ -26,7 +26,6 @@ reservation reserved_for(const tool_job *job, uint64_t planned); /* for so many 
 reservation reserved_as_it_is(const tool_job *job);              /* with the baseline */
 reservation reserved_needed(
     const tool_job *job); /* with the new plan, or the baseline if it is less */
-uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned);
 
 typedef enum verdict_on_budget { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_UNKNOWN } verdict_on_budget;
 
@@ -35,9 +34,13 @@ reservation reservation_of(const tool_job *job, const arenaut_tensor_arena *aren
                            const char *unknown);
 
 /* A lower bound can exceed a budget, but never keep one. Two memories are judged each by its own,
- * and their sum by a budget if there is one (else NOT_GIVEN). */
+ * and their sum by a budget if there is one (else NOT_GIVEN); where no size is limited, none is
+ * exceeded. */
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget);
 const char *budget_verdict_json(const reservation *need, uint64_t budget); /* true, false, null */
+
+/* Whether there is a size that the bytes are held against. */
+bool is_judged(const tool_job *job);
 
 /* A table of head, scratch, tail and sum, of the file as it is and as planned; with a budget, with
  * further rights, and with the bytes missing or to spare. */

@@ -100,3 +100,34 @@ def test_a_planned_file_needs_what_was_foretold(name, arenaut, arenaut_json, are
     if RUNNER.is_file():
         least = measure_arena.measure("reference", planned)[2]
         assert 0 <= foretold["tflite-micro"] - least <= SLACK
+
+
+def test_a_lower_bound_leaves_nothing_to_spare_in_two_memories(arenaut):
+    for name, head in (("scratch_int8", "40K"), ("custom_op_planned", "40K")):
+        done = arenaut("size", DATA / f"{name}.tflite", "--pool", f"head={head}", "--pool", "tail=30K", exit=1)
+        assert "to spare" not in done.stdout and done.stdout.count("unknown") >= 2
+
+
+def test_what_is_unknown_counts_against_no_unlimited_memory(arenaut, arenaut_json):
+    unlimited = ("--pool", "head=unlimited", "--pool", "tail=unlimited")
+    path = DATA / "scratch_int8.tflite"
+    assert not arenaut("size", path, *unlimited).stderr
+    assert arenaut_json("size", path, *unlimited)["two_memories"]["fits"] is None
+    assert "is not known" in arenaut("size", path, *unlimited[:3], "tail=30K", exit=1).stderr
+
+
+def test_explain_calls_a_lower_bound_of_the_tail_one(arenaut, arenaut_json):
+    path = DATA / "custom_op_planned.tflite"
+    said = arenaut("explain", path).stdout
+    assert "tail   at least 364 bytes" in said and "1 struct of 32 bytes" in said
+    assert "tflite-micro: at least 4,464 bytes" in said and "to reserve at least 4,464" in said
+    found = arenaut_json("explain", path)
+    assert found["tail"]["exact"] is False
+    assert {r["exact"] for r in found["remedies"] if "reserve" in r} == {False}
+    assert arenaut_json("explain", DATA / "resnet_int8.tflite")["tail"]["exact"] is True
+
+
+@pytest.mark.parametrize("name", ["custom_op_planned", "hello_world_int8"])
+def test_check_judges_two_memories(arenaut, name):
+    done = arenaut("check", DATA / f"{name}.tflite", "--pool", "head=100", "--pool", "tail=10K", exit=1)
+    assert "over the 100 of its memory" in done.stderr
