@@ -49,6 +49,10 @@ static void put_value(arenaut_text *out, const arenaut_result *result, uint32_t 
 void dump_live(const tool_job *job) {
     const arenaut_result *result = &job->pipeline->result;
     arenaut_text text = {0};
+    if (job->options->files.n > 1) {
+        text_put_clean(&text, job->path);
+        text_put(&text, "\n");
+    }
     text_put(&text, "value\tbytes\tlive\tstorage\n");
     for (uint32_t t = 0; t < result->lowering->n_tensors; t++) {
         if (result->lowering->buffer[t] != ARENAUT_NONE) put_value(&text, result, t);

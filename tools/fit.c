@@ -61,8 +61,9 @@ static void free_combinations(combinations *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
 }
 
-/* The given flags and the levers of a combination. Tiling searches for the same budget;
- * rematerialization, whose budget would be of the tensors alone, for the least. */
+/* The given flags and the levers of a combination. Tiling searches for the same budget, in two
+ * memories for the least; rematerialization, whose budget would be of the tensors alone, for the
+ * least. */
 static tool_options options_of(const combinations *all, const combination *w) {
     tool_options o = *all->given;
     if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
@@ -85,9 +86,13 @@ static void put_flags(const combinations *all, const combination *w, arenaut_tex
     if (w->rights == REACHING && !o->overlap) text_put(out, " --overlap on");
 }
 
+/* Within --fit, if it is given, and in two memories each. */
+static bool keeps(const combinations *all, const combination *w) {
+    return w->tried && judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
+}
+
 static bool fits(const combinations *all, const combination *w) {
-    return w->tried && all->given->fit != NOT_GIVEN &&
-           judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
+    return all->given->fit != NOT_GIVEN && keeps(all, w);
 }
 
 /* The file as it is, beside its first plan. */
@@ -110,8 +115,10 @@ static exit_code check_obeyed(const tool_job *job) {
 }
 
 static exit_code try_combination(combinations *all, combination *w) {
-    const tool_options options = options_of(all, w);
+    tool_options options = options_of(all, w);
     tool_job job;
+    options.dump_live = false; /* of the plan that is taken alone */
+    options.dump_after = NULL;
     exit_code code = job_read(&job, options.files.items[0], &options);
     if (code == EXIT_FINE) code = check_obeyed(&job);
     if (code == EXIT_FINE) code = job_run_read(&job);
@@ -159,14 +166,19 @@ static exit_code try_all(combinations *all) {
     return code;
 }
 
-/* With --fit the first that fits, else the least, and of equals the gentlest; NULL: none was tried.
- */
+static bool is_better(const combinations *all, const combination *w, const combination *best) {
+    const bool kept = keeps(all, w);
+    return kept != keeps(all, best) ? kept : w->need.bytes < best->need.bytes;
+}
+
+/* With --fit the first that fits, else the least, of those that keep their memories if any does;
+ * of equals the gentlest. NULL: none was tried. */
 static const combination *choose(const combinations *all) {
     const combination *best = NULL;
     for (size_t i = 0; i < all->n; i++) {
         const combination *w = &all->items[i];
         if (fits(all, w)) return w;
-        if (w->tried && (!best || w->need.bytes < best->need.bytes)) best = w;
+        if (w->tried && (!best || is_better(all, w, best))) best = w;
     }
     return best;
 }
@@ -189,6 +201,30 @@ static bool repeats_nothing(const combination *w) {
     return w->repeats && w->tried && w->more_ops == 0;
 }
 
+/* "head 6,160 missing", behind `before`; nothing if neither memory is exceeded. */
+static bool put_memory_missing(const reservation *need, const char *before, arenaut_text *out) {
+    for (int i = 0; i < 2 && need->apart; i++) {
+        if (need->need[i] <= need->size[i]) continue;
+        text_printf(out, "%s%s %s missing", before, i == 0 ? "head" : "tail",
+                    with_commas(need->need[i] - need->size[i]).text);
+        return true;
+    }
+    return false;
+}
+
+static void put_margin(const combination *w, uint64_t size, text_table *table) {
+    const reservation *need = &w->need;
+    arenaut_text missing = {0};
+    if (!w->tried) table_cell(table, "");
+    else if (need->bytes > size)
+        table_cellf(table, "%s missing", with_commas(need->bytes - size).text);
+    else if (put_memory_missing(need, "", &missing)) table_cell(table, missing.bytes);
+    else if (size == NOT_GIVEN) table_cell(table, "");
+    else if (need->unknown) table_cell(table, "unknown");
+    else table_cellf(table, "%s to spare", with_commas(size - need->bytes).text);
+    arenaut_text_free(&missing);
+}
+
 static void put_row(const combinations *all, const combination *w, const combination *chosen,
                     text_table *table) {
     const uint64_t size = all->given->fit;
@@ -201,11 +237,7 @@ static void put_row(const combinations *all, const combination *w, const combina
     table_cell(table, w->tried ? with_commas(w->head).text : "");
     if (w->tried) table_cellf(table, "%s%s", least, with_commas(w->need.bytes).text);
     else table_cell(table, w->refused ? "not possible" : "not tried");
-    if (!w->tried || size == NOT_GIVEN) table_cell(table, "");
-    else if (w->need.bytes > size)
-        table_cellf(table, "%s missing", with_commas(w->need.bytes - size).text);
-    else if (w->need.unknown) table_cell(table, "unknown");
-    else table_cellf(table, "%s to spare", with_commas(size - w->need.bytes).text);
+    put_margin(w, size, table);
     if (repeats_nothing(w)) table_cell(table, "no op");
     else if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
     else table_cell(table, "");
@@ -235,13 +267,15 @@ static void put_table(const combinations *all, const combination *chosen, arenau
 static exit_code complain_too_large(const combinations *all, const combination *least) {
     arenaut_text with = {0};
     put_name(all, least, &with);
+    text_printf(&with, ": %s %s", all->of, with_commas(least->head).text);
+    if (least->quality.size) text_printf(&with, ", %s", least->quality.bytes);
+    if (least->need.unknown) text_printf(&with, "; %s", least->need.unknown);
+    put_memory_missing(&least->need, "; ", &with);
     const exit_code code = complain(
         EXIT_NEGATIVE, all->given->files.items[0],
-        "nothing is known to fit into %s bytes: the least to reserve is %s%s (%s: %s %s%s%s%s%s)",
-        with_commas(all->given->fit).text, least->need.unknown ? "at least " : "",
-        with_commas(least->need.bytes).text, with.bytes, all->of, with_commas(least->head).text,
-        least->quality.size ? ", " : "", least->quality.size ? least->quality.bytes : "",
-        least->need.unknown ? "; " : "", least->need.unknown ? least->need.unknown : "");
+        "nothing is known to fit into %s bytes%s: the least to reserve is %s%s (%s)",
+        with_commas(all->given->fit).text, least->need.apart ? " in its two memories" : "",
+        least->need.unknown ? "at least " : "", with_commas(least->need.bytes).text, with.bytes);
     arenaut_text_free(&with);
     return code;
 }
@@ -284,7 +318,8 @@ bool fits_by_rematerializing(const tool_options *o) {
 static exit_code find_needed_as_it_is(const tool_options *given, reservation *need) {
     tool_options once = *given;
     tool_job job;
-    once.fit_text = once.recompute = once.reorder = NULL;
+    once.fit_text = once.recompute = once.reorder = once.dump_after = NULL;
+    once.dump_live = false;
     set_quiet(true);
     exit_code code = job_read(&job, given->files.items[0], &once);
     if (code == EXIT_FINE && fits_by_rematerializing(given)) {
@@ -348,6 +383,8 @@ exit_code find_fit(const tool_options *options, fit *found) {
     *found = (fit){.options = *options};
     combinations all = {.given = options, .of = "arena"};
     list_combinations(&all);
+    if (all.n == 1)
+        return complain(EXIT_USAGE, NULL, "--recompute and --split do not go together: give one");
     exit_code code = try_all(&all);
     const combination *chosen = code == EXIT_FINE ? choose(&all) : NULL;
     if (code == EXIT_INTERRUPT)

@@ -341,6 +341,8 @@ static exit_code take_two_memories(tool_job *job) {
     job->head = head->capacity;
     job->tail = tail->capacity;
     o->n_pools = 0;
+    o->splitting.budget = 0; /* of their sum: the least is searched for */
+    o->recomputing.options.budget = 0;
     return EXIT_FINE;
 }
 

@@ -383,7 +383,7 @@ static exit_code check_fit(const planning *p) {
     const uint64_t size = p->job.options->fit;
     if (size == NOT_GIVEN) return EXIT_FINE;
     const reservation need = what_it_takes(p);
-    if (need.bytes <= size && !need.unknown) return EXIT_FINE;
+    if (judge_budget(&need, size) == BUDGET_KEPT) return EXIT_FINE;
     const arenaut_recomputed *r = &pipeline->recomputed;
     if (r->known && r->floor > size) {
         return complain(EXIT_NEGATIVE, p->job.path,
@@ -391,8 +391,9 @@ static exit_code check_fit(const planning *p) {
                         with_commas(size).text, with_commas(r->floor).text);
     }
     return complain(EXIT_NEGATIVE, p->job.path,
-                    "no plan of %s bytes was found: this one needs %s%s", with_commas(size).text,
-                    need.unknown ? "at least " : "", with_commas(need.bytes).text);
+                    "no plan of %s bytes was found%s: this one needs %s%s", with_commas(size).text,
+                    need.apart ? " that keeps both memories" : "", need.unknown ? "at least " : "",
+                    with_commas(need.bytes).text);
 }
 
 static exit_code make_and_write(planning *p, const char *path, const tool_options *options) {

@@ -83,3 +83,60 @@ def test_a_percentage_is_of_one_file_and_of_what_is_known(arenaut):
     paths = [DATA / f"{name}.tflite" for name in MODELS[:2]]
     assert "of one file" in arenaut("plan", *paths, "--fit", "60%", exit=2).stderr
     assert "csv" in arenaut("plan", DATA / "fragmented.csv", "--fit", "60%", exit=3).stderr
+
+
+MOBILENET = DATA / "mobilenet_v1_025_96_int8.tflite"
+
+
+def memories(head, tail):
+    return ("--pool", f"head={head}", "--pool", f"tail={tail}")
+
+
+def taken_way(done):
+    found = json.loads(done.stdout)
+    taken, = (way for way in found["fit"]["ways"] if way["taken"])
+    assert found["two_memories"]["fits"] is True
+    return taken
+
+
+def test_the_smallest_keeps_both_memories(arenaut):
+    """The least sum has a tail too large by 48 bytes; another way keeps both."""
+    done = arenaut("plan", MOBILENET, *memories("40K", "27K"), "--smallest", "--json")
+    taken = taken_way(done)
+    assert taken["levers"] == "--inplace on --overlap on" and taken["planned"] == 36880
+    assert taken["reserve"] > min(way["reserve"] for way in json.loads(done.stdout)["fit"]["ways"])
+
+
+def test_fit_finds_tiles_that_keep_both_memories(arenaut, tmp_path):
+    """The sum fits without tiles, the head does not."""
+    taken = taken_way(arenaut("plan", MOBILENET, *memories("30K", "30K"), "--fit", "90K", "--json",
+                              "-o", tmp_path / "out.tflite"))
+    assert "--split on" in taken["levers"] and taken["planned"] <= 30 * 1024
+    assert "ok" in arenaut("check", tmp_path / "out.tflite", *memories("30K", "30K")).stdout
+
+
+def test_the_memory_that_is_too_small_is_named(arenaut, tmp_path):
+    refused = arenaut("plan", MOBILENET, *memories("10K", "30K"), "--fit", "90K", exit=1)
+    assert "in its two memories" in refused.stderr and "head 19,728 missing" in refused.stderr
+    places_alone, = (line for line in refused.stdout.splitlines() if "places alone" in line)
+    assert "head 45,056 missing" in places_alone and "to spare" not in refused.stdout
+
+
+def test_rematerialization_that_misses_a_memory_is_not_written(arenaut, tmp_path):
+    out = tmp_path / "out.tflite"
+    flags = (*memories("20K", "32K"), "--recompute", "on", "--fit", "90K")
+    assert "the head needs 55,296" in arenaut("plan", MOBILENET, *flags, "-o", out, exit=1).stderr
+    assert not out.exists()
+
+
+def test_tiling_beside_rematerialization_is_refused(arenaut):
+    done = arenaut("plan", MOBILENET, "--smallest", "--recompute", "on", "--split", "on", exit=2)
+    assert "--recompute and --split do not go together" in done.stderr and not done.stdout
+
+
+def test_live_ranges_are_those_of_the_plan_that_is_taken(arenaut):
+    done = arenaut("plan", MOBILENET, "--smallest", "--dump-live", "-q")
+    assert done.stderr.count("value\tbytes") == 1
+    paths = [DATA / f"{name}.tflite" for name in MODELS[:2]]
+    lines = arenaut("plan", *paths, "--dump-live", "-q").stderr.splitlines()
+    assert [before for before, line in zip(lines, lines[1:]) if line.startswith("value\tbytes")] == list(map(str, paths))
