@@ -184,6 +184,11 @@ static exit_code unknown_flag(const char *word, size_t length, const char *verb,
 }
 
 static exit_code misplaced(const flag_row *flag, const char *verb) {
+    if (flag->group == GROUP_HELP) {
+        return complain(EXIT_USAGE, NULL,
+                        "'%s' has no flag '--%s': 'arenaut help %s --%s' shows all of its flags",
+                        verb, flag->name, verb, flag->name);
+    }
     return complain(EXIT_USAGE, NULL, "'%s' has no flag '--%s': see 'arenaut help %s'", verb,
                     flag->name, verb);
 }

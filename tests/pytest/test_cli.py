@@ -109,6 +109,13 @@ def test_every_verb_shows_first_what_matters(shell):
             assert f"{flag} " in done.stdout or f"{flag}\n" in done.stdout
 
 
+@pytest.mark.parametrize("flags", ["--all", "--help --all"])
+def test_where_every_flag_is_described(shell, flags):
+    done = shell(f"arenaut size {flags}")
+    assert done.returncode == 2 and "'arenaut help size --all'" in done.stderr
+    assert "the same from" not in shell("arenaut help --all; arenaut help size --all").stdout
+
+
 def test_every_flag_of_help_has_help_and_is_accepted(shell):
     """A row of the table is all that a flag needs to be parsed, shown and completed."""
     values = {"--inplace": "on", "--overlap": "on", "--reorder": "on", "--recompute": "on",
