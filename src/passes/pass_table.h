@@ -1,4 +1,4 @@
-/* Which passes run without being asked for. */
+/* Passes that run without being asked for. */
 #ifndef ARN_PASSES_PASS_TABLE_H
 #define ARN_PASSES_PASS_TABLE_H
 
