@@ -55,6 +55,9 @@ typedef struct arenaut_remat_problem {
     const arenaut_order_right *rights; /* where a run reads the last of `over`, and `made` is read
                                         * later or not, so many bytes of both count once; of
                                         * several rights a run makes use of one */
+    const uint64_t *shared; /* per op: bytes of its storages that plans may let count once while it
+                             * runs, at most; bounds count them if they are more than a right.
+                             * NULL: plans do so by rights alone */
     const bool *in_turn; /* per op: the search leaves its first run in the given order. Bounds hold
                           * without. NULL: no op needs it */
 } arenaut_remat_problem;

@@ -222,7 +222,8 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
         time (int): nanoseconds of all ops, each once.
         added_time (int): of the schedule that was found.
         least_time (int): that no schedule with as few bytes adds less than; proven, and checked.
-        floor (int): a lower bound of the arena under any rematerialization; proven, and checked.
+        floor (int): a lower bound of the arena under any rematerialization, without `fit` of cheap ops
+            alone; proven, and checked.
         fits (bool): `fit` is kept, by this schedule or without any.
     """
 

@@ -267,15 +267,10 @@ static bool is_alias(const arn_dependences *w, const arenaut_op *op, uint32_t te
                                                    w->storage[tensor]) != ARENAUT_NONE;
 }
 
-/* Updates write their operand. Delegates, unknown operators and calls of methods that write
- * captured tensors may write any operand that is no constant. */
+/* Calls of methods that write captured tensors may write any operand that is no constant, too. */
 static bool may_write(const arn_dependences *w, const arenaut_op *op, uint32_t input) {
-    if (op->kind == ARENAUT_OP_IN_PLACE) return true;
-    if (op->kind != ARENAUT_OP_DELEGATE && !arn_is_foreign(w->program, op) &&
-        !any_callee(w->calls.writes, op)) {
-        return false;
-    }
-    return w->program->tensors[input].cls != ARENAUT_CONSTANT;
+    return arn_may_write(w->program, op, input) ||
+           (any_callee(w->calls.writes, op) && w->program->tensors[input].cls != ARENAUT_CONSTANT);
 }
 
 /* A pinned op depends on all ops before it, and all later ones depend on it. */

@@ -49,6 +49,12 @@ bool arn_is_foreign(const arenaut_program *p, const arenaut_op *op) {
            !is_of_known_library(op->name);
 }
 
+bool arn_may_write(const arenaut_program *p, const arenaut_op *op, uint32_t operand) {
+    if (op->kind == ARENAUT_OP_IN_PLACE) return true;
+    return (op->kind == ARENAUT_OP_DELEGATE || arn_is_foreign(p, op)) &&
+           p->tensors[operand].cls != ARENAUT_CONSTANT;
+}
+
 static bool is_known(const arenaut_program *p, const arenaut_op *op) {
     if (op->pure) return true;
     if (!op->name || !*op->name) return false;

@@ -258,7 +258,7 @@ static void find_begun(checker *c, uint32_t *begun) {
 /* Bytes that are alive in any schedule. */
 static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     const arenaut_remat_problem *p = c->p;
-    uint64_t bytes = p->scratch ? p->scratch[op] : 0, right = 0;
+    uint64_t bytes = p->scratch ? p->scratch[op] : 0, right = p->shared ? p->shared[op] : 0;
     for (uint32_t s = 0; s < p->n_storages; s++) {
         c->there[s] = is_held(c, s, ARENAUT_LIVE_OUT) && begun[s];
     }
@@ -270,7 +270,7 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     for (uint32_t i = 0; i < p->n_rights; i++) {
         if (p->rights[i].op == op && p->rights[i].bytes > right) right = p->rights[i].bytes;
     }
-    return bytes - right;
+    return bytes > right ? bytes - right : 0;
 }
 
 /* Each storage takes in no more than it costs to be alive, and hands that to its maker. */

@@ -116,7 +116,7 @@ static void add_own(arn_remat_cut *c, uint32_t s) {
 void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     const arn_remat_graph *g = c->graph;
     const arenaut_remat_problem *p = g->problem;
-    uint64_t right = 0;
+    uint64_t right = p->shared ? p->shared[op] : 0;
     c->op = op;
     memset(c->when, ARN_REMAT_ANY, p->n_ops * sizeof *c->when);
     mark_before(c, op);
@@ -135,7 +135,7 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
         right = arn_max_u64(right, p->rights[g->rights.ids[i]].bytes);
     }
-    c->own -= right;
+    c->own -= arn_min_u64(right, c->own);
 }
 
 /* ---- the network ---- */

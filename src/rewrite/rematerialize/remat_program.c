@@ -30,6 +30,8 @@ typedef struct modeller {
     uint64_t *cost, *scratch, *sizes;
     uint32_t *until, *buffer_maker;
     bool *in_turn;
+    uint64_t *shared;
+    uint32_t *counted, n_counts; /* per buffer: the last sum in which it is */
     uint8_t *held;
     arenaut_order_use *reads;
     arenaut_order_dependence *dependences;
@@ -64,11 +66,6 @@ static uint32_t buffer_of(const modeller *m, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : m->out->task->lowering->buffer[tensor];
 }
 
-/* Whether an op may write its operands. */
-static bool changes(const modeller *m, const arenaut_op *op) {
-    return op->kind == ARENAUT_OP_IN_PLACE || arn_has_side_effects(m->program, op);
-}
-
 /* Whether a result is another name of an operand. */
 static bool is_name(const modeller *m, const arenaut_op *op, uint32_t result) {
     const bool names = op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE;
@@ -80,8 +77,9 @@ static bool is_name(const modeller *m, const arenaut_op *op, uint32_t result) {
 static void for_each_write(modeller *m, uint32_t op,
                            void (*each)(modeller *m, uint32_t op, uint32_t tensor)) {
     const arenaut_op *own = &m->program->ops[op];
-    for (uint32_t i = 0; i < own->n_inputs && changes(m, own); i++) {
-        if (own->inputs[i] != ARENAUT_NONE) each(m, op, own->inputs[i]);
+    for (uint32_t i = 0; i < own->n_inputs; i++) {
+        const uint32_t t = own->inputs[i];
+        if (t != ARENAUT_NONE && arn_may_write(m->program, own, t)) each(m, op, t);
     }
     for (uint32_t i = 0; i < own->n_outputs; i++) {
         const uint32_t t = own->outputs[i];
@@ -223,6 +221,37 @@ static void add_rights(modeller *m) {
     }
 }
 
+/* Sums the bytes of distinct buffers that the pairs of an op name: results, or operands. */
+static uint64_t sum_of_pairs(modeller *m, const arenaut_op *op, bool results) {
+    const uint32_t n = op->n_in_place + op->n_overlaps;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t k = i - op->n_in_place;
+        const uint32_t t = i < op->n_in_place ? (results ? op->outputs[op->in_place[i].output]
+                                                         : op->inputs[op->in_place[i].input])
+                                              : (results ? op->outputs[op->overlaps[k].output]
+                                                         : op->inputs[op->overlaps[k].input]);
+        const uint32_t buffer = buffer_of(m, t);
+        if (buffer == ARENAUT_NONE || m->counted[buffer] == m->n_counts) continue;
+        m->counted[buffer] = m->n_counts;
+        sum += m->sizes[buffer];
+    }
+    m->n_counts++;
+    return sum;
+}
+
+/* Plans may lay results over operands in more ways than the search makes use of: results that were
+ * written before, and by the distances of kernels. Bounds hold for all of these. */
+static void add_shared(modeller *m) {
+    m->n_counts = 1;
+    for (uint32_t op = 0; op < m->program->n_ops; op++) {
+        const arenaut_op *own = &m->program->ops[op];
+        if (m->out->number[op] == ARENAUT_NONE) continue;
+        m->shared[m->out->number[op]] =
+            arn_min_u64(sum_of_pairs(m, own, true), sum_of_pairs(m, own, false));
+    }
+}
+
 /* ---- dependences ---- */
 
 /* An op may be repeated only until an operand is overwritten, so that no writer needs to come after
@@ -315,7 +344,8 @@ static bool allocate(modeller *m) {
                              ARN_ARRAY(m->held, n_b), ARN_ARRAY(m->buffer_maker, n_b),
                              ARN_ARRAY(m->reads, n_args), ARN_ARRAY(m->dependences, 2 * n_args),
                              ARN_ARRAY(m->rights, n_in_place), ARN_ARRAY(m->in_turn, n),
-                             ARN_ARRAY(out->stands, m->file->n_ops));
+                             ARN_ARRAY(out->stands, m->file->n_ops), ARN_ARRAY(m->shared, n),
+                             ARN_ARRAY(m->counted, n_b));
 }
 
 /* Ops that passes have put behind all others, as those that write new values of states back, read
@@ -375,6 +405,7 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
     bar_unnamed(&m);
     add_touches(&m);
     add_rights(&m);
+    add_shared(&m);
     add_dependences(&m);
     out->problem = (arenaut_remat_problem){.n_ops = n_ops,
                                            .n_storages = out->n_buffers,
@@ -390,7 +421,8 @@ arenaut_status arn_remat_program_make(const arn_recompute_task *task,
                                            .reads = m.reads,
                                            .dependences = m.dependences,
                                            .rights = m.rights,
-                                           .in_turn = m.in_turn};
+                                           .in_turn = m.in_turn,
+                                           .shared = m.shared};
     return ARENAUT_OK;
 }
 
