@@ -17,6 +17,7 @@ enum {
     OUTSIDE = 256,   /* so many groups outside a zone may have to move */
     LEAF = 16,       /* groups below a leaf of the tree */
     NODE_WORK = 2,   /* to pass a node of the tree */
+    WALK = 4,        /* sections that are passed for as much as a unit */
     PLACE_WORK = 16, /* to place a group in a gap, and for each group around it a half */
 };
 
@@ -241,8 +242,9 @@ static void mend_zone(mending *m, uint32_t first, uint32_t end) {
     adopt(m, first, end);
 }
 
-static uint32_t highest_section(const mending *m, uint32_t i) {
+static uint32_t highest_section(mending *m, uint32_t i) {
     uint32_t highest = m->time->first[i];
+    m->work += (m->time->end[i] - highest) / WALK;
     for (uint32_t s = highest; s < m->time->end[i]; s++) {
         if (m->time->load[s] > m->time->load[highest]) highest = s;
     }
