@@ -23,7 +23,7 @@
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
 #   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network);
-#                       `make test` does it without, where MICRO_SOURCES names an archive of them
+#                       `make test MICRO_SOURCES=FILE` makes it of an archive, and runs the tests of it
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -142,9 +142,10 @@ tools-python:
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
 	  dot:graphviz
 
-# Sources of tflite-micro and of its kernel libraries; where they are at hand, what tests run of
-# them is built, once: it is kept in ~/.cache/arenaut.
-MICRO_SOURCES ?= $(wildcard ../shared/sources/micro_runtime.tar.xz)
+# An archive of the sources of tflite-micro and of its kernel libraries: what tests run of them is
+# built, once, and kept in ~/.cache/arenaut. Not by default: with some hundred tests under QEMU the
+# whole suite takes more than its 30 minutes on two cores.
+MICRO_SOURCES ?=
 
 test-python: all venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner \
   $(if $(MICRO_SOURCES),micro-runtime-kept)
