@@ -60,9 +60,9 @@ def test_the_recipe_names_what_a_toy_touches(kind):
 def command():
     tree = WORK / "tree"
     shutil.rmtree(tree, ignore_errors=True)
-    for name in ("CMakeLists.txt", "cmake", "gpu", "include", "preload", "src", "tools"):
+    for name in ("CMakeLists.txt", "cmake", "explorer/dist", "gpu", "include", "preload", "src", "tools"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-        tree.mkdir(parents=True, exist_ok=True)
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / name, tree / name)
     shutil.copytree(TOYS, tree, dirs_exist_ok=True)
     for table, macro, toy in ROWS.values():
