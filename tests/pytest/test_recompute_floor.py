@@ -69,6 +69,8 @@ def test_known_programs(tmp_path, name):
     path = tmp_path / "p.json"
     path.write_text(json.dumps(program))
     hold(path, flags, [1300, 1200, 600])
+    least = planned(path, "--recompute", "on", *flags)["result"]["arena"]
+    assert planned(path, "--recompute", "on", *flags, "--fit", least + 16)["result"]["arena"] <= least + 16
 
 
 def draw(rng):

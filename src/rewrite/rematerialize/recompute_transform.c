@@ -147,6 +147,24 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
     return st;
 }
 
+/* The schedule of the lowest peak, for results that lie over operands in ways that live bytes do
+ * not show: its plan may be within the budget all the same. */
+static arenaut_status try_lowest(arn_search *s, uint64_t bound, arenaut_error *err) {
+    const arenaut_recomputed before = s->pipeline->recomputed;
+    arn_recomputation *found = NULL;
+    uint64_t bytes;
+    arenaut_status st = find(s, 0, &found, err);
+    if (st == ARENAUT_OK && changes(s, found)) {
+        found->bound = bound;
+        tell(s->pipeline, found);
+        st = try_sequence(s, found, &bytes, err);
+    }
+    arn_recomputation_free(found);
+    if (!s->best.sequence) s->pipeline->recomputed = before;
+    s->pipeline->recomputed.fits = s->best.sequence != NULL;
+    return st;
+}
+
 /* The fastest schedule with which the arena is within the budget: if buffers leave gaps, as many
  * bytes fewer are asked for. A bound for the budget holds for all of them. */
 static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
@@ -177,7 +195,8 @@ static arenaut_status propose_fitting(arn_search *s, arenaut_error *err) {
         if (bytes <= most || bytes - most >= within) break;
         within -= bytes - most;
     }
-    return st;
+    const bool possible = !p->recomputed.fits && p->recomputed.floor <= most;
+    return st == ARENAUT_OK && possible ? try_lowest(s, bound, err) : st;
 }
 
 static arenaut_status read_costs(arenaut_pipeline *p, arenaut_error *err) {
