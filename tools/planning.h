@@ -1,0 +1,37 @@
+/* A file that is planned, and what `plan` says of it. */
+#ifndef TOOL_PLANNING_H
+#define TOOL_PLANNING_H
+
+#include "job.h"
+#include "one_arena.h"
+#include "output.h"
+#include "whole_arena.h"
+
+/* One input, from the command line to its outcome. */
+typedef struct planning {
+    tool_job job;
+    const char *output; /* NULL: nothing is written */
+    char *renamed;      /* `output`, where it was made here */
+    output_kind kind;
+    const one_arena *one; /* which it is to share; NULL: none */
+    bool wrote;
+    bool kept; /* the old content went to the output: the input itself, or the baseline */
+    uint64_t written, dead; /* bytes in all, and of these the unreferenced ones */
+    const char *more;       /* members of the JSON document that come from elsewhere; NULL: none */
+    const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
+} planning;
+
+/* Whether the file stays with the plan that it has: the input was written or, without -o, its plan
+ * needs less than the new one. */
+bool stays_as_it_is(const planning *p);
+
+/* The content of the output instead of the new plan. */
+const char *kept_text(const planning *p);
+
+/* The bytes to reserve for the file as it is after the command. */
+reservation what_it_takes(const planning *p);
+
+/* The lines for an issue report: model, bytes, quality, peak, check, output. */
+exit_code put_summary(const planning *p, const tool_options *options, arenaut_text *out);
+
+#endif
