@@ -126,8 +126,8 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
             st = attempt_make(&a, self, ARN_COLLAPSE | ARN_HULL, &is_plain);
         if (st == ARENAUT_OK && !is_within(&a, a.goal)) st = attempt_make(&a, self, 0, &is_plain);
     }
-    if (st != ARENAUT_OK || arn_meter_has_plan(meter)) return st;
-    return arn_pass_make(self, planning, meter);
+    const bool is_done = arn_meter_has_plan(meter) || !arn_meter_wants_plan(meter);
+    return st == ARENAUT_OK && !is_done ? arn_pass_make(self, planning, meter) : st;
 }
 
 const arenaut_planner arn_planner_mended_skyline = {

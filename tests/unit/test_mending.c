@@ -39,6 +39,51 @@ TEST(mending_never_makes_the_skyline_worse) {
     assert_true(better >= 5); /* it has teeth */
 }
 
+/* Memory that is asked for behind a stop. */
+typedef struct stopped {
+    bool is_stopped;
+    size_t bytes;
+} stopped;
+
+static void *allocate_counted(void *context, size_t size) {
+    stopped *s = context;
+    if (s->is_stopped) s->bytes += size;
+    return malloc(size);
+}
+
+static void *reallocate_counted(void *context, void *block, size_t old_size, size_t new_size) {
+    stopped *s = context;
+    if (s->is_stopped && new_size > old_size) s->bytes += new_size - old_size;
+    return realloc(block, new_size);
+}
+
+static void release_counted(void *context, void *block) {
+    (void)context;
+    free(block);
+}
+
+static arenaut_verdict stop(void *context, const arenaut_progress *progress) {
+    (void)progress;
+    ((stopped *)context)->is_stopped = true;
+    return ARENAUT_INTERRUPTED;
+}
+
+TEST(nothing_begins_behind_a_stop) {
+    enum { VALUES = 20000 };
+    rng r = {5};
+    stopped s = {.bytes = 0};
+    const arenaut_allocator allocator = {allocate_counted, reallocate_counted, release_counted, &s};
+    arenaut_problem *problem = short_lives(&r, VALUES, 8);
+    const arenaut_plan_options options = {
+        .planner = "mended-skyline", .progress = stop, .progress_context = &s};
+    arenaut_plan *plan = NULL;
+    assert_int_equal(arenaut_plan_make(problem, &options, &allocator, &plan, NULL),
+                     ARENAUT_STOPPED);
+    assert_true(s.is_stopped && s.bytes < VALUES);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+}
+
 typedef struct setting {
     arenaut_problem *problem;
     arn_groups groups;
