@@ -1,7 +1,13 @@
 """TilePass inside ExecuTorch's export: less memory in the stock runtime, and the same bytes of results."""
 
-import pytest
+import os
+import sys
 
+import pytest
+from conftest import COMMAND, ROOT
+
+sys.path.insert(0, str(ROOT / "python"))
+os.environ.setdefault("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import arenaut  # noqa: E402
 from arenaut.executorch import MemoryPlanningPass, TilePass  # noqa: E402
