@@ -10,6 +10,7 @@
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
 #   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
+#   make browser     build/arenaut.html: the whole command, for WebAssembly, in one page that sends nothing
 #   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
 #   make dist        the source archive of this commit, its checksum and bill of materials, into build/dist
 #   make wheel       the Python packages for Linux, into build/dist
@@ -36,7 +37,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all dist demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime micro-runtime-kept tools-micro page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
+  micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
 all: build/Makefile
@@ -135,6 +136,9 @@ tools-planner:
 page: tools-page tools-planner
 	@cd explorer && npm run --silent build && npm run --silent planner
 
+browser: all tools-page tools-planner
+	@cd explorer && npm run --silent browser
+
 # The example for bare metal is built for a Cortex-M3, which QEMU plays; the one that measures
 # kernels runs under valgrind and on a Cortex-M55.
 tools-python:
@@ -147,11 +151,11 @@ tools-python:
 # whole suite takes more than its 30 minutes on two cores.
 MICRO_SOURCES ?=
 
-test-python: all venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner \
+test-python: browser venv venv-wheel venv-site venv-hosts tools-python \
   $(if $(MICRO_SOURCES),micro-runtime-kept)
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-site: all venv-site
+site: browser venv-site
 	@NO_MKDOCS_2_WARNING=1 build/venv-site/bin/mkdocs build --quiet
 	@echo build/site/index.html
 

@@ -2,20 +2,10 @@
 // page.css and src/: one script, one style, a policy that allows these two and nothing else, the text
 // of the worker that plans; the marks of src/report/html_report.c stay. With --check it only says
 // whether the file that is there is the one that would be made.
-import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundle, hash, here } from "./making.mjs";
 
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const target = here("dist/page.html");
-const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-
-async function bundle(entry, options) {
-  const made = await build({ entryPoints: [here(entry)], bundle: true, minify: true, write: false,
-    charset: "ascii", target: "es2022", legalComments: "none", logLevel: "error", ...options });
-  return made.outputFiles[0].text.trim();
-}
 
 function policy(script, style) {
   return ["default-src 'none'", `script-src ${hash(script)}@@RIGHTS@@`, `style-src ${hash(style)}`,
@@ -25,7 +15,6 @@ function policy(script, style) {
 const script = await bundle("src/main.js", { format: "iife" });
 const worker = await bundle("src/planner_worker.js", { format: "iife" });
 const style = await bundle("page.css", {});
-if (/<\/script|<!--/i.test(script + worker) || /<\//.test(style)) throw new Error("it would end its element");
 const page = readFileSync(here("page.html"), "utf8").replace(/^\s+/gm, "")
   .replace("@@POLICY@@", () => policy(script, style))
   .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script).replace("@@WORKER@@", () => worker);

@@ -14,6 +14,9 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[1]
 #: Pages of the site that lie elsewhere in the repository.
 PAGES = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+#: The command for browsers, where `make browser` has made it; the first page links to it below its title.
+COMMAND_PAGE = ROOT / "build" / "arenaut.html"
+TRY_IT = f"\n\n[**Drop a model here**: the command in this browser, nothing is sent]({COMMAND_PAGE.name})\n\n"
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 LANGUAGES = {".h": "c", ".c": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh"}
 
@@ -30,6 +33,8 @@ def on_files(files, config):
         files.append(File.generated(config, page, content=(ROOT / path).read_text()))
     for file in gallery(config):
         files.append(file)
+    if COMMAND_PAGE.is_file():
+        files.append(File.generated(config, COMMAND_PAGE.name, abs_src_path=str(COMMAND_PAGE)))
     for path in sorted(path for file in pages(files) for path in linked_sources(file)):
         if not files.get_file_from_path(target_of(path)):
             files.append(source_file(config, path))
@@ -42,7 +47,10 @@ def on_page_markdown(markdown, page, config, files):
         path = repository_path(page.file.src_uri, found[1])
         return found[1] if path is None else \
             posixpath.relpath(target_of(path), posixpath.dirname(page.file.src_uri) or ".")
-    return LINK.sub(link, markdown)
+    linked = LINK.sub(link, markdown)
+    if page.file.src_uri == "index.md" and COMMAND_PAGE.is_file():
+        return linked.replace("\n\n", TRY_IT, 1)
+    return linked
 
 
 def pages(files):

@@ -1,0 +1,165 @@
+// The page that runs the command: files that were dropped, a verb, flags, and what comes of it. The
+// command itself is in a worker (worker.js), one for each run.
+import { bytesOf } from "../src/decode.js";
+import { commandOf, joined, quoted, valueOf, withValue } from "./words.js";
+
+const PATIENCE_MS = 3000; // for a run that was asked to stop, and may have something to keep
+const $ = (id) => document.getElementById(id);
+const text = (id) => $(id).textContent;
+let files = [], stop = null, urls = [];
+
+async function compiled(base64) {
+  const packed = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return WebAssembly.compile(await new Response(packed).arrayBuffer());
+}
+const module = compiled(text("command"));
+
+const element = (name, content, properties = {}) => Object.assign(document.createElement(name), { textContent: content, ...properties });
+const size = (bytes) => `${bytes.toLocaleString("en")} bytes`;
+const verb = () => $("question").verb.value;
+
+// ---- what is asked ----
+
+function showCommand() {
+  const words = commandOf(verb(), files.map((file) => file.name), $("flags").value);
+  $("line").textContent = `arenaut ${words.map(quoted).join(" ")}`;
+  $("run").disabled = !files.length || !!stop;
+  history.replaceState(null, "", `#${encodeURI(`${verb()} ${$("flags").value}`.trim())}`);
+}
+
+function showLevers() {
+  for (const box of document.querySelectorAll("[data-flag]")) {
+    const value = valueOf($("flags").value, box.dataset.flag);
+    if (box.type === "checkbox") box.checked = value === "on";
+    else if (document.activeElement !== box) box.value = value ?? "";
+  }
+}
+
+function pull({ target: lever }) {
+  const value = lever.type === "checkbox" ? (lever.checked ? "on" : null) : lever.value.trim() || null;
+  $("flags").value = withValue($("flags").value, lever.dataset.flag, value);
+  showCommand();
+}
+
+function showFiles() {
+  $("files").replaceChildren(...files.map((file) => {
+    const row = element("li", `${file.name}, ${size(file.size)} `), button = element("button", "remove", { type: "button" });
+    button.setAttribute("aria-label", `remove ${file.name}`);
+    button.onclick = () => { files = files.filter((other) => other !== file); showFiles(); };
+    row.append(button);
+    return row;
+  }));
+  showCommand();
+}
+
+// A file of a name that is there already takes its place: a command knows files by their names.
+function add(more) {
+  const names = new Set([...more].map((file) => file.name));
+  files = [...files.filter((file) => !names.has(file.name)), ...more];
+  showFiles();
+  if (more.length && !stop) start();
+}
+
+// A link has a verb and flags, and no file: those stay with whoever has them.
+function readLink() {
+  const [asked, ...flags] = decodeURI(location.hash.slice(1)).split(" ");
+  const known = [...$("question").verb].find((radio) => radio.value === asked);
+  if (known) known.checked = true;
+  if (known) $("flags").value = flags.join(" ");
+  showLevers();
+  showCommand();
+}
+
+// ---- what comes of it ----
+
+function clear() {
+  for (const url of urls) URL.revokeObjectURL(url);
+  urls = [];
+  $("results").textContent = $("messages").textContent = "";
+  $("made").replaceChildren();
+  $("picture").hidden = true;
+  $("picture").removeAttribute("src");
+}
+
+function urlOf(bytes, type) {
+  const url = URL.createObjectURL(new Blob([bytes], { type }));
+  urls.push(url);
+  return url;
+}
+
+function showMade(made) {
+  $("made").replaceChildren(...made.map(([path, bytes]) => {
+    const row = element("li", ""), name = path.split("/").at(-1);
+    row.append(element("a", `Save ${path}`, { href: urlOf(bytes, "application/octet-stream"), download: name }), ` ${size(bytes.length)}`);
+    return row;
+  }));
+  const page = made.find(([path]) => path.endsWith(".html"));
+  if (!page) return;
+  $("picture").src = urlOf(page[1], "text/html");
+  $("picture").hidden = false;
+}
+
+const MEANINGS = { 0: "Done.", 1: "Done: the answer is no (exit 1).", 2: "The command line is wrong (exit 2).", 3: "The file is wrong (exit 3).",
+  130: "Stopped; this is the best so far (exit 130)." };
+const meaning = (code) => MEANINGS[code] ?? `Ended with exit ${code}.`;
+
+function finish(words) {
+  stop = null;
+  $("stop").disabled = true;
+  $("status").textContent = words;
+  document.documentElement.dataset.runs = Number(document.documentElement.dataset.runs ?? 0) + 1;
+  showCommand();
+}
+
+// ---- a run ----
+
+async function start() {
+  const args = commandOf(verb(), files.map((file) => file.name), $("flags").value), given = files;
+  const script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
+  const worker = new Worker(script), began = performance.now();
+  const end = (words) => {
+    worker.terminate();
+    URL.revokeObjectURL(script);
+    finish(`${words} ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+  };
+  clear();
+  stop = () => {
+    worker.postMessage({ stop: true });
+    $("status").textContent = "Stopping …";
+    $("stop").disabled = true;
+    const run = stop;
+    setTimeout(() => { if (stop === run) end("Stopped; there was nothing to keep."); }, PATIENCE_MS);
+  };
+  $("status").textContent = "Running …";
+  $("stop").disabled = false;
+  showCommand();
+  worker.onmessage = ({ data: { fd, text: more, done, failure } }) => {
+    if (fd) $(fd === 1 ? "results" : "messages").textContent = joined($(fd === 1 ? "results" : "messages").textContent, more);
+    if (done) { showMade(done.made); end(meaning(done.code)); }
+    if (failure) end(`The command gave up: this needs more memory than the 2 GiB of WebAssembly (${failure}).`);
+  };
+  worker.onerror = (event) => end(event.message || "This browser runs no command here.");
+  worker.postMessage({ module: await module, args, files: given });
+}
+
+// ---- the page ----
+
+$("chosen").onchange = ({ target }) => { add(target.files); target.value = ""; };
+for (const name of ["dragenter", "dragover"]) {
+  addEventListener(name, (event) => { event.preventDefault(); document.body.classList.add("over"); });
+}
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("over"); });
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("over");
+  add(event.dataTransfer.files);
+});
+$("flags").oninput = () => { showLevers(); showCommand(); };
+$("question").onsubmit = (event) => { event.preventDefault(); if (files.length && !stop) start(); };
+for (const radio of $("question").verb) radio.onchange = showCommand;
+for (const lever of document.querySelectorAll("[data-flag]")) lever.oninput = pull;
+$("stop").onclick = () => stop?.();
+addEventListener("hashchange", readLink);
+readLink();
+showFiles();
+module.then(() => { document.documentElement.dataset.ready = "yes"; }, (error) => finish(`This browser cannot compile the command: ${error.message}`));
