@@ -100,6 +100,7 @@ function showMade(made) {
 }
 
 const MEANINGS = { 0: "Done.", 1: "Done: the answer is no (exit 1).", 2: "The command line is wrong (exit 2).", 3: "The file is wrong (exit 3).",
+  4: "A file cannot be read or written (exit 4).",
   130: "Stopped; this is the best so far (exit 130)." };
 const meaning = (code) => MEANINGS[code] ?? `Ended with exit ${code}.`;
 

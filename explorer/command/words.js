@@ -22,13 +22,22 @@ export function withValue(line, flag, value) {
   return words.map(quoted).join(" ");
 }
 
-const OUTPUTS = { plan: (names) => (names.length === 1 ? `planned_${names[0]}` : "planned"), view: () => "plan.html" };
+// Files of these runtimes hold no plan, but programs that need less.
+const PLANLESS = /\.(onnx|pt2|pb|txt|mlir)$/, REWRITES = /^--(split|reorder|recompute|fit|smallest)/;
+
+// Where a result goes; null if there is none to write.
+function outputOf(verb, names, flags) {
+  if (verb === "view") return "plan.html";
+  if (verb !== "plan") return null;
+  if (names.some((name) => PLANLESS.test(name)) && !flags.some((word) => REWRITES.test(word))) return null;
+  return names.length === 1 ? `planned_${names[0]}` : "planned";
+}
 
 // The words behind "arenaut": verb, files, where a result goes, unless the line says so, and the line.
 export function commandOf(verb, names, line) {
-  const flags = wordsOf(line), output = OUTPUTS[verb];
+  const flags = wordsOf(line), output = outputOf(verb, names, flags);
   const given = flags.some((word) => word === "-o" || word.startsWith("--output"));
-  return [verb, ...names, ...(output && !given ? ["-o", output(names)] : []), ...flags];
+  return [verb, ...names, ...(output && !given ? ["-o", output] : []), ...flags];
 }
 
 // What a run has printed so far, where a line may be written anew as on a terminal.

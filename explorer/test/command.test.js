@@ -90,7 +90,8 @@ test("words of a line, flags in it, and lines that are written anew", () => {
   assert.equal(valueOf("--split on", "--fit"), null);
   assert.equal(withValue("--split on --fit 60K", "--fit", "1 K"), "--split on --fit '1 K'");
   assert.equal(withValue("--split on --fit 60K", "--split", null), "--fit 60K");
-  assert.deepEqual(commandOf("plan", ["a.onnx"], "--overlap on"), ["plan", "a.onnx", "-o", "planned_a.onnx", "--overlap", "on"]);
+  assert.deepEqual(commandOf("plan", ["a.onnx"], "--overlap on"), ["plan", "a.onnx", "--overlap", "on"]);
+  assert.deepEqual(commandOf("plan", ["a.onnx"], "--split on"), ["plan", "a.onnx", "-o", "planned_a.onnx", "--split", "on"]);
   assert.deepEqual(commandOf("plan", ["a.onnx"], "-o b"), ["plan", "a.onnx", "-o", "b"]);
   assert.equal(joined("a\nbest 1", "\r\x1b[Kbest 2\r\x1b[Kb"), "a\nb");
 });
