@@ -2,21 +2,24 @@
 torchvision and timm and on some of our own, all with random weights.
 
     pip install --no-deps -r bench/requirements-networks.txt
-    python bench/executorch_networks.py [--list] [NAME…]
+    python bench/executorch_networks.py [--list] [--side PIXELS] [--xnnpack] [--keep FOLDER] [NAME…]
 
-Bytes are all arenas of all methods; "in place" is with inplace="safe". Times are those of the algorithm alone on the same values, the
-least of five, processor's time; the rest of the pass is the same for all. Outputs of the stock
-runtime, two calls of every method in turn, are compared bit by bit. Exits with 1 where an arena
-of ours is larger than another's, or one bit differs. A package that is not installed is reported, not
-skipped."""
+Bytes are all arenas of all methods; "in place" is with inplace="safe" and reorder=True. Times are those of the
+algorithm alone on the same values, the least of five, processor's time; the rest of the pass is the same for all.
+Outputs of the stock runtime, two calls of every method in turn, are compared bit by bit. With --xnnpack, XNNPACK
+takes the parts of each network that it can. Exits with 1 where an arena of ours is larger than another's, or one
+bit differs. A package that is not installed is reported, not skipped."""
 
 import argparse
+import copy
 import sys
 import time
 from pathlib import Path
 
 import torch
-from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.exir import (EdgeCompileConfig, ExecutorchBackendConfig, to_edge,
+                             to_edge_transform_and_lower)
 from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, greedy, naive
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
 from torch import nn
@@ -25,12 +28,13 @@ from torch.nn import functional
 import arenaut.executorch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
-import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
 import timm_graphs  # noqa: E402
 import torch_zoo  # noqa: E402
 
 RUNS = 5
+#: Linear layers stay whole, as docs/executorch.md advises: taken apart, they have their weights in the arena.
+EDGE = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=[torch.ops.aten.linear.default])
 
 
 class Chat(nn.Module):
@@ -106,8 +110,8 @@ def zoo(name):
     return lambda: {"forward": torch_zoo.ZOO[name]()}
 
 
-def image_network(build, side=224):
-    return lambda: {"forward": (build().eval(), (torch.randn(1, 3, side, side),))}
+def image_network(build, side):
+    return lambda pixels=None: {"forward": (build().eval(), (torch.randn(1, 3, pixels or side, pixels or side),))}
 
 
 def torchvision_network(name, side=224, **options):
@@ -117,22 +121,25 @@ def torchvision_network(name, side=224, **options):
     return image_network(build, side)
 
 
-def timm_network(name):
+def timm_network(name, side=224):
     def build():
         import timm
         return timm.create_model(name, pretrained=False)
-    return image_network(build)
+    return image_network(build, side)
 
 
-VISION = ("mobilenet_v2", "mobilenet_v3_small", "resnet18", "resnet50", "densenet121", "efficientnet_b0",
+VISION = ("mobilenet_v2", "mnasnet0_5", "mobilenet_v3_small", "resnet18", "resnet50", "densenet121", "efficientnet_b0",
           "shufflenet_v2_x1_0", "squeezenet1_1", "regnet_y_400mf", "convnext_tiny")
-TIMM = ("hrnet_w18_small", "vit_tiny_patch16_224", "mobilevit_xs", "inception_v4")
+TIMM = ("dpn68", "res2net50_26w_4s", "ghostnetv2_100", "efficientvit_b0", "mobilenetv4_conv_small", "hrnet_w18_small",
+        "mobilevit_xs", "inception_v4")
+#: Networks whose images have one size.
+FIXED = ("pit_ti_224", "vit_tiny_patch16_224")
 #: Builders of {method: (module, inputs)}.
 NETWORKS = {
     **{name: torchvision_network(name) for name in VISION},
     "inception_v3": torchvision_network("inception_v3", 299, aux_logits=False, init_weights=False),
     "googlenet": torchvision_network("googlenet", aux_logits=False, init_weights=False),
-    **{name: timm_network(name) for name in TIMM},
+    **{name: timm_network(name) for name in (*TIMM, *FIXED)},
     **{name: zoo(name) for name in ("bert4", "gpt2", "whisper", "swin_tiny")},
     "chat": chat, "prefill_and_decode": prefill_and_decode, "encode_and_decode": encode_and_decode,
 }
@@ -162,15 +169,17 @@ class Stopwatch:
 
 
 def lowered(edge, planning):
-    return edge.to_executorch(ExecutorchBackendConfig(memory_planning_pass=planning))
+    return copy.deepcopy(edge).to_executorch(ExecutorchBackendConfig(memory_planning_pass=planning))
 
 
-def edge_of(methods):
+def edge_of(methods, delegated):
     torch.manual_seed(0)
     with torch.no_grad():
         programs = {name: torch.export.export(module, inputs, strict=False)
                     for name, (module, inputs) in methods.items()}
-    return to_edge(programs, compile_config=make_pte.EDGE)
+    if delegated:
+        return to_edge_transform_and_lower(programs, partitioner=[XnnpackPartitioner()], compile_config=EDGE)
+    return to_edge(programs, compile_config=EDGE)
 
 
 def total(program):
@@ -185,16 +194,20 @@ def outputs(program, methods):
             for output in runtime.call(*inputs, method=name)]
 
 
-def compare(name):
-    """The row of one network, and whether it is as it should be."""
+def compare(name, given):
+    """The row of one network."""
     torch.manual_seed(0)
-    methods = NETWORKS[name]()
+    scaled = given.side and name in (*VISION, *TIMM)
+    methods = NETWORKS[name](given.side) if scaled else NETWORKS[name]()
     options = {"share_mutable_buffers": name in SHARED}
     watch = Stopwatch()
     timed = TheirPass(memory_planning_algo=MemoryPlanningAlgorithmSuite([watch]), **options)
-    theirs = lowered(edge_of(methods), timed)
-    ours = lowered(edge_of(methods), arenaut.executorch.MemoryPlanningPass(**options))
-    placed = lowered(edge_of(methods), arenaut.executorch.MemoryPlanningPass(inplace="safe", **options))
+    edge = edge_of(methods, given.xnnpack)
+    theirs, ours, placed = (lowered(edge, planning) for planning in (
+        timed, arenaut.executorch.MemoryPlanningPass(**options),
+        arenaut.executorch.MemoryPlanningPass(inplace="safe", reorder=True, **options)))
+    if given.keep:
+        (given.keep / f"{name}.pte").write_bytes(theirs.buffer)
     expected = outputs(theirs, methods)
     same = all(pte_runtime.same_bits(outputs(one, methods), expected) for one in (ours, placed))
     return Row(name, watch.naive, total(theirs), total(ours), total(placed), watch.spent, same)
@@ -226,6 +239,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument("--list", action="store_true", help="only the names")
+    parser.add_argument("--side", type=int, metavar="PIXELS", help="of images, in place of each network's own")
+    parser.add_argument("--xnnpack", action="store_true", help="delegate to XNNPACK what it takes")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the programs of ExecuTorch's pass there")
     given = parser.parse_args()
     if given.list:
         print(*NETWORKS, sep="\n")
@@ -241,7 +257,7 @@ def main():
     rows = []
     for name in wanted:
         try:
-            rows.append(compare(name))
+            rows.append(compare(name, given))
         except ModuleNotFoundError as why:
             print(f"| {name} | {why} |", flush=True)
             continue

@@ -5,8 +5,7 @@
  * operands and result of one shape, layout and width. Operands may be of a type that is computed in
  * another one, element by element, which changes nothing. Only ops that the tests run in place in
  * the stock runtime are listed (tests/pytest/test_inplace_kernels_pte.py), and of these only the
- * ones that no `restrict` in their source forbids: the norms are left out for it, though they would
- * do. The pass takes further rules from its caller. */
+ * ones that no `restrict` in their source forbids. The pass takes further rules from its caller. */
 static const arenaut_in_place_rule in_place[] = {
     /* One operand, element by element or line by line. */
     {"aten::_log_softmax.out", 0, 0, false},
@@ -78,6 +77,11 @@ static const arenaut_in_place_rule in_place[] = {
     {"aten::pow.Scalar_out", 1, 0, false},
     {"dim_order_ops::_clone_dim_order.out", 0, 0, false},
     {"dim_order_ops::_to_dim_order_copy.out", 0, 0, false},
+    /* Statistics of a line, a group or a channel, and then each element of it by itself. */
+    {"aten::_native_batch_norm_legit.no_stats_out", 0, 0, false},
+    {"aten::_native_batch_norm_legit_no_training.out", 0, 0, false},
+    {"aten::native_group_norm.out", 0, 0, false},
+    {"aten::native_layer_norm.out", 0, 0, false},
     /* Two of them. */
     {"aten::add.out", 0, 0, false},
     {"aten::add.out", 1, 0, false},

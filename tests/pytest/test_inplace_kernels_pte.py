@@ -46,6 +46,25 @@ ARGUMENTS = {
     "dim_order_ops::_clone_dim_order.out": ["B:0 N"],
     "dim_order_ops::_to_dim_order_copy.out": ["B:0 N"],
 }
+# Normalizations: results and parameters of other shapes than the operand's. Few channels and many, lines that are
+# computed one element at a time (below 256) and several at once, with and without weights.
+NORMS = {
+    "aten::_native_batch_norm_legit_no_training.out": [
+        ("2x3x4x5", "{0}:3 {0}:3 {0}:3 {0}:3 D:0.1 D:0.001", "{0}:0 {0}:0"),
+        ("3x700", "N N {0}:700 {0}:700 D:0.1 D:0.001", "{0}:0 {0}:0"),
+        ("1x2x90x90", "{0}:2 N {0}:2 {0}:2 D:0.1 D:0.001", "{0}:0 {0}:0")],
+    "aten::_native_batch_norm_legit.no_stats_out": [
+        ("2x3x4x5", "{0}:3 {0}:3 B:0 D:0.1 D:0.001", "{0}:3 {0}:3"),
+        ("5x2x300", "N N B:0 D:0.1 D:0.001", "{0}:2 {0}:2")],
+    "aten::native_group_norm.out": [
+        ("2x6x4x5", "{0}:6 {0}:6 I:2 I:6 I:20 I:3 D:0.001", "{0}:2x3 {0}:2x3"),
+        ("1x4x300", "N N I:1 I:4 I:300 I:2 D:0.001", "{0}:1x2 {0}:1x2")],
+    "aten::native_layer_norm.out": [
+        ("2x3x4x5", "L:5 {0}:5 {0}:5 D:0.001", "{0}:2x3x4x1 {0}:2x3x4x1"),
+        ("2x3x4x5", "L:4,5 N N D:0.001", "{0}:2x3x1x1 {0}:2x3x1x1"),
+        ("3x700", "L:700 {0}:700 {0}:700 D:0.001", "{0}:3x1 {0}:3x1"),
+        ("3x700", "L:700 {0}:700 N D:0.001", "{0}:3x1 {0}:3x1")],
+}
 # Their result is their operand, byte for byte: being different would be the mistake.
 MOVES = {"aten::alias_copy.out", "aten::clone.out", "aten::detach_copy.out",
          "aten::lift_fresh_copy.out", "aten::view_copy.out", "aten::squeeze_copy.dim_out",
@@ -135,6 +154,18 @@ def elementwise_calls(kernel, operand):
                 yield call(kernel, tensors, arguments, f"{result}:3x5", "0 1")
 
 
+def norm_calls(kernel):
+    for kind in BYTES:
+        for shape, arguments, more in NORMS[kernel]:
+            yield f"{kernel} {kind}:{shape} {arguments.format(kind)} -> {kind}:{shape} {more.format(kind)} @ 0"
+
+
+def calls_of(kernel, operand, any_shape):
+    if kernel in NORMS:
+        return norm_calls(kernel)
+    return view_calls(kernel) if any_shape else elementwise_calls(kernel, operand)
+
+
 def view_calls(kernel):
     for kind in BYTES:
         if kernel == "aten::view_copy.out":
@@ -159,7 +190,7 @@ def test_the_table_is_read_whole():
 def answers():
     """{(kernel, operand): [(call, answer)…]}, of the whole table, in one go."""
     calls = [(row, text) for row in table()
-             for text in (view_calls(row[0]) if row[2] else elementwise_calls(*row[:2]))]
+             for text in calls_of(*row)]
     found = {}
     for (row, text), answer in zip(calls, pte_runtime.ask_kernels([text for _, text in calls])):
         found.setdefault(row[:2], []).append((text, answer))
