@@ -16,7 +16,6 @@
 #   make wheel       the Python packages for Linux, into build/dist
 #   make foreign-wheels  those for musl and aarch64 answer as the command here does (needs root, after make wheel)
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
-#   make engines     the wheel's tests with Ray as well
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
 #   make hosts-table what the planners of other frameworks waste (docs/hosts.md); HOSTS="XLA tinygrad": these, and what is kept
 #   make bench       our planners beside the peers (bench/)
@@ -37,7 +36,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all dist demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
+  micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
 all: build/Makefile
@@ -169,9 +168,6 @@ foreign-wheels: all
 pypy: tools-build
 	@scripts/need mmdebstrap:mmdebstrap
 	@scripts/pypy.sh
-
-engines: all venv venv-wheel
-	@ARENAUT_ENGINES=1 $(PYTHON) -m pytest tests/pytest/test_wheel.py -q -rs
 
 hosts-table: all venv venv-hosts
 	@python3 bench/hosts_table.py $(HOSTS)

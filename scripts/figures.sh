@@ -9,7 +9,7 @@ python=$PWD/build/figures/bin/python
 rm -rf build/figures/wheel
 "$python" -m pip -q --disable-pip-version-check wheel --no-deps -w build/figures/wheel .
 "$python" -m pip -q --disable-pip-version-check install --force-reinstall --no-deps build/figures/wheel/*.whl
-for peer in omnimalloc==1.0.0 distributed "ray[default]"; do
+for peer in omnimalloc==1.0.0 distributed ray; do
     "$python" -m pip -q --disable-pip-version-check install "$peer" ||
         echo "PEER MISSING: $peer cannot be installed" >&2
 done

@@ -521,7 +521,9 @@ class Runner:
                     yield future.result()
                 except Exception as lost:  # of the worker: plan_one answers for what is wrong with a job
                     if job.attempts < self.retries:
-                        suspects.append(job._replace(attempts=job.attempts + 1))
+                        # At once where it was alone: engines that give out work in turn have another worker then.
+                        (suspects.appendleft if job.attempts else suspects.append)(
+                            job._replace(attempts=job.attempts + 1))
                     else:
                         yield failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
                                      f"{type(lost).__name__}: its worker was lost")

@@ -338,22 +338,47 @@ def test_a_dask_cluster_that_loses_a_worker():
             assert time.monotonic() < deadline
 
 
-def test_a_ray_pool_that_loses_a_worker(hard):
+def test_a_ray_pool_that_loses_a_worker():
+    """Without options of Ray's the worker stays dead, and its pool goes on to give it work in turn."""
     ray = pytest.importorskip("ray", reason="this environment is one without Ray")
     from ray.util.multiprocessing import Pool
     ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
     try:
-        with Pool(2, ray_remote_args={"max_restarts": -1}) as pool:
+        with Pool(2) as pool:
             victim = pool.apply(os.getpid)
-            slow = arenaut.Problem(*hard)
-            results = arenaut.plan_many([(slow, {"time": 0.1, "seed": k}) for k in range(30)], pool)
+            work = [(problem, {}) for problem in problems(60)]
+            results = arenaut.plan_many(work, pool)
             rows = iter(results)
             next(rows)
-            os.kill(victim, signal.SIGKILL)  # most are still to come
-            assert len(list(rows)) == 29 and not results.totals["failed"], results.to_csv()
-            assert pool.apply(os.getpid) != victim
+            os.kill(victim, signal.SIGKILL)
+            assert planned(results) == list(range(70, 130)), results.to_csv()
+            assert results.totals["retried"] > 0 and "tried again" in repr(results)
     finally:
         ray.shutdown()
+
+
+class InTurn:
+    """A pool that gives work to its workers in turn, some of which are dead, as those of Ray do."""
+
+    def __init__(self, *alive):
+        self.alive, self.turn = alive, -1
+
+    def apply_async(self, function, arguments, callback, error_callback):
+        self.turn = (self.turn + 1) % len(self.alive)
+        if self.alive[self.turn]:
+            callback(function(*arguments))
+        else:
+            error_callback(RuntimeError("the actor died"))
+
+
+@pytest.mark.parametrize("alive", [(False, True), (True, False), (False, True, True), (True, True, False)])
+def test_dead_workers_that_are_given_work_in_turn(alive):
+    results = arenaut.plan_many(problems(41), InTurn(*alive))
+    assert planned(results) == list(range(70, 111))
+    assert results.totals["retried"] == sum(row.attempts > 1 for row in results.rows) > 0
+    dead = arenaut.plan_many(problems(3), InTurn(False, False))
+    assert [row.error for row in dead.rows] == ["RuntimeError: the actor died"] * 3
+    assert [row.attempts for row in dead.rows] == [3, 3, 3]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
