@@ -84,6 +84,51 @@ static void put_summary(explain *e) {
     }
 }
 
+/* Marks the buffers with an argument of an opaque op; the number of such ops, and the first. */
+static uint32_t mark_opaque(const arenaut_result *r, bool *theirs, uint32_t *first) {
+    uint32_t n = 0;
+    for (uint32_t i = r->program->n_ops; i-- > 0;) {
+        const arenaut_op *op = &r->program->ops[i];
+        if (op->kind != ARENAUT_OP_DELEGATE) continue;
+        n++;
+        *first = i;
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+            const uint32_t t = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+            const uint32_t b = t == ARENAUT_NONE ? t : r->lowering->buffer[t];
+            if (b != ARENAUT_NONE) theirs[b] = true;
+        }
+    }
+    return n;
+}
+
+/* Ops that are opaque to a planner: the part of the plan that they decide, beside memory of their
+ * own. */
+static arenaut_status put_opaque_ops(explain *e) {
+    const arenaut_result *r = e->result;
+    uint32_t first = 0, touched = 0;
+    uint64_t at_peak = 0;
+    if (!r->lowering || r->problem->n_buffers == 0) return ARENAUT_OK;
+    bool *theirs = arn_allocate_zeroed(e->allocator, r->problem->n_buffers, sizeof *theirs);
+    if (!theirs) return arn_no_memory(e->err);
+    const uint32_t n = mark_opaque(r, theirs, &first);
+    for (uint32_t b = 0; b < r->problem->n_buffers; b++) touched += theirs[b];
+    for (uint32_t i = 0; i < e->peak.n_live; i++) {
+        if (theirs[e->peak.live[i]]) at_peak += r->problem->size[e->peak.live[i]];
+    }
+    arn_release(e->allocator, theirs);
+    if (n == 0) return ARENAUT_OK;
+    arn_putf(&e->out,
+             "%sopaque%s %" PRIu32 " of %" PRIu32
+             " ops, from %s on: delegates or custom ops, whose "
+             "own memory is not counted;\n",
+             bold(e), plain(e), n, r->program->n_ops, arn_report_op_label(r->program, first).text);
+    arn_putf(&e->out,
+             "       they read or write %s of the bytes at the peak, in %" PRIu32 " of the %" PRIu32
+             " buffers that are planned\n",
+             arn_report_commas(at_peak).text, touched, r->problem->n_buffers);
+    return ARENAUT_OK;
+}
+
 /* Whether one of an op's arguments lies in `buffer`. */
 static bool touches(const arenaut_result *r, const uint32_t *tensors, uint32_t n, uint32_t buffer) {
     for (uint32_t i = 0; i < n; i++) {
@@ -298,6 +343,9 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     st = arenaut_lower_bound(result->problem, allocator, &e.bound, NULL, err);
     if (st == ARENAUT_OK) {
         put_summary(&e);
+        st = put_opaque_ops(&e);
+    }
+    if (st == ARENAUT_OK) {
         put_buffers(&e);
         put_kept_apart(&e);
         st = put_holes(&e);
