@@ -212,3 +212,36 @@ def test_every_entry_of_the_table_is_safe_in_the_wheel(answers, kernel, operand)
 def test_kernels_known_to_be_unsafe_are_caught(text):
     assert pte_runtime.ask_kernels([text]) == ["differs"]
     assert text.split()[0] not in [row[0] for row in table()]
+
+
+# Kernels that compute by blocks or vectors, beside those of the table.
+BLOCKS = [
+    "aten::mm.out {0}:20x33 {0}:33x18 -> {0}:20x18", "aten::bmm.out {0}:2x20x33 {0}:2x33x18 -> {0}:2x20x18",
+    "aten::addmm.out {0}:18 {0}:20x33 {0}:33x18 I:1 I:1 -> {0}:20x18",
+    "aten::linear.out {0}:20x33 {0}:18x33 {0}:18 -> {0}:20x18",
+    "aten::convolution.out {0}:1x4x9x9 {0}:6x4x3x3 {0}:6 L:1,1 L:1,1 L:1,1 B:0 L:0,0 I:1 -> {0}:1x6x9x9",
+    "aten::max_pool2d_with_indices.out {0}:1x4x9x9 L:3,3 L:2,2 L:1,1 L:1,1 B:0 -> {0}:1x4x5x5 int64:1x4x5x5",
+    "aten::avg_pool2d.out {0}:1x4x9x9 L:3,3 L:1,1 L:1,1 B:0 B:1 N -> {0}:1x4x9x9",
+    "aten::mean.out {0}:4x99 L:1 B:0 N -> {0}:4", "aten::sum.IntList_out {0}:4x99 L:1 B:0 N -> {0}:4",
+    "aten::amax.out {0}:4x99 L:1 B:0 -> {0}:4", "aten::glu.out {0}:4x98 I:1 -> {0}:4x49",
+    "aten::permute_copy.out {0}:9x17 L:1,0 -> {0}:17x9", "aten::slice_copy.Tensor_out {0}:9x17 I:1 I:1 I:9 I:2 -> {0}:9x4",
+    "aten::constant_pad_nd.out {0}:9x17 L:1,2 D:1 -> {0}:9x20", "aten::embedding.out {0}:9x17 int64:1 I:-1 B:0 B:0 -> {0}:1x17",
+]
+
+
+TENSOR = r"\b([a-z]+\d*):\d"
+
+
+def test_no_kernel_needs_more_alignment_than_its_elements():
+    """So the target has no table of alignments by operator: 16 bytes, which every tensor of a plan has, are more."""
+    calls = [text for kernel, operand, any_shape in table() for text in calls_of(kernel, operand, any_shape)]
+    once = {(text.split()[0], *re.findall(TENSOR, text)): text.split(" @ ")[0] for text in calls}
+    calls = [*once.values(), *(text.format(kind) for text in BLOCKS for kind in ("float", "half", "double", "int8"))]
+    aside = [f"{text} @ +{max(map(BYTES.get, re.findall(TENSOR, text)))}" for text in calls]
+    found = dict(zip(aside, pte_runtime.ask_kernels(aside)))
+    assert not [text for text, answer in found.items() if answer == "differs"]
+    # A kernel that faults looks like one that refuses its arguments: aligned it must refuse them, too.
+    refused = [text.split(" @ ")[0] + " @ +0" for text, answer in found.items() if answer == "refused"]
+    assert not [text for text, answer in zip(refused, pte_runtime.ask_kernels(refused)) if answer != "refused"]
+    assert {text.split()[0] for text, answer in found.items() if answer == "same"} >= {row[0] for row in table()} | {
+        text.split()[0] for text in BLOCKS}

@@ -7,7 +7,8 @@
 // A tensor is TYPE:SHAPE, with /DIM_ORDER behind it unless it is dense; other arguments are I:1,
 // D:0.5, B:0, S:text, L:0,1 (a list) and N for one left out. Behind "->" come the outputs, of
 // which the first is made to lie where the operands behind "@" do (all of which are then one
-// and the same tensor). The kernel is run with its tensors apart, and so. The answer is one
+// and the same tensor); "@ +N" has all tensors begin N bytes behind a multiple of 64, each by
+// itself. The kernel is run with its tensors apart, and so. The answer is one
 // word a line: "same" or "differs", "trivial" where the result is the operand as it was,
 // "refused" where the kernel does not take these arguments, "unknown" where there is none.
 //
@@ -133,6 +134,7 @@ struct Case {
     std::string kernel;
     std::vector<std::string> arguments, outputs;
     std::vector<size_t> over;  // arguments, by position
+    size_t shift = 0;          // bytes behind a multiple of 64
 };
 
 Case parse_case(const std::string &line) {
@@ -147,6 +149,8 @@ Case parse_case(const std::string &line) {
             parsed.arguments.push_back(word);
         } else if (part == 1) {
             parsed.outputs.push_back(word);
+        } else if (word[0] == '+') {
+            parsed.shift = std::strtoul(word.c_str() + 1, nullptr, 10);
         } else {
             parsed.over.push_back(std::strtoul(word.c_str(), nullptr, 10));
         }
@@ -168,6 +172,7 @@ struct Call {
     std::deque<Operand> operands;
     std::deque<TensorImpl> tensors;
     std::deque<EValue> values;
+    std::deque<std::vector<uint8_t>> shifted;
     std::deque<std::string> texts;
     std::deque<executorch::aten::ArrayRef<char>> strings;
     std::deque<std::vector<int64_t>> lists;
@@ -185,6 +190,15 @@ struct Call {
                              operand.sizes.data(), data, operand.order.data(),
                              operand.strides.data());
         push(EValue(Tensor(&tensors.back())));
+    }
+
+    // The operand's bytes `shift` behind a multiple of 64, which are as good as its own.
+    uint8_t *shift(const Operand &operand, size_t shift) {
+        shifted.emplace_back(operand.bytes.size() + 64 + shift);
+        const size_t begin = reinterpret_cast<uintptr_t>(shifted.back().data());
+        uint8_t *at = shifted.back().data() + (64 - begin % 64) % 64 + shift;
+        std::memcpy(at, operand.bytes.data(), operand.bytes.size());
+        return at;
     }
 
     void push_list(const std::string &text) {
@@ -235,6 +249,8 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
         uint8_t *data = call.operands.back().bytes.data();
         if (aliased && is_over(c, i)) {
             data = base = base ? base : data;
+        } else if (aliased && c.over.empty()) {
+            data = call.shift(call.operands.back(), c.shift);
         }
         call.push_tensor(call.operands.back(), data);
     }
@@ -242,7 +258,10 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
     for (size_t i = 0; i < c.outputs.size(); i++) {
         call.operands.push_back(parse_tensor(c.outputs[i], 200 + i));
         Operand &operand = call.operands.back();
-        uint8_t *data = aliased && i == 0 ? base : operand.bytes.data();
+        uint8_t *data = aliased && i == 0 && base ? base : operand.bytes.data();
+        if (aliased && c.over.empty()) {
+            data = call.shift(operand, c.shift);
+        }
         call.push_tensor(operand, data);
         results.emplace_back(data, operand.bytes.size());
     }
@@ -259,6 +278,9 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
 
 // Whether the first output is what its operand was: then nothing has been shown.
 bool shows_nothing(const Case &c, const std::vector<uint8_t> &made) {
+    if (c.over.empty()) {
+        return false;
+    }
     const Operand before = parse_tensor(c.arguments[c.over[0]], 7);
     return before.bytes.size() <= made.size() &&
            std::memcmp(before.bytes.data(), made.data(), before.bytes.size()) == 0;
