@@ -281,6 +281,8 @@ class MemoryPlanningPass(TheirPass):
             kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
             must be told of them.
         reorder: True: ops may run in another order. The nodes of the graph are moved.
+        op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
+            given or give.
         theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
             alloc_mutable_buffers, share_mutable_buffers.
 
@@ -294,7 +296,7 @@ class MemoryPlanningPass(TheirPass):
 
     def __init__(self, target: Any = None, effort: int = EFFORT,
                  inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
-                 **theirs: Any) -> None:
+                 op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
@@ -303,6 +305,8 @@ class MemoryPlanningPass(TheirPass):
         self.rights = {"inplace": True} if inplace else {"inplace": False}
         if isinstance(inplace, Mapping):
             self.rights["inplace_ops"] = dict(inplace)
+        if op_align:
+            self.rights["op_align"] = dict(op_align)
 
     def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None) -> Any:
         """Plans a method, unless its state in ExecuTorch's program differs from the graph (InputError)."""

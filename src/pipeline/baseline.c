@@ -30,9 +30,14 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
                                        arenaut_error *err) {
     struct arenaut_pipeline_store *store = p->store;
     const bool apart = store->calls_apart && is_placed(p->document.program);
-    const arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
+    arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
     const arenaut_target *target = store->runtime ? store->runtime : p->target;
     arenaut_baseline *baseline = &p->baseline;
+    if (arn_states_memories(p->document.program)) { /* its places are held against all demands */
+        options.align = p->options.align;
+        options.op_align = p->options.align_rules;
+        options.n_op_align = p->options.n_align_rules;
+    }
     arenaut_lowering_free(store->baseline_lowering);
     store->baseline_lowering = NULL;
     arenaut_document_free(&store->baseline_document);
@@ -144,6 +149,11 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     return literal_plan(p, out, err);
 }
 
+/* An exporter's alignment is its own affair, until its user demands one. */
+static bool demands_alignment(const arenaut_pipeline_options *o) {
+    return o->align || o->n_align_rules;
+}
+
 /* Replay has the last word on overlaps: it knows of aliases that a problem cannot state,
  * such as an accelerator's command that may read and write one block. */
 static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_finding *finding,
@@ -153,8 +163,10 @@ static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_fin
     arenaut_status st =
         arenaut_check_plan(baseline->problem, plan, arn_pipeline_allocator(p), finding, err);
     const bool overlaps = st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_OVERLAP;
-    /* An exporter's alignment is its own affair; the sizes that it states are not. */
     if (st == ARENAUT_REJECTED && !overlaps && !stated) return st;
+    if (st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_ALIGNMENT &&
+        demands_alignment(&p->options))
+        return st;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return st;
     baseline->shares = overlaps;
     st = stated ? arn_pipeline_set_given_arenas(p, plan, err) : ARENAUT_OK;

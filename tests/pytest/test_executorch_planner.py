@@ -440,6 +440,19 @@ def test_what_in_place_and_another_order_save(ours):
     assert totals(make_pte.kv_decoder, reorder=True) == [25104, 21008]
 
 
+def test_operators_and_delegates_may_want_more_alignment(ours):
+    """Of all that they are given or give: a plan of other places is wrong for them, and checked so."""
+    import arenaut
+    recipe = make_pte.xnnpack_mixed()
+    plain, aligned = (lowered(make_pte.xnnpack_mixed, ours.MemoryPlanningPass(op_align=rule))[0]
+                      for rule in (None, {"XnnpackBackend": 1024}))
+    files = [arenaut.Model.parse(bytes(program.buffer), "mixed.pte") for program in (plain, aligned)]
+    with pytest.raises(arenaut.RejectedError, match="not a multiple of 1024"):
+        files[0].check(op_align={"XnnpackBackend": 1024})
+    files[1].check(op_align={"XnnpackBackend": 1024})
+    assert pte_runtime.same_bits(outputs(aligned, recipe), outputs(plain, recipe))
+
+
 def test_kernels_of_ones_own_may_write_in_place(ours):
     """An operator with the number of an operand counts beside those that are known; what is neither raises."""
     import arenaut
