@@ -206,6 +206,21 @@ def kept(graph_module):
             spec.const, spec.extra_tensor_info = const, more
 
 
+def plan_of(emitted, reordered, options):
+    """A plan with another order if the graph and the file can hold that, else one without."""
+    plan = emitted.model.plan(progress=False, reorder=reordered, **options)
+    if not reordered:
+        return plan
+    try:
+        if emitted.in_order(plan) is not None and (plan.outcome is not None or plan._in_model()):
+            return plan
+    except arenaut.ArenautError:
+        # The file is read again. Of a delegate's arguments the places alone tell views from results, and a result
+        # may have got the place of a dead value of its size and type: then the checker refuses the file.
+        pass
+    return plan_of(emitted, False, options)
+
+
 def replan(graph_module, signature, reordered=False, **options):
     """Plans a method as `arenaut plan` plans its file, where that is smaller or mends it, and replays what it is then.
 
@@ -215,9 +230,7 @@ def replan(graph_module, signature, reordered=False, **options):
         UnsupportedError: it has instructions that are not known.
     """
     emitted = Emitted(graph_module, signature)
-    plan = emitted.model.plan(progress=False, reorder=reordered, **options)
-    if emitted.in_order(plan) is None:
-        plan = emitted.model.plan(progress=False, **options)
+    plan = plan_of(emitted, reordered, options)
     if plan.outcome is None:
         emitted.move(plan)
         emitted = Emitted(graph_module, signature)

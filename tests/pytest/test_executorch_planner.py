@@ -453,6 +453,22 @@ def test_operators_and_delegates_may_want_more_alignment(ours):
     assert pte_runtime.same_bits(outputs(aligned, recipe), outputs(plain, recipe))
 
 
+def test_an_order_that_the_file_cannot_hold_is_left_out(ours, monkeypatch):
+    """Where the checker refuses the file in another order, the program keeps its own order."""
+    import arenaut.model
+    write = arenaut.model.ModelPlan._in_model
+
+    def refuse(plan):
+        if plan.order and plan.order.ops:
+            raise arenaut.ArenautError("the rewritten program did not pass the checker", 0)
+        return write(plan)
+
+    monkeypatch.setattr(arenaut.model.ModelPlan, "_in_model", refuse)
+    recipe, program = late(), lowered(late, ours.MemoryPlanningPass(reorder=True, inplace="safe"))[0]
+    assert total(program) == 25600
+    assert pte_runtime.same_bits(outputs(program, recipe), outputs(lowered(late, with_algorithms(naive))[0], recipe))
+
+
 def test_kernels_of_ones_own_may_write_in_place(ours):
     """An operator with the number of an operand counts beside those that are known; what is neither raises."""
     import arenaut
