@@ -37,4 +37,11 @@ static inline uint64_t arn_aligned(uint64_t n, uint64_t align) {
 static inline uint64_t arn_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t arn_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* The smallest number in a set of small numbers, the bits of a word, that is not empty. */
+static inline uint32_t arn_lowest_bit(uint64_t set) {
+    uint32_t bit = 0;
+    while (!(set >> bit & 1)) bit++;
+    return bit;
+}
+
 #endif

@@ -1,13 +1,16 @@
 /* Fields and vectors of a flatbuffer. Each offset is checked once, where it is followed; numbers
- * are loaded byte by byte, as nothing in a file is aligned for certain. Every call is O(1). */
+ * are loaded byte by byte, as nothing in a file is aligned for certain. Every call is O(1). The
+ * builder of a prefix comes last. */
 #include "core/flatbuffer.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/cursor.h"
 #include "core/fail.h"
+#include "core/memory.h"
 #include "core/utf8.h"
 
 static const arn_fb_table absent_table = {0, 0, 0};
@@ -146,4 +149,158 @@ size_t arn_fb_copy_text(const arn_flatbuffer *fb, arn_fb_vector text, size_t lim
     memcpy(to, from, length);
     to[length] = '\0';
     return length;
+}
+
+/* Builder of a flatbuffer's prefix: a growing block of bytes, made front to back. Every table
+ * stores its fields in the order of their slots, four bytes each, of any type: a read of one byte
+ * of a number finds the lowest. */
+
+static size_t reserve(arn_fb_prefix *prefix, uint64_t at, uint64_t size) {
+    if (prefix->failed) return 0;
+    if (at + size > INT32_MAX) {
+        prefix->failed = ARENAUT_REFUSED;
+        return 0;
+    }
+    if (!arn_grow(prefix->allocator, (void **)&prefix->bytes, &prefix->capacity, at + size, 1)) {
+        prefix->failed = ARENAUT_NO_MEMORY;
+        return 0;
+    }
+    memset(prefix->bytes + prefix->size, 0, (size_t)(at + size) - prefix->size);
+    prefix->size = (uint32_t)(at + size);
+    return (size_t)at;
+}
+
+arn_fb_prefix arn_fb_prefix_begin(const char identifier[4], const arenaut_allocator *allocator) {
+    arn_fb_prefix prefix = {.allocator = allocator};
+    reserve(&prefix, 0, 8);
+    arn_fb_fill(&prefix, 4, identifier, 4);
+    return prefix;
+}
+
+void arn_fb_prefix_free(arn_fb_prefix *prefix) {
+    arn_release(prefix->allocator, prefix->bytes);
+    arn_release(prefix->allocator, prefix->links);
+    arn_release(prefix->allocator, prefix->shapes);
+}
+
+static void store_u16(arn_fb_prefix *prefix, size_t at, uint32_t value) {
+    if (!prefix->failed) arn_store(prefix->bytes + at, 2, value);
+}
+
+static unsigned count_fields(uint32_t present) {
+    unsigned n = 0;
+    for (; present; present &= present - 1) n++;
+    return n;
+}
+
+static size_t add_vtable(arn_fb_prefix *prefix, uint32_t present) {
+    unsigned slots = 0;
+    while (slots < 32 && present >> slots) slots++;
+    const size_t at = reserve(prefix, arn_aligned(prefix->size, 4), 4 + 2 * slots);
+    store_u16(prefix, at, 4 + 2 * slots);
+    store_u16(prefix, at + 2, 4 + 4 * count_fields(present));
+    for (unsigned s = 0, field = 4; s < slots; s++) {
+        if (!(present >> s & 1)) continue;
+        store_u16(prefix, at + 4 + 2 * s, field);
+        field += 4;
+    }
+    return at;
+}
+
+static size_t find_vtable(arn_fb_prefix *prefix, uint32_t present) {
+    for (uint32_t i = 0; i < prefix->n_shapes; i++) {
+        if (prefix->shapes[i].present == present) return prefix->shapes[i].at;
+    }
+    if (!arn_grow(prefix->allocator, (void **)&prefix->shapes, &prefix->shapes_capacity,
+                  (uint64_t)prefix->n_shapes + 1, sizeof *prefix->shapes)) {
+        prefix->failed = ARENAUT_NO_MEMORY;
+        return 0;
+    }
+    const arn_fb_shape shape = {present, (uint32_t)add_vtable(prefix, present)};
+    prefix->shapes[prefix->n_shapes++] = shape;
+    return shape.at;
+}
+
+arn_fb_new_table arn_fb_add_table(arn_fb_prefix *prefix, uint32_t present) {
+    const size_t vtable = find_vtable(prefix, present);
+    const size_t size = 4 + 4 * (size_t)count_fields(present);
+    const arn_fb_new_table table = {reserve(prefix, arn_aligned(prefix->size, 4), size), present};
+    arn_fb_set(prefix, table.at, (uint32_t)(table.at - vtable));
+    return table;
+}
+
+size_t arn_fb_add_vector(arn_fb_prefix *prefix, size_t count, size_t width, size_t align) {
+    uint64_t bytes;
+    if (!arn_multiply(count, width, &bytes)) bytes = INT32_MAX;
+    const uint64_t first = arn_aligned((uint64_t)prefix->size + 4, align < 4 ? 4 : align);
+    const size_t at = reserve(prefix, first - 4, 4 + bytes);
+    arn_fb_set(prefix, at, (uint32_t)count);
+    return at;
+}
+
+size_t arn_fb_add_bytes(arn_fb_prefix *prefix, size_t size, size_t align, size_t rest) {
+    const uint64_t ahead = (rest + align - prefix->size % align) % align;
+    return reserve(prefix, prefix->size + ahead, size);
+}
+
+size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text) {
+    const size_t length = strlen(text);
+    const size_t at = arn_fb_add_vector(prefix, length, 1, 1);
+    arn_fb_fill(prefix, at + 4, text, length);
+    arn_fb_add_bytes(prefix, 1, 1, 0); /* the NUL behind it, which its length does not count */
+    return at;
+}
+
+size_t arn_fb_add_numbers(arn_fb_prefix *prefix, const int32_t *numbers, size_t count) {
+    const size_t at = arn_fb_add_vector(prefix, count, 4, 4);
+    for (size_t i = 0; i < count; i++) {
+        arn_fb_set(prefix, arn_fb_element(at, i), (uint32_t)numbers[i]);
+    }
+    return at;
+}
+
+size_t arn_fb_slot(arn_fb_new_table table, unsigned slot) {
+    const uint32_t before = table.present & ((UINT32_C(1) << slot) - 1);
+    return table.at + 4 + 4 * (size_t)count_fields(before);
+}
+
+size_t arn_fb_element(size_t vector, size_t index) { return vector + 4 + 4 * index; }
+
+void arn_fb_set(arn_fb_prefix *prefix, size_t at, uint32_t number) {
+    if (!prefix->failed) arn_store_u32(prefix->bytes + at, number);
+}
+
+void arn_fb_lead(arn_fb_prefix *prefix, size_t at, size_t target) {
+    arn_fb_set(prefix, at, (uint32_t)(target - at));
+}
+
+void arn_fb_lead_behind(arn_fb_prefix *prefix, size_t at, size_t behind) {
+    if (prefix->failed) return;
+    if (!arn_grow(prefix->allocator, (void **)&prefix->links, &prefix->links_capacity,
+                  (uint64_t)prefix->n_links + 1, sizeof *prefix->links)) {
+        prefix->failed = ARENAUT_NO_MEMORY;
+        return;
+    }
+    prefix->links[prefix->n_links++] = (arn_fb_link){(uint32_t)at, (uint32_t)behind};
+}
+
+void arn_fb_fill(arn_fb_prefix *prefix, size_t at, const void *bytes, size_t size) {
+    if (!prefix->failed && size > 0) memcpy(prefix->bytes + at, bytes, size);
+}
+
+arenaut_status arn_fb_prefix_finish(arn_fb_prefix *prefix, size_t align, size_t behind,
+                                    arenaut_error *err) {
+    reserve(prefix, arn_aligned(prefix->size, align), 0);
+    if (prefix->failed == ARENAUT_NO_MEMORY) return arn_no_memory(err);
+    if (prefix->failed || behind > INT32_MAX - prefix->size) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "the file has %zu bytes and would get %" PRIu32
+                        " more; a flatbuffer ends at %d",
+                        behind, prefix->size, INT32_MAX);
+    }
+    for (uint32_t i = 0; i < prefix->n_links; i++) {
+        const arn_fb_link *link = &prefix->links[i];
+        arn_fb_set(prefix, link->from, prefix->size - link->from + link->behind);
+    }
+    return ARENAUT_OK;
 }

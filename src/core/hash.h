@@ -1,5 +1,5 @@
-/* FNV-1a, 64 bits: guards against accidents, not against malice. Hashes are kept in files, so none
- * of this ever changes. */
+/* Hashes and random numbers. FNV-1a, 64 bits: guards against accidents, not against malice. Hashes
+ * are kept in files, so none of this ever changes. */
 #ifndef ARN_CORE_HASH_H
 #define ARN_CORE_HASH_H
 
@@ -32,6 +32,15 @@ static inline uint64_t arn_hash_word(uint64_t hash, uint64_t number) {
 /* With the NUL, so that texts that follow one another do not run together. */
 static inline uint64_t arn_hash_text(uint64_t hash, const char *text) {
     return arn_hash_bytes(hash, text, strlen(text) + 1);
+}
+
+/* Random numbers that are the same on every machine: splitmix64 (Steele, Lea, Flood 2014).
+ * The next one; *state is the seed before the first. */
+static inline uint64_t arn_random_next(uint64_t *state) {
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
 }
 
 #endif

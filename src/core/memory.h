@@ -33,6 +33,7 @@ void arn_region_init(arn_region *region, const arenaut_allocator *allocator);
 void arn_region_free(arn_region *region);
 /* NULL if there is no memory. Aligned as malloc's. */
 void *arn_region_allocate(arn_region *region, size_t count, size_t size);
+
 /* An array to be allocated: the address of its pointer, its elements, the bytes of each. */
 typedef struct arn_array {
     void *pointer;
@@ -48,5 +49,21 @@ bool arn_region_arrays(arn_region *region, const arn_array *arrays, size_t n);
 
 /* A copy with a NUL behind it; NULL if there is no memory. */
 char *arn_region_copy_text(arn_region *region, const char *text, size_t length);
+
+/* A list of numbers of tensors or ops that grows; readers keep one and empty it for each op. */
+typedef struct arn_id_list {
+    uint32_t *ids, n, capacity; /* the owner releases ids */
+} arn_id_list;
+
+/* False, with the list unchanged, if there is no memory. */
+static inline bool arn_id_list_push(arn_id_list *list, const arenaut_allocator *allocator,
+                                    uint32_t id) {
+    if (!arn_grow(allocator, (void **)&list->ids, &list->capacity, (uint64_t)list->n + 1,
+                  sizeof *list->ids)) {
+        return false;
+    }
+    list->ids[list->n++] = id;
+    return true;
+}
 
 #endif

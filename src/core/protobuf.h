@@ -1,5 +1,5 @@
-/* Reader of protocol buffers in the wire format, without a schema compiler and without copying: a
- * message is walked field by field, and unknown fields are stepped over.
+/* Reader and writer of protocol buffers in the wire format, without a schema compiler and without
+ * copying: a message is walked field by field, and unknown fields are stepped over.
  *
  * A cursor keeps its failure instead of failing each call: walk to the end, then look at `wrong`
  * once. */
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include <arenaut/error.h>
+
+#include "core/writer.h"
 
 typedef enum arn_pb_type {
     ARN_PB_VARINT = 0,
@@ -56,5 +58,14 @@ arenaut_status arn_pb_status(const arn_pb *message, const char *what, arenaut_er
 static inline bool arn_pb_is(const arn_pb_field *field, uint32_t number, arn_pb_type type) {
     return field->number == number && field->type == type;
 }
+
+/* Written field by field. A message within a message is written to a text of its own first, since
+ * its length stands before it. */
+
+/* A field of type VARINT; negative numbers are those that wrap. */
+void arn_pb_put_number(arn_writer *out, uint32_t number, uint64_t value);
+/* A field of type BYTES. */
+void arn_pb_put_bytes(arn_writer *out, uint32_t number, const void *bytes, size_t size);
+void arn_pb_put_text(arn_writer *out, uint32_t number, const char *text);
 
 #endif

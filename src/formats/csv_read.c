@@ -1,7 +1,7 @@
 /* Reader from CSV records to a problem, and to a plan if every row has an offset. The header names
  * the columns. Gaps cut a row's lifetime in pieces; if a gap gives back part of the bytes only, the
  * rest is a slice of the buffer. A row costs its gaps, sorted. */
-#include "core/bits.h"
+#include "core/checked.h"
 #include "formats/csv.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include <arenaut/problem.h>
 
-#include "core/bits.h"
+#include "core/checked.h"
 
 /* The number of `n` lifetimes that end at `step` or before it. O(log n). */
 static inline uint32_t arn_lives_before(const arenaut_interval *life, uint32_t n, int64_t step) {

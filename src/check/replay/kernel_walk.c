@@ -2,7 +2,6 @@
  * outputs overlap. A range costs one look at each 64 bytes of it. */
 #include "check/replay/kernel_walk.h"
 
-#include "core/bits.h"
 #include "core/checked.h"
 
 enum { WORD = 64 };

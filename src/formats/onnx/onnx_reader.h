@@ -11,7 +11,7 @@
 #include <arenaut/expr.h>
 
 #include "core/allowance.h"
-#include "core/id_list.h"
+#include "core/memory.h"
 #include "core/name_tree.h"
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"

@@ -13,7 +13,7 @@
 #include "core/cursor.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "core/protobuf_write.h"
+#include "core/protobuf.h"
 #include "formats/fresh_names.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/onnx_schema.h"

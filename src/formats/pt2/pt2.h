@@ -12,7 +12,7 @@
 #include <arenaut/format.h>
 #include <arenaut/rewrite.h>
 
-#include "core/id_list.h"
+#include "core/memory.h"
 #include "core/name_tree.h"
 #include "core/zip.h"
 #include "formats/fresh_names.h"

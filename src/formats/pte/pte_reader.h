@@ -6,7 +6,7 @@
 #define ARN_FORMATS_PTE_PTE_READER_H
 
 #include "core/allowance.h"
-#include "core/id_list.h"
+#include "core/memory.h"
 #include "formats/pte/pte.h"
 
 enum { ARN_PTE_NAME_LIMIT = 1024 }; /* longer names are cut */

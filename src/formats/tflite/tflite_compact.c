@@ -5,7 +5,7 @@
 
 #include "core/cursor.h"
 #include "core/fail.h"
-#include "core/flatbuffer_prefix.h"
+#include "core/flatbuffer.h"
 #include "core/memory.h"
 #include "core/writer.h"
 #include "formats/tflite/tflite.h"

@@ -2,7 +2,7 @@
 #ifndef ARN_FORMATS_TFLITE_TFLITE_PREFIX_H
 #define ARN_FORMATS_TFLITE_TFLITE_PREFIX_H
 
-#include "core/flatbuffer_prefix.h"
+#include "core/flatbuffer.h"
 #include "formats/tflite/tflite.h"
 
 /* A graph that takes the place of the model's. */

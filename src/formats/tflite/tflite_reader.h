@@ -6,7 +6,7 @@
 #define ARN_FORMATS_TFLITE_TFLITE_READER_H
 
 #include "core/allowance.h"
-#include "core/id_list.h"
+#include "core/memory.h"
 #include "formats/tflite/tflite.h"
 
 enum { ARN_TFLITE_NAME_LIMIT = 4096 }; /* longer names are cut */

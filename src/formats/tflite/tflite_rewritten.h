@@ -2,7 +2,7 @@
 #ifndef ARN_FORMATS_TFLITE_TFLITE_REWRITTEN_H
 #define ARN_FORMATS_TFLITE_TFLITE_REWRITTEN_H
 
-#include "core/flatbuffer_prefix.h"
+#include "core/flatbuffer.h"
 #include "formats/tflite/tflite.h"
 
 /* Buffers that the graph adds to the model's. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/bits.h"
+#include "core/checked.h"
 
 enum { BITS = 64 };
 

@@ -1,7 +1,7 @@
 /* Reader of XLA's dumps of a module: its buffer assignment becomes a problem, and the places in it
  * the plan of that. Each part of the file is walked once for each list that is made of it, so the
  * whole is O(n log n) in its bytes. */
-#include "core/bits.h"
+#include "core/checked.h"
 #include "formats/xla/xla_reader.h"
 
 static arenaut_status find_parts(arn_xla *r) {

@@ -8,7 +8,6 @@
 
 #include <arenaut/planner.h>
 
-#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/bounds/load.h"

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "ir/problem.h"

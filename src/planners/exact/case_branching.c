@@ -20,7 +20,6 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/id_list.h"
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"

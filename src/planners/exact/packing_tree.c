@@ -7,7 +7,7 @@
 #include "planners/exact/packing_search.h"
 
 #include "core/fail.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "core/sort.h"
 
 /* ---- orders ---- */

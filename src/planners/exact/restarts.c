@@ -19,7 +19,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "planners/exact/item_model.h"
 
 /* ---- bounds without a search ---- */

@@ -15,7 +15,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "core/sort.h"
 #include "ir/pair_relations.h"
 #include "planners/placing/spans.h"

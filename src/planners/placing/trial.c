@@ -7,7 +7,6 @@
  * which placing.c works out anew whenever one comes to the top. portfolio.c chooses the trials. */
 #include "planners/placing/trial.h"
 
-#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/run/planner_rows.h"

@@ -21,7 +21,6 @@
 
 #include <arenaut/planner.h>
 
-#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/placing/buffer_groups.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 
@@ -26,7 +26,7 @@ typedef struct climb {
     arn_rules rules;
     const char *start;      /* the order it begins with */
     uint64_t spent, budget; /* effort since the beginning */
-    uint64_t random;        /* see core/random.h */
+    uint64_t random;        /* see core/hash.h */
     arn_cost current, best; /* of `order` and of `best_order` */
     arn_cost memory[MEMORY];
     uint32_t *best_order, *top; /* groups that end at the top of the current plan */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "core/sort.h"
 
 enum { NO_GROUP = ARN_ZONE_GROUPS, CUTS = 2 * ARN_ZONE_GROUPS };

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "core/sort.h"
 
 /* ---- filling ---- */

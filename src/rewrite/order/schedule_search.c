@@ -13,7 +13,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "core/random.h"
+#include "core/hash.h"
 #include "core/sort.h"
 
 static void free_tree(arn_search_tree *t) {

@@ -8,7 +8,6 @@
 #include <arenaut/order.h>
 
 #include "core/budget.h"
-#include "core/id_list.h"
 #include "core/memory.h"
 #include "rewrite/max_flow.h"
 
