@@ -75,7 +75,5 @@ void arn_csv_take_name(char *name); /* in place; it never grows */
 arenaut_status arn_csv_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
                             const arenaut_allocator *allocator, arenaut_document *out,
                             arenaut_error *err);
-arenaut_status arn_csv_write(const arenaut_result *result, arenaut_sink sink,
-                             const arenaut_allocator *allocator, arenaut_error *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* iree: dumps of IREE's compiler before it lays out its slabs
  * (--mlir-print-ir-before=iree-stream-layout-slices). There is no way back into the compiler, so a
  * plan only shows the possible gain. The parts lie in iree/. */
-#include "formats/iree/iree.h"
-#include "formats/iree/iree_text.h"
+#include "formats/iree/iree_reader.h"
 
 #include <string.h>
 

@@ -8,8 +8,6 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
                                      const arenaut_read_options *options,
                                      const arenaut_allocator *allocator, arenaut_document *out,
                                      arenaut_error *err);
-arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink sink,
-                                      const arenaut_allocator *allocator, arenaut_error *err);
 
 /* The method of a tensor that belongs to all, where a method's name would stand. */
 #define ARN_EVERY_METHOD "*"

@@ -1,5 +1,5 @@
 /* The state that the parts of the reader of arenaut.program/1 share: program_json_read.c reads the
- * whole and its methods, program_json_tensors.c tensors, program_json_ops.c ops. */
+ * whole, its methods and their ops, program_json_tensors.c tensors. */
 #ifndef ARN_FORMATS_PROGRAM_JSON_READER_H
 #define ARN_FORMATS_PROGRAM_JSON_READER_H
 
@@ -58,10 +58,6 @@ void arn_program_json_conclude_class(arn_program_json_reader *r, const uint32_t 
 
 /* ---- program_json_ops.c ---- */
 
-void arn_program_json_read_op(arn_program_json_reader *r, uint32_t object, uint32_t method);
-/* References, appended to r->ids; null is an argument left out. */
-arn_program_json_ids arn_program_json_read_ids(arn_program_json_reader *r, uint32_t array,
-                                               arn_json_list *list);
 static inline const uint32_t *arn_program_json_at(const arn_program_json_reader *r,
                                                   arn_program_json_ids list) {
     return list.n ? r->ids + list.first : NULL;

@@ -2,7 +2,7 @@
  * --xla_dump_to with --xla_dump_hlo_as_proto). A plan only shows the possible gain over XLA's;
  * there is no way back into XLA. The parts lie in xla/. */
 #include "core/protobuf.h"
-#include "formats/xla/xla.h"
+#include "formats/xla/xla_reader.h"
 
 /* Steps over the tag of a field of bytes, and its length: its content may be cut off. False unless
  * `at` is at that tag. */

@@ -1,13 +1,53 @@
 /* The state that the parts of the reader of IREE's programs share: iree_read.c has the order of the
- * lines, iree_sizes.c evaluates index values, iree_slabs.c takes slabs and their writers,
- * iree_problem.c makes the problem, and iree_text.c is their scanner. */
+ * lines, takes slabs and their writers, and makes the problem; iree_sizes.c evaluates index values,
+ * and iree_text.c is their scanner. */
 #ifndef ARN_FORMATS_IREE_IREE_READER_H
 #define ARN_FORMATS_IREE_IREE_READER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/format.h>
+
 #include "core/fail.h"
 #include "core/memory.h"
-#include "formats/iree/iree.h"
-#include "formats/iree/iree_text.h"
+#include "core/name_tree.h"
+
+/* Gives a problem, of which each slab is a pool. */
+arenaut_status arn_iree_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
+                             const arenaut_allocator *allocator, arenaut_document *out,
+                             arenaut_error *err);
+
+/* Scanner of MLIR text, line by line, without a grammar. */
+
+typedef struct arn_iree_line {
+    const char *text;
+    size_t length;
+} arn_iree_line;
+
+/* The first place of `what` in the line from `from` on; the line's length if nowhere. */
+size_t arn_iree_find(arn_iree_line line, size_t from, const char *what);
+static inline bool arn_iree_has(arn_iree_line line, const char *what) {
+    return arn_iree_find(line, 0, what) < line.length;
+}
+
+/* Nothing but blanks comes at `at` or behind it. */
+bool arn_iree_at_end(arn_iree_line line, size_t at);
+
+/* Each takes its text at *at, after blanks, and steps over it; false, with *at unchanged, for other
+ * text. */
+bool arn_iree_take(arn_iree_line line, size_t *at, const char *what);
+bool arn_iree_take_number(arn_iree_line line, size_t *at, uint64_t *number); /* up to 2^63 - 1 */
+/* A name behind `mark`, '%' or '@', without that. Names in quotes keep them. */
+bool arn_iree_take_name(arn_iree_line line, size_t *at, char mark, arn_name *name);
+
+bool arn_iree_same_name(arn_name a, arn_name b);
+arn_name arn_iree_name_of(const char *text);
+
+/* The state that the parts of the reader of IREE's programs share: iree_read.c has the order of the
+ * lines, takes slabs and their writers, and makes the problem; iree_sizes.c evaluates index values,
+ * and iree_text.c is their scanner. */
 
 enum { ARN_IREE_NAME_LIMIT = 256 }; /* longer names are cut */
 
@@ -71,13 +111,5 @@ arenaut_status arn_iree_read_size(arn_iree *r);
 arn_iree_size arn_iree_size_of(const arn_iree *r, arn_name value);
 /* Whether the text has all dimensions that the caller gives a value. */
 arenaut_status arn_iree_check_dims(const arn_iree *r);
-
-/* iree_slabs.c: a slab, whose word ends at `at` of the line at hand; and the line at hand, if it
- * names a writer. */
-arenaut_status arn_iree_read_pack(arn_iree *r, size_t at);
-void arn_iree_read_command(arn_iree *r);
-
-/* Makes r->problem. */
-arenaut_status arn_iree_make_problem(arn_iree *r);
 
 #endif

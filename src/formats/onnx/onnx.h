@@ -13,10 +13,6 @@ arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_rea
 arenaut_status arn_onnx_list_graphs(const uint8_t *data, size_t size,
                                     const arenaut_allocator *allocator, arn_pb_bytes **graphs,
                                     uint32_t *n, arenaut_error *err);
-/* The same with rematerialized nodes of `graph`, the main one. */
-arenaut_status arn_onnx_write_again(const arenaut_result *result, arn_pb_bytes graph,
-                                    arenaut_sink sink, const arenaut_allocator *allocator,
-                                    arenaut_error *err);
 /* The same with tiles of nodes. */
 arenaut_status arn_onnx_write_tiles(const arenaut_result *result, arn_pb_bytes graph,
                                     arenaut_sink sink, const arenaut_allocator *allocator,

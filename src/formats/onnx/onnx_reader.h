@@ -1,7 +1,7 @@
 /* The state that the parts of the .onnx reader share: onnx_read.c walks the model and its graphs,
  * onnx_types.c takes types and tensors, onnx_attributes.c attributes, onnx_nodes.c nodes,
- * onnx_functions.c binds a function's body to the node that calls it, onnx_captures.c finds
- * captured values of subgraphs, and onnx_reader.c has their common functions.
+ * onnx_functions.c binds a function's body to the node that calls it and finds captured values of
+ * subgraphs, and onnx_reader.c has their common functions.
  *
  * Functions that call functions can make a small file stand for a huge program. All that is
  * made is therefore charged against an allowance (core/allowance.h). */
@@ -193,8 +193,6 @@ arenaut_status arn_onnx_enter_function(arn_onnx *r, const arn_onnx_node *node,
 /* BAD_INPUT unless the body, which has been read, made all of its results. */
 arenaut_status arn_onnx_check_results(const arn_onnx *r, const arn_onnx_node *node,
                                       const arn_onnx_body *body);
-
-/* ---- onnx_captures.c ---- */
 
 /* Lists the captures of subgraphs among the inputs of the ops that call them. */
 arenaut_status arn_onnx_list_captures(arn_onnx *r);

@@ -1,10 +1,10 @@
-/* Common parts of the reader and the writer of torch.export archives. pt2_read.c walks the graphs,
- * pt2_nodes.c their nodes, pt2_attributes.c their arguments that are no tensors, pt2_tensor.c reads
+/* Common parts of the reader and the writer of torch.export archives. pt2_read.c walks the graphs
+ * and their nodes, pt2_attributes.c their arguments that are no tensors, pt2_tensor.c reads
  * types of values, pt2_signature.c their roles, pt2_srepr.c sizes that vary; pt2_reader.c has their
  * common functions.
  *
  * The writer: pt2_write.c puts the nodes of a rewritten program into the model, pt2_tiled.c its
- * tiles, pt2_fresh.c names new values, pt2_archive.c puts the model into the archive. */
+ * tiles, pt2_edit.c has their common functions. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 
@@ -90,10 +90,6 @@ typedef struct arn_pt2_queue {
  * memory. */
 bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
                           arn_id_list *list);
-/* Appends the tensors themselves. */
-void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list);
-/* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
-void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q);
 
 /* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. It lives until the
  * reader ends; NULL on failure. */

@@ -2,10 +2,344 @@
  * method of its own; values that it only reads are captured, as the runtime hands over references
  * and copies nothing. Time and memory follow the size of the JSON. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
 #include "ir/program.h"
+
+/* Nodes: each becomes an op, unless it computes with sizes only. The effect of an operator on its
+ * arguments follows from its name; graphs among the arguments are queued for pt2_read.c. A node
+ * costs the length of its arguments times the logarithm of the values in its graph. */
+
+/* A node at work. */
+typedef struct node {
+    uint32_t at; /* in the text */
+    const char *target;
+    arenaut_op op;
+    uint32_t graphs[2], n_graphs;
+    uint32_t group[4], n_groups; /* where the lists of tensors among the arguments end */
+    uint32_t condition;          /* a tensor in front of the graphs */
+    uint32_t statistics[2];      /* of a normalisation: mean and variance */
+    bool trains;
+    uint32_t after; /* an op of the method */
+} node;
+
+static bool begins_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* ---- arguments ---- */
+
+static bool list_elements(const arn_json *json, uint32_t array, const arenaut_allocator *allocator,
+                          arn_id_list *list) {
+    bool room = true;
+    for (uint32_t v = arn_json_first(json, array); v != ARN_JSON_NONE && room;
+         v = arn_json_next(json, array, v)) {
+        const uint32_t tensor = arn_json_get(json, v, "as_tensor");
+        if (arn_json_get(json, v, "as_none") != ARN_JSON_NONE) continue;
+        room = arn_id_list_push(list, allocator, tensor == ARN_JSON_NONE ? v : tensor);
+    }
+    return room;
+}
+
+static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
+enum { N_LISTS = sizeof lists / sizeof *lists };
+
+/* Lists of lists, and arguments by name. NOLINTNEXTLINE(misc-no-recursion): as deep as the text */
+static bool list_nested(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
+                        arn_id_list *list) {
+    const uint32_t lists_in = arn_json_get(json, arg, "as_nested_tensors");
+    const uint32_t arguments = arn_json_get(json, arg, "as_string_to_argument");
+    bool room = true;
+    for (uint32_t v = lists_in == ARN_JSON_NONE ? lists_in : arn_json_first(json, lists_in);
+         v != ARN_JSON_NONE && room; v = arn_json_next(json, lists_in, v)) {
+        room = list_elements(json, v, allocator, list);
+    }
+    for (uint32_t v = arguments == ARN_JSON_NONE ? arguments : arn_json_first(json, arguments);
+         v != ARN_JSON_NONE && room; v = arn_json_next(json, arguments, v)) {
+        room = arn_pt2_list_tensors(json, v, allocator, list);
+    }
+    return room;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
+                          arn_id_list *list) {
+    uint32_t value = arn_json_get(json, arg, "as_tensor");
+    bool room = value == ARN_JSON_NONE || arn_id_list_push(list, allocator, value);
+    value = arn_json_get(json, arg, "as_optional_tensor");
+    if (value != ARN_JSON_NONE) value = arn_json_get(json, value, "as_tensor");
+    if (value != ARN_JSON_NONE) room = room && arn_id_list_push(list, allocator, value);
+    for (size_t k = 0; k < N_LISTS; k++) {
+        value = arn_json_get(json, arg, lists[k]);
+        if (value != ARN_JSON_NONE) room = room && list_elements(json, value, allocator, list);
+    }
+    return room && list_nested(json, arg, allocator, list);
+}
+
+/* Appends the tensors themselves. */
+static void pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg,
+                             arn_id_list *list) {
+    for (size_t k = 0; k < N_LISTS && arn_pt2_fine(r); k++) {
+        (void)arn_json_elements(&r->json, arn_pt2_get(r, arg, lists[k])); /* fails if it is none */
+    }
+    if (!arn_pt2_fine(r)) return;
+    r->named.n = 0;
+    if (!arn_pt2_list_tensors(&r->json.json, arg, r->json.allocator, &r->named)) {
+        r->json.status = arn_no_memory(r->json.err);
+    }
+    for (uint32_t i = 0; i < r->named.n && arn_pt2_fine(r); i++) {
+        const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, r->named.ids[i], "name"));
+        if (place) arn_pt2_push(r, list, *place);
+    }
+}
+
+static bool is_true(const arn_pt2 *r, uint32_t value) {
+    return value != ARN_JSON_NONE && arn_json_type_of(&r->json.json, value) == ARN_JSON_BOOL &&
+           r->json.json.text[r->json.json.nodes[value].at] == 't';
+}
+
+/* A normalisation that trains updates its running statistics, though its schema does not
+ * say so: the arguments' names tell. */
+static void look_for_statistics(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t input, node *n) {
+    static const char *const names[] = {"running_mean", "running_var"};
+    static const char *const flags[] = {"training", "train", "use_input_stats"};
+    const uint32_t name = arn_pt2_get(r, input, "name"), arg = arn_pt2_get(r, input, "arg");
+    const uint32_t tensor = arn_pt2_get(r, arg, "as_tensor");
+    if (name == ARN_JSON_NONE) return;
+    for (int k = 0; k < 2; k++) {
+        if (tensor == ARN_JSON_NONE || !arn_json_text_is(&r->json.json, name, names[k])) continue;
+        const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, tensor, "name"));
+        if (place) n->statistics[k] = *place;
+    }
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        if (!arn_json_text_is(&r->json.json, name, flags[k])) continue;
+        n->trains = n->trains || is_true(r, arn_pt2_get(r, arg, "as_bool"));
+    }
+}
+
+static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, node *n) {
+    r->inputs.n = 0;
+    ARN_JSON_EACH(&r->json, v, array) {
+        const uint32_t arg = arn_pt2_need(r, v, "arg");
+        const uint32_t graph = arn_pt2_get(r, arg, "as_graph");
+        const uint32_t before = r->inputs.n;
+        if (graph != ARN_JSON_NONE) {
+            if (n->n_graphs < 2) n->graphs[n->n_graphs] = graph;
+            n->n_graphs++;
+            continue;
+        }
+        look_for_statistics(r, scope, v, n);
+        pt2_push_tensors(r, scope, arg, &r->inputs);
+        if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
+            n->condition = r->inputs.ids[before];
+        }
+        /* Lists behind the graphs: carried, walked over, and captured values. */
+        const bool list = arn_pt2_get(r, arg, "as_tensors") != ARN_JSON_NONE;
+        if (n->n_graphs > 0 && list && n->n_groups < 4) n->group[n->n_groups++] = r->inputs.n;
+    }
+}
+
+static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array) {
+    r->outputs.n = 0;
+    ARN_JSON_EACH(&r->json, v, array) {
+        pt2_push_tensors(r, scope, v, &r->outputs);
+    }
+}
+
+/* ---- kinds of nodes ---- */
+
+/* Operators that update their first argument end in an underscore, or are called as Python
+ * calls them: __iadd__. */
+static bool updates_in_place(const char *name) {
+    const char *base = strstr(name, "::");
+    base = base ? base + 2 : name;
+    const size_t length = strcspn(base, ".");
+    if (length > 4 && begins_with(base, "__")) return base[2] == 'i' && !begins_with(base, "__in");
+    return length > 1 && base[length - 1] == '_';
+}
+
+static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
+    const char *name = n->op.name;
+    const bool hop = begins_with(name, "higher_order::");
+    if (hop && strcmp(name, "higher_order::cond") == 0 && n->n_graphs == 2) return ARENAUT_OP_IF;
+    if (hop && strcmp(name, "higher_order::while_loop") == 0 && n->n_graphs == 2) {
+        return ARENAUT_OP_WHILE;
+    }
+    if (n->n_graphs == 0)
+        return updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
+    if (n->n_graphs == 1 && (strstr(name, "scan") || strstr(name, "map"))) return ARENAUT_OP_LOOP;
+    if (n->n_graphs == 1) return ARENAUT_OP_CALL;
+    if (arn_pt2_fine(r)) {
+        arn_json_fail(&r->json, n->at, ARENAUT_UNSUPPORTED,
+                      "'%.80s' has %" PRIu32
+                      " graphs among its arguments; only cond and while_loop "
+                      "may have two",
+                      name, n->n_graphs);
+    }
+    return ARENAUT_OP_FUNCTIONAL;
+}
+
+/* Whether a frame, which begins at a file's path, lies in PyTorch itself, as it is installed. */
+static bool is_of_torch(const char *path) {
+    static const char folder[] = "-packages/torch/";
+    const char *found = strstr(path, folder), *quote = strchr(path, '"');
+    return found && quote && found < quote;
+}
+
+/* "file.py:11" of the last frame of a stack trace outside of PyTorch, which is the model author's
+ * line; of the last one, where all are within. */
+static const char *source_of(arn_pt2 *r, uint32_t metadata) {
+    static const char frame[] = "File \"", line[] = ", line ";
+    const uint32_t trace = arn_pt2_get(r, metadata, "stack_trace");
+    if (trace == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
+    char *text = (char *)arn_pt2_text(r, trace);
+    char *last = NULL;
+    for (char *at = text ? strstr(text, frame) : NULL; at; at = strstr(at, frame)) {
+        at += strlen(frame);
+        if (!last || !is_of_torch(at) || is_of_torch(last)) last = at;
+    }
+    if (!last) return NULL;
+    char *quote = strchr(last, '"');
+    if (!quote || !begins_with(quote + 1, line)) return NULL;
+    const char *digits = quote + 1 + strlen(line);
+    const size_t n_digits = strspn(digits, "0123456789");
+    *quote = ':';
+    memmove(quote + 1, digits, n_digits);
+    quote[1 + n_digits] = '\0';
+    return last;
+}
+
+/* ---- nested graphs ---- */
+
+/* The number of inputs of the called graphs that are handed over as copies: values that a loop
+ * carries, and values that it walks over slice by slice. A branch's and a call's are all
+ * captured. */
+static uint32_t count_own(const node *n) {
+    if (n->op.kind == ARENAUT_OP_WHILE) return n->n_groups > 0 ? n->group[0] : 0;
+    if (n->op.kind != ARENAUT_OP_LOOP || n->n_groups == 0) return 0;
+    return strstr(n->op.name, "scan") && n->n_groups > 1 ? n->group[1] : n->group[0];
+}
+
+static void enqueue(arn_pt2 *r, arn_pt2_queue *q, node *n, uint32_t method) {
+    static const uint32_t most = 2;
+    const bool condition = n->op.kind == ARENAUT_OP_IF && n->condition != ARENAUT_NONE;
+    uint32_t *calls = arn_region_allocate(&r->names, most, sizeof *calls);
+    if (!calls) r->json.status = arn_no_memory(r->json.err);
+    for (uint32_t k = 0; k < n->n_graphs && arn_pt2_fine(r); k++) {
+        if (!arn_pt2_grow(r, (void **)&q->list, &q->capacity, (uint64_t)q->n + 1,
+                          sizeof *q->list)) {
+            return;
+        }
+        const uint32_t first = q->arguments.n;
+        for (uint32_t i = condition; i < r->inputs.n; i++) {
+            if (!arn_pt2_push(r, &q->arguments, r->inputs.ids[i])) return;
+        }
+        q->list[q->n++] =
+            (arn_pt2_pending){n->graphs[k], method, count_own(n), first, q->arguments.n - first};
+        calls[k] = q->n; /* the outermost graph is method 0 */
+    }
+    n->op.calls = calls;
+    n->op.n_calls = n->n_graphs;
+    if (n->op.kind == ARENAUT_OP_LOOP) {
+        n->op.target = strstr(n->op.name, "scan") && n->n_groups > 0 ? n->group[0] : 0;
+    }
+}
+
+/* A branch whose condition is a number has no tensor there. */
+static bool set_condition(arn_pt2 *r, node *n) {
+    if (n->op.kind != ARENAUT_OP_IF || n->condition != ARENAUT_NONE) return true;
+    if (!arn_pt2_push(r, &r->inputs, ARENAUT_NONE)) return false;
+    memmove(r->inputs.ids + 1, r->inputs.ids, (r->inputs.n - 1) * sizeof *r->inputs.ids);
+    r->inputs.ids[0] = ARENAUT_NONE;
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static bool add_op(arn_pt2 *r, node *n) {
+    n->op.inputs = r->inputs.ids;
+    n->op.n_inputs = r->inputs.n;
+    n->op.outputs = r->outputs.ids;
+    n->op.n_outputs = r->outputs.n;
+    r->json.status = arn_program_add_op(r->program, &n->op, NULL, r->json.err);
+    return arn_pt2_fine(r);
+}
+
+/* The update of running statistics, as an op that writes them in place behind the one that
+ * computes. Its results are the statistics. */
+static void add_update(arn_pt2 *r, node *n) {
+    const bool updates = n->trains && n->statistics[0] != ARENAUT_NONE &&
+                         n->statistics[1] != ARENAUT_NONE && !strstr(n->op.name, "functional");
+    if (!updates || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
+    const arenaut_op update = {.name = "update_running_stats",
+                               .source = n->op.source,
+                               .kind = ARENAUT_OP_IN_PLACE,
+                               .method = n->op.method,
+                               .file_index = n->op.file_index,
+                               .n_inputs = 2,
+                               .inputs = n->statistics};
+    r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
+}
+
+bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {
+    for (uint32_t v = at + 1; v < json->nodes[at].next; v++) {
+        if (arn_json_type_of(json, v) == ARN_JSON_STRING && arn_json_key_is(json, v, "as_name")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep_place(arn_pt2 *r, node *n) {
+    if (!arn_pt2_names_scalar(&r->json.json, n->at)) return;
+    n->after = r->last_scalar;
+    n->op.n_after = n->after != ARENAUT_NONE;
+    n->op.after = &n->after;
+    r->last_scalar = r->program->methods[n->op.method].n_ops;
+}
+
+static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_scope *scope,
+                      arn_pt2_queue *q) {
+    node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
+    n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
+    n.op.name = n.target ? arn_pt2_operator_name(r, n.target) : NULL;
+    n.op.method = scope->method;
+    n.op.file_index = arenaut_id(number);
+    const uint32_t inputs = arn_pt2_need(r, at, "inputs");
+    if (!arn_pt2_fine(r)) return;
+    read_inputs(r, scope, inputs, &n);
+    read_outputs(r, scope, arn_pt2_need(r, at, "outputs"));
+    if (!arn_pt2_fine(r)) return;
+    n.op.inputs = r->inputs.ids;
+    n.op.n_inputs = r->inputs.n;
+    arn_pt2_read_attributes(r, inputs, &n.op);
+    if (!arn_pt2_fine(r)) return;
+    n.op.kind = kind_of(r, &n);
+    n.op.source = source_of(r, arn_pt2_get(r, at, "metadata"));
+    if (!arn_pt2_fine(r)) return;
+    if (n.n_graphs > 0) enqueue(r, q, &n, scope->method);
+    /* Arithmetic on sizes has nothing to do with memory. */
+    if (n.n_graphs == 0 && r->inputs.n == 0 && r->outputs.n == 0) return;
+    if (!arn_pt2_fine(r) || !set_condition(r, &n)) return;
+    keep_place(r, &n);
+    if (!add_op(r, &n)) return;
+    add_update(r, &n);
+}
+
+/* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
+static void pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope,
+                           arn_pt2_queue *q) {
+    uint32_t number = 0;
+    r->last_scalar = ARENAUT_NONE;
+    ARN_JSON_EACH(&r->json, v, nodes) {
+        read_node(r, v, number++, scope, q);
+    }
+}
+
+/* ---- the walk ---- */
 
 /* Binds the graph's inputs to the calling op's arguments. Inputs of its own become tensors and the
  * method's inputs; the others are the caller's tensors by another name. */
@@ -34,11 +368,11 @@ static void read_nested_io(arn_pt2 *r, uint32_t graph, const arn_pt2_scope *scop
     for (uint32_t v = arn_json_elements(&r->json, inputs);
          v != ARN_JSON_NONE && arn_pt2_fine(r) && r->inputs.n < p->n_own;
          v = arn_json_next(&r->json.json, inputs, v)) {
-        arn_pt2_push_tensors(r, scope, v, &r->inputs);
+        pt2_push_tensors(r, scope, v, &r->inputs);
     }
     const uint32_t outputs = arn_pt2_need(r, graph, "outputs");
     ARN_JSON_EACH(&r->json, v, outputs) {
-        arn_pt2_push_tensors(r, scope, v, &r->outputs);
+        pt2_push_tensors(r, scope, v, &r->outputs);
     }
     if (!arn_pt2_fine(r)) return;
     r->json.status =
@@ -59,7 +393,7 @@ static void read_nested(arn_pt2 *r, arn_pt2_queue *q, uint32_t index) {
     arn_pt2_read_names(r, values, &scope);
     if (arn_pt2_fine(r)) bind_inputs(r, arn_pt2_need(r, graph, "inputs"), &scope, q, &p);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) arn_pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
+    if (arn_pt2_fine(r)) pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
     if (arn_pt2_fine(r)) read_nested_io(r, graph, &scope, &p);
 }
 
@@ -74,7 +408,7 @@ static void read_graphs(arn_pt2 *r, uint32_t module) {
     }
     arn_pt2_read_names(r, values, &scope);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) arn_pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
+    if (arn_pt2_fine(r)) pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
     if (arn_pt2_fine(r)) {
         arn_pt2_read_signature(r, arn_pt2_need(r, module, "signature"), &scope);
     }

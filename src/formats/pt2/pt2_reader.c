@@ -56,3 +56,26 @@ bool arn_pt2_push(arn_pt2 *r, arn_id_list *list, uint32_t id) {
     r->json.status = arn_no_memory(r->json.err);
     return false;
 }
+
+/* Operators without overloads end in ".default", which says nothing. */
+const char *arn_pt2_operator_name(arn_pt2 *r, const char *target) {
+    const char *name = strncmp(target, "torch.ops.", 10) == 0 ? target + 10 : target;
+    const char *dot = name == target ? NULL : strchr(name, '.');
+    const size_t length = strlen(name);
+    char *text = arn_region_allocate(&r->names, length + 2, 1);
+    if (!text) {
+        r->json.status = arn_no_memory(r->json.err);
+        return NULL;
+    }
+    if (!dot) {
+        memcpy(text, name, length + 1);
+        return text;
+    }
+    const size_t space = (size_t)(dot - name);
+    memcpy(text, name, space);
+    memcpy(text + space, "::", 2);
+    memcpy(text + space + 2, dot + 1, length - space);
+    const size_t end = strlen(text);
+    if (end > 8 && strcmp(text + end - 8, ".default") == 0) text[end - 8] = '\0';
+    return text;
+}

@@ -1,14 +1,139 @@
 /* Reader of one instruction of a .pte file: a kernel, a delegate, a move or a jump. A kernel's
- * arguments are split into inputs and outputs by its name (pte_kernels.c), in time linear in their
+ * arguments are split into inputs and outputs by its name, in time linear in their
  * number. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/cursor.h"
+#include "core/fail.h"
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 #include "ir/program.h"
+
+/* Effects of kernels on the memory of their arguments, from their names. A kernel that is not
+ * listed may update all of its arguments. */
+
+/* The effect of a kernel that is no out variant. */
+typedef enum kernel_effect {
+    ARN_PTE_UPDATES_ANY,   /* unknown: it may update all of its arguments */
+    ARN_PTE_UPDATES_FIRST, /* its first argument */
+    ARN_PTE_READS,         /* it updates no tensor */
+    ARN_PTE_VIEWS,         /* its last argument becomes another name of its first */
+} kernel_effect;
+
+static bool starts_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Whether a call of this operator that ends with earlier arguments writes all of these, and reads
+ * nothing of them. Out variants are named so by their overload. Out variants of aten with other
+ * names
+ * ("max.dim_max", "tanh_backward.grad_input") are known by returning an argument: besides them only
+ * ops that work in place do, and these end in an underscore. */
+static bool is_out_variant(const char *name, const char *overload) {
+    return ends_with(overload, "out") || (starts_with(name, "aten::") && !ends_with(name, "_"));
+}
+
+/* The runtime's own kernels, in the order in which they are tried: the first name that the
+ * kernel's begins with counts. */
+static const struct {
+    const char *name;
+    kernel_effect effect;
+} known[] = {
+    {"executorch_prim::et_view", ARN_PTE_VIEWS},
+    {"executorch_prim::et_copy_index", ARN_PTE_UPDATES_FIRST},
+    {"executorch_prim::", ARN_PTE_READS}, /* arithmetic on numbers, and sizes of tensors */
+    {"aten::sym_", ARN_PTE_READS},
+    {"aten::_local_scalar_dense", ARN_PTE_READS},
+};
+
+static kernel_effect effect_of(const char *name) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (starts_with(name, known[i].name)) return known[i].effect;
+    }
+    const bool in_place = starts_with(name, "aten::") && ends_with(name, "_");
+    return in_place ? ARN_PTE_UPDATES_FIRST : ARN_PTE_UPDATES_ANY;
+}
+
+/* Recognition of loops in a .pte file. A value that a loop gathers row by row, or carries from one
+ * round to the next, has its memory from the begin of the loop, with content of no meaning; but the
+ * first instruction that touches it works in place, as on an earlier value. Exporters begin each
+ * loop with the query of its count, and then copy carried values: the query is made to write the
+ * values that the loop builds. Loops of another form are left as they are. */
+
+/* The instructions [first, end) of a loop, without its last jump, and the query of its count; the
+ * instructions between `asks` and `first` copy. */
+typedef struct loop {
+    uint32_t asks, first, end;
+} loop;
+
+static bool is_named(const arenaut_op *op, const char *name) {
+    return op->n_outputs > 0 && op->name && strcmp(op->name, name) == 0;
+}
+
+static bool copies(const arenaut_op *op) { return is_named(op, "aten::copy_"); }
+
+static bool find_loop(const arenaut_op *ops, uint32_t jump, loop *found) {
+    if (ops[jump].kind != ARENAUT_OP_JUMP_FALSE || ops[jump].target > jump) return false;
+    *found = (loop){ops[jump].target, ops[jump].target, jump};
+    while (found->asks > 0 && copies(&ops[found->asks - 1])) found->asks--;
+    if (found->asks-- == 0) return false;
+    const arenaut_op *op = &ops[found->asks];
+    return op->n_outputs == 0 && op->name && strcmp(op->name, "aten::sym_size.int") == 0;
+}
+
+/* Whether op `at` of the loop ends a round by keeping a value: a row, or a carried value, which was
+ * copied before the first round as well. */
+static bool keeps(const arenaut_op *ops, const loop *l, uint32_t at) {
+    if (is_named(&ops[at], "executorch_prim::et_copy_index.tensor")) return true;
+    if (!copies(&ops[at])) return false;
+    for (uint32_t i = l->asks + 1; i < l->first; i++) {
+        if (ops[i].outputs[0] == ops[at].outputs[0]) return true;
+    }
+    return false;
+}
+
+static bool may_begin(const arenaut_tensor *t) {
+    return t->cls != ARENAUT_CONSTANT && t->cls != ARENAUT_STATE && t->cls != ARENAUT_INPUT &&
+           !t->qualified_name;
+}
+
+static arenaut_status begin(arn_pte_reader *r, arenaut_op *ops, const loop *l) {
+    r->outputs.n = 0;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = l->first; i < l->end && st == ARENAUT_OK; i++) {
+        if (!keeps(ops, l, i) || !may_begin(&r->program->tensors[ops[i].outputs[0]])) continue;
+        st = arn_pte_push(r, &r->outputs, ops[i].outputs[0]);
+    }
+    if (st != ARENAUT_OK || r->outputs.n == 0) return st;
+    uint32_t *built = arenaut_program_alloc(r->program, r->outputs.n * sizeof *built);
+    if (!built) return arn_no_memory(r->err);
+    memcpy(built, r->outputs.ids, r->outputs.n * sizeof *built);
+    ops[l->asks].outputs = built;
+    ops[l->asks].n_outputs = r->outputs.n;
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pte_begin_loops(arn_pte_reader *r) {
+    const arenaut_method *m = &r->program->methods[r->method];
+    arenaut_op *ops = m->n_ops ? &r->program->ops[m->first_op] : NULL;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < m->n_ops && st == ARENAUT_OK; i++) {
+        loop l;
+        if (!find_loop(ops, i, &l)) continue;
+        st = arn_pte_charge(r, (uint64_t)(l.end - l.first) * (l.first - l.asks), 1);
+        if (st == ARENAUT_OK) st = begin(r, ops, &l);
+    }
+    return st;
+}
+
+/* ---- instructions ---- */
 
 /* The charge for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
@@ -76,9 +201,9 @@ static arenaut_status note_call(arn_pte_reader *r, const instruction *call) {
     if (call->type == PTE_KERNEL_CALL) {
         const arenaut_status st = name_kernel(r, call);
         if (st != ARENAUT_OK) return st;
-        const bool known = arn_pte_is_out_variant(r->name, r->overload) ||
-                           arn_pte_kernel_effect(r->name) != ARN_PTE_UPDATES_ANY;
-        if (known && args.count > 0) first = args.count - 1;
+        const bool settled =
+            is_out_variant(r->name, r->overload) || effect_of(r->name) != ARN_PTE_UPDATES_ANY;
+        if (settled && args.count > 0) first = args.count - 1;
     }
     for (uint32_t i = first; i < args.count; i++) {
         arn_pte_value *value = arn_pte_value_at(r, arn_fb_item_i32(fb, args, i),
@@ -214,7 +339,7 @@ static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
 /* Every argument is an input; arguments that the kernel may update are outputs too. Its result (the
  * last argument) is one of the others, if it is a tensor at all. */
 static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_kind *kind) {
-    const arn_pte_effect effect = arn_pte_kernel_effect(r->name);
+    const kernel_effect effect = effect_of(r->name);
     const bool returned = returns_what_it_was_given(r, last);
     const uint32_t n = effect == ARN_PTE_VIEWS || returned ? last : r->args.n;
     arenaut_status st = ARENAUT_OK;
@@ -239,7 +364,7 @@ static arenaut_status read_kernel_call(arn_pte_reader *r, const instruction *cal
     arenaut_status st = take_arguments(r, call, &last);
     if (st == ARENAUT_OK) st = name_kernel(r, call);
     if (st != ARENAUT_OK) return st;
-    if (arn_pte_is_out_variant(r->name, r->overload) && returns_what_it_was_given(r, last)) {
+    if (is_out_variant(r->name, r->overload) && returns_what_it_was_given(r, last)) {
         op->kind = ARENAUT_OP_OUT;
         st = split_arguments(r, last);
     } else {

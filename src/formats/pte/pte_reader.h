@@ -1,7 +1,7 @@
 /* The state that the parts of the .pte reader share: pte_read.c walks the methods,
- * pte_read_tensor.c and pte_read_instruction.c take one each, pte_kernels.c knows the effects of
- * kernels on memory, pte_loops.c those of loops, and pte_reader.c has their common functions. All
- * that is copied is charged against an allowance (core/allowance.h). */
+ * pte_read_tensor.c and pte_read_instruction.c take one each, with the effects of kernels and loops
+ * on memory, and pte_model.c has their common functions. All that is copied is charged against an
+ * allowance (core/allowance.h). */
 #ifndef ARN_FORMATS_PTE_PTE_READER_H
 #define ARN_FORMATS_PTE_PTE_READER_H
 
@@ -54,7 +54,6 @@ typedef struct arn_pte_reader {
 
 /* "method 'forward': instruction 3", "method 'forward'" or "program". */
 enum { ARN_PTE_PLACE_SIZE = 120 };
-const char *arn_pte_place(const arn_pte_reader *r, char store[ARN_PTE_PLACE_SIZE]);
 void arn_pte_now(arn_pte_reader *r, const char *object, uint32_t index);
 
 /* The flatbuffer's status of all reads since the last call. */
@@ -78,31 +77,18 @@ arenaut_status arn_pte_push(arn_pte_reader *r, arn_id_list *to, uint32_t id);
  * keep their numbers. */
 arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_id_list *to);
 
-/* pte_alignment.c: finds the alignment of the method's tensors, from `first_tensor` on. */
+/* Finds the alignment of the method's tensors, from `first_tensor` on. */
 arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
 
 /* Each adds one thing to the program. */
 arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index);
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source);
 
-/* pte_loops.c, when the method's instructions have been read. */
+/* pte_read_instruction.c, when the method's instructions have been read. */
 arenaut_status arn_pte_begin_loops(arn_pte_reader *r);
 
 /* Notes which values the instruction writes, or may write. Instructions come later than
  * values, so this goes before the first arn_pte_read_instruction. */
 arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table);
-
-/* pte_kernels.c: whether a call of this operator that ends with earlier arguments writes all of
- * these, and reads nothing of them, as "out" variants do. */
-bool arn_pte_is_out_variant(const char *name, const char *overload);
-
-/* The effect of a kernel that is no out variant. */
-typedef enum arn_pte_effect {
-    ARN_PTE_UPDATES_ANY,   /* unknown: it may update all of its arguments */
-    ARN_PTE_UPDATES_FIRST, /* its first argument */
-    ARN_PTE_READS,         /* it updates no tensor */
-    ARN_PTE_VIEWS,         /* its last argument becomes another name of its first */
-} arn_pte_effect;
-arn_pte_effect arn_pte_kernel_effect(const char *name);
 
 #endif

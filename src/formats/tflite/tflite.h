@@ -36,7 +36,7 @@ arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
                                const arenaut_allocator *allocator, arenaut_program **out,
                                arenaut_error *err);
 
-/* tflite_operators.c: effects of operators on memory. */
+/* tflite_read_operator.c: effects of operators on memory. */
 typedef struct arn_tflite_operator {
     int32_t builtin;
     arenaut_op_kind kind;
@@ -51,10 +51,8 @@ typedef struct arn_tflite_operator {
 /* The operator's name in the schema; NULL if the number is not known. */
 const char *arn_tflite_operator_name(int32_t builtin);
 bool arn_tflite_is_operator_name(const char *name);
-/* NULL for an operator that just reads its inputs and writes its outputs. */
-const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
 
-/* tflite_plan.c: the plan that a file holds, and our mark on it. */
+/* tflite_model.c: the plan that a file holds, and our mark on it. */
 #define ARN_TFLITE_PLAN_NAME "OfflineMemoryAllocation"
 #define ARN_TFLITE_COMPRESSION_NAME "COMPRESSION_METADATA"
 #define ARN_TFLITE_MARK_NAME "arenaut.plan"

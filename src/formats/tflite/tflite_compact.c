@@ -10,7 +10,7 @@
 #include "core/writer.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
-#include "formats/tflite/tflite_zip.h"
+#include "formats/tflite/tflite_write.h"
 #include "ir/program.h"
 
 /* Kinds of tables; a kind of options is OPTIONS_FROM and its number in the union. */

@@ -1,5 +1,5 @@
 /* The state that the parts of the .tflite reader share: tflite_read.c walks the model,
- * tflite_read_tensor.c, tflite_read_operator.c and tflite_attributes.c take one thing each, and
+ * tflite_read_tensor.c and tflite_read_operator.c take one thing each, and
  * tflite_reader.c has their common functions. All that is copied is charged against an allowance
  * (core/allowance.h). */
 #ifndef ARN_FORMATS_TFLITE_TFLITE_READER_H
@@ -62,8 +62,6 @@ typedef struct arn_tflite_attribute_list {
     arenaut_attribute attributes[ARN_TFLITE_MOST_ATTRIBUTES];
     int64_t numbers[ARN_TFLITE_MOST_ATTRIBUTES][2];
 } arn_tflite_attribute_list;
-arenaut_status arn_tflite_attributes(arn_tflite_reader *r, arn_fb_table table,
-                                     arn_tflite_attribute_list *list);
 
 /* Finds the list of compressed constants, and marks the constants of the subgraph that is being
  * read. */

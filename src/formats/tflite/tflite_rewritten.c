@@ -1,7 +1,7 @@
 /* Writer of a rewritten program: unchanged objects are references into the old file; new tensors
  * and operators get tables, and constants that are parts of old ones their bytes. The old constants
  * stay in the file, so that it can be given back. */
-#include "formats/tflite/tflite_rewritten.h"
+#include "formats/tflite/tflite_write.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The plan is a list of one 32-bit offset per tensor of the file, in the metadata that the
  * micro runtime obeys; -1 leaves a tensor to the runtime. A file that holds a plan of ours
- * gets the new one in its place; any other file gets a prefix (tflite_prefix.h), so that nothing
+ * gets the new one in its place; any other file gets a prefix (tflite_prefix.c), so that nothing
  * of it changes and strip can give it back as it was. */
 #include <inttypes.h>
 #include <string.h>
@@ -15,10 +15,9 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/writer.h"
-#include "formats/tflite/tflite_prefix.h"
 #include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite.h"
-#include "formats/tflite/tflite_zip.h"
+#include "formats/tflite/tflite_write.h"
 #include "ir/program.h"
 #include "kernels/kernel_set.h"
 

@@ -1,18 +1,29 @@
-/* The state that the parts of the reader of XLA's dumps share: xla_read.c has the order,
- * xla_assignment.c takes logical buffers and the allocations that they lie in, xla_trace.c their
- * live ranges, xla_module.c their names, xla_problem.c makes problem and plan, and xla_reader.c has
- * their common functions.
+/* The state that the parts of the reader of XLA's dumps share: xla_assignment.c takes
+ * logical buffers, the allocations that they lie in, their names and their live ranges; xla_read.c
+ * has the order, and makes problem and plan.
  *
  * A *value* here is XLA's logical buffer: the result of one instruction. */
 #ifndef ARN_FORMATS_XLA_XLA_READER_H
 #define ARN_FORMATS_XLA_XLA_READER_H
 
+#include <arenaut/format.h>
+
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/protobuf.h"
-#include "formats/xla/xla.h"
 #include "formats/xla/xla_schema.h"
+
+/* Gives a problem, and the plan that XLA made for it. */
+arenaut_status arn_xla_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
+                            const arenaut_allocator *allocator, arenaut_document *out,
+                            arenaut_error *err);
+
+/* The state that the parts of the reader of XLA's dumps share: xla_assignment.c takes
+ * logical buffers, the allocations that they lie in, their names and their live ranges; xla_read.c
+ * has the order, and makes problem and plan.
+ *
+ * A *value* here is XLA's logical buffer: the result of one instruction. */
 
 enum {
     ARN_XLA_NAME_LIMIT = 256,   /* of an instruction; longer ones are cut */
@@ -83,16 +94,9 @@ typedef struct arn_xla {
     uint32_t offset_capacity, life_capacity;
 } arn_xla;
 
-/* `what` names the message in errors. */
-arenaut_status arn_xla_take(const arn_xla *r, arn_pb_bytes message, const char *what,
-                            arn_xla_fields *out);
 /* Appends one element to an array of `size` bytes each, of which there are *n. */
 arenaut_status arn_xla_append(const arn_xla *r, void **array, uint32_t *capacity, uint32_t *n,
                               const void *element, size_t size);
-/* Lists the numbers in *order by ids[number]; the caller frees that, in any case. */
-arenaut_status arn_xla_sort(const arn_xla *r, const uint64_t *ids, uint32_t n, uint32_t **order);
-/* The number of that id; ARENAUT_NONE if there is none. O(log n). */
-uint32_t arn_xla_find(const uint64_t *ids, const uint32_t *order, uint32_t n, uint64_t id);
 
 arenaut_status arn_xla_read_module(arn_xla *r);
 /* Fills r->name, r->op and r->source, each "" where the file does not say. */
@@ -100,12 +104,7 @@ arenaut_status arn_xla_label(arn_xla *r, const arn_xla_value *value);
 
 arenaut_status arn_xla_read_values(arn_xla *r);
 arenaut_status arn_xla_read_allocations(arn_xla *r);
-/* The value of that id; BAD_INPUT, naming the place in the file, if there is none. */
-arenaut_status arn_xla_find_value(const arn_xla *r, uint64_t id, size_t at, uint32_t *value);
 
 arenaut_status arn_xla_read_traces(arn_xla *r);
-
-/* Makes r->problem, with its offsets. */
-arenaut_status arn_xla_make_problem(arn_xla *r);
 
 #endif

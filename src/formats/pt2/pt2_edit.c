@@ -1,9 +1,53 @@
-/* Writer of materialized views: their nodes call the sibling operator that copies, and the graph
- * states that their results are dense, in memory of their own. */
+/* Common functions of the .pt2 writers: fresh names for added nodes, nodes that call the sibling
+ * operator that copies, and the archive with another text of the model. */
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
+#include "core/writer.h"
 #include "formats/pt2/pt2.h"
+
+/* Fresh names for added nodes: no text of the model may be one of them. */
+
+/* The string that begins at byte `at`. */
+static bool take_text(const arn_json *json, uint32_t at, const arenaut_allocator *allocator,
+                      arn_fresh_names *fresh) {
+    const size_t raw = arn_json_raw_length(json, at);
+    const uint8_t *text = (const uint8_t *)json->text + at + 1;
+    if (!arn_fresh_names_mind(fresh, text, raw) && !memchr(text, '\\', raw)) return true;
+    char *decoded = arn_allocate(allocator, raw, 1);
+    if (!decoded) return false;
+    const size_t length = arn_json_decode(json, at, decoded);
+    const bool room = arn_fresh_names_take(fresh, (const uint8_t *)decoded, length);
+    arn_release(allocator, decoded);
+    return room;
+}
+
+bool arn_pt2_fresh_begin(const arn_json *json, const char *mark, const arenaut_allocator *allocator,
+                         arn_region *region, arn_fresh_names *fresh) {
+    bool room = true;
+    *fresh = (arn_fresh_names){.region = region, .mark = mark};
+    for (uint32_t v = 0; v < json->n_nodes && room; v++) {
+        const arn_json_node *node = &json->nodes[v];
+        if (node->key) room = take_text(json, node->key, allocator, fresh);
+        if (room && arn_json_type_of(json, v) == ARN_JSON_STRING) {
+            room = take_text(json, node->at, allocator, fresh);
+        }
+    }
+    return room;
+}
+
+bool arn_pt2_fresh_name(arn_fresh_names *fresh, const char *base, uint32_t *number,
+                        const char **name) {
+    const arn_name of = {(const uint8_t *)base, strlen(base)};
+    arn_name made;
+    if (!arn_fresh_names_make(fresh, of, number, &made)) return false;
+    *name = (const char *)made.text;
+    return true;
+}
+
+/* Writer of materialized views: their nodes call the sibling operator that copies, and the graph
+ * states that their results are dense, in memory of their own. */
 
 typedef struct copying {
     const arn_json *json;
@@ -90,4 +134,31 @@ arenaut_status arn_pt2_put_copies(const arn_json *json, uint32_t graph,
         }
     }
     return st;
+}
+
+/* Writer of an archive with another text of the model. */
+
+enum { ALIGNMENT = 64 }; /* of the bytes of each entry, as PyTorch writes them */
+
+/* Blanks behind a JSON text mean nothing. */
+static arenaut_status pad(arenaut_text *text, uint64_t size, arenaut_error *err) {
+    static const char blanks[] = "                                                                ";
+    arn_writer out = arn_writer_to(arenaut_text_sink(text));
+    while (text->size < size && !out.failed) {
+        arn_put(&out, blanks, (size_t)arn_min_u64(size - text->size, sizeof blanks - 1));
+    }
+    return out.failed ? arn_no_memory(err) : ARENAUT_OK;
+}
+
+arenaut_status arn_pt2_write_model(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
+                                   arenaut_text *text, arenaut_sink sink, arenaut_error *err) {
+    uint64_t size = model->size, more = 0;
+    if (text->size > size) {
+        if (!arn_align_up(text->size - size, ALIGNMENT, &more) || !arn_add(size, more, &size)) {
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the model is too large to be written");
+        }
+    }
+    const arenaut_status st = pad(text, size, err);
+    if (st != ARENAUT_OK) return st;
+    return arn_zip_replace(zip, listed, text->bytes, text->size, sink, err);
 }
