@@ -1,6 +1,6 @@
 /* cmsis-nn-c: CMSIS-NN for a machine without DSP instructions (Cortex-M0, M3, M23). The kernels
  * walk as those of cmsis-nn, which were measured without them, too; some ask for less scratch. */
-#include "kernels/cmsis_nn_memory.h"
+#include "kernels/set_parts.h"
 
 extern const arenaut_kernel_set arn_kernels_cmsis_nn;
 extern const arenaut_kernel_set arn_kernels_cmsis_nn_c;

@@ -4,7 +4,7 @@
  * does not replace have the reference kernels; ops that it replaces are here with all their types.
  * Measured by examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M3 and
  * of an M7, which QEMU plays. */
-#include "kernels/cmsis_nn_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 

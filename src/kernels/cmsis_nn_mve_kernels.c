@@ -3,7 +3,7 @@
  * ops that it replaces are here with all their types. Measured by
  * examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M55, which QEMU
  * plays. */
-#include "kernels/cmsis_nn_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 

@@ -3,7 +3,7 @@
  * fully. Most of it is not settled by reading either, so int8 operands stay disjoint. Their
  * requests for scratch are C, and were measured. Types and ops that the folder leaves to the
  * reference kernels have these. */
-#include "kernels/esp_nn_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 

@@ -2,7 +2,7 @@
  * vector instructions. The kernels walk as the reference kernels do. Ops that the folder does not
  * replace have these; ops that it replaces are here with all their types. Measured by
  * examples/measure_kernels/measure_esp_nn.sh, every load and store. */
-#include "kernels/esp_nn_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 

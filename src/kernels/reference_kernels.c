@@ -2,7 +2,7 @@
  * some of them (for a certain CPU or DSP) ask for more scratch, and walk in other orders. */
 #include <arenaut/kernels.h>
 
-#include "kernels/reference_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 

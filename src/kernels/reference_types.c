@@ -3,7 +3,7 @@
  * with one-op models of every type (tests/pytest/test_runnable.py); of the others only the op
  * resolver was read. Kernels look at less than they could: where arguments do not fit together (an
  * int8 added to a float) many run and compute nonsense, of which no row says anything. */
-#include "kernels/reference_memory.h"
+#include "kernels/set_parts.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 #define ANY ARENAUT_TYPES_ANY
