@@ -1,6 +1,6 @@
 /* The state that the parts of the pass recover-aliases share: holders.c finds the tensors whose
  * bytes lie in a tensor's place, recover_storages.c makes tensors of one memory one storage,
- * arenas.c finds the state that methods share; recover_aliases.c draws the conclusions. */
+ * and finds the state that methods share; recover_aliases.c draws the conclusions. */
 #ifndef ARN_PASSES_RECOVER_H
 #define ARN_PASSES_RECOVER_H
 
@@ -59,7 +59,6 @@ arenaut_status arn_recover_find_holders(arn_recover *r, uint32_t tensor, uint32_
 /* Whether the file places the tensor, and it is read and written at its place. */
 bool arn_recover_is_placed(const arn_recover *r, uint32_t tensor);
 
-uint32_t arn_recover_storage_of(arn_recover *r, uint32_t tensor);
 void arn_recover_join(arn_recover *r, uint32_t a, uint32_t b);
 /* Whether the file itself calls the tensor's memory state. */
 bool arn_recover_is_declared(arn_recover *r, uint32_t tensor);
