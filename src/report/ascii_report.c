@@ -9,7 +9,7 @@
 #include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
-#include "report/shared_areas.h"
+#include "report/figures.h"
 
 enum { ROWS = 24, MARGIN = 12, LETTERS = 52, DEFAULT_NAMED = 12 };
 

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "ir/pair_relations.h"
-#include "report/bound_without.h"
+#include "report/figures.h"
 #include "report/label.h"
 
 enum { DEFAULT_TOP = 8, READERS_SHOWN = 2, HOLES_SHOWN = 4, REMEDIES = 4 };

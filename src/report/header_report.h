@@ -17,9 +17,4 @@ bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint
 void arn_report_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
                             const char *upper);
 
-/* The ops that the resolver of the micro runtime must know. */
-arenaut_status arn_report_put_resolver(arn_writer *out, const arenaut_program *program,
-                                       const char *upper, const arenaut_allocator *allocator,
-                                       arenaut_error *err);
-
 #endif

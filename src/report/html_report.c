@@ -13,7 +13,7 @@
 #include "report/label.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_plan.h"
-#include "report/ways.h"
+#include "report/figures.h"
 
 #include "page_text.h"
 

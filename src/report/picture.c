@@ -3,11 +3,111 @@
 #include "report/picture.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "report/covered.h"
+
+/* The number of covered bytes of the arenas, while buffers come and go: shared bytes count once. A
+ * segment tree over the addresses at which buffers begin and end, of which each node knows how many
+ * buffers cover all of it. */
+typedef struct cover_tree {
+    const arenaut_problem *problem;
+    const arenaut_plan *plan;
+    const arenaut_allocator *allocator;
+    uint64_t *address; /* sorted, each once */
+    uint32_t n;        /* of them */
+    uint32_t *covers;  /* by node: buffers over all of it, that do not cover its parent */
+    uint64_t *bytes;   /* by node: covered by these, or below */
+    uint64_t base[ARENAUT_MAX_POOLS];
+} cover_tree;
+
+static uint64_t covered_bytes(const cover_tree *covered) {
+    return covered->n > 1 ? covered->bytes[1] : 0;
+}
+
+static int by_address(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool has_place(const cover_tree *c, uint32_t buffer) {
+    return c->problem->size[buffer] > 0 && c->plan->pool[buffer] < c->plan->n_pools;
+}
+
+/* Pools lie behind one another. */
+static uint64_t first_of(const cover_tree *c, uint32_t buffer) {
+    return c->base[c->plan->pool[buffer]] + c->plan->offset[buffer];
+}
+
+static void list_addresses(cover_tree *c) {
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < c->problem->n_buffers; b++) {
+        if (!has_place(c, b)) continue;
+        c->address[n++] = first_of(c, b);
+        c->address[n++] = first_of(c, b) + c->problem->size[b];
+    }
+    if (n) qsort(c->address, n, sizeof *c->address, by_address);
+    c->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || c->address[i] != c->address[i - 1]) c->address[c->n++] = c->address[i];
+    }
+}
+
+static void covered_free(cover_tree *c) {
+    arn_release(c->allocator, c->address);
+    arn_release(c->allocator, c->covers);
+    arn_release(c->allocator, c->bytes);
+}
+
+/* Nothing is covered. False if there is no memory. O(n log n). */
+static bool covered_init(cover_tree *c, const arenaut_problem *problem, const arenaut_plan *plan,
+                         const arenaut_allocator *allocator) {
+    *c = (cover_tree){.problem = problem, .plan = plan, .allocator = allocator};
+    for (uint32_t p = 1; p < plan->n_pools; p++) c->base[p] = c->base[p - 1] + plan->arena[p - 1];
+    c->address = arn_allocate(allocator, 2 * (uint64_t)problem->n_buffers, sizeof *c->address);
+    if (c->address) list_addresses(c);
+    c->covers = arn_allocate_zeroed(allocator, 4 * (uint64_t)c->n, sizeof *c->covers);
+    c->bytes = arn_allocate_zeroed(allocator, 4 * (uint64_t)c->n, sizeof *c->bytes);
+    if (c->address && c->covers && c->bytes) return true;
+    covered_free(c);
+    return false;
+}
+
+/* A node spans the stretches [low, high) between neighbouring addresses. */
+typedef struct span {
+    uint32_t node, low, high;
+} span;
+
+static void change(cover_tree *c, span at, uint64_t first, uint64_t end, bool comes) {
+    const uint64_t begins = c->address[at.low], ends = c->address[at.high];
+    if (end <= begins || ends <= first) return;
+    const bool leaf = at.high - at.low == 1;
+    if (first <= begins && ends <= end) {
+        c->covers[at.node] += comes ? 1u : UINT32_MAX;
+    } else {
+        const uint32_t middle = at.low + (at.high - at.low) / 2;
+        change(c, (span){2 * at.node, at.low, middle}, first, end, comes);
+        change(c, (span){2 * at.node + 1, middle, at.high}, first, end, comes);
+    }
+    c->bytes[at.node] = c->covers[at.node] ? ends - begins
+                        : leaf             ? 0
+                                           : c->bytes[2 * at.node] + c->bytes[2 * at.node + 1];
+}
+
+/* The buffer comes, or goes. O(log n). */
+static void covered_change(cover_tree *c, uint32_t buffer, bool comes) {
+    if (!has_place(c, buffer)) return;
+    const uint64_t first = first_of(c, buffer);
+    change(c, (span){1, 0, c->n - 1}, first, first + c->problem->size[buffer], comes);
+}
+
+/* ---- the picture ---- */
 
 uint32_t arn_report_scale(uint64_t part, uint64_t whole, uint32_t units) {
     while (whole >> 31) { /* units has at most 32 bits: the product must fit 64 */
@@ -104,17 +204,17 @@ static bool find_reserved(arn_report_picture *picture) {
 /* Walks the sorted events; the columns touched add up to events + columns. */
 static bool find_loads(arn_report_picture *picture, const uint32_t *events, const uint32_t *owner) {
     const arenaut_problem *p = picture->result->problem;
-    arn_covered covered;
-    if (!arn_covered_init(&covered, p, picture->result->plan, picture->allocator)) return false;
+    cover_tree covered;
+    if (!covered_init(&covered, p, picture->result->plan, picture->allocator)) return false;
     const size_t n = (size_t)p->n_lifetimes * 2;
     for (size_t i = 0; i < n; i++) {
         const int64_t now = time_of(p, events[i]);
-        arn_covered_change(&covered, owner[events[i] / 2], events[i] % 2 == 0);
+        covered_change(&covered, owner[events[i] / 2], events[i] % 2 == 0);
         if (i + 1 < n && time_of(p, events[i + 1]) > now) {
-            note_load(picture, now, time_of(p, events[i + 1]), arn_covered_bytes(&covered));
+            note_load(picture, now, time_of(p, events[i + 1]), covered_bytes(&covered));
         }
     }
-    arn_covered_free(&covered);
+    covered_free(&covered);
     return true;
 }
 

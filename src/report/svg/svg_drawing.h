@@ -66,13 +66,11 @@ uint64_t arn_svg_top_of_curve(const svg_drawing *s);
 void arn_svg_curve(svg_drawing *s); /* of bytes alive, with its frame; of a trace, of more */
 void arn_svg_peak_marker(svg_drawing *s, uint32_t from, uint32_t to);
 
-/* ---- svg_buffers.c and svg_labels.c ---- */
+/* ---- svg_buffers.c ---- */
 
 /* All of this pool, into `chosen` the ones with a rectangle of their own. */
 arenaut_status arn_svg_buffers(svg_drawing *s, arenaut_error *err);
-svg_rectangle arn_svg_place(const svg_drawing *s, uint32_t lifetime);
-bool arn_svg_is_strong(const svg_drawing *s, uint32_t b); /* alive at the peak */
-void arn_svg_labels(svg_drawing *s);                      /* of the chosen, after all rectangles */
+void arn_svg_labels(svg_drawing *s); /* of the chosen, after all rectangles */
 
 /* ---- svg_notes.c ---- */
 
@@ -81,8 +79,6 @@ void arn_svg_levels(svg_drawing *s); /* arena, bound and the runtime's own plan 
 void arn_svg_legend(svg_drawing *s);
 uint32_t arn_svg_listed(const svg_drawing *s); /* lines of the list below */
 void arn_svg_peak_list(svg_drawing *s);
-
-/* ---- svg_ways.c ---- */
 
 uint32_t arn_svg_ways_height(const svg_drawing *s); /* 0: there is none to draw */
 void arn_svg_ways(svg_drawing *s);
