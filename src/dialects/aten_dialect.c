@@ -2,7 +2,7 @@
  *
  * Others return new memory and have an out variant, as nearly all of them do. Operators that update
  * an operand are told by their names, when a graph is read. */
-#include "dialects/in_place.h"
+#include "dialects/dialect.h"
 
 enum {
     VIEW = ARENAUT_TRAIT_VIEW,

@@ -1,6 +1,6 @@
 /* onnx: the operators of ONNX, of all versions of the standard; traits that changed with a
  * version are those of all of them. */
-#include "dialects/in_place.h"
+#include "dialects/dialect.h"
 
 #define VIEW ARENAUT_TRAIT_VIEW
 #define EACH ARENAUT_TRAIT_ELEMENTWISE
