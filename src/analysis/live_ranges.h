@@ -1,5 +1,5 @@
-/* Live ranges of storages, on the time axis of all methods that run: schedule_steps.c has its
- * length, live_ranges.c the ranges in methods without jumps, live_flow.c in those whose ops jump or
+/* Live ranges of storages, on the time axis of all methods that run: live_ranges.c has its
+ * length, and the ranges in methods without jumps, live_flow.c in those whose ops jump or
  * move, with live_moves.c for aliases. */
 #ifndef ARN_ANALYSIS_LIVE_RANGES_H
 #define ARN_ANALYSIS_LIVE_RANGES_H
@@ -66,8 +66,6 @@ typedef struct arn_live {
 
 /* The number of steps, live->runs and ->apart; UNSUPPORTED past ARN_MAX_STEPS. */
 arenaut_status arn_live_count_steps(arn_live *live, uint32_t *n_steps);
-/* The number of calls that an op makes in the schedule: a plain call names its method twice. */
-uint32_t arn_live_n_calls(const arn_live *live, const arenaut_op *op);
 
 /* Fills live->lives, once storages are known; merges some of these. */
 arenaut_status arn_live_ranges_find(arn_live *live);

@@ -11,7 +11,6 @@
 #include "core/memory.h"
 #include "ir/extent.h"
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "ir/store.h"
 
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {

@@ -4,6 +4,7 @@
 #define ARN_IR_PROGRAM_H
 
 #include <arenaut/program.h>
+#include <arenaut/rewrite.h>
 
 const char *arn_op_kind_name(arenaut_op_kind kind); /* NULL out of range; static */
 
@@ -65,5 +66,18 @@ uint64_t arn_program_fingerprint(const arenaut_program *program);
 
 /* Whether some operand of the op is compressed. O(inputs). */
 bool arn_op_reads_compressed(const arenaut_program *program, const arenaut_op *op);
+
+/* Whether an op is a plain call: a branch with one method for both cases, so that its condition
+ * decides nothing. The micro runtime has no other way to run the same ops at several places. The
+ * arguments are copied to the method's inputs before its first op, and its results from there
+ * to the op's outputs after the last. */
+static inline bool arn_is_plain_call(const arenaut_op *op) {
+    return op->kind == ARENAUT_OP_IF && op->n_calls == 2 && op->calls[0] == op->calls[1];
+}
+
+void arn_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
+
+/* By the room that makes fronts (rewrite/split). */
+void arn_split_front_free(arenaut_split_front *front); /* NULL is fine */
 
 #endif

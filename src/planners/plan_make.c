@@ -15,7 +15,6 @@
 #include "core/memory.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
-#include "planners/bounds/witness.h"
 #include "planners/bounds/spill.h"
 #include "planners/plan_within.h"
 #include "planners/run/poll.h"

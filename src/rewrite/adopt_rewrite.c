@@ -7,7 +7,6 @@
 
 #include "core/memory.h"
 #include "ir/program.h"
-#include "ir/rewrite.h"
 
 /* The number of ops that each do all of this op of the program before. */
 static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {

@@ -5,6 +5,33 @@
 
 #include "shapes/shapes.h"
 
+/* The table of functions for operators of ONNX, in the order of strcmp for binary search. */
+
+#define arn_shape_of_none NULL
+
+static const struct {
+    const char *op;
+    arn_shape_function function;
+} all[] = {
+#define ONNX(op, family, purity, cost, window, traits, in_place, shape) {op, arn_shape_of_##shape},
+#include "ops/ops.def"
+};
+
+/* The function for an operator; NULL if it is unknown. */
+static arn_shape_function shape_function_of(const char *op) {
+    size_t low = 0, high = sizeof all / sizeof *all;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(all[middle].op, op);
+        if (order == 0) return all[middle].function;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
 /* The join of two paths to one value: sizes that differ become the larger one, since both must
  * fit. */
 static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
@@ -213,7 +240,7 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
             return;
         default: break;
     }
-    const arn_shape_function function = op->name ? arn_shape_function_of(op->name) : NULL;
+    const arn_shape_function function = op->name ? shape_function_of(op->name) : NULL;
     if (function) function(s);
 }
 

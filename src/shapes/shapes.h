@@ -1,7 +1,7 @@
 /* The state that the parts of shape inference share. passes/shapes.c binds sizes and stores
- * results; shape_infer.c goes through methods and ops; shape_operators.c has the table of operators
+ * results; shape_infer.c goes through methods and ops, and has the table of operators
  * and their functions. The functions are in shape_{elementwise,layout,contract,window,make}.c, by
- * kind, and stand on shape_arguments.c and shape_numbers.c. shape_values.c computes the few values
+ * kind, and stand on shape_arguments.c. shape_values.c computes the few values
  * that shapes depend on.
  *
  * All sizes are numbers: if one varies, inference is done for its largest and its smallest value.
@@ -43,9 +43,6 @@ typedef struct arn_shapes {
 } arn_shapes;
 
 typedef void (*arn_shape_function)(arn_shapes *s);
-
-/* The function for an operator; NULL if it is unknown. */
-arn_shape_function arn_shape_function_of(const char *op);
 
 /* Visits all ops of a method, whose inputs have been set. */
 void arn_shape_visit(arn_shapes *s, uint32_t method);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/writer.h"
-#include "ir/plain_call.h"
+#include "ir/program.h"
 #include "kernels/kernel_set.h"
 #include "passes/scratch.h"
 #include "stages/stages.h"

@@ -6,7 +6,6 @@
 #include "core/memory.h"
 #include "ir/certificate.h"
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "passes/scratch.h"
 #include "stages/stages.h"
 

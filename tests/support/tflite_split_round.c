@@ -4,7 +4,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "ir/rewrite.h"
+#include "ir/program.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/pipelines.h"
 #include "support/random.h"

@@ -7,7 +7,7 @@
 #include <arenaut/arenaut.h>
 
 #include "core/budget.h"
-#include "ir/rewrite.h"
+#include "ir/program.h"
 #include "rewrite/find_within.h"
 #include "support/documents.h"
 #include "support/problems.h"

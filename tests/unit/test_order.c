@@ -8,7 +8,6 @@
 
 #include "analysis/dependences.h"
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/order/program_order.h"
 #include "support/fuse.h"
 #include "support/order_brute.h"

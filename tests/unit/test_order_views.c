@@ -8,7 +8,6 @@
 #include <arenaut/pipeline.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/copies/copy_views.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"

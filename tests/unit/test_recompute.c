@@ -9,7 +9,6 @@
 #include <arenaut/arenaut.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"

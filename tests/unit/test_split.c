@@ -7,7 +7,6 @@
 #include <arenaut/arenaut.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/find_within.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"

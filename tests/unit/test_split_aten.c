@@ -6,7 +6,6 @@
 #include <arenaut/arenaut.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/programs.h"
 

@@ -7,7 +7,6 @@
 #include <arenaut/arenaut.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 #include "support/bytes.h"

@@ -5,7 +5,6 @@
 #include <arenaut/arenaut.h>
 
 #include "ir/program.h"
-#include "ir/rewrite.h"
 #include "rewrite/split/tile_groups.h"
 #include "support/image_program.h"
 #include "support/unbudgeted.h"

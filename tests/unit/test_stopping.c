@@ -11,7 +11,6 @@
 #include "core/checked.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
-#include "planners/bounds/witness.h"
 #include "planners/bounds/load.h"
 #include "planners/exact/exact.h"
 #include "support/oracle.h"

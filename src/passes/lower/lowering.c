@@ -11,7 +11,6 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "ir/plain_call.h"
 #include "ir/program.h"
 #include "passes/lower/lower.h"
 

@@ -1,8 +1,12 @@
-/* Lower bounds of the arenas of every plan. */
+/* Lower bounds of the arenas of every plan, and witnesses of infeasibility: simple reasons why
+ * there is no plan, and collisions of given places. */
 #ifndef ARN_PLANNERS_BOUNDS_BOUNDS_H
 #define ARN_PLANNERS_BOUNDS_BOUNDS_H
 
+#include <arenaut/plan.h>
 #include <arenaut/problem.h>
+
+#include "planners/bounds/hosts.h"
 
 /* No plan needs less than per_pool[k] in pool k, nor less than *total in all together.
  * `allowed` gives each buffer's pools, or is NULL for the problem's own; `step` gets the
@@ -16,5 +20,34 @@ uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, ui
 
 /* The features that a problem uses, as a bit set. O(n). */
 uint32_t arn_problem_features(const arenaut_problem *problem);
+
+/* Looks for a simple reason why there is no plan: a buffer larger than each of its pools,
+ * fixed buffers that overlap, more bytes alive at one step than its pools have. Fills in
+ * the witness and sets *found; its buffers are allocated with `allocator`. That nothing was
+ * found does not mean that there is a plan. */
+arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                arenaut_witness *witness, bool *found, arenaut_error *err);
+
+/* The place of a buffer. Places in different spaces never collide: a space is a pool, or a host for
+ * its slices, wherever that lies itself. A host and its slices lie as `inside` says if both are
+ * listed. */
+typedef struct arn_given_place {
+    uint32_t buffer, space;
+    uint64_t first, end;
+} arn_given_place;
+
+typedef struct arn_collision {
+    const arn_given_place *one, *other; /* the lower one first; NULL: there is no collision */
+    int64_t step;                       /* the first at which they do */
+    uint64_t bytes;                     /* that they share */
+} arn_collision;
+
+/* Looks for two that share bytes at a time when both are alive, or although an edge keeps them
+ * apart, and that may not: neither lies in the other, and they are no same-base pair in one
+ * place. A buffer is listed once at most. Of several collisions in time, one at the earliest step
+ * is found. False if there is no memory; O(n log n) in lifetimes and edges. */
+bool arn_find_collision(const arenaut_problem *problem, const arn_hosts *hosts,
+                        const arn_given_place *places, uint32_t n, arn_region *region,
+                        arn_collision *collision);
 
 #endif

@@ -4,7 +4,7 @@
  * A group is a buffer with its slices. It is narrowed to the pools that matter by the most bytes
  * that may be alive beside it, looked up in a segment tree over the events of the load: O(pools ×
  * n log n). The dynamic program over the groups is in spill.c. */
-#include "planners/bounds/spill_groups.h"
+#include "planners/bounds/spill.h"
 
 #include "core/checked.h"
 #include "core/fail.h"

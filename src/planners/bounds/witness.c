@@ -4,7 +4,6 @@
  * places that overlap; slices of one host that overlap wherever the host lies; and more bytes alive
  * at one step than the pools that they may use have. O(n log n) for few sets of pools. Anything
  * else that makes a problem infeasible is left to the exact search. */
-#include "planners/bounds/witness.h"
 
 #include "core/checked.h"
 #include "core/fail.h"

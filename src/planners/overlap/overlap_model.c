@@ -1,7 +1,7 @@
 /* The model of the overlap search: groups by following the inside relations up, pairs by a sweep
  * over the lifetimes and from the conflict edges, and for each pair the union of the distances that
  * its buffers forbid each other. */
-#include "planners/overlap/overlap_model.h"
+#include "planners/overlap/overlap_search.h"
 
 #include <string.h>
 

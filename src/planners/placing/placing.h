@@ -19,7 +19,7 @@ typedef enum arn_fit {
     ARN_FIRST_FIT, /* the lowest gap */
     ARN_BEST_FIT,  /* the smallest gap, the lowest of equals */
     ARN_HIGH_FIT,  /* the smallest gap, the highest of equals */
-    ARN_ARENA_FIT, /* as best fit, measured as one runtime does it: see tflite_arena.c */
+    ARN_ARENA_FIT, /* as best fit, measured as one runtime does it: see one_pass.c */
     ARN_ON_TOP,    /* above all that is alive at the same time */
 } arn_fit;
 

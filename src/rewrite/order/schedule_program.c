@@ -9,7 +9,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "ir/plain_call.h"
+#include "ir/program.h"
 #include "rewrite/order/program_order.h"
 
 /* ---- limits of reordering ---- */

@@ -11,7 +11,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
-#include "ir/rewrite.h"
+#include "ir/program.h"
 
 enum {
     LABELS = 8,          /* of an op, if there are limits */

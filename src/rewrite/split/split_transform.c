@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ir/rewrite.h"
+#include "ir/program.h"
 #include "rewrite/find_within.h"
 #include "rewrite/split/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"

@@ -16,7 +16,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "ir/rewrite.h"
+#include "ir/program.h"
 #include "passes/scratch.h"
 #include "rewrite/find_within.h"
 #include "rewrite/split/tile_cost.h"
