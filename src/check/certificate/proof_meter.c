@@ -2,7 +2,7 @@
  * default limits of effort and memory that fit problem and certificate. A short proof may ask for
  * work out of all proportion (ranges that narrow each other byte by byte); a true one hardly does:
  * it costs a few looks at each pair of buffers in use together, for each line. */
-#include "check/certificate/proof_meter.h"
+#include "check/certificate/proof_case.h"
 
 #include "core/checked.h"
 #include "core/memory.h"

@@ -8,7 +8,7 @@
 
 #include <arenaut/check.h>
 
-#include "check/replay/kernel_walk.h"
+#include "check/replay/kernel_steps.h"
 #include "check/replay/replay_state.h"
 
 /* ---- places (replay_places.c) ---- */
@@ -60,7 +60,7 @@ struct arn_replay {
     arn_walk_pair *pairs;
     uint32_t n_pairs, pair_capacity;
     bool *followed;    /* per op: its steps have been found right, and are the same each time */
-    uint64_t steps;    /* followed so far, as kernel_walk.h counts them */
+    uint64_t steps;    /* followed so far, as kernel_steps.h counts them */
     uint32_t *updated; /* per storage: the latest version of an in-place op that had it as input */
     uint32_t version;  /* of the latest write; each op has one of its own */
     uint32_t method, op; /* at work, for findings; op NONE: before the first or after the last */
@@ -82,7 +82,7 @@ arenaut_status arn_replay_write_apart(arn_replay *r, uint32_t tensor);
 arenaut_status arn_replay_copy(arn_replay *r, uint32_t from, uint32_t to);
 /* Rejects: `tensor` shares the cell with a result that the op at work has written over it. */
 arenaut_status arn_replay_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell);
-/* Rejects by the end of a walk through the op's kernel (kernel_walk.h). */
+/* Rejects by the end of a walk through the op's kernel (kernel_steps.h). */
 arenaut_status arn_replay_reject_walk(arn_replay *r, const arn_walk *walk);
 
 /* Limits of work, past which a program is refused: so much, some seconds, and so much more for each

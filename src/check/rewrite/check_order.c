@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/rewrite/order_min_live.h"
+#include "check/rewrite/order_walk.h"
 #include "core/checked.h"
 
 /* A state of the proof: its parent, and the ops executed since. */

@@ -14,7 +14,6 @@
 #include <arenaut/dialect.h>
 
 #include "check/finding.h"
-#include "check/rewrite/reorder_views.h"
 #include "core/memory.h"
 #include "dialects/dialect.h"
 

@@ -1,7 +1,7 @@
 /* Aliases in a graph before its passes, derived from operator traits and the layouts of results;
  * views that became copies; and memory cells: a storage is cut wherever a view that ops write
  * independently begins or ends. */
-#include "check/rewrite/reorder_views.h"
+#include "check/rewrite/check_reorder.h"
 
 #include <string.h>
 

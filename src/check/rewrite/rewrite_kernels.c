@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/rewrite/rewrite_windows.h"
+#include "check/rewrite/rewrite_labels.h"
 
 enum { H = 1, W = 2, C = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef ARN_CHECK_REWRITE_NCHW_H
 #define ARN_CHECK_REWRITE_NCHW_H
 
-#include "check/rewrite/rewrite_windows.h"
+#include "check/rewrite/rewrite_labels.h"
 
 /* Number `index` of an attribute of `n`, or what it is if there is none. False if it is below 0. */
 bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
