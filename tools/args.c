@@ -1,7 +1,7 @@
 /* Parses the command line against the table of flags (flags.c). A word is a file unless it begins
  * with a dash; a flag's value is stored in its field of tool_options as its kind says. Sizes, times
  * and numbers are exact, without floating point. */
-#include "flags.h"
+#include "args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,8 @@ bool parse_share(const char *text, uint64_t *hundredths) {
            *hundredths > 0 && *hundredths <= 10000;
 }
 
-bool parse_time(const char *text, uint64_t *milliseconds) {
+/* "2s", "500ms", "1.5m", "2" (seconds), in milliseconds. */
+static bool parse_time(const char *text, uint64_t *milliseconds) {
     const size_t length = decimal_length(text);
     const char *suffix = text + length;
     const uint64_t unit = strcmp(suffix, "ms") == 0                     ? 1

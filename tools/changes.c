@@ -1,6 +1,6 @@
 /* Pairs of buffers of two results, found by sorting both by the keys that identify a buffer: first
  * the name, then size, class and lifetime. explorer/src/compare.js does the same for the page. */
-#include "changes.h"
+#include "diff.h"
 
 #include <stdlib.h>
 #include <string.h>

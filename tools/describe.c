@@ -1,7 +1,7 @@
 /* A pipeline's result in words and in JSON: the quality of a plan, the step of the peak, the
  * witness if there is no plan, the facts of a trace. It states no more than is proven. Verbs
- * combine these parts; describe_rewrites.c has those about transforms, memories.c and remedies.c
- * have theirs, and the plan itself is written as JSON by the library. */
+ * combine these parts; describe_rewrites.c has those about transforms, describe_memory.c and
+ * remedies.c have theirs, and the plan itself is written as JSON by the library. */
 #include "describe.h"
 
 #include <inttypes.h>

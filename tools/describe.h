@@ -4,6 +4,7 @@
 #define TOOL_DESCRIBE_H
 
 #include "job.h"
+#include "tool.h"
 #include "whole_arena.h"
 
 /* "op 4 DEPTHWISE_CONV_2D", or "step 12" for a bare problem. */
@@ -63,9 +64,6 @@ void end_json_items(const tool_options *options, size_t n, arenaut_text *out);
 /* ---- schedules ---- */
 
 /* Summary of the schedules of a program, as text and as JSON; nothing if it was not asked for. */
-
-/* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
-bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *ordering);
 
 /* If the given order is proven to be the best: among which schedules, and by which measure. */
 const char *words_of_no_order(const arenaut_pipeline *p, const arenaut_ordering *ordering);
@@ -131,5 +129,23 @@ void put_json_curve(const arenaut_recompute_curve *curve, arenaut_text *out);
 exit_code describe_trace(const tool_job *job, arenaut_text *out);
 /* `,\n  "trace": {…}` */
 exit_code put_trace_json(const tool_job *job, arenaut_text *out);
+
+/* The memories that a file states: for some formats each method has a list of arenas, with their
+ * sizes. The memory that such a file makes its runtime allocate counts there. */
+
+/* The lines of a table: one for each memory, with its size now and as planned. */
+void put_memories(const arenaut_pipeline *p, const char *indent, arenaut_text *out);
+
+/* The persistent part of a micro runtime's arena by kind and by op, and remedies. */
+
+/* A section for people; nothing where the runtime keeps nothing beside tensors. `all`: every op,
+ * else those with the most. */
+exit_code describe_tail(const tool_job *job, bool all, arenaut_text *out);
+
+/* The same as a member of the JSON document. */
+exit_code put_json_tail(const tool_job *job, arenaut_text *out);
+
+/* {"runtime": 132, ..., "padding": 5} */
+void put_json_tail_parts(const arenaut_tensor_arena *arena, arenaut_text *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text_table.h"
+#include "tool.h"
 
 enum { MOST_TENSORS = 6, FEW_TENSORS = 4, LOWEST_PERCENT = 30 };
 

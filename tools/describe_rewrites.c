@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "text_table.h"
+#include "tool.h"
 
 /* ---- rematerialization ---- */
 
@@ -183,7 +183,8 @@ static bool is_reordered(const arenaut_pipeline *p) {
     return false;
 }
 
-bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
+/* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
+static bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
     const arenaut_plan *plan = p->plan;
     return plan && plan->quality != ARENAUT_INFEASIBLE && plan->spill == 0 &&
            plan->total + o->at_ends <= o->bound;

@@ -1,10 +1,46 @@
-/* Findings of `diff` about two files, and their forms of output. */
+/* Findings of `diff` about two files: buffers that differ, figures, and their forms of output. */
 #ifndef TOOL_DIFF_H
 #define TOOL_DIFF_H
 
-#include "changes.h"
 #include "job.h"
+#include "tool.h"
 #include "whole_arena.h"
+
+/* The kinds of change, in the order in which they are told; the text is the JSON word. */
+#define CHANGE_MAP(XX)   \
+    XX(CAME, "came")     \
+    XX(WENT, "went")     \
+    XX(GREW, "grew")     \
+    XX(SHRANK, "shrank") \
+    XX(MOVED, "moved")
+
+typedef enum change_kind {
+#define XX(name, text) CHANGE_##name,
+    CHANGE_MAP(XX)
+#undef XX
+        CHANGE_KINDS
+} change_kind;
+
+typedef struct change {
+    change_kind kind;
+    uint32_t before, after; /* buffers; ARENAUT_NONE where there is none */
+} change;
+
+typedef struct change_list {
+    change *items;
+    size_t n;
+    size_t count[CHANGE_KINDS];
+    uint64_t bytes[CHANGE_KINDS]; /* that came, went, were added or taken away; of a moved buffer,
+                                   * its size */
+} change_list;
+
+const char *change_name(change_kind kind);
+
+/* Buffers are the same if they have the same name, the k-th of a name being the k-th there too; of
+ * the rest, those of the same size, class and lifetime, in their order. By kind, then the most
+ * bytes first. O(n log n). */
+void changes_find(const arenaut_result *before, const arenaut_result *after, change_list *list);
+void changes_free(change_list *list);
 
 enum { BEFORE, AFTER, SIDES };
 
@@ -41,13 +77,6 @@ static inline uint64_t arena_of(const side *s) { return s->result.plan->total; }
 static inline bool compares_whole(const diff *d) {
     return d->sides[BEFORE].whole && d->sides[AFTER].whole;
 }
-
-/* The arenas of pools, where there are several, and the most bytes of each method's own buffers
- * that are alive at once. Free `items`. */
-figure_list diff_figures(const diff *d);
-
-/* The name of a buffer that changed. */
-const char *diff_name(const diff *d, change c, char store[24]);
 
 /* Tables: totals, counts, and the largest changes of each kind; with --markdown for a pull request.
  */

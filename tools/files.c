@@ -1,7 +1,4 @@
-/* Reading inputs and writing outputs. Outputs are written to a temporary name in the same folder,
- * synced, and then given their name in one step, so a full disk, a crash or a Ctrl-C leaves either
- * the old file or the new one. How the system does that is in os.h; here are the messages for its
- * failures. */
+/* Reading inputs and writing outputs: files, C arrays, and folders. */
 #include "files.h"
 
 #include <errno.h>
@@ -234,4 +231,261 @@ exit_code print_text(const arenaut_text *text) {
     if (!sink.put(sink.context, text->bytes, text->size))
         return output_abandon(&output, NULL, NULL);
     return output_commit(&output);
+}
+
+/* A scanner of C initializers: "= {", whole numbers between commas, "}", with comments and strings
+ * passed over and nothing else of the language looked at. The first list of bytes that a format
+ * recognises is the model. Linear in the text. */
+
+typedef struct scan {
+    const char *at, *end;
+    uint8_t *bytes; /* room for as many as the text may have: two characters for each */
+    size_t n;
+} scan;
+
+/* Behind a comment or a string or character that begins here; NULL where none does. */
+static const char *past_comment(const scan *s) {
+    const char *at = s->at;
+    const size_t left = (size_t)(s->end - at);
+    if (left >= 2 && at[0] == '/' && at[1] == '*') {
+        for (at += 2; s->end - at >= 2; at++) {
+            if (at[0] == '*' && at[1] == '/') return at + 2;
+        }
+        return s->end;
+    }
+    if (left >= 2 && at[0] == '/' && at[1] == '/') {
+        const char *line = memchr(at, '\n', left);
+        return line ? line : s->end;
+    }
+    if (*at != '"' && *at != '\'') return NULL;
+    for (const char quote = *at++; at < s->end; at++) {
+        if (*at == '\\') at++;
+        else if (*at == quote) return at + 1;
+    }
+    return s->end;
+}
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static void skip_blanks(scan *s) {
+    while (s->at < s->end) {
+        const char *past = is_blank(*s->at) ? s->at + 1 : *s->at == '/' ? past_comment(s) : NULL;
+        if (!past) return;
+        s->at = past;
+    }
+}
+
+static bool take(scan *s, char c) {
+    skip_blanks(s);
+    if (s->at == s->end || *s->at != c) return false;
+    s->at++;
+    return true;
+}
+
+static int digit_of(char c) {
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : 16;
+}
+
+/* A number of 8 bits, with a sign or without: "0x1c", "28", "034", "-1". */
+static bool take_byte(scan *s) {
+    const bool negative = take(s, '-');
+    int base = 10, value = 0;
+    skip_blanks(s);
+    if (s->end - s->at >= 2 && s->at[0] == '0') {
+        base = (s->at[1] | 0x20) == 'x' ? 16 : 8;
+        s->at += base == 16 ? 2 : 0;
+    }
+    const char *first = s->at;
+    for (; s->at < s->end && digit_of(*s->at) < base; s->at++) {
+        value = value * base + digit_of(*s->at);
+        if (value > (negative ? 128 : 255)) return false;
+    }
+    while (s->at > first && s->at < s->end && (*s->at | 0x20) == 'u') s->at++;
+    if (s->at == first) return false;
+    s->bytes[s->n++] = (uint8_t)(negative ? 256 - value : value);
+    return true;
+}
+
+/* The list behind "= {"; false, and somewhere within it, if it holds anything but bytes. */
+static bool take_list(scan *s) {
+    s->n = 0;
+    while (!take(s, '}')) {
+        if (!take_byte(s)) return false;
+        if (!take(s, ',')) return take(s, '}');
+    }
+    return true;
+}
+
+static bool find_model(scan *s) {
+    while (s->at < s->end) {
+        const char *past = past_comment(s);
+        const bool assigned = !past && *s->at == '=';
+        s->at = past ? past : s->at + 1;
+        if (!assigned || !take(s, '{') || !take_list(s)) continue;
+        const arenaut_format *format = arenaut_format_recognise(s->bytes, s->n);
+        if (format && format->needs_original) return true;
+    }
+    return false;
+}
+
+/* Text has no zero bytes, and models do, soon. */
+static bool is_text(const input_file *input) {
+    enum { LOOKED_AT = 4096 };
+    const size_t n = input->size < LOOKED_AT ? input->size : LOOKED_AT;
+    return n > 0 && !memchr(input->data, '\0', n);
+}
+
+void input_take_c_array(input_file *input) {
+    if (!is_text(input) || arenaut_format_recognise(input->data, input->size)) return;
+    const char *text = (const char *)input->data;
+    scan s = {.at = text, .end = text + input->size};
+    s.bytes = must_allocate(input->size / 2 + 1, 1);
+    const bool found = find_model(&s);
+    if (!found) {
+        free(s.bytes);
+        return;
+    }
+    input_close(input);
+    input->data = s.bytes;
+    input->size = s.n;
+    input->mapped = false;
+}
+
+/* Recursive list of the input files below a folder. A file is recognised by its content, since
+ * models have all kinds of names; plans as JSON, which are outputs, are no inputs. Names are
+ * sorted, as the order in which a system lists them means nothing. */
+
+typedef struct walk {
+    const tool_options *options;
+    text_list found, names;
+    size_t other, unreadable;
+    size_t top; /* length of the folder's path, with its slash */
+} walk;
+
+static char *join(const char *folder, const char *name) {
+    const size_t length = strlen(folder);
+    const bool slash = length > 0 && os_folder_length(folder) == length;
+    char *path = must_allocate(length + strlen(name) + 2, 1);
+    memcpy(path, folder, length);
+    if (!slash) path[length] = '/';
+    strcpy(path + length + !slash, name);
+    return path;
+}
+
+/* Takes over `path`. */
+static void take_file(walk *w, char *path) {
+    input_file input;
+    set_silent(true);
+    const exit_code code = input_open(path, &input);
+    set_silent(false);
+    const arenaut_format *format =
+        code == EXIT_FINE ? arenaut_format_recognise(input.data, input.size) : NULL;
+    input_close(&input);
+    if (!format || !format->read || strcmp(format->name, "plan-json") == 0) {
+        w->other += code == EXIT_FINE;
+        w->unreadable += code != EXIT_FINE;
+        free(path);
+        return;
+    }
+    list_add(&w->found, path);
+    list_add(&w->names, path + w->top);
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_name(void *context, const char *name) {
+    list_add(context, strcpy(must_allocate(strlen(name) + 1, 1), name));
+}
+
+/* The names in a folder, sorted, to be freed one by one. */
+static exit_code list_folder(const char *path, text_list *names) {
+    if (!os_list_folder(path, add_name, names)) {
+        return complain(EXIT_IO, path, "cannot be opened: %s", strerror(errno));
+    }
+    if (names->n) qsort(names->items, names->n, sizeof *names->items, by_text);
+    return EXIT_FINE;
+}
+
+static bool is_output(const walk *w, const os_entry *entry) {
+    os_entry output;
+    return w->options->output && !is_standard_stream(w->options->output) &&
+           os_look(w->options->output, &output) && os_same_file(&output, entry);
+}
+
+enum { DEEPEST = 64 };
+
+/* Complains only about the topmost folder; below it, unreadable entries are counted. */
+static exit_code walk_folder(walk *w, const char *path, int depth) {
+    text_list names = {0};
+    set_silent(depth > 0);
+    const exit_code code = list_folder(path, &names);
+    set_silent(false);
+    w->unreadable += code != EXIT_FINE;
+    for (size_t i = 0; i < names.n; i++) {
+        os_entry entry, target;
+        char *below = join(path, names.items[i]);
+        free((void *)(uintptr_t)names.items[i]);
+        if (!os_look_at_link(below, &entry)) {
+            w->unreadable++;
+            free(below);
+        } else if (entry.kind == OS_FOLDER) {
+            if (depth == DEEPEST) w->other++;
+            else if (!is_output(w, &entry)) walk_folder(w, below, depth + 1);
+            free(below);
+        } else if (os_look(below, &target) && target.kind == OS_FILE) {
+            take_file(w, below);
+        } else {
+            w->other++; /* a device, a pipe, a link to a folder or to nothing */
+            free(below);
+        }
+    }
+    free(names.items);
+    return code;
+}
+
+static exit_code expand(tool_options *options, const char *path, text_list *files,
+                        text_list *names) {
+    walk w = {.options = options};
+    w.top = strlen(path) + (os_folder_length(path) != strlen(path));
+    const exit_code opened = walk_folder(&w, path, 0);
+    for (size_t i = 0; i < w.found.n; i++) {
+        list_add(files, w.found.items[i]);
+        list_add(names, w.names.items[i]);
+        list_add(&options->owned, w.found.items[i]);
+    }
+    free(w.found.items);
+    free(w.names.items);
+    if (opened != EXIT_FINE) return opened;
+    if (w.other || w.unreadable) {
+        note(path, "%zu file%s no input that can be read%s", w.other + w.unreadable,
+             w.other + w.unreadable == 1 ? " is" : "s are", w.unreadable ? ", or may not be" : "");
+    }
+    return w.found.n ? EXIT_FINE : complain(EXIT_INPUT, path, "holds no file that can be read");
+}
+
+exit_code expand_folders(bool many, tool_options *options) {
+    text_list files = {0}, names = {0};
+    exit_code code = EXIT_FINE;
+    for (size_t i = 0; i < options->files.n && code == EXIT_FINE; i++) {
+        os_entry entry;
+        const char *path = options->files.items[i];
+        if (i == options->files.n / 2) options->n_first = files.n;
+        const bool folder =
+            !is_standard_stream(path) && os_look(path, &entry) && entry.kind == OS_FOLDER;
+        if (folder && many) {
+            options->folder = true;
+            code = expand(options, path, &files, &names);
+        } else {
+            list_add(&files, path); /* a verb for one file says that this is none */
+            list_add(&names, base_name(path));
+        }
+    }
+    free(options->files.items);
+    options->files = files;
+    options->names = names;
+    return code;
 }

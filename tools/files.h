@@ -1,7 +1,9 @@
-/* Reading inputs, and writing outputs so that half of one is never seen. */
+/* Reading inputs (files, C arrays, folders), and writing outputs so that half of one is never
+ * seen. */
 #ifndef TOOL_FILES_H
 #define TOOL_FILES_H
 
+#include "args.h"
 #include "os.h"
 #include "tool.h"
 
@@ -55,5 +57,20 @@ exit_code output_abandon(output_file *output, const char *about, const arenaut_e
 exit_code print_text(const arenaut_text *text);
 
 bool is_standard_stream(const char *path); /* "-" */
+
+/* Models as firmware has them: arrays of bytes in C source. */
+
+/* Where the input is C source with an array of bytes that is a model, as `export --as c-array`, xxd
+ * -i and the generator of tflite-micro write them, the input becomes these bytes; else it stays as
+ * it is. */
+void input_take_c_array(input_file *input);
+
+/* Folders as inputs. */
+
+/* Puts in place of each folder among options->files every file below it that a reader knows,
+ * by content, in the order of their paths; links to folders are not followed, and neither the
+ * folder of --output nor hidden files are looked into. Says how many others were passed over.
+ * Complains where a folder holds none, or where the verb does not take `many` files. */
+exit_code expand_folders(bool many, tool_options *options);
 
 #endif

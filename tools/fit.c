@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "describe.h"
-#include "text_table.h"
+#include "tool.h"
 
 enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 19 };
 

@@ -26,4 +26,7 @@ void note_idle_rules(const arenaut_pipeline *pipeline);
 /* Likewise of --kernels, but for ops that some set of the table speaks of. */
 void note_idle_kernels(const arenaut_pipeline *pipeline);
 
+/* Puts the file's pools into options->pool, as if they came from --pool. */
+exit_code read_pools_file(tool_options *options);
+
 #endif

@@ -1,7 +1,7 @@
 /* The table of flags and the loops over it. Parsing, help, completion and the manual read the rows;
  * so does code that must know all flags of some kind, such as flags that a bare placement problem
  * cannot have. A new flag is a row here, a field of tool_options and its use. */
-#include "flags.h"
+#include "args.h"
 
 #include "output.h"
 

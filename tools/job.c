@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_array.h"
+#include "files.h"
 #include "dump.h"
-#include "flags.h"
+#include "args.h"
 #include "sha256.h"
 
 /* "there is no KIND 'x': did you mean 'y'? ('arenaut KINDs' lists them)" */
@@ -38,7 +38,9 @@ NAMES_OF(pass)
 
 enum { MAX_NAMES = 128 };
 
-const arenaut_format *named_format(const char *name) {
+/* Looks up --planner and --from, suggesting the nearest name. The first is NULL after a
+ * complaint. */
+static const arenaut_format *named_format(const char *name) {
     const char *names[MAX_NAMES];
     const arenaut_format *format = arenaut_format_find(name);
     if (!format) unknown_name("format", name, names, format_names(names, MAX_NAMES));
@@ -110,7 +112,8 @@ static exit_code complain_open_sizes(const arenaut_pipeline *p, const arenaut_er
     return code;
 }
 
-exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
+/* Reports the error of a stage of the job's pipeline. */
+static exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     const arenaut_pipeline *p = job->pipeline;
     const arenaut_pipeline_fault *fault = &p->fault;
     const char *path = job->path;

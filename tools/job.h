@@ -68,12 +68,6 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
                             const arenaut_pipeline_options *options);
 void job_close(tool_job *job);
 
-/* Reports the error of a stage of the job's pipeline. */
-exit_code complain_stage(const tool_job *job, const arenaut_error *err);
-
-/* Looks up --planner and --from, suggesting the nearest name. The first is NULL after a
- * complaint. */
-const arenaut_format *named_format(const char *name);
 exit_code check_planner_name(const char *name);
 
 #endif

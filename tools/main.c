@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "folders.h"
-#include "pools_file.h"
+#include "flag_values.h"
 #include "progress.h"
 #include "verb.h"
 

@@ -45,4 +45,21 @@ void put_one_arena_header(const one_arena *all, arenaut_text *out);
 
 void one_arena_free(one_arena *all);
 
+/* Memory of several files that never run at the same time: the maximum over them while they run,
+ * and the sum of their state between runs. */
+
+typedef struct together {
+    uint64_t kept,
+        running; /* of the planned bytes: the sum of the state, the maximum of the rest */
+    uint64_t kept_reserved; /* the same of the bytes to reserve */
+    reservation running_reserved;
+} together;
+
+/* Adds a file whose plan has so many bytes, and which needs so much to be reserved for it. */
+exit_code together_add(together *sums, const tool_job *job, uint64_t planned,
+                       const reservation *need);
+
+uint64_t together_planned(const together *sums);
+reservation together_reserved(const together *sums);
+
 #endif

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 
 #include "describe.h"
-#include "memories.h"
-#include "text_table.h"
+#include "tool.h"
 
 static void put_header(const arenaut_pipeline *p, const text_style *style, arenaut_text *out) {
     const arenaut_program *program = p->document.program;

@@ -2,7 +2,6 @@
  * comments. Each pool becomes the text that --pool takes, so that both mean the same and one parser
  * (edit.c) judges them. Unknown text is an error with its line: a misspelt key that went unnoticed
  * would be a plan for another machine. */
-#include "pools_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "describe.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "whole_arena.h"
 

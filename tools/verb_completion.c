@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flags.h"
+#include "args.h"
 #include "verb.h"
 
 /* Puts "a|b" as "a b". */

@@ -8,7 +8,7 @@
 #include "diff.h"
 #include "one_arena.h"
 #include "output.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "what_if.h"
 

@@ -2,12 +2,11 @@
  * remedies that need another plan are tried in remedies.c. */
 #include <stdlib.h>
 
-#include "token_offsets.h"
+#include "what_if.h"
 #include "describe.h"
-#include "describe_tail.h"
 #include "output.h"
 #include "remedies.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "whole_arena.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flags.h"
+#include "args.h"
 #include "verb.h"
 
 const char *exit_code_at(size_t index, exit_code *code) {

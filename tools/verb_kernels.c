@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel_choice.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "verb_lists.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text_table.h"
+#include "tool.h"
 
 exit_code print_list(const tool_options *options, arenaut_text *out, const char *kind,
                      const char *third, row_fn row_at) {

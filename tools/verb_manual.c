@@ -1,7 +1,7 @@
 /* manual: the man page, made from the same tables as the help (`arenaut manual | man -l -`).
  * `make install` puts it where man looks. */
 
-#include "flags.h"
+#include "args.h"
 #include "verb.h"
 
 /* roff takes a leading period or quote for a request, a backslash for an escape, and a plain

@@ -11,7 +11,6 @@
 #include "one_arena.h"
 #include "planning.h"
 #include "progress.h"
-#include "together.h"
 #include "verb.h"
 
 /* Outcomes of several files. */

@@ -3,12 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "token_offsets.h"
+#include "what_if.h"
 #include "describe.h"
-#include "memories.h"
 #include "one_arena.h"
 #include "progress.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "whole_arena.h"
 
@@ -179,14 +178,14 @@ static reservation judged(const tool_job *job) {
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
                           totals *sums, one_arena *all, arenaut_text *json, arenaut_text *details) {
     tool_job job;
-    const bool together = is_merged(options);
-    exit_code code = together ? job_read_merged(&job, options)
-                              : job_read(&job, options->files.items[index], options);
+    const bool merged = is_merged(options);
+    exit_code code = merged ? job_read_merged(&job, options)
+                            : job_read(&job, options->files.items[index], options);
     if (code == EXIT_FINE) code = job_describe_or_better(&job);
     const char *name = options->folder ? options->names.items[index] : base_name(job.path);
     const bool answered = job_is_answered(&job, code);
     if (answered && (options->json || options->jsonl)) {
-        if (!together) begin_json_item(options, json->size != 0, json);
+        if (!merged) begin_json_item(options, json->size != 0, json);
         arenaut_text more = {0};
         const reservation need = judged(&job);
         code = graver(code, put_json_token_offsets(&job, &more));
@@ -198,7 +197,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         code = graver(code, put_row(&job, name, table));
         add_to_totals(&job, sums);
         add_kernels(&job, sums);
-        if (options->files.n > 1 && !together) {
+        if (options->files.n > 1 && !merged) {
             text_put(details, "\n");
             text_put_clean(details, job.path);
         }

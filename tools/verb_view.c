@@ -8,7 +8,7 @@
 #include "fit.h"
 #include "os.h"
 #include "output.h"
-#include "text_table.h"
+#include "tool.h"
 #include "verb.h"
 #include "what_if.h"
 

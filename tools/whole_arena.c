@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "describe.h"
-#include "describe_tail.h"
-#include "text_table.h"
+#include "tool.h"
 
 /* One line of the answer. */
 typedef struct arena_row {

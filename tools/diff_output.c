@@ -1,10 +1,101 @@
-/* A diff for people: two tables, as text or as Markdown. */
+/* A diff for people, as two tables in text or in Markdown, and for scripts, as one JSON document
+ * (arenaut.diff/1). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"
-#include "text_table.h"
+#include "tool.h"
+
+/* Figures that two inputs have under one name: of pools, and of methods. */
+
+/* ---- figures that both sides have, by name ---- */
+
+static void add_figure(figure_list *list, const char *kind, const char *name, int which,
+                       uint64_t bytes) {
+    size_t i = 0;
+    if (!name) name = "";
+    while (i < list->n && (strcmp(list->items[i].kind, kind) != 0 ||
+                           strcmp(list->items[i].name, name) != 0 || list->items[i].known[which]))
+        i++;
+    if (i == list->capacity) return; /* there is room for all there can be */
+    figure *found = &list->items[i];
+    if (i == list->n) *found = (figure){.kind = kind, .name = name};
+    if (i == list->n) list->n++;
+    found->bytes[which] = bytes;
+    found->known[which] = true;
+}
+
+typedef struct event {
+    int64_t step;
+    uint32_t method;
+    bool ends;
+    uint64_t bytes;
+} event;
+
+/* By method and step; at one step, ends come before beginnings. */
+static int by_method_then_step(const void *pa, const void *pb) {
+    const event *a = pa, *b = pb;
+    if (a->method != b->method) return a->method < b->method ? -1 : 1;
+    if (a->step != b->step) return a->step < b->step ? -1 : 1;
+    return (int)b->ends - (int)a->ends;
+}
+
+/* The most bytes of each method's own buffers that are alive at once. */
+static void add_methods(const side *s, int which, figure_list *list) {
+    const arenaut_problem *p = s->result.problem;
+    size_t n = 0;
+    if (!p->method || p->n_methods < 2) return;
+    event *events = must_allocate(2 * (size_t)p->n_lifetimes, sizeof *events);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint32_t lives = arenaut_problem_lifetime_count(p, b);
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
+        for (uint32_t i = 0; i < lives && p->method[b] != ARENAUT_NONE; i++) {
+            events[n++] = (event){life[i].first, p->method[b], false, p->size[b]};
+            events[n++] = (event){life[i].end, p->method[b], true, p->size[b]};
+        }
+    }
+    if (n) qsort(events, n, sizeof *events, by_method_then_step);
+    uint64_t live = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        live = events[i].ends ? live - events[i].bytes : live + events[i].bytes;
+        if (live > most) most = live;
+        if (i + 1 < n && events[i + 1].method == events[i].method) continue;
+        add_figure(list, "method", p->method_name[events[i].method], which, most);
+        live = most = 0;
+    }
+    free(events);
+}
+
+/* The arenas of pools, where there are several, and the most bytes of each method's own buffers
+ * that are alive at once. Free `items`. */
+static figure_list diff_figures(const diff *d) {
+    figure_list list = {.n = 0};
+    for (int i = 0; i < SIDES; i++) {
+        const arenaut_problem *p = d->sides[i].result.problem;
+        list.capacity += (size_t)p->n_pools + p->n_methods;
+    }
+    list.items = must_allocate(list.capacity, sizeof *list.items);
+    for (int i = 0; i < SIDES; i++) {
+        const arenaut_result *r = &d->sides[i].result;
+        const bool several = d->sides[BEFORE].result.problem->n_pools > 1 ||
+                             d->sides[AFTER].result.problem->n_pools > 1;
+        for (uint32_t k = 0; k < r->problem->n_pools && several; k++) {
+            add_figure(&list, "pool", r->problem->pool[k].name, i, r->plan->arena[k]);
+        }
+        add_methods(&d->sides[i], i, &list);
+    }
+    return list;
+}
+
+/* The name of a buffer that changed. */
+static const char *diff_name(const diff *d, change c, char store[24]) {
+    const bool gone = c.after == ARENAUT_NONE;
+    const arenaut_result *r = &d->sides[gone ? BEFORE : AFTER].result;
+    return arenaut_problem_buffer_name(r->problem, gone ? c.before : c.after, store);
+}
+
+/* A diff for people: two tables, as text or as Markdown. */
 
 /* The step's name, as the side's own program has it. */
 static void put_peak_step(const side *s, arenaut_text *out) {
@@ -171,4 +262,77 @@ void put_diff(const diff *d, arenaut_text *out) {
     if (!markdown) table_end(&r.table, out, "", "");
     if (left)
         text_printf(out, "%sand %zu smaller changes (-v shows all)\n", markdown ? "\n" : "", left);
+}
+
+/* A diff for scripts: one JSON document, arenaut.diff/1. */
+
+/* ---- JSON ---- */
+
+static void put_json_place(const char *key, const arenaut_result *r, uint32_t b,
+                           arenaut_text *out) {
+    if (b == ARENAUT_NONE) return;
+    text_printf(out, ", \"%s\": {\"id\": %" PRIu32 ", \"size\": ", key, b);
+    text_put_json_u64(out, r->problem->size[b]);
+    text_put(out, ", \"pool\": ");
+    if (r->plan->pool[b] == ARENAUT_NONE) text_put(out, "null");
+    else text_printf(out, "%" PRIu32, r->plan->pool[b]);
+    text_put(out, ", \"offset\": ");
+    text_put_json_u64(out, r->plan->offset[b]);
+    text_put(out, "}");
+}
+
+static void put_json_side(const char *key, const side *s, arenaut_text *out) {
+    text_printf(out, "  \"%s\": {\"path\": ", key);
+    text_put_json(out, s->result.path);
+    text_put(out, ", \"made_by\": ");
+    text_put_json(out, s->made_by);
+    text_put(out, ", \"arena\": ");
+    text_put_json_u64(out, arena_of(s));
+    if (s->whole) {
+        text_put(out, ", \"tensor_arena\": ");
+        text_put_json_u64(out, s->need.bytes);
+        text_printf(out, ", \"exact\": %s", s->need.unknown ? "false" : "true");
+    }
+    text_put(out, ", \"live_bytes\": ");
+    text_put_json_u64(out, s->peak.live_bytes);
+    text_printf(out, ", \"step\": %" PRId64 ", \"buffers\": %" PRIu32 "},\n", s->peak.step,
+                s->result.problem->n_buffers);
+}
+
+static void put_json_figures(const diff *d, arenaut_text *out) {
+    static const char *const keys[SIDES] = {"before", "after"};
+    figure_list figures = diff_figures(d);
+    text_put(out, "  \"parts\": [");
+    for (size_t i = 0; i < figures.n; i++) {
+        text_printf(out, "%s\n    {\"%s\": ", i ? "," : "", figures.items[i].kind);
+        text_put_json(out, figures.items[i].name);
+        for (int k = 0; k < SIDES; k++) {
+            if (!figures.items[i].known[k]) continue;
+            text_printf(out, ", \"%s\": ", keys[k]);
+            text_put_json_u64(out, figures.items[i].bytes[k]);
+        }
+        text_put(out, "}");
+    }
+    text_put(out, "],\n");
+    free(figures.items);
+}
+
+void put_json_diff(const diff *d, bool grew, arenaut_text *out) {
+    text_printf(out, "{\n  \"schema\": \"arenaut.diff/1\",\n  \"version\": \"%s\",\n",
+                ARENAUT_VERSION);
+    put_json_side("before", &d->sides[BEFORE], out);
+    put_json_side("after", &d->sides[AFTER], out);
+    put_json_figures(d, out);
+    text_printf(out, "  \"grew_too_much\": %s,\n  \"changes\": [", grew ? "true" : "false");
+    for (size_t i = 0; i < d->changes.n; i++) {
+        const change c = d->changes.items[i];
+        char store[24];
+        text_printf(out, "%s\n    {\"kind\": \"%s\", \"name\": ", i ? "," : "",
+                    change_name(c.kind));
+        text_put_json(out, diff_name(d, c, store));
+        put_json_place("before", &d->sides[BEFORE].result, c.before, out);
+        put_json_place("after", &d->sides[AFTER].result, c.after, out);
+        text_put(out, "}");
+    }
+    text_put(out, "]\n}\n");
 }
