@@ -45,10 +45,6 @@ bool arn_iree_take_name(arn_iree_line line, size_t *at, char mark, arn_name *nam
 bool arn_iree_same_name(arn_name a, arn_name b);
 arn_name arn_iree_name_of(const char *text);
 
-/* The state that the parts of the reader of IREE's programs share: iree_read.c has the order of the
- * lines, takes slabs and their writers, and makes the problem; iree_sizes.c evaluates index values,
- * and iree_text.c is their scanner. */
-
 enum { ARN_IREE_NAME_LIMIT = 256 }; /* longer names are cut */
 
 /* An index value: known, within a range; one value if both ends are the same. */

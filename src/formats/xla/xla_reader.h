@@ -19,12 +19,6 @@ arenaut_status arn_xla_read(const uint8_t *data, size_t size, const arenaut_read
                             const arenaut_allocator *allocator, arenaut_document *out,
                             arenaut_error *err);
 
-/* The state that the parts of the reader of XLA's dumps share: xla_assignment.c takes
- * logical buffers, the allocations that they lie in, their names and their live ranges; xla_read.c
- * has the order, and makes problem and plan.
- *
- * A *value* here is XLA's logical buffer: the result of one instruction. */
-
 enum {
     ARN_XLA_NAME_LIMIT = 256,   /* of an instruction; longer ones are cut */
     ARN_XLA_SOURCE_LIMIT = 512, /* of where it comes from, likewise */

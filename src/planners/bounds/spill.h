@@ -73,14 +73,6 @@ bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *roo
 bool arn_spill_fraction(const arn_spill *s, const uint64_t *room, arn_region *region,
                         uint64_t *least, uint64_t *work);
 
-/* A lower bound of every plan's spill (see arenaut_pool in problem.h), whatever the offsets: pools
- * are chosen such that at each step the live bytes in a pool are within its capacity.
- *
- * Dynamic programming over time keeps all divisions of the live buffers among the pools, each with
- * its least cost so far. If there are too many, the smallest of the buffers is left out: it takes
- * no room from then on, so that the answer stays a lower bound. Then bytes are divided, too, as if
- * buffers could be cut: of the two bounds the better one counts. */
-
 typedef struct arn_spill_question {
     const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
     uint64_t most;           /* plans that spill more do not matter; ARENAUT_UNPLACED: no limit */

@@ -66,18 +66,6 @@ uint64_t arn_overlap_ample_height(const arn_overlap_model *model);
 
 void arn_overlap_model_free(arn_overlap_model *model);
 
-/* Constraint search (backtracking with propagation): places the groups of a model below a given
- * height, or proves that it cannot be done.
- *
- * Each group has a range of places that are still possible, each pair a range of deltas. Bounds are
- * propagated between the two until nothing moves; then a pair with a delta that may lie above or
- * below a ban is decided one way, and later the other. Once no pair is open, every group at the
- * lowest place of its range is a plan: only difference constraints are left, and their least
- * solution meets them all.
- *
- * The pair with the least slack is decided first (C. C. Cheng, S. F. Smith, "Generating feasible
- * schedules under complex metric constraints", AAAI 1994). */
-
 typedef enum arn_overlap_answer {
     ARN_OVERLAP_FOUND,
     ARN_OVERLAP_NONE,    /* proven */
