@@ -380,8 +380,6 @@ arenaut_status arn_live_ranges_find(arn_live *live) {
     }
     if (st == ARENAUT_OK) st = gather(&w);
     if (st == ARENAUT_OK) apply_merges(live);
-    arn_release(&live->allocator, w.now);
-    arn_release(&live->allocator, w.past.lives);
-    arn_release(&live->allocator, w.frames);
+    ARN_RELEASE(&live->allocator, w.now, w.past.lives, w.frames);
     return st;
 }

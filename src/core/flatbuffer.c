@@ -178,9 +178,7 @@ arn_fb_prefix arn_fb_prefix_begin(const char identifier[4], const arenaut_alloca
 }
 
 void arn_fb_prefix_free(arn_fb_prefix *prefix) {
-    arn_release(prefix->allocator, prefix->bytes);
-    arn_release(prefix->allocator, prefix->links);
-    arn_release(prefix->allocator, prefix->shapes);
+    ARN_RELEASE(prefix->allocator, prefix->bytes, prefix->links, prefix->shapes);
 }
 
 static void store_u16(arn_fb_prefix *prefix, size_t at, uint32_t value) {

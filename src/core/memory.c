@@ -46,6 +46,10 @@ void arn_release(const arenaut_allocator *allocator, void *block) {
     if (block) a.release(a.context, block);
 }
 
+void arn_release_all(const arenaut_allocator *allocator, void *const *blocks, size_t n) {
+    for (size_t i = 0; i < n; i++) arn_release(allocator, blocks[i]);
+}
+
 bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity, uint64_t needed,
               size_t element_size) {
     if (needed <= *capacity) return true;

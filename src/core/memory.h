@@ -16,6 +16,11 @@ arenaut_allocator arn_allocator_or_default(const arenaut_allocator *allocator);
 void *arn_allocate(const arenaut_allocator *allocator, size_t count, size_t size);
 void *arn_allocate_zeroed(const arenaut_allocator *allocator, size_t count, size_t size);
 void arn_release(const arenaut_allocator *allocator, void *block);
+/* Releases blocks in their order. */
+void arn_release_all(const arenaut_allocator *allocator, void *const *blocks, size_t n);
+#define ARN_RELEASE(allocator, ...)                          \
+    arn_release_all(allocator, (void *const[]){__VA_ARGS__}, \
+                    sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
 /* Makes room for at least `needed` elements in *array, which has room for *capacity, by
  * doubling. False, with everything unchanged, if it cannot. */

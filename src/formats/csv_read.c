@@ -485,11 +485,6 @@ arenaut_status arn_csv_read(const uint8_t *data, size_t size, const arenaut_read
     } else {
         arenaut_problem_free(r->problem);
     }
-    arn_release(allocator, r->text);
-    arn_release(allocator, r->gaps);
-    arn_release(allocator, r->order);
-    arn_release(allocator, r->lives);
-    arn_release(allocator, r->slices);
-    arn_release(allocator, r);
+    ARN_RELEASE(allocator, r->text, r->gaps, r->order, r->lives, r->slices, r);
     return st;
 }

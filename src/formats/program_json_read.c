@@ -458,16 +458,8 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
     } else {
         arn_program_free(r.program);
     }
-    arn_release(allocator, r.stated);
-    arn_release(allocator, r.entry_stated);
-    arn_release(allocator, r.ids);
-    arn_release(allocator, r.dims);
-    arn_release(allocator, r.strides);
-    arn_release(allocator, r.numbers);
-    arn_release(allocator, r.exprs);
-    arn_release(allocator, r.bindings);
-    arn_release(allocator, r.pairs);
-    arn_release(allocator, r.overlaps);
+    ARN_RELEASE(allocator, r.stated, r.entry_stated, r.ids, r.dims, r.strides, r.numbers, r.exprs,
+                r.bindings, r.pairs, r.overlaps);
     arn_json_reader_free(&r.json);
     return st;
 }

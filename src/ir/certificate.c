@@ -27,10 +27,7 @@ void arenaut_certificate_free(arenaut_certificate *certificate) {
 void arn_remat_certificate_free(arenaut_remat_certificate *c) {
     if (!c) return;
     const arenaut_allocator allocator = c->allocator;
-    arn_release(&allocator, c->runs);
-    arn_release(&allocator, c->time.flows);
-    arn_release(&allocator, c->floor.flows);
-    arn_release(&allocator, c);
+    ARN_RELEASE(&allocator, c->runs, c->time.flows, c->floor.flows, c);
 }
 
 static uint64_t mix(uint64_t digest, uint64_t value) {

@@ -216,8 +216,6 @@ arenaut_status arenaut_tokens_find(const arenaut_problem *problem, const arenaut
 }
 
 void arenaut_tokens_free(arenaut_tokens *tokens, const arenaut_allocator *allocator) {
-    arn_release(allocator, tokens->bytes);
-    arn_release(allocator, tokens->pool);
-    arn_release(allocator, tokens->of);
+    ARN_RELEASE(allocator, tokens->bytes, tokens->pool, tokens->of);
     *tokens = (arenaut_tokens){0};
 }

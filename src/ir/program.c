@@ -38,12 +38,8 @@ void arn_program_free(arenaut_program *program) {
     if (!program) return;
     struct arenaut_program_store *store = program->store;
     const arenaut_allocator allocator = store->allocator;
-    arn_release(&allocator, program->tensors);
-    arn_release(&allocator, program->ops);
-    arn_release(&allocator, program->methods);
-    arn_release(&allocator, program->symbols);
-    arn_release(&allocator, program->exprs);
-    arn_release(&allocator, store->facts);
+    ARN_RELEASE(&allocator, program->tensors, program->ops, program->methods, program->symbols,
+                program->exprs, store->facts);
     arn_region_free(&store->region);
     arn_release(&allocator, store);
 }

@@ -158,9 +158,7 @@ static arenaut_status upper_bounds_run(arenaut_program *p, const arenaut_pass_op
                             (tensor->dynamic || p->tensors[tensor->view_of].dynamic);
         if (varied) fit_view(p, tensor);
     }
-    arn_release(allocator, b.chosen);
-    arn_release(allocator, b.key);
-    arn_release(allocator, b.order);
+    ARN_RELEASE(allocator, b.chosen, b.key, b.order);
     return st;
 }
 

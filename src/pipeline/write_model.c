@@ -208,9 +208,7 @@ static arenaut_status match_written(const arenaut_program *before, arenaut_rewri
     m.taken = arn_allocate_zeroed(allocator, before->n_tensors, sizeof *m.taken);
     m.known = arn_allocate_zeroed(allocator, after->n_tensors, sizeof *m.known);
     if (!m.origins || !m.taken || !m.known) {
-        arn_release(allocator, m.origins);
-        arn_release(allocator, m.taken);
-        arn_release(allocator, m.known);
+        ARN_RELEASE(allocator, m.origins, m.taken, m.known);
         return arn_no_memory(err);
     }
     pair_ops(&m, written);

@@ -60,9 +60,7 @@ static void list_addresses(cover_tree *c) {
 }
 
 static void covered_free(cover_tree *c) {
-    arn_release(c->allocator, c->address);
-    arn_release(c->allocator, c->covers);
-    arn_release(c->allocator, c->bytes);
+    ARN_RELEASE(c->allocator, c->address, c->covers, c->bytes);
 }
 
 /* Nothing is covered. False if there is no memory. O(n log n). */

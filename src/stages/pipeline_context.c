@@ -92,10 +92,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arn_scratch_sizes_free(&store->file_scratch, &allocator);
     arn_split_front_free(p->ways.front);
     arenaut_document_free(&p->document);
-    arn_release(&allocator, store->joined);
-    arn_release(&allocator, store->files);
-    arn_release(&allocator, store->parts);
-    arn_release(&allocator, store);
+    ARN_RELEASE(&allocator, store->joined, store->files, store->parts, store);
 }
 
 void arn_pipeline_begin_result(arenaut_pipeline *p) {

@@ -611,9 +611,7 @@ static arenaut_status replay_lines(replay *r) {
     st = follow_lines(r);
     leave_pool(r);
     arn_proof_case_free(&r->c);
-    arn_release(r->check->allocator, r->frames);
-    arn_release(r->check->allocator, r->chosen);
-    arn_release(r->check->allocator, r->memories);
+    ARN_RELEASE(r->check->allocator, r->frames, r->chosen, r->memories);
     return st;
 }
 

@@ -80,9 +80,7 @@ arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *chec
 
 void arn_proof_case_free(arn_proof_case *c) {
     arn_proof_case_close(c);
-    arn_release(c->allocator, c->pair);
-    arn_release(c->allocator, c->pools);
-    arn_release(c->allocator, c->left_out);
+    ARN_RELEASE(c->allocator, c->pair, c->pools, c->left_out);
 }
 
 /* A lower bound on the arenas of all pools outside of the set. */

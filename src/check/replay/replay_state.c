@@ -39,9 +39,7 @@ bool arn_replay_shadow_make(arn_replay_shadow *s, const arenaut_allocator *alloc
 }
 
 void arn_replay_shadow_free(arn_replay_shadow *s) {
-    arn_release(&s->allocator, s->nodes);
-    arn_release(&s->allocator, s->met[0]);
-    arn_release(&s->allocator, s->met[1]);
+    ARN_RELEASE(&s->allocator, s->nodes, s->met[0], s->met[1]);
 }
 
 static void push(arn_replay_shadow_node *nodes, uint32_t at) {

@@ -372,11 +372,7 @@ static arenaut_status read_text(arn_iree *r) {
 
 static void release(arn_iree *r) {
     arn_region_free(&r->region);
-    arn_release(r->allocator, r->slots);
-    arn_release(r->allocator, r->sizes);
-    arn_release(r->allocator, r->slices);
-    arn_release(r->allocator, r->dims);
-    arn_release(r->allocator, r);
+    ARN_RELEASE(r->allocator, r->slots, r->sizes, r->slices, r->dims, r);
 }
 
 arenaut_status arn_iree_read(const uint8_t *data, size_t size, const arenaut_read_options *options,

@@ -202,14 +202,8 @@ static arenaut_status read_model(arn_onnx *r) {
 
 static void release(arn_onnx *r) {
     arn_region_free(&r->region);
-    arn_release(r->allocator, r->function);
-    arn_release(r->allocator, r->pending);
-    arn_release(r->allocator, r->made_by);
-    arn_release(r->allocator, r->inputs.ids);
-    arn_release(r->allocator, r->outputs.ids);
-    arn_release(r->allocator, r->numbers);
-    arn_release(r->allocator, r->values);
-    arn_release(r->allocator, r->attributes);
+    ARN_RELEASE(r->allocator, r->function, r->pending, r->made_by, r->inputs.ids, r->outputs.ids,
+                r->numbers, r->values, r->attributes);
 }
 
 static arenaut_status read(arn_onnx *r) {

@@ -568,8 +568,6 @@ arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
         arn_put(&out, w.file, result->file_size);
         st = arn_writer_finish(&out, err);
     }
-    arn_release(allocator, w.graphs);
-    arn_release(allocator, w.file);
-    arn_release(allocator, w.nodes);
+    ARN_RELEASE(allocator, w.graphs, w.file, w.nodes);
     return st;
 }

@@ -455,14 +455,8 @@ arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allo
     } else {
         arn_program_free(r.program);
     }
-    arn_release(allocator, r.inputs.ids);
-    arn_release(allocator, r.outputs.ids);
-    arn_release(allocator, r.named.ids);
-    arn_release(allocator, r.attributes);
-    arn_release(allocator, r.dims);
-    arn_release(allocator, r.strides);
-    arn_release(allocator, r.exprs);
-    arn_release(allocator, r.text);
+    ARN_RELEASE(allocator, r.inputs.ids, r.outputs.ids, r.named.ids, r.attributes, r.dims,
+                r.strides, r.exprs, r.text);
     arn_region_free(&r.names);
     arn_json_reader_free(&r.json);
     return st;

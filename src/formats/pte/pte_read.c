@@ -314,12 +314,7 @@ arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
         r.program = NULL; /* handed over */
     }
     arn_program_free(r.program);
-    arn_release(allocator, r.values);
-    arn_release(allocator, r.pools);
-    arn_release(allocator, r.args.ids);
-    arn_release(allocator, r.inputs.ids);
-    arn_release(allocator, r.outputs.ids);
-    arn_release(allocator, r.dims);
-    arn_release(allocator, r.strides);
+    ARN_RELEASE(allocator, r.values, r.pools, r.args.ids, r.inputs.ids, r.outputs.ids, r.dims,
+                r.strides);
     return st;
 }

@@ -449,8 +449,6 @@ arenaut_status arn_tflite_compact(const uint8_t *data, size_t size, arenaut_sink
         st = arn_writer_finish(&writer, err);
     }
     arn_fb_prefix_free(&c.out);
-    arn_release(allocator, c.line);
-    arn_release(allocator, c.places);
-    arn_release(allocator, c.used);
+    ARN_RELEASE(allocator, c.line, c.places, c.used);
     return st;
 }

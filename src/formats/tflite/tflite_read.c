@@ -229,9 +229,6 @@ arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
         r.program = NULL; /* handed over */
     }
     arn_program_free(r.program);
-    arn_release(allocator, r.called);
-    arn_release(allocator, r.inputs.ids);
-    arn_release(allocator, r.outputs.ids);
-    arn_release(allocator, r.dims);
+    ARN_RELEASE(allocator, r.called, r.inputs.ids, r.outputs.ids, r.dims);
     return st;
 }

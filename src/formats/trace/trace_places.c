@@ -11,9 +11,7 @@
 void arn_trace_free(arenaut_trace *trace) {
     if (!trace) return;
     const arenaut_allocator allocator = trace->allocator;
-    arn_release(&allocator, trace->asked);
-    arn_release(&allocator, trace->reserved);
-    arn_release(&allocator, trace);
+    ARN_RELEASE(&allocator, trace->asked, trace->reserved, trace);
 }
 
 static void raise(arenaut_trace_peak *peak, uint64_t bytes, int64_t step) {

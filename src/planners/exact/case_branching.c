@@ -600,9 +600,7 @@ static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out
     if (st == ARENAUT_OK) st = begin(&x) ? do_rounds(&x) : arn_no_memory(err);
     if (st == ARENAUT_OK) end(&x);
     arn_spill_free(x.spill);
-    arn_release(in->allocator, x.all);
-    arn_release(in->allocator, x.stack.ids);
-    arn_release(in->allocator, x.later.ids);
+    ARN_RELEASE(in->allocator, x.all, x.stack.ids, x.later.ids);
     arn_region_free(&x.region);
     return st;
 }

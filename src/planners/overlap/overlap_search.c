@@ -270,10 +270,6 @@ arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t heigh
     for (uint32_t g = 0; g < model->n && !s.no_memory && *answer == ARN_OVERLAP_FOUND; g++) {
         place[g] = (uint64_t)s.range[g].low;
     }
-    arn_release(allocator, s.range);
-    arn_release(allocator, s.queue);
-    arn_release(allocator, s.queued);
-    arn_release(allocator, s.trail);
-    arn_release(allocator, s.stack);
+    ARN_RELEASE(allocator, s.range, s.queue, s.queued, s.trail, s.stack);
     return s.no_memory ? arn_no_memory(err) : ARENAUT_OK;
 }

@@ -128,9 +128,7 @@ static arenaut_status draw(svg_drawing *s, arenaut_error *err) {
 }
 
 static void close_picture(svg_drawing *s) {
-    arn_release(s->picture.allocator, s->chosen);
-    arn_release(s->picture.allocator, s->owner);
-    arn_release(s->picture.allocator, s->labelled);
+    ARN_RELEASE(s->picture.allocator, s->chosen, s->owner, s->labelled);
     arn_report_picture_free(&s->picture);
 }
 

@@ -312,9 +312,7 @@ static bool depth_first(const arn_schedule_graph *g, arenaut_order_heuristic heu
         if (!from_results || g->successors.begin[op] == g->successors.begin[op + 1])
             descend(&d, op);
     }
-    arn_release(&g->allocator, sorted);
-    arn_release(&g->allocator, d.rank);
-    arn_release(&g->allocator, d.stack);
+    ARN_RELEASE(&g->allocator, sorted, d.rank, d.stack);
     return ok;
 }
 
@@ -433,9 +431,7 @@ bool arn_schedule_uncross(arn_schedule_state *front, arn_mincut *cut, uint64_t b
         memcpy(u.now, ops, n * sizeof *ops);
         ok = uncross(&u, bound, effort, ops);
     }
-    arn_release(a, u.now);
-    arn_release(a, u.next);
-    arn_release(a, u.before);
+    ARN_RELEASE(a, u.now, u.next, u.before);
     return ok;
 }
 

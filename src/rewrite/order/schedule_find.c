@@ -198,11 +198,7 @@ const char *arenaut_order_heuristic_name(arenaut_order_heuristic heuristic) {
 void arenaut_order_free(arenaut_order *order) {
     if (!order) return;
     const arenaut_allocator allocator = order->allocator;
-    arn_release(&allocator, order->ops);
-    arn_release(&allocator, order->near);
-    arn_release(&allocator, order->near_peak);
-    arn_release(&allocator, order->lines);
-    arn_release(&allocator, order);
+    ARN_RELEASE(&allocator, order->ops, order->near, order->near_peak, order->lines, order);
 }
 
 typedef struct optimizer {

@@ -201,9 +201,7 @@ static arenaut_status make_direction(arn_direction *direction, const arenaut_ord
 static void free_direction(arn_direction *direction) {
     const arenaut_allocator *a = &direction->graph.allocator;
     if (!direction->graph.problem) return;
-    arn_release(a, direction->steps.ids);
-    arn_release(a, direction->subset.ids);
-    arn_release(a, direction->branches.ids);
+    ARN_RELEASE(a, direction->steps.ids, direction->subset.ids, direction->branches.ids);
     free_tree(&direction->tree);
     free_tree(&direction->nearby);
     arn_mincut_free(&direction->cut);
