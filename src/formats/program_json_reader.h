@@ -56,8 +56,6 @@ void arn_program_json_note_use(arn_program_json_reader *r, arn_program_json_ids 
 void arn_program_json_conclude_class(arn_program_json_reader *r, const uint32_t *ids, uint32_t n,
                                      arenaut_class cls);
 
-/* ---- program_json_ops.c ---- */
-
 static inline const uint32_t *arn_program_json_at(const arn_program_json_reader *r,
                                                   arn_program_json_ids list) {
     return list.n ? r->ids + list.first : NULL;
