@@ -62,10 +62,6 @@ void arn_live_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end);
 void arn_live_flow_merge(arn_flow *flow);
 /* Of the moves to this tensor, the first; n_moves if there is none. */
 uint32_t arn_live_first_move(const arn_flow *flow, uint32_t tensor);
-/* Calls `visit` for each storage that the tensor may point to. */
-void arn_live_flow_pointees(arn_flow *flow, uint32_t tensor,
-                            void (*visit)(arn_flow *flow, void *context, uint32_t storage),
-                            void *context);
 
 void arn_live_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
 /* Counts work; false, with the status set, when there has been too much. */

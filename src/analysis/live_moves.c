@@ -74,9 +74,10 @@ static void enqueue(const arn_flow *flow, bool *queued, uint32_t *queue, uint32_
     queue[(*n)++] = move;
 }
 
-void arn_live_flow_pointees(arn_flow *flow, uint32_t tensor,
-                            void (*visit)(arn_flow *flow, void *context, uint32_t storage),
-                            void *context) {
+/* Calls `visit` for each storage that the tensor may point to. */
+static void live_flow_pointees(arn_flow *flow, uint32_t tensor,
+                               void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                               void *context) {
     const arn_storage *storage = &flow->live->storage;
     const uint32_t first = arn_live_first_move(flow, tensor);
     if (first == flow->n_moves) {
@@ -140,7 +141,7 @@ static void spread_within(arn_flow *flow, spread *s, uint32_t block, uint32_t fi
     }
     const bool leaves = !replaced && flow->live_out[block] == flow->turn;
     if (leaves) at.end = blocks->first[block + 1];
-    if (at.end > at.first) arn_live_flow_pointees(flow, s->source, add_stretch, &at);
+    if (at.end > at.first) live_flow_pointees(flow, s->source, add_stretch, &at);
     for (int i = 0; i < 2 && leaves; i++) {
         const uint32_t next = blocks->next[2 * block + i];
         if (next == ARENAUT_NONE || next == blocks->n || flow->passed[next] == s->pass) continue;
@@ -295,13 +296,13 @@ void arn_live_flow_merge(arn_flow *flow) {
     }
     for (uint32_t i = 0; i < flow->method->n_outputs; i++) {
         if (arn_live_first_move(flow, flow->method->outputs[i]) == flow->n_moves) continue;
-        arn_live_flow_pointees(flow, flow->method->outputs[i], mark, &result);
+        live_flow_pointees(flow, flow->method->outputs[i], mark, &result);
     }
     for (uint32_t m = 0; m < flow->n_moves && flow->status == ARENAUT_OK;) {
         const uint32_t alias = arn_live_destination(flow, m);
         u.n = 0;
         for (; m < flow->n_moves && arn_live_destination(flow, m) == alias; m++) {
-            arn_live_flow_pointees(flow, source_of(flow, m), add_pointee, &u);
+            live_flow_pointees(flow, source_of(flow, m), add_pointee, &u);
         }
         for (uint32_t i = 1; i < u.n; i++) {
             for (uint32_t k = 0; k < i && flow->status == ARENAUT_OK; k++) {

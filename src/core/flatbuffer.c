@@ -249,14 +249,6 @@ size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text) {
     return at;
 }
 
-size_t arn_fb_add_numbers(arn_fb_prefix *prefix, const int32_t *numbers, size_t count) {
-    const size_t at = arn_fb_add_vector(prefix, count, 4, 4);
-    for (size_t i = 0; i < count; i++) {
-        arn_fb_set(prefix, arn_fb_element(at, i), (uint32_t)numbers[i]);
-    }
-    return at;
-}
-
 size_t arn_fb_slot(arn_fb_new_table table, unsigned slot) {
     const uint32_t before = table.present & ((UINT32_C(1) << slot) - 1);
     return table.at + 4 + 4 * (size_t)count_fields(before);

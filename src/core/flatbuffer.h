@@ -145,8 +145,6 @@ size_t arn_fb_add_vector(arn_fb_prefix *prefix, size_t count, size_t width, size
 /* So many bytes, `rest` behind a multiple of `align`. */
 size_t arn_fb_add_bytes(arn_fb_prefix *prefix, size_t size, size_t align, size_t rest);
 size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text);
-/* A vector of whole numbers of 32 bits, copied. */
-size_t arn_fb_add_numbers(arn_fb_prefix *prefix, const int32_t *numbers, size_t count);
 
 /* The position of slot `slot`, which is present, of a table; and of element `index` of a vector of
  * numbers or offsets. */

@@ -142,8 +142,8 @@ arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry
     return ARENAUT_OK;
 }
 
-/* The archive format's sum, four bits at a time. */
-uint32_t arn_zip_sum(const uint8_t *bytes, size_t size) {
+/* The sum by which archives know the bytes of an entry (CRC-32), four bits at a time. O(size). */
+static uint32_t zip_sum(const uint8_t *bytes, size_t size) {
     uint32_t table[16], crc = UINT32_MAX;
     for (uint32_t i = 0; i < 16; i++) {
         table[i] = i;
@@ -184,7 +184,7 @@ arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, con
                         " in the archive) does not end before the directory",
                         shown, entry->name, entry->size, entry->packed);
     }
-    if (arn_zip_sum(zip->data + c.at, (size_t)entry->size) != entry->crc) {
+    if (zip_sum(zip->data + c.at, (size_t)entry->size) != entry->crc) {
         return arn_fail(err, ARENAUT_BAD_INPUT, c.at,
                         "zip archive: '%.*s' is damaged: its bytes do not have the sum that the "
                         "directory states",
@@ -427,7 +427,7 @@ arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *by
     a.begin = (size_t)(old - zip->data);
     a.end = a.begin + (size_t)a.entry.size;
     a.more = (uint64_t)size - a.entry.size;
-    a.sum = arn_zip_sum(bytes, size);
+    a.sum = zip_sum(bytes, size);
     st = put_archive(&a, listed, nowhere);
     return st == ARENAUT_OK ? put_archive(&a, listed, sink) : st;
 }

@@ -50,9 +50,6 @@ arenaut_status arn_zip_open(const uint8_t *data, size_t size, arn_zip *zip, aren
 arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry,
                             arenaut_error *err);
 
-/* The sum by which archives know the bytes of an entry. O(size). */
-uint32_t arn_zip_sum(const uint8_t *bytes, size_t size);
-
 /* The bytes of a stored entry, whose sum is checked. UNSUPPORTED if it is compressed or
  * encrypted. O(its size). */
 arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, const uint8_t **bytes,

@@ -26,7 +26,8 @@ static bool are_pair(const arn_proof_case *c, uint32_t a, uint32_t b,
     return heir != ARENAUT_NONE;
 }
 
-bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
+/* Whether two buffers may share bytes by a relation, under the assumptions. */
+static bool proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
     arn_pair_assumption assumed;
     if (arn_check_slices_nested(c->slices, a, b)) return true;
     return are_pair(c, a, b, &assumed) && assumed != ARN_PAIR_APART;
@@ -403,7 +404,7 @@ static bool is_neighbour_edge(const arn_proof_case *c, arenaut_conflict e) {
     if (a == ARENAUT_NONE || b == ARENAUT_NONE || c->piece[a].group == c->piece[b].group) {
         return false;
     }
-    if (arn_proof_excused(c, e.a, e.b)) return false;
+    if (proof_excused(c, e.a, e.b)) return false;
     return !arn_proof_lives_meet(c->lives + c->piece[a].life, c->piece[a].n_lives,
                                  c->lives + c->piece[b].life, c->piece[b].n_lives);
 }

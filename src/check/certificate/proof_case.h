@@ -108,9 +108,6 @@ bool arn_proof_groups(const arn_proof_case *c, uint32_t *root, int64_t *delta);
 uint64_t arn_proof_room(const arn_proof_case *c, uint64_t pools);
 uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 
-/* Whether two buffers may share bytes by a relation, under the assumptions. */
-bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
-
 /* The separation of two buffers with `upper` above; NULL if there is none. */
 const arenaut_separation *arn_proof_separation(const arenaut_problem *problem, uint32_t upper,
                                                uint32_t lower);

@@ -25,8 +25,10 @@ bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t
 
 /* ---- windows ---- */
 
-bool arn_nchw_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
-                      arn_stencil *s) {
+/* The window of a convolution or a pool along an axis, by "kernel_shape", "strides", "dilations"
+ * and the weights. False if they do not agree. */
+static bool stencil_of(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
+                       arn_stencil *s) {
     const uint32_t k = axis - H;
     const int64_t taps = pool ? 0 : c->before->tensors[old->inputs[1]].dims[axis];
     return arn_nchw_number(old, "kernel_shape", 2, k, taps, &s->taps) &&
@@ -35,8 +37,9 @@ bool arn_nchw_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool po
            s->spread > 0 && (pool || s->taps == taps);
 }
 
-bool arn_nchw_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                      int64_t *front, int64_t *behind) {
+/* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". */
+static bool padding_of(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+                       int64_t *front, int64_t *behind) {
     const arenaut_attribute *named = arenaut_op_attribute(op, "auto_pad");
     *front = *behind = 0;
     if (!named || (named->text && strcmp(named->text, "NOTSET") == 0)) {
@@ -59,7 +62,7 @@ bool arn_nchw_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis,
 static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
                           int64_t *front) {
     int64_t behind, rounds_up, counts_padding;
-    if (!arn_nchw_padding(op, s, axis, in, front, &behind) ||
+    if (!padding_of(op, s, axis, in, front, &behind) ||
         !arn_nchw_number(op, "ceil_mode", 1, 0, 0, &rounds_up) ||
         !arn_nchw_number(op, "count_include_pad", 1, 0, 0, &counts_padding)) {
         return 0;
@@ -79,7 +82,7 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
     arn_window v = {.check = c, .input = input, .axis = axis, .s = &s, .zeroes_count = true};
     v.in = arn_new_tensor(c, input)->dims[axis];
     v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    if (!arn_nchw_stencil(c, old, pool, axis, &s)) {
+    if (!stencil_of(c, old, pool, axis, &s)) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
     const int64_t out = count_rows(op, &s, axis, v.in, &v.front);
@@ -110,8 +113,10 @@ bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
            arn_axis_is_whole(c, image, C);
 }
 
-arenaut_status arn_nchw_reads_parts(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old, bool pool) {
+/* REJECTED unless the op reads a part of the old op's image, and its weights as a whole, and makes
+ * all of its channels. */
+static arenaut_status reads_parts(arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                                  bool pool) {
     if (!arn_rewrite_reads_image(c, op, old)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
@@ -130,7 +135,7 @@ arenaut_status arn_nchw_reads_parts(arn_rewrite_check *c, const arenaut_op *op,
 
 arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old, bool pool) {
-    arenaut_status st = arn_nchw_reads_parts(c, op, old, pool);
+    arenaut_status st = reads_parts(c, op, old, pool);
     if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
     if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
     if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
@@ -195,7 +200,7 @@ static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, uint32_
     if (arenaut_op_attribute(op, "output_shape") ||
         (named && (!named->text || strcmp(named->text, "NOTSET") != 0)))
         return 0;
-    if (!arn_nchw_padding(op, s, axis, in, front, &behind) ||
+    if (!padding_of(op, s, axis, in, front, &behind) ||
         !arn_nchw_number(op, "output_padding", 2, axis - H, 0, &extra) || s->spread != 1 ||
         in > INT32_MAX) {
         return 0;
@@ -210,7 +215,7 @@ static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
     up_view v = {.check = c, .input = input, .axis = axis, .s = &s};
     v.in = arn_new_tensor(c, input)->dims[axis];
     v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
-    if (!arn_nchw_stencil(c, old, false, axis, &s)) {
+    if (!stencil_of(c, old, false, axis, &s)) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
     v.out = count_rows_up(op, &s, axis, v.in, &v.front);
@@ -228,7 +233,7 @@ static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
 
 arenaut_status arn_rewrite_follow_transposed(arn_rewrite_check *c, const arenaut_op *op,
                                              const arenaut_op *old) {
-    arenaut_status st = arn_nchw_reads_parts(c, op, old, false);
+    arenaut_status st = reads_parts(c, op, old, false);
     if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
     if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, H);
     if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, W);

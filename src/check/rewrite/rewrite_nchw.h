@@ -10,25 +10,12 @@ bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_
 
 bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank);
 
-/* The window of a convolution or a pool along an axis, by "kernel_shape", "strides", "dilations"
- * and the weights. False if they do not agree. */
-bool arn_nchw_stencil(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
-                      arn_stencil *s);
-/* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". */
-bool arn_nchw_padding(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
-                      int64_t *front, int64_t *behind);
-
 /* Operands that each element of a result may need, from `first` on: there as a whole. */
 bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
                            uint32_t first);
 /* The first operand is a part of the old one's image, with all of its channels. */
 bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
                              const arenaut_op *old);
-
-/* REJECTED unless the op reads a part of the old op's image, and its weights as a whole, and makes
- * all of its channels. */
-arenaut_status arn_nchw_reads_parts(arn_rewrite_check *c, const arenaut_op *op,
-                                    const arenaut_op *old, bool pool);
 
 /* A convolution or a pool: "strides", "dilations", "kernel_shape", "pads", "auto_pad", "ceil_mode",
  * "count_include_pad". */

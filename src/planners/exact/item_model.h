@@ -151,13 +151,6 @@ static inline const arenaut_interval *arn_exact_lives(const arn_exact_build *x, 
     return x->relations.life + x->relations.life_start[b];
 }
 
-/* Whether the remaining lifetimes of two buffers have a step in common. O(lifetimes). */
-bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b);
-
-/* Whether an extra edge between two buffers keeps them apart: not within a group, nor within an
- * open pair. O(1). */
-bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b);
-
 /* Whether two buffers interfere in this case. False, whatever is true, once the input's `poll` has
  * ended: nothing of the model is used then. O(lifetimes + log edges). */
 bool arn_exact_interfere(const arn_exact_build *x, uint32_t a, uint32_t b);

@@ -23,12 +23,15 @@ static bool same_group(const arn_exact_build *x, uint32_t a, uint32_t b) {
     return x->relations.root && x->relations.root[a] == x->relations.root[b];
 }
 
-bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
+/* Whether the remaining lifetimes of two buffers have a step in common. O(lifetimes). */
+static bool lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
     return arn_lives_meet(arn_exact_lives(x, a), arn_exact_life_count(x, a), arn_exact_lives(x, b),
                           arn_exact_life_count(x, b));
 }
 
-bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
+/* Whether an extra edge between two buffers keeps them apart: not within a group, nor within an
+ * open pair. O(1). */
+static bool edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
     if (!x->relations.root) return true;
     if (same_group(x, a, b)) return false;
     const uint32_t heir = arn_exact_heir_of(x->in->problem, a, b);
@@ -38,8 +41,7 @@ bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
 bool arn_exact_interfere(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const uint64_t lives = (uint64_t)arn_exact_life_count(x, a) + arn_exact_life_count(x, b);
     if (!arn_poll_after(x->in->poll, lives) || same_group(x, a, b)) return false;
-    return arn_exact_lives_meet(x, a, b) ||
-           (arn_have_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
+    return lives_meet(x, a, b) || (arn_have_edge(x->in->problem, a, b) && edge_holds(x, a, b));
 }
 
 arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err) {
@@ -144,7 +146,7 @@ static bool keep_maximal_moments(arn_exact_build *x, moments *t) {
 /* Whether an edge adds an interference between two items. */
 static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
     return x->item[e.a] != ARENAUT_NONE && x->item[e.b] != ARENAUT_NONE &&
-           arn_exact_edge_holds(x, e.a, e.b) && !arn_exact_lives_meet(x, e.a, e.b);
+           edge_holds(x, e.a, e.b) && !lives_meet(x, e.a, e.b);
 }
 
 static uint64_t lives_of_edge(const arn_exact_build *x, arenaut_conflict e) {

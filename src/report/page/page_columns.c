@@ -22,7 +22,7 @@ static void put_held(arn_base64 *b) {
     b->n_held = 0;
 }
 
-void arn_base64_put(arn_base64 *b, const void *bytes, size_t size) {
+static void base64_put(arn_base64 *b, const void *bytes, size_t size) {
     const unsigned char *p = bytes;
     for (size_t i = 0; i < size; i++) {
         b->held[b->n_held++] = p[i];
@@ -30,7 +30,7 @@ void arn_base64_put(arn_base64 *b, const void *bytes, size_t size) {
     }
 }
 
-void arn_base64_finish(arn_base64 *b) {
+static void base64_finish(arn_base64 *b) {
     if (b->n_held) put_held(b);
 }
 
@@ -45,7 +45,7 @@ static size_t put_varint(uint64_t n, unsigned char bytes[10]) {
 
 static void put_number(arn_base64 *b, uint64_t n) {
     unsigned char bytes[10];
-    arn_base64_put(b, bytes, put_varint(n, bytes));
+    base64_put(b, bytes, put_varint(n, bytes));
 }
 
 static size_t varint_length(uint64_t n) {
@@ -112,7 +112,7 @@ void arn_put_column(arn_writer *out, const char *name, uint32_t n, arn_column_va
         put_number(&b, by_difference ? zigzag(v, before) : v);
         before = v;
     }
-    arn_base64_finish(&b);
+    base64_finish(&b);
     arn_puts(out, "\"}");
 }
 
@@ -150,9 +150,9 @@ void arn_put_text_column(arn_writer *out, const char *name, uint32_t n, arn_colu
         const size_t rest = strlen(now + same);
         put_number(&b, rest + 1);
         put_number(&b, same);
-        arn_base64_put(&b, now + same, rest);
+        base64_put(&b, now + same, rest);
         before = now;
     }
-    arn_base64_finish(&b);
+    base64_finish(&b);
     arn_puts(out, "\"}");
 }

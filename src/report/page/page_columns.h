@@ -11,9 +11,6 @@ typedef struct arn_base64 {
     unsigned n_held;
 } arn_base64;
 
-void arn_base64_put(arn_base64 *b, const void *bytes, size_t size);
-void arn_base64_finish(arn_base64 *b);
-
 typedef uint64_t (*arn_column_value)(const void *context, uint32_t i);
 typedef const char *(*arn_column_text)(const void *context, uint32_t i); /* NULL: there is none */
 

@@ -31,14 +31,16 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-uint64_t arn_schedule_effort(const arenaut_pipeline *p) {
+/* The effort of all schedules. */
+static uint64_t schedule_effort(const arenaut_pipeline *p) {
     const uint64_t asked = p->options.reordering.options.effort;
     return arn_transform_effort(p, asked, arn_order_default_effort());
 }
 
-arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
-                                 uint64_t effort, arn_budget *budget, arenaut_order **order,
-                                 arenaut_error *err) {
+/* The best schedule that is found, which has passed the checker with its bound. */
+static arenaut_status find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
+                                    uint64_t effort, arn_budget *budget, arenaut_order **order,
+                                    arenaut_error *err) {
     arn_budget part = arn_budget_part(budget, effort, 0, ARN_BUDGET_ALL);
     const arenaut_status st = arn_order_find(problem, &part, arn_pipeline_allocator(p), order, err);
     return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
@@ -55,12 +57,12 @@ arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_prog
 arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *problem,
                                   arn_budget *budget, uint32_t *n_lines, arenaut_error *err) {
     const uint32_t n = arn_program_order_count(problem);
-    uint64_t left = arn_schedule_effort(p);
+    uint64_t left = schedule_effort(p);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         arenaut_order *order = NULL;
-        st = arn_find_schedule(p, arn_program_order_problem(problem, i),
-                               arn_max_u64(left / (n - i), 1), budget, &order, err);
+        st = find_schedule(p, arn_program_order_problem(problem, i), arn_max_u64(left / (n - i), 1),
+                           budget, &order, err);
         if (st == ARENAUT_OK) st = arn_program_order_take(problem, order, err);
         if (st == ARENAUT_OK) {
             *n_lines += order->n_lines;
@@ -404,8 +406,8 @@ static arenaut_status bound_relaxed(const arenaut_pipeline *p, arn_budget *budge
                                     arn_program_order *problem, arenaut_ordering *bound,
                                     arenaut_error *err) {
     arenaut_order *order = NULL;
-    const arenaut_status st = arn_find_schedule(p, arn_program_order_problem(problem, 0),
-                                                arn_schedule_effort(p), budget, &order, err);
+    const arenaut_status st = find_schedule(p, arn_program_order_problem(problem, 0),
+                                            schedule_effort(p), budget, &order, err);
     if (st == ARENAUT_OK) {
         bound->bound = order->bound;
         bound->n_lines = order->n_lines;

@@ -9,12 +9,6 @@
 /* The scheduling problems of a lowered trial; the caller's, to be released. */
 arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_program_order **problem,
                                        arenaut_error *err);
-/* The effort of all schedules. */
-uint64_t arn_schedule_effort(const arenaut_pipeline *p);
-/* The best schedule that is found, which has passed the checker with its bound. */
-arenaut_status arn_find_schedule(const arenaut_pipeline *p, const arenaut_order_problem *problem,
-                                 uint64_t effort, arn_budget *budget, arenaut_order **order,
-                                 arenaut_error *err);
 /* Finds and takes such a schedule for each of them; adds the lines of the proofs. */
 arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *problem,
                                   arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
