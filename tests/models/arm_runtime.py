@@ -27,6 +27,11 @@ RUNNERS = {  # by the kernel set that speaks of them
     "esp-nn": FOLDER / "tflm-arm-esp-nn",
     "esp32-s3": FOLDER / "tflm-arm-esp32-s3",  # only loads models
 }
+# Ops of which a library has kernels of its own; all others run those of the runtime.
+REPLACED = {"esp-nn": ("ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED",
+                       "MAX_POOL_2D", "MUL", "SOFTMAX")}
+REPLACED["cmsis-nn"] = (*REPLACED["esp-nn"], "BATCH_MATMUL", "MAXIMUM", "MINIMUM", "PAD", "PADV2", "SVDF",
+                        "TRANSPOSE", "TRANSPOSE_CONV", "UNIDIRECTIONAL_SEQUENCE_LSTM")
 HINT = "run `make micro-runtime`, or name its folder in ARENAUT_MICRO_RUNTIME"
 QEMU, QEMU_M55 = "qemu-arm-static", "qemu-system-arm"
 M55 = [QEMU_M55, *"-M mps3-an547 -display none -monitor none -serial none".split()]

@@ -1,13 +1,14 @@
 """The ops that an exported header adds to the op resolver: those of the model, each once."""
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import DATA
+
+import arm_runtime
 
 # A resolver that has a function for whatever is added, and says what was.
 MAIN = """
@@ -70,10 +71,9 @@ def test_custom_ops_are_named(arenaut, tmp_path):
 
 def test_the_resolver_of_the_runtime_has_them_all():
     """What we say it can add is what its source says."""
-    source = Path(os.environ.get("ARENAUT_MICRO_RUNTIME", "/nowhere")) / \
-        "sources/tflite-micro/tensorflow/lite/micro/micro_mutable_op_resolver.h"
+    source = arm_runtime.SOURCES / "tflite-micro/tensorflow/lite/micro/micro_mutable_op_resolver.h"
     if not source.exists():
-        pytest.skip("needs the sources of the micro runtime (ARENAUT_MICRO_RUNTIME, scripts/micro_runtime.sh)")
+        pytest.skip(f"{source} is not there: {arm_runtime.HINT}")
     theirs = set(re.findall(r"TfLiteStatus (Add\w+)\(", source.read_text())) - {"AddCustom", "AddBuiltin"}
     ours = (Path(__file__).parents[2] / "src/ops/ops.def").read_text()
     assert set(re.findall(r'"(Add\w+)"', ours)) == theirs

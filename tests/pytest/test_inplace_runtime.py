@@ -13,9 +13,8 @@ FIGURES = {
     "litert_multi_subgraphs_while": (128, 128, 112),
     "torchaudio_conformer": (38069408, 38069408, 22257408),
 }
-REFUSED = {"custom_op_planned", "float16_weights", "foreign_plan_float"}
 OWN = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))
-       if path.stem not in REFUSED]
+       if path.stem not in micro_runtime.REFUSED | {"foreign_plan_float"}]
 CORPUS = [param for param in corpus_params("tflite/*.tflite") if param.id in FIGURES
           or param.id in ("audio_preprocessor_int8", "mlperf_resnet8_int8", "oww_embedding",
                           "tinyengine_detection", "mlperf_vww96_int8")

@@ -16,13 +16,9 @@ import micro_runtime
 import overlap_plans
 import tflite_file
 
-# What the wheel does not run (test_runtime_tflm.py), and one whose plan is another tool's.
-REFUSED = {"custom_op_planned", "float16_weights", "foreign_plan_float", "litert_dynamic_shapes",
-           "mlperf_kws_float", "mp_face_detection_full_sparse", "mp_face_detection_short",
-           "mp_face_landmark", "mp_face_landmark_attention", "mp_hand_landmark_lite",
-           "mp_palm_detection_lite", "mp_pose_detection", "person_detect_vela"}
+WITHOUT = {*micro_runtime.REFUSED, "foreign_plan_float"}  # which has another tool's plan
 MODELS = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))
-          if path.stem not in REFUSED] + corpus_params("tflite/*.tflite", without=REFUSED)
+          if path.stem not in WITHOUT] + corpus_params("tflite/*.tflite", without=WITHOUT)
 
 # `make fuzz` looks at every op; here large models are cut after every so many.
 STRIDE = {} if os.environ.get("ARENAUT_THOROUGH") else {

@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import CORPUS, DATA
 
-from arm_runtime import HINT, SOURCES
+from arm_runtime import HINT, REPLACED, SOURCES
 
 FOLDERS = {"cmsis-nn": SOURCES / "tflite-micro/tensorflow/lite/micro/kernels/cmsis_nn",
            "esp-nn": SOURCES / "esp-tflite-micro/tensorflow/lite/micro/kernels/esp_nn"}
@@ -107,6 +107,7 @@ def test_replaced_kernels_take_the_types_of_those_they_replace(arenaut_json, ker
         common = REFERENCE / f"{path.stem}_common.cc"
         ours = switched(reference + (common.read_text() if common.exists() else ""))
         assert switched(text) - {"Int32"} <= ours and ours - {"Int32", "Int64"} <= switched(text), path.name
+    assert replaced == set(REPLACED[kernels])
     stated = arenaut_json("kernels", kernels)
     assert {rule["op"] for rule in stated["rules"] + stated["types"]} <= replaced
     assert replaced <= {rule["op"] for rule in types_of(arenaut_json, "reference")}

@@ -39,6 +39,8 @@ OWN = [pytest.param(path, id=path.stem) for path in sorted((DATA / "pte").glob("
 ALL = OWN + corpus_params("pte/*.pte")
 RUNNABLE = OWN + corpus_params("pte/*.pte", without=NO_KERNELS | NO_WEIGHTS)
 RIGHT = [param for param in RUNNABLE if param.id not in OVERLAPPING]
+# Programs of our own, with inputs that are known, for which a plan needs less than their exporter's.
+SMALLER = {"condition", "dynamic_batch", "gradients", "map_rows", "side_by_side"}
 
 # (today, planned): bytes of all planned memories.
 FIGURES = {
@@ -180,13 +182,14 @@ def test_every_op_leaves_the_same_bytes(planned, path, fill):
     assert not model.written or first_difference(path, model.file, path, fill=fill) is None
 
 
-@pytest.mark.parametrize("path", RIGHT)
+def test_which_of_our_programs_need_less(planned):
+    assert {param.id for param in OWN if planned(*param.values).written} == SMALLER | {"two_conditions"}
+
+
+@pytest.mark.parametrize("path", [param for param in OWN if param.id in SMALLER])
 def test_python_gives_the_same_outputs(planned, path):
     """Through the bindings of the wheel, which make the arenas themselves."""
     model = planned(path)
-    if not model.written or path.stem not in [make.__name__ for make in make_pte.MODELS]:
-        pytest.skip("nothing was written" if not model.written else
-                    "inputs are known for our own programs only; the runner has run it")
     one, other = (pte_runtime.Python(file.read_bytes()) for file in (path, model.file))
     for method in getattr(make_pte, path.stem)().methods:
         for inputs in several_inputs(path.stem, method):

@@ -10,14 +10,8 @@ import micro_runtime
 import tflite_file
 
 OWN = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))
-       if path.stem not in ("custom_op_planned", "float16_weights")]
-
-# What the wheel refuses in the corpus: ops it lacks, or lacks for that type.
-REFUSED = {"litert_dynamic_shapes", "mlperf_kws_float", "mp_face_detection_full_sparse",
-           "mp_face_detection_short", "mp_face_landmark", "mp_face_landmark_attention",
-           "mp_hand_landmark_lite", "mp_palm_detection_lite", "mp_pose_detection",
-           "person_detect_vela"}
-RUNNABLE = OWN + corpus_params("tflite/*.tflite", without=REFUSED)
+       if path.stem not in micro_runtime.REFUSED]
+RUNNABLE = OWN + corpus_params("tflite/*.tflite", without=micro_runtime.REFUSED)
 
 # (today, planned): what the runtime's own planner needs, and the proven minimum.
 FIGURES = {
@@ -216,6 +210,6 @@ def test_a_smaller_plan_is_a_smaller_arena(planned):
 def test_the_corpus_is_complete_where_it_is_at_hand():
     if not CORPUS.is_dir():
         pytest.skip(f"{corpus.HINT} to the whole of it")
-    present = {path.stem for path in (CORPUS / "tflite").glob("*.tflite")}
-    assert REFUSED <= present
+    present = {path.stem for path in [*(CORPUS / "tflite").glob("*.tflite"), *DATA.glob("*.tflite")]}
+    assert micro_runtime.REFUSED <= present
     assert set(FIGURES) - {p.id for p in OWN} <= present
