@@ -5,7 +5,8 @@
 #   make demo        plan a real model, show before and after, draw the picture
 #   make test        everything: form, lint, unit tests under sanitizers, the command, the runtimes
 #   make test-quick  form, and the unit tests without sanitizers and without the slow ones
-#   make test-unit   the unit tests with gcc and clang, under sanitizers
+#   make test-unit   the unit tests as gcc builds a release, and with clang under sanitizers
+#   make test-gcc-sanitized  the same with gcc under its own
 #   make test-python the command and the real runtimes
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
@@ -23,7 +24,7 @@
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
 #   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network);
-#                       `make test MICRO_SOURCES=FILE` makes it of an archive, and runs the tests of it
+#                       `make test` makes it of an archive, where ../shared/sources or MICRO_SOURCES=FILE has one
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -35,7 +36,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all dist demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
+.PHONY: all dist demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -56,26 +57,40 @@ demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all
 	@sh examples/demo.sh
 
-test: format-check lint test-unit test-python
+# Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
+# the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
+# is downloaded while the unit tests use the processors.
+test: export CMAKE_C_COMPILER_LAUNCHER = ccache
+test: tools-test format-check lint
+	@$(MAKE) downloads >build/downloads.log 2>&1 & downloads=$$!; $(MAKE) test-unit; unit=$$?; \
+	  wait $$downloads || { cat build/downloads.log; exit 1; }; exit $$unit
+	@$(MAKE) CMAKE_FLAGS="-DARENAUT_WERROR=ON $(CMAKE_FLAGS)" test-python
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 
+downloads: venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner $(if $(MICRO_SOURCES),tools-micro)
+
 tools-test:
-	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang pkg-config:pkgconf \
+	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang ld.lld:lld ccache:ccache pkg-config:pkgconf \
 	  /usr/share/doc/libclang-rt-dev:libclang-rt-dev \
 	  /usr/include/cmocka.h:libcmocka-dev python3:python3 \
 	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
 	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1
 
-# Once with gcc and once with clang, both under AddressSanitizer and UBSan. -g1: lines for what they find;
-# full symbols make each of a hundred programs 40 MB.
-SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O2 -g1" \
+# By gcc as users build it, and by clang under AddressSanitizer and UBSan; gcc's sanitizers take twice clang's time to
+# compile and find little else: they are for the night. -g1: lines for what is found; full symbols make each of a
+# hundred programs 40 MB.
+RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON
+SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1" -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) \
   -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined
+LINKER = -fuse-ld=lld
+UNIT = $(CONFIGURE) -B build/$(1) $(2) >/dev/null && cmake --build build/$(1) -j$(JOBS) && \
+  ctest --test-dir build/$(1) -j$(JOBS) --output-on-failure
 test-unit: tools-test
-	@for cc in gcc clang; do \
-	  CC=$$cc $(CONFIGURE) -B build/test-$$cc $(SANITIZED) >/dev/null && \
-	  cmake --build build/test-$$cc -j$(JOBS) && \
-	  ctest --test-dir build/test-$$cc -j$(JOBS) --output-on-failure || exit 1; \
-	done
+	@CC=gcc && export CC && $(call UNIT,test-gcc,$(RELEASE))
+	@CC=clang && export CC && $(call UNIT,test-clang,$(SANITIZED))
+
+test-gcc-sanitized: tools-test
+	@CC=gcc && export CC && $(call UNIT,test-gcc-sanitized,$(SANITIZED))
 
 # OpenCL is not installed for this: its test skips where there is none.
 test-quick: format-check
@@ -145,13 +160,11 @@ tools-python:
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
 	  dot:graphviz
 
-# An archive of the sources of tflite-micro and of its kernel libraries: what tests run of them is
-# built, once, and kept in ~/.cache/arenaut. Not by default: with some hundred tests under QEMU the
-# whole suite takes more than its 30 minutes on two cores.
-MICRO_SOURCES ?=
+# An archive of the sources of tflite-micro and of its kernel libraries, if there is one: what tests run of them is
+# built, once, and kept in ~/.cache/arenaut.
+MICRO_SOURCES ?= $(wildcard ../shared/sources/micro_runtime.tar.xz)
 
-test-python: browser venv venv-wheel venv-site venv-hosts tools-python \
-  $(if $(MICRO_SOURCES),micro-runtime-kept)
+test-python: browser downloads $(if $(MICRO_SOURCES),micro-runtime-kept)
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 site: browser venv-site

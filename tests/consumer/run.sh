@@ -1,12 +1,14 @@
 #!/bin/sh
-# Installs a fresh Release build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
+# Installs a fresh build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
 # once by find_package and once by pkg-config, static and shared; and once with the sources as a part of its own project.
 #   run.sh SOURCE WORK
 set -eu
 source=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
-cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
+release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON" # as the tests' own build, which ccache knows then
+# shellcheck disable=SC2086 # two words
+cmake -S "$source" -B "$work/build" $release -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
 cmake --build "$work/build" -j2 >>"$work/log" 2>&1
 cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
 
@@ -27,8 +29,9 @@ cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
     -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
 
-cmake -S "$source/tests/consumer" -B "$work/as-part" -DREADME_LINES="$work/lines" \
-    -DARENAUT_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug >>"$work/log" 2>&1
+# shellcheck disable=SC2086 # two words
+cmake -S "$source/tests/consumer" -B "$work/as-part" $release -DREADME_LINES="$work/lines" \
+    -DARENAUT_SOURCE="$source" >>"$work/log" 2>&1
 cmake --build "$work/as-part" -j2 >>"$work/log" 2>&1
 for kind in arenaut static shared runtime; do "$work/as-part/consumer_$kind"; done
 cmake --install "$work/as-part" --prefix "$work/part-prefix" >>"$work/log" 2>&1

@@ -38,7 +38,7 @@ def wheel():
     shutil.rmtree(WORK / "dist", ignore_errors=True)
     launcher = ["-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     run(TOOLS / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
-        f"-Cbuild-dir={WORK / 'out'}", *launcher, "-w", WORK / "dist", ROOT)
+        f"-Cbuild-dir={WORK / 'out'}", "-Ccmake.define.ARENAUT_WERROR=ON", *launcher, "-w", WORK / "dist", ROOT)
     [path] = (WORK / "dist").glob("*.whl")
     return path
 
