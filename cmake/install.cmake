@@ -16,6 +16,7 @@ file(RELATIVE_PATH pc_to_prefix "/x/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /x)
 configure_file(cmake/arenaut.pc.in arenaut.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/arenaut-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/arenaut-config-version.cmake
+              cmake/arenaut-model.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenaut)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/arenaut.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

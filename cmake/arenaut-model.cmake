@@ -1,0 +1,41 @@
+# A planned model as a source of a target, made anew whenever the model changes:
+#
+#     arenaut_plan_model(TARGET MODEL [FIT SIZE] [KERNELS NAME] [FLAGS FLAG...])
+#
+# adds <model>.c, the file with its plan as an array, and <model>.h, the bytes to reserve and the ops to add
+# to a resolver. With FIT the build fails where nothing is known to fit, and says how much would do;
+# FLAGS go to `arenaut plan`. ARENAUT_COMMAND names the command, which runs on the machine that builds.
+# The file needs nothing else of Arenaut: include(…/arenaut-model.cmake) works where a target is another machine.
+function(arenaut_plan_model target model)
+  cmake_parse_arguments(PARSE_ARGV 2 given "" "FIT;KERNELS" "FLAGS")
+  if(given_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "arenaut_plan_model: ${given_UNPARSED_ARGUMENTS}: FIT, KERNELS or FLAGS")
+  endif()
+  if(TARGET arenaut_tool AND NOT CMAKE_CROSSCOMPILING)
+    set(command arenaut_tool)
+  else()
+    # Installed, this file lies in PREFIX/lib/cmake/arenaut.
+    find_program(ARENAUT_COMMAND arenaut HINTS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin
+                 NO_CMAKE_FIND_ROOT_PATH)
+    if(NOT ARENAUT_COMMAND)
+      message(FATAL_ERROR "arenaut_plan_model: no command arenaut: name it in ARENAUT_COMMAND")
+    endif()
+    set(command ${ARENAUT_COMMAND})
+  endif()
+  get_filename_component(model ${model} ABSOLUTE)
+  get_filename_component(name ${model} NAME_WE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.planned)
+  set(planned ${folder}/${name}.tflite)
+  file(MAKE_DIRECTORY ${folder})
+  set(kernels ${given_KERNELS})
+  list(TRANSFORM kernels PREPEND "--kernels=")
+  set(fit ${given_FIT})
+  list(TRANSFORM fit PREPEND "--fit=")
+  add_custom_command(OUTPUT ${folder}/${name}.c ${folder}/${name}.h BYPRODUCTS ${planned}
+    COMMAND ${command} plan ${model} -q -f ${kernels} ${fit} ${given_FLAGS} -o ${planned}
+    COMMAND ${command} export ${planned} -f ${kernels} --as header -o ${folder}/${name}.h
+    COMMAND ${command} export ${planned} -f --as c-array -o ${folder}/${name}.c
+    DEPENDS ${model} ${command} COMMENT "planning the memory of ${name}" VERBATIM)
+  target_sources(${target} PRIVATE ${folder}/${name}.c)
+  target_include_directories(${target} PRIVATE ${folder})
+endfunction()
