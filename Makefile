@@ -60,11 +60,10 @@ demo: tools-build
 # Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
 # the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
 # is downloaded while the unit tests use the processors.
-test: export CMAKE_C_COMPILER_LAUNCHER = ccache
 test: tools-test format-check lint
 	@$(MAKE) downloads >build/downloads.log 2>&1 & downloads=$$!; $(MAKE) test-unit; unit=$$?; \
 	  wait $$downloads || { cat build/downloads.log; exit 1; }; exit $$unit
-	@$(MAKE) CMAKE_FLAGS="-DARENAUT_WERROR=ON $(CMAKE_FLAGS)" test-python
+	@$(MAKE) CMAKE_FLAGS="$(COMPILED_ONCE) $(CMAKE_FLAGS)" test-python
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 
 downloads: venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner $(if $(MICRO_SOURCES),tools-micro)
@@ -79,7 +78,8 @@ tools-test:
 # By gcc as users build it, and by clang under AddressSanitizer and UBSan; gcc's sanitizers take twice clang's time to
 # compile and find little else: they are for the night. -g1: lines for what is found; full symbols make each of a
 # hundred programs 40 MB.
-RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON
+COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache
+RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON $(COMPILED_ONCE)
 SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1" -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) \
   -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined
 LINKER = -fuse-ld=lld

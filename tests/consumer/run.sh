@@ -6,8 +6,10 @@ set -eu
 source=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
-release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON" # as the tests' own build, which ccache knows then
-# shellcheck disable=SC2086 # two words
+# As the tests' own build: ccache knows the objects.
+release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON"
+if command -v ccache >/dev/null 2>&1; then release="$release -DCMAKE_C_COMPILER_LAUNCHER=ccache"; fi
+# shellcheck disable=SC2086 # a list of flags
 cmake -S "$source" -B "$work/build" $release -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
 cmake --build "$work/build" -j2 >>"$work/log" 2>&1
 cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
@@ -29,7 +31,7 @@ cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
     -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
 
-# shellcheck disable=SC2086 # two words
+# shellcheck disable=SC2086 # a list of flags
 cmake -S "$source/tests/consumer" -B "$work/as-part" $release -DREADME_LINES="$work/lines" \
     -DARENAUT_SOURCE="$source" >>"$work/log" 2>&1
 cmake --build "$work/as-part" -j2 >>"$work/log" 2>&1

@@ -54,7 +54,7 @@ def corpus_params(pattern, without=()):
 
 # Files that take longest, which begin first: `make test` gives each file to one of several processes.
 LONGEST = ["test_wheel", "test_runtime_executorch", "test_executorch_planner", "test_hosts", "test_page",
-           "test_split", "test_cli", "test_overlap_runtime", "test_torch_client"]
+           "test_split", "test_overlap_arm", "test_cli", "test_overlap_runtime", "test_torch_client"]
 
 
 def pytest_collection_modifyitems(items):

@@ -73,7 +73,7 @@ def not_measured(kernels):
 
 def measured(path, kernels):
     name = path.name.split(".")[0]
-    row, = (row for row in table(f"tflite-micro-arm-{kernels}.csv") if row["model"] == name)
+    row = next(row for row in table(f"tflite-micro-arm-{kernels}.csv") if row["model"] == name)
     return {key: int(value) for key, value in row.items() if key != "model"}
 
 
