@@ -27,7 +27,6 @@ SLACK = {name: 256 if name == "cmsis-nn-mve" else 64 for name in SETS}
 OPEN_CASES = {"softmax_int8_rule": ("esp-nn", "esp32-s3")}
 MODELS = [*(pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))),
           *corpus_params("tflite/*.tflite")]
-TOO_LARGE = {"cmsis-nn-mve": {"mcunetv2_large", "mobilenet_v2_int8_nchw"}}  # for that machine's memory
 
 
 @cache
@@ -67,10 +66,6 @@ def test_ops_of_all_shapes_were_measured(kernels):
     assert {row["case"] for row in table(f"ops-{kernels}.csv")} == set(memory_ops.CASES)
 
 
-def not_measured(kernels):
-    return micro_runtime.REFUSED | TOO_LARGE.get(kernels, set())
-
-
 def measured(path, kernels):
     name = path.name.split(".")[0]
     row = next(row for row in table(f"tflite-micro-arm-{kernels}.csv") if row["model"] == name)
@@ -80,15 +75,14 @@ def measured(path, kernels):
 @pytest.mark.parametrize("kernels", SETS)
 def test_only_models_that_the_runtime_refuses_were_not_measured(kernels):
     rows = {row["model"] for row in table(f"tflite-micro-arm-{kernels}.csv")}
-    assert not rows & not_measured(kernels)
+    assert not rows & micro_runtime.REFUSED
     if arm_runtime.missing(kernels) is None:
-        assert not [param.id for param in MODELS if param.id in not_measured(kernels)
+        assert not [param.id for param in MODELS if param.id in micro_runtime.REFUSED
                     and arm_runtime.load(kernels, *param.values, measure_arena.PLENTY)]
 
 
-@pytest.mark.parametrize("path, kernels", [
-    pytest.param(*param.values, kernels, id=f"{param.id}-{kernels}", marks=param.marks)
-    for kernels in SETS for param in MODELS if param.id not in not_measured(kernels)])
+@pytest.mark.parametrize("kernels", SETS)
+@pytest.mark.parametrize("path", [param for param in MODELS if param.id not in micro_runtime.REFUSED])
 def test_the_answer_is_the_least_arena(ask, path, kernels):
     truth, arena = measured(path, kernels), ask(path, kernels)
     assert arena["bytes"] - truth["arena"] <= SLACK[kernels]
