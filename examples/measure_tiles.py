@@ -132,6 +132,17 @@ def share(call, first, end):
     return (high - low) * call.width if call.kind == "CONV_TRANSPOSE" else (end - first) * call.columns
 
 
+def least_share(places, threads):
+    """The fewest places that a thread has, of as many threads as there may be: in equal strides, rounded up to 16
+    (convolutions); or in blocks of 16, as many for each (plain products)."""
+    smallest = places
+    for count in range(2, threads + 1):
+        each, blocks = -(-places // count), -(-places // 16)
+        rest = (places - 1) % (-(-each // 16) * 16) + 1
+        smallest = min(smallest, rest, max(blocks // count, 1) * 16 - (16 * blocks - places))
+    return smallest
+
+
 def inputs(call, first, end):
     low, high = call.tile(first, end)[:2]
     return (high - low) * call.width * call.channels
@@ -139,7 +150,7 @@ def inputs(call, first, end):
 
 UNITS = {
     "ROWS": lambda least, call, rows, threads: rows[1] - rows[0] >= least,
-    "SHARE": lambda least, call, rows, threads: share(call, *rows) > least * threads + 16 * (threads - 1) ** 2,
+    "SHARE": lambda least, call, rows, threads: least_share(share(call, *rows), threads) > least,
     "INPUTS": lambda least, call, rows, threads: inputs(call, *rows) > least,
     "SIDES": lambda least, call, rows, threads: rows[1] - rows[0] + call.columns > least,
     "MULTIPLE": lambda least, call, rows, threads:

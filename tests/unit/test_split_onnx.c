@@ -180,8 +180,8 @@ TEST(parts_of_a_convolution_have_padding_at_the_edges_of_the_image_alone) {
     arn_program_free(p);
 }
 
-/* For each tile: an element of the tile before, or of the image; its place among one; a sum.
- */
+/* For each tile: an element of the tile before, or of the image; its place among one; a sum, and
+ * one more with the order edge of the tile before. */
 TEST(each_tile_depends_on_the_one_before) {
     arenaut_program *p = begin();
     const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 400);
@@ -190,7 +190,7 @@ TEST(each_tile_depends_on_the_one_before) {
     assert_int_equal(count(rewrite, "Slice"), 4);
     assert_int_equal(count(rewrite, "GatherND"), 4);
     assert_int_equal(count(rewrite, "ArgMax"), 4);
-    assert_int_equal(count(rewrite, "Add"), 4);
+    assert_int_equal(count(rewrite, "Add"), 4 + 3);
     arn_rewrite_free(rewrite);
     arn_program_free(p);
 }
@@ -215,9 +215,34 @@ static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, 
 }
 
 TEST(low_tiles_become_as_high_as_their_kernels_need) {
-    arenaut_program *p = chain();
-    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 2, 40, ARENAUT_SPLIT_ROWS});
-    assert_true(rewrite->macs > rewrite->macs_before);
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 16, 64, 64);
+    finish(p, x, add_conv(p, x, 8, 3, 1, 1));
+    arenaut_rewrite *rows = split(p, (arenaut_split_stage){0, 1, 16, ARENAUT_SPLIT_ROWS});
+    arenaut_rewrite *kept = split(p, (arenaut_split_stage){0, 1, 16, ARENAUT_SPLIT_KEPT});
+    assert_int_equal(rows->macs, 16 * 12 * rows->macs_before / 64); /* 768 places, not 256 */
+    assert_int_equal(kept->macs, kept->macs_before);
+    arn_rewrite_free(rows);
+    arn_rewrite_free(kept);
+    arn_program_free(p);
+}
+
+/* The last op of a descent by four levels needs twelve rows, for which the first makes about two
+ * hundred: in steps of its own height, each row once, so that no tensor of it is high. */
+TEST(ops_of_a_group_have_tiles_of_their_own_height) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 16, 1024, 1024);
+    uint32_t y = add_conv(p, x, 16, 3, 1, 1);
+    for (int level = 0; level < 4; level++) y = add_pool(p, y, 2);
+    finish(p, x, add_conv(p, y, 16, 3, 1, 1));
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 6, 64, ARENAUT_SPLIT_KEPT});
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        const int64_t *dims = rewrite->program->tensors[op->outputs[0]].dims;
+        if (rewrite->ops[i] == 0) assert_true(dims[H] <= 24);
+        if (rewrite->ops[i] == 5) assert_true(dims[H] >= 12);
+    }
+    assert_int_equal(rewrite->macs, rewrite->macs_before);
     arn_rewrite_free(rewrite);
     arn_program_free(p);
 }

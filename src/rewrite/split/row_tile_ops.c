@@ -89,12 +89,12 @@ static bool lie_in(arn_rows some, arn_rows all) {
 }
 
 /* Of one op: each tile adds one, which is cut into some of two steps of the tiles. */
-static size_t most_segments(const arenaut_split_stage *group) {
-    return 2 * (size_t)group->pieces + 2;
+static size_t most_segments(const arn_row_tiles *counted) {
+    return 2 * (size_t)counted->n_tiles + 2;
 }
 
 static row_slice *segments_of(const row_tiling *b, uint32_t k) {
-    return &b->segments[k * most_segments(b->group)];
+    return &b->segments[k * most_segments(b->counted)];
 }
 
 /* Rows of op `k`'s result that its segments have. The one in front may have some of the next, too.
@@ -256,10 +256,11 @@ static void cut_segment(row_tiling *b, uint32_t tile, uint32_t k) {
     const int64_t most = most_rows(b, k);
     const uint32_t last = b->n_segments[k] - 1;
     const row_slice whole = segments_of(b, k)[last];
-    if (arn_row_tile(b->counted, tile, k)->next >= whole.rows.end) return; /* nothing reads it */
-    if (arn_rows_count(whole.rows) <= most) return;
+    const int64_t next = arn_row_tile(b->counted, tile, k)->next;
+    if (next >= whole.rows.end || arn_rows_count(whole.rows) <= most) return;
     b->n_segments[k] = last;
-    for (int64_t at = whole.rows.begin; at < whole.rows.end; at += most) {
+    for (int64_t at = next > whole.rows.begin ? next : whole.rows.begin; at < whole.rows.end;
+         at += most) {
         const int64_t end = at + most < whole.rows.end ? at + most : whole.rows.end;
         const arn_rows rows = {at, end};
         segments_of(b, k)[b->n_segments[k]++] = (row_slice){take(b, &whole, rows), rows};
@@ -267,7 +268,7 @@ static void cut_segment(row_tiling *b, uint32_t tile, uint32_t k) {
 }
 
 static void put_tile(row_tiling *b, uint32_t tile) {
-    const uint32_t n = b->group->n_ops, n_tiles = b->group->pieces;
+    const uint32_t n = b->group->n_ops, n_tiles = b->counted->n_tiles;
     for (uint32_t k = 0; k < n; k++) {
         const arn_row_tile_op *it = arn_row_tile(b->counted, tile, k);
         row_slice made = {ARENAUT_NONE, {0, 0}};
@@ -275,7 +276,8 @@ static void put_tile(row_tiling *b, uint32_t tile) {
         if (!arn_rows_none(it->make)) made = put_op(b, it, k);
         keep(b, tile, k, made);
         if (!b->counted->results[k].is_result) continue;
-        const arn_rows own = arn_row_tile_own(b->group, tile, b->counted->results[k].height);
+        const arn_rows own = arn_row_tile_result(b->counted, tile, k);
+        if (arn_rows_none(own)) continue;
         b->tiles[(size_t)k * n_tiles + tile] = take_rows(b, k, own);
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -294,7 +296,7 @@ static uint32_t kept_of(const row_tiling *b, uint32_t k) {
  * from readers to operands, and there to the op that stands last in the file, takes the first
  * first. */
 static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
-    const uint32_t n_tiles = b->group->pieces;
+    const uint32_t n_tiles = b->counted->n_tiles;
     uint32_t n = 0;
     for (uint32_t k = b->group->n_ops; k-- > 0 && tile + 1 < n_tiles;) {
         const uint32_t made = b->tiles[(size_t)k * n_tiles + tile], kept = kept_of(b, k);
@@ -322,8 +324,17 @@ static void order_first(row_tiling *b) {
     }
 }
 
+static void join_result(row_tiling *b, uint32_t k) {
+    const uint32_t n_tiles = b->counted->n_tiles, whole = op_of(b, k)->outputs[0];
+    uint32_t *tiles = b->tiles + (size_t)k * n_tiles, n = 0;
+    for (uint32_t tile = 0; tile < n_tiles; tile++) {
+        if (!arn_rows_none(arn_row_tile_result(b->counted, tile, k))) tiles[n++] = tiles[tile];
+    }
+    arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), tiles, n, whole, whole);
+}
+
 static void put_all(row_tiling *b) {
-    const uint32_t n = b->group->n_ops, n_tiles = b->group->pieces;
+    const uint32_t n = b->group->n_ops, n_tiles = b->counted->n_tiles;
     for (uint32_t k = 0; k < n; k++) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
     }
@@ -336,10 +347,7 @@ static void put_all(row_tiling *b) {
     }
     b->start[n_tiles] = b->draft->n_ops;
     for (uint32_t k = 0; k < n; k++) {
-        if (!b->counted->results[k].is_result) continue;
-        const uint32_t whole = op_of(b, k)->outputs[0];
-        arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), b->tiles + (size_t)k * n_tiles,
-                       n_tiles, whole, whole);
+        if (b->counted->results[k].is_result) join_result(b, k);
     }
     if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, n_tiles);
 }
@@ -354,7 +362,7 @@ static uint32_t most_inputs(const row_tiling *b) {
 
 void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
     const arenaut_allocator *allocator = draft->graph->allocator;
-    const size_t n = counted->group->n_ops, n_tiles = counted->group->pieces;
+    const size_t n = counted->group->n_ops, n_tiles = counted->n_tiles;
     row_tiling b = {
         .draft = draft,
         .counted = counted,
@@ -366,7 +374,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
     const bool in_segments = draft->graph->dialect->many_tiles;
     b.inputs = arn_allocate(allocator, most_inputs(&b), sizeof *b.inputs);
     if (in_segments)
-        b.segments = arn_allocate(allocator, n * most_segments(b.group), sizeof *b.segments);
+        b.segments = arn_allocate(allocator, n * most_segments(counted), sizeof *b.segments);
     if (b.now && b.tiles && b.inputs && (b.segments || !in_segments)) {
         b.line_buffer = b.now + n;
         b.start = b.tiles + n * n_tiles;

@@ -12,6 +12,8 @@
 #include "core/checked.h"
 #include "core/memory.h"
 
+enum { MOST_PASSES = 8 }; /* for each tile of the results */
+
 static arn_rows hull(arn_rows a, arn_rows b) {
     if (arn_rows_none(a)) return b;
     if (arn_rows_none(b)) return a;
@@ -33,6 +35,16 @@ arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64
     if (!arn_row_tiles_call(group))
         return (arn_rows){all * tile / n_tiles, all * (tile + 1) / n_tiles};
     return (arn_rows){tile * step, all < (tile + 1) * step ? all : (tile + 1) * step};
+}
+
+bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *group) {
+    return graph->dialect->many_tiles && arn_row_tiles_keep(group);
+}
+
+arn_rows arn_row_tile_result(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
+    return arn_row_tiles_pace(b->graph, b->group)
+               ? arn_row_tile(b, tile, op)->make
+               : arn_row_tile_own(b->group, tile, b->results[op].height);
 }
 
 static const arn_tile_op *facts_of(const arn_row_tiles *b, uint32_t op) {
@@ -157,8 +169,15 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
-/* The fewest rows that the kernel makes the same bits of, where so many are to be made. */
-static int64_t rows_for(const arn_tile_op *facts, int64_t rows) {
+/* The fewest rows from `begin` on that the kernel makes the same bits of, where so many are to be
+ * made. */
+static int64_t rows_for(const arn_tile_op *facts, int64_t begin, int64_t rows) {
+    const int64_t unit = facts->window[ARN_AXIS_H].up > 1 ? facts->window[ARN_AXIS_H].up : 1;
+    const bool aligned = facts->also != 0 && begin % unit == 0;
+    for (int64_t n = (rows + unit - 1) / unit;
+         aligned && n < ARN_TILE_ALSO && n * unit < facts->least; n++) {
+        if (facts->also >> n & 1) return n * unit;
+    }
     if (rows < facts->least) rows = facts->least;
     return facts->multiple > 1 ? (rows + facts->multiple - 1) / facts->multiple * facts->multiple
                                : rows;
@@ -167,7 +186,7 @@ static int64_t rows_for(const arn_tile_op *facts, int64_t rows) {
 /* The tile is so low that its kernel makes other bits. */
 static bool is_low(const arn_row_tiles *b, uint32_t k, const arn_row_tile_op *op) {
     const int64_t rows = arn_rows_count(op->run);
-    return rows < rows_for(facts_of(b, k), rows) && rows < b->results[k].height;
+    return rows < rows_for(facts_of(b, k), op->run.begin, rows) && rows < b->results[k].height;
 }
 
 /* Adds the input rows of op `k` to the rows that the tile needs of its producers. */
@@ -195,12 +214,17 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
 /* Rows that are to be made become as many as the kernel needs, below them, or above at the end of
  * the image: line buffers keep those below for later tiles, which then make none. */
 static void heighten(const arn_row_tiles *b, uint32_t k, arn_row_tile_op *op) {
-    const int64_t height = b->results[k].height;
-    const int64_t least = rows_for(facts_of(b, k), arn_rows_count(op->make));
-    if (arn_rows_count(op->make) == least) return;
-    op->make.end = op->make.begin + least < height ? op->make.begin + least : height;
-    if (height - op->make.end < facts_of(b, k)->least) op->make.end = height; /* too few are left */
-    if (arn_rows_count(op->make) < least) op->make.begin = height > least ? height - least : 0;
+    const arn_tile_op *facts = facts_of(b, k);
+    const int64_t height = b->results[k].height, begin = op->make.begin;
+    int64_t rows = rows_for(facts, begin, arn_rows_count(op->make));
+    if (arn_rows_count(op->make) == rows && !arn_row_tiles_pace(b->graph, b->group)) return;
+    for (int64_t left = height - begin - rows; /* too few may be left for a later tile */
+         arn_row_tiles_keep(b->group) && left > 0 && rows_for(facts, height - left, left) > left;
+         left = height - begin - rows) {
+        rows = rows_for(facts, begin, rows + 1);
+    }
+    op->make.end = begin + rows < height ? begin + rows : height;
+    if (arn_rows_count(op->make) < rows) op->make.begin = height > rows ? height - rows : 0;
     op->want = hull(op->want, op->make);
 }
 
@@ -281,11 +305,151 @@ static void take_results(arn_row_tiles *b) {
     b->n_ops = group->n_ops;
 }
 
+/* ---- passes ---- */
+
+/* Demand-driven line buffers: to compute rows of an op, those of its operands are computed as far
+ * as it needs them, each op in steps of its own height. So the top of a U-Net runs in many low
+ * tiles for each tall one that its bottom must have. */
+
+static arn_row_tile_op *new_tile(arn_row_tiles *b) {
+    const uint32_t n = b->group->n_ops;
+    const uint64_t all = ((uint64_t)b->n_tiles + 1) * n;
+    if (!arn_grow(b->graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops)) {
+        b->failed = true;
+        return NULL;
+    }
+    arn_row_tile_op *tile = b->ops + (size_t)b->n_tiles++ * n;
+    for (uint32_t k = 0; k < n; k++) tile[k] = (arn_row_tile_op){.next = INT64_MAX};
+    b->latest = 0;
+    return tile;
+}
+
+static void need_rows(arn_row_tile_op *tile, arn_rows rows) { tile->want = hull(tile->want, rows); }
+
+/* Puts the rows of op `k` into the last pass, or into a new one if that has gone past the op. */
+static bool add_to_pass(arn_row_tiles *b, uint32_t k, const arn_row_tile_op *made) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    arn_row_tile_op *tile = b->ops + (size_t)(b->n_tiles - 1) * b->group->n_ops;
+    if (k < b->latest || !arn_rows_none(tile[k].make)) tile = new_tile(b);
+    if (!tile) return false;
+    const arn_rows want = hull(tile[k].want, made->make);
+    tile[k] = *made;
+    tile[k].want = want;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t from = arn_tile_producer(b->graph, b->group, op->inputs[i]);
+        if (from == ARENAUT_NONE) continue;
+        const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, op->inputs[i]);
+        need_rows(&tile[from], repeats ? (arn_rows){0, 1} : made->input);
+    }
+    b->latest = k;
+    b->results[k].done = made->make.end;
+    b->results[k].last = b->n_tiles - 1;
+    return true;
+}
+
+static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end);
+
+/* Computes the rows of each operand of op `k` that it needs to make its own. */
+static bool compute_operands(arn_row_tiles *b, uint32_t k, arn_row_tile_op *made) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t id = op->inputs[i], from = arn_tile_producer(b->graph, b->group, id);
+        if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
+        const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
+        const int64_t height =
+            b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
+        if (!repeats && !find_input_rows(b, k, height, made)) {
+            b->refused = "a row tile of it needs a padding that no op can do";
+            return false;
+        }
+        if (from == ARENAUT_NONE) continue;
+        if (!compute_to(b, from, repeats ? 1 : made->input.end)) return false;
+    }
+    return true;
+}
+
+/* Of the `needed` rows those that are computed next: about one step. */
+static arn_rows next_rows(const arn_tiled_result *result, int64_t needed) {
+    const int64_t step = result->step, steps = (needed + step / 2) / step;
+    const int64_t rows = steps > 0 ? (needed + steps - 1) / steps : (step + 1) / 2;
+    const int64_t end = result->done + rows;
+    return (arn_rows){result->done, end < result->height ? end : result->height};
+}
+
+static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end) {
+    arn_tiled_result *result = &b->results[k];
+    while (result->done < end) {
+        arn_row_tile_op made = {.next = INT64_MAX};
+        made.make = next_rows(result, end - result->done);
+        heighten(b, k, &made);
+        if (!compute_operands(b, k, &made)) return false;
+        if (is_low(b, k, &made)) {
+            b->refused = "a row tile of it is so low that its kernel makes other bits";
+            return false;
+        }
+        if (b->n_tiles > MOST_PASSES * b->group->pieces) {
+            b->refused = "its ops would run in more turns than it has tiles by far";
+            return false;
+        }
+        if (!add_to_pass(b, k, &made)) return false;
+    }
+    return true;
+}
+
+/* Rows that line buffers hold: those that this pass or a later one reads. */
+static void keep_rows(arn_row_tiles *b) {
+    const uint32_t n = b->group->n_ops;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t done = 0;
+        for (uint32_t tile = 0; tile < b->n_tiles; tile++) {
+            arn_row_tile_op *it = &b->ops[(size_t)tile * n + k];
+            if (!arn_rows_none(it->make)) done = it->make.end;
+            const bool needed = !arn_rows_none(it->want) && it->want.begin < it->next;
+            const int64_t first = needed ? it->want.begin : it->next;
+            it->want = first < done ? (arn_rows){first, done} : it->make;
+        }
+    }
+}
+
+/* Rows that op `k` computes at a time: as many as its share in each tile of the results, or as its
+ * kernel needs. Ops that need no halo follow those that they read. */
+static int64_t step_of(const arn_row_tiles *b, uint32_t k) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    const arn_tile_op *facts = facts_of(b, k);
+    const int64_t height = b->results[k].height, pieces = b->group->pieces;
+    int64_t step = rows_for(facts, 0, (height + pieces - 1) / pieces);
+    if (facts->kind != ARN_TILE_ELEMENTWISE && facts->kind != ARN_TILE_JOIN) return step;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t from = arn_tile_producer(b->graph, b->group, op->inputs[i]);
+        if (from != ARENAUT_NONE && step < b->results[from].step) step = b->results[from].step;
+    }
+    return step;
+}
+
+static bool count_passes(arn_row_tiles *b) {
+    const arenaut_split_stage *group = b->group;
+    b->n_tiles = 0;
+    if (!new_tile(b)) return false;
+    for (uint32_t k = 0; k < group->n_ops; k++) b->results[k].step = step_of(b, k);
+    for (uint32_t tile = 0; tile < group->pieces; tile++) {
+        for (uint32_t k = 0; k < group->n_ops; k++) {
+            if (!b->results[k].is_result) continue;
+            if (!compute_to(b, k, arn_row_tile_own(group, tile, b->results[k].height).end)) {
+                return false;
+            }
+        }
+    }
+    for (uint32_t tile = b->n_tiles; tile-- > 1;) look_ahead(b, tile);
+    keep_rows(b);
+    return true;
+}
+
 bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
                          const arenaut_split_stage *group) {
     const uint64_t all = (uint64_t)group->n_ops * group->pieces;
     b->graph = graph;
     b->group = group;
+    b->n_tiles = group->pieces;
     if (!arn_grow(graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops) ||
         !arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, group->n_ops,
                   sizeof *b->results)) {
@@ -293,6 +457,7 @@ bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
         return false;
     }
     take_results(b);
+    if (arn_row_tiles_pace(graph, group)) return count_passes(b);
     bool counted = true;
     for (uint32_t tile = 0; tile < group->pieces && counted; tile++) counted = count_tile(b, tile);
     for (uint32_t tile = group->pieces; tile-- > 1 && counted;) look_ahead(b, tile);
@@ -301,7 +466,7 @@ bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
 
 uint32_t arn_row_tiles_repeats(const arn_row_tiles *b, uint32_t op) {
     uint32_t tiles = 0;
-    for (uint32_t tile = 0; tile < b->group->pieces; tile++) {
+    for (uint32_t tile = 0; tile < b->n_tiles; tile++) {
         tiles += !arn_rows_none(arn_row_tile(b, tile, op)->make);
     }
     return tiles > 0 ? tiles - 1 : 0;
@@ -339,30 +504,43 @@ static uint64_t read_from(const arn_row_tiles *b, uint32_t tile) {
     return bytes;
 }
 
+/* Rows of a result of the group in tiles before this one. */
+static int64_t results_before(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
+    if (arn_row_tiles_pace(b->graph, b->group)) {
+        while (tile > 0 && arn_rows_none(arn_row_tile(b, tile - 1, op)->make)) tile--;
+        return tile > 0 ? arn_row_tile(b, tile - 1, op)->make.end : 0;
+    }
+    return arn_row_tile_own(b->group, tile, b->results[op].height).begin;
+}
+
 static uint64_t count_others(const arn_row_tiles *b, uint32_t tile) {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         if (!b->results[k].is_result) continue;
-        bytes += bytes_of(b, k, arn_row_tile_own(b->group, tile, b->results[k].height).begin);
+        bytes += bytes_of(b, k, results_before(b, tile, k));
     }
     return bytes;
+}
+
+/* The op's line buffer for the next tile. */
+static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
+    const arn_row_tiles *b = a->tiles;
+    if (!a->keeps || a->number + 1 == b->n_tiles || b->results[op].is_result) return 0;
+    const arn_row_tile_op *it = arn_row_tile(b, a->number, op);
+    const arn_rows next = arn_row_tile(b, a->number + 1, op)->want;
+    if (arn_row_tiles_pace(b->graph, b->group))
+        return it->next < it->want.end ? bytes_of(b, op, it->want.end - it->next) : 0;
+    return arn_rows_none(next) ? 0 : bytes_of(b, op, it->want.end - next.begin);
 }
 
 /* The op's line buffer from the tile before. A result of the group may be there as a tile of it
  * already. */
 static uint64_t kept_before(const at_tile *a, uint32_t op) {
     const arn_row_tile_op *it = arn_row_tile(a->tiles, a->number, op);
-    if (!a->keeps || arn_rows_none(it->make) || a->tiles->results[op].is_result) return 0;
+    if (!a->keeps || a->tiles->results[op].is_result) return 0;
+    if (arn_rows_none(it->make))
+        return arn_row_tiles_pace(a->tiles->graph, a->tiles->group) ? kept_for_next(a, op) : 0;
     return bytes_of(a->tiles, op, it->make.begin - it->want.begin);
-}
-
-/* The op's line buffer for the next tile. */
-static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
-    const arn_row_tiles *b = a->tiles;
-    if (!a->keeps || a->number + 1 == b->group->pieces) return 0;
-    const arn_rows next = arn_row_tile(b, a->number + 1, op)->want;
-    if (arn_rows_none(next) || b->results[op].is_result) return 0;
-    return bytes_of(b, op, arn_row_tile(b, a->number, op)->want.end - next.begin);
 }
 
 /* The largest operand that another op of the group produces, without its line buffer. */
@@ -406,7 +584,7 @@ uint64_t arn_row_tiles_bound(const arn_row_tiles *tiles, bool reach) {
                  .keeps = arn_row_tiles_keep(tiles->group),
                  .later = read_from(tiles, 0)};
     uint64_t most = 0;
-    for (; a.number < tiles->group->pieces; a.number++) {
+    for (; a.number < tiles->n_tiles; a.number++) {
         a.others = count_others(tiles, a.number);
         a.read = a.later;
         a.later = read_from(tiles, a.number + 1);

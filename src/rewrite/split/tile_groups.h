@@ -27,11 +27,12 @@ typedef struct arn_row_tile_op {
     arn_rows run;   /* rows that the op computes for that, some of them wrong if it is cropped */
     arn_rows input; /* rows of its operands with halo; none if it computes nothing */
     int64_t next;   /* the first row of its result that a later tile needs; INT64_MAX: none */
-} arn_row_tile_op;
+} arn_row_tile_op;  /* none of all if the tile does without it */
 
 /* One op of the group, the same in all tiles. */
 typedef struct arn_tiled_result {
     int64_t height, done; /* rows of its result in all, and computed by earlier tiles */
+    int64_t step;         /* rows that a tile computes if it sets its own pace */
     uint64_t row_bytes;   /* of its result */
     uint64_t ends;  /* bytes of whole operands of the group that this op is the last to read */
     uint32_t last;  /* the last tile in which it computes rows; ARENAUT_NONE: none */
@@ -42,6 +43,8 @@ typedef struct arn_row_tiles {
     const arn_tile_graph *graph;
     const arenaut_split_stage *group;
     uint32_t first_op, n_ops;  /* the range that `results` was last filled for */
+    uint32_t n_tiles;          /* the group's, or passes over its ops (see below) */
+    uint32_t latest;           /* the op that the last pass ends with so far */
     arn_row_tile_op *ops;      /* by tile, then op */
     arn_tiled_result *results; /* per op */
     uint32_t ops_capacity, results_capacity;
@@ -70,8 +73,15 @@ bool arn_row_tiles_crop(const arn_row_tiles *tiles, uint32_t op);
 bool arn_row_tiles_keep(const arenaut_split_stage *group);
 bool arn_row_tiles_call(const arenaut_split_stage *group);
 
+/* Each op has tiles of its own height, computed when a reader needs them: where the dialect has no
+ * reason to spare ops, and line buffers keep halos. What is called a tile then is a pass over the
+ * ops of the group, of which some compute rows. */
+bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *group);
+
 /* The rows of a result of the group that are the tile's own, without halo. */
 arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64_t all);
+/* The same in passes, too. */
+arn_rows arn_row_tile_result(const arn_row_tiles *tiles, uint32_t tile, uint32_t op);
 
 /* The rows of the input, with halo, that the rows of an output depend on; those outside of the
  * image are padding. */

@@ -11,7 +11,11 @@
 
 #include "rewrite/split/tile_dialect.h"
 
-enum { FIRST_OPSET = 13 };
+enum {
+    FIRST_OPSET = 13,
+    MOST_MACS = 5,           /* percent */
+    KEPT_PER_NODE = 3 << 10, /* bytes of a process that has loaded the model, measured */
+};
 
 /* ---- least heights ---- */
 
@@ -56,14 +60,32 @@ static const least_height *find_least(const char *name) {
 
 /* Convolutions are matrix products, which sum up more than 128 products in several sums, of another
  * size if a thread has 64 places of the result or fewer, and otherwise differ for one place alone.
- * Threads have equal shares of the places, rounded up to 16. */
+ * Threads have equal shares of the places, rounded up to 16, and the last one the rest; or blocks
+ * of 16 places, each as many or one more. */
 enum { THREADS = 8, SHARE_UNIT = 16, FEW_PLACES = 64, ONE_SUM = 128, NEVER = ARN_TILE_LONGEST + 1 };
 
-/* Rows of so many places that a tile has at least, for up to THREADS threads. */
-static int64_t least_of_product(int64_t sums, int64_t width) {
-    const int64_t share = sums > ONE_SUM ? FEW_PLACES : 1;
-    const int64_t most = share * THREADS + SHARE_UNIT * (int64_t)(THREADS - 1) * (THREADS - 1);
-    return most / width + 1;
+/* So many threads or fewer have more than `few` of the places each. */
+static bool all_have_more(int64_t places, int64_t few) {
+    const int64_t blocks = (places + SHARE_UNIT - 1) / SHARE_UNIT;
+    for (int64_t threads = 2; threads <= THREADS; threads++) {
+        const int64_t each = (places + threads - 1) / threads;
+        const int64_t stride = (each + SHARE_UNIT - 1) / SHARE_UNIT * SHARE_UNIT;
+        const int64_t least = blocks > threads ? blocks / threads : 1;
+        const int64_t rest = (places - 1) % stride + 1;
+        if (rest <= few || least * SHARE_UNIT - (blocks * SHARE_UNIT - places) <= few) return false;
+    }
+    return places > few;
+}
+
+/* The numbers of rows that a tile may have of a product with `all` rows of `width` places. */
+static void take_product(arn_tile_op *out, int64_t sums, int64_t width, int64_t all) {
+    const int64_t few = sums > ONE_SUM ? FEW_PLACES : 1;
+    const int64_t enough = few * THREADS + SHARE_UNIT * (int64_t)(THREADS - 1) * (THREADS - 1);
+    out->least = all_have_more(all * width, few) ? enough / width + 1 : NEVER;
+    for (int64_t rows = 1; rows < ARN_TILE_ALSO && rows < out->least; rows++) {
+        if (out->least < NEVER && all_have_more(rows * width, few))
+            out->also |= (uint64_t)1 << rows;
+    }
 }
 
 /* ---- windows ---- */
@@ -120,10 +142,11 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     w.filter[1] = weights->dims[ARN_NCHW_W];
     w.groups = arn_tile_number(op, "group", 1);
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
-    const int64_t width = graph->program->tensors[op->outputs[0]].dims[ARN_NCHW_W];
+    const int64_t *made = graph->program->tensors[op->outputs[0]].dims;
+    const int64_t sums = weights->dims[1] * w.filter[0] * w.filter[1];
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
-    out->least = least_of_product(weights->dims[1] * w.filter[0] * w.filter[1], width);
-    if (width == 1 || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
+    if (made[ARN_NCHW_W] == 1 || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
+    else take_product(out, sums, made[ARN_NCHW_W], made[ARN_NCHW_H]);
     return take_window(graph, op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out);
 }
 
@@ -138,15 +161,23 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     w.groups = arn_tile_number(op, "group", 1);
     out->kind = ARN_TILE_CONV;
     const int64_t sums = weights->dims[0] / (w.groups > 0 ? w.groups : 1);
-    const int64_t width = arn_tile_input(graph, op, 0)->dims[ARN_NCHW_W];
+    const int64_t *image = arn_tile_input(graph, op, 0)->dims;
     const int64_t up = weights->dims[ARN_NCHW_H]; /* no more rows for each of the operand */
-    out->least = width == 1 ? NEVER : (least_of_product(sums, width) + 1) * up;
     if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
         arenaut_op_attribute(op, "output_shape")) {
         return false;
     }
-    return arn_tile_numbers(op, "output_padding", 2, extra) && take_window(graph, op, &w) &&
-           arn_tile_take_nchw_transposed(graph, op, &w, extra, out);
+    if (!arn_tile_numbers(op, "output_padding", 2, extra) || !take_window(graph, op, &w) ||
+        !arn_tile_take_nchw_transposed(graph, op, &w, extra, out)) {
+        return false;
+    }
+    if (image[ARN_NCHW_W] == 1) out->least = NEVER;
+    else take_product(out, sums, image[ARN_NCHW_W], image[ARN_NCHW_H]);
+    const bool in_blocks = up == w.strides[0] && w.before[0] + w.after[0] + extra[0] == 0;
+    if (!in_blocks) out->also = 0;
+    /* At the lower edge a window that is higher than its stride sees a row that is not there. */
+    if (out->least < NEVER) out->least = (out->least + !in_blocks) * up;
+    return true;
 }
 
 /* An average that counts padding depends on how its last windows are rounded. */
@@ -421,6 +452,9 @@ const arn_tile_dialect arn_tile_onnx = {
     .broadcasts = true,
     .batches = true,
     .inputs_apart = true,
+    .many_tiles = true,
+    .most_macs = {true, MOST_MACS},
+    .kept = KEPT_PER_NODE,
     .same_bits =
         "the tiles compute the same bits in ONNX Runtime with graph optimization off and up "
         "to eight threads; else results may be rounded otherwise",

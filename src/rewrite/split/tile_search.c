@@ -27,10 +27,11 @@ enum {
     LONGEST = 96,      /* ops of a candidate group */
     FEW = 12,          /* tiles, up to which each number is tried */
     PATIENCE = 2,      /* times in a row that more tiles need no less, */
-    LEAPS = 5,         /* where they are tried by leaps */
+    LEAPS = 3,         /* where they are tried by leaps */
     EFFORT = 20000000, /* ops of drafts, in all, unless the caller says how many */
     COUNTED_PER_OP =
-        8, /* ops of row tiles that are counted in the time that one is put into a draft */
+        8,     /* ops of row tiles that are counted in the time that one is put into a draft */
+    PACED = 8, /* times as much time where each op has a height of its own */
     VISITS_PER_OP = 32, /* of fronts, and places of cropped windows, likewise */
     FIRST_FRONTS = 64,  /* candidates before the front is found for the first time */
 };
@@ -333,8 +334,10 @@ static bool count(search *s, const arenaut_split_stage *group) {
     if (arn_tile_by_channels(group->mode)) return true;
     const uint64_t before = s->row_tiles.places;
     const bool counted = arn_row_tiles_count(&s->row_tiles, graph_of(s), group);
-    count_effort(s, (uint64_t)group->n_ops * group->pieces / COUNTED_PER_OP +
-                        (s->row_tiles.places - before) / VISITS_PER_OP);
+    const uint64_t counted_ops = (uint64_t)group->n_ops * s->row_tiles.n_tiles;
+    const uint64_t paced = arn_row_tiles_pace(graph_of(s), group) ? PACED : 1;
+    count_effort(
+        s, counted_ops * paced / COUNTED_PER_OP + (s->row_tiles.places - before) / VISITS_PER_OP);
     s->failed = s->failed || s->row_tiles.failed;
     return counted;
 }
@@ -355,7 +358,8 @@ static bool find_peak(search *s, const group_range *w, arn_tile_candidate *c) {
     arn_draft_clear(&s->draft);
     if (arn_tile_by_channels(c->group.mode)) arn_channel_tiles_put(&s->draft, &c->group);
     else arn_row_tiles_put_counted(&s->draft, &s->row_tiles);
-    count_effort(s, s->draft.n_ops);
+    count_effort(
+        s, (uint64_t)s->draft.n_ops * (arn_row_tiles_pace(graph_of(s), &c->group) ? PACED : 1));
     s->failed = s->failed || s->draft.failed ||
                 (!s->draft.refused &&
                  !arn_draft_peak_of(&s->costing, &s->draft, w->ops, w->live_through, &c->peak));
@@ -425,8 +429,7 @@ static int64_t length(const search *s, const group_range *w, arenaut_split_mode 
 static uint32_t more_tiles(const search *s, const group_range *w, const attempt *it) {
     const int64_t all = length(s, w, it->mode), size = (all + it->pieces - 1) / it->pieces;
     if (graph_of(s)->dialect->many_tiles) {
-        const uint32_t next = it->pieces + (it->pieces + 2) / 3;
-        return next <= all ? next : 0;
+        return 2 * (int64_t)it->pieces <= all ? 2 * it->pieces : 0;
     }
     if (it->mode != ARENAUT_SPLIT_KEPT_CALLED && it->pieces < FEW) return it->pieces + 1;
     return size <= 1 ? 0 : (uint32_t)((all + size - 2) / (size - 1));

@@ -426,9 +426,14 @@ uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dty
 
 void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n) {
     const arn_tile_dialect *dialect = draft->graph->dialect;
+    const uint32_t before = draft->zero;
     draft->zero = ARENAUT_NONE;
     if (n == 0 || !dialect->put_zero || draft->failed) return;
     draft->zero = dialect->put_zero(draft, tensors, n);
+    if (before != ARENAUT_NONE) { /* an op of the last tile may depend on no earlier tile */
+        const uint32_t both[] = {before, draft->zero};
+        draft->zero = arn_draft_edge(draft, ARN_MOVE_ADD, dialect->numbers, both, 2);
+    }
     draft->n_there = draft->graph->program->n_tensors + draft->n_tensors;
 }
 

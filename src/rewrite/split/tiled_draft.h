@@ -12,6 +12,7 @@ enum { ARN_AXIS_H, ARN_AXIS_W, ARN_AXIS_C, ARN_IMAGE_AXES, ARN_IMAGE_RANK = 4 };
 enum {
     ARN_TILE_INPUTS = 3,      /* arguments of an op that can be tiled, but for concatenations */
     ARN_TILE_LONGEST = 65535, /* elements along an axis of an image that can be tiled */
+    ARN_TILE_ALSO = 64,       /* bits of arn_tile_op.also */
 };
 
 typedef enum arn_tile_kind {
@@ -48,6 +49,8 @@ typedef struct arn_tile_op {
     bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
     int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
                          * fewer, the runtime's kernel makes other bits */
+    uint64_t also;      /* bit n: it computes n rows, too, though they are fewer; of a window that
+                         * goes up, the rows of n rows of its image */
     int64_t multiple;   /* likewise, of which the number of these rows is a multiple; 0: of one */
     bool in_blocks;     /* makes just `up` rows of each row that it is given */
     uint32_t sizes;     /* the operand that lists the sizes of its result; 0: none does */
