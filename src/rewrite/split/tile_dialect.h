@@ -23,6 +23,8 @@ typedef struct arn_tile_dialect {
     bool calls;        /* tiles may be outlined */
     bool many_tiles;   /* tiles may be many: long line buffers are several tensors, and numbers of
                         * tiles are tried by leaps */
+    bool own_heights;  /* each op of a kept stage has tiles of its own height: more turns, of which
+                        * the runtime's own planner makes less memory */
     arenaut_optional_id most_macs; /* percent that may be added, unless the caller says how many */
     uint64_t kept;         /* bytes that the runtime keeps of each op, if no target says it; 0: as a
                             * micro runtime does */

@@ -453,6 +453,7 @@ const arn_tile_dialect arn_tile_onnx = {
     .batches = true,
     .inputs_apart = true,
     .many_tiles = true,
+    .own_heights = true,
     .most_macs = {true, MOST_MACS},
     .kept = KEPT_PER_NODE,
     .same_bits =

@@ -27,7 +27,8 @@ enum {
     LONGEST = 96,      /* ops of a candidate group */
     FEW = 12,          /* tiles, up to which each number is tried */
     PATIENCE = 2,      /* times in a row that more tiles need no less, */
-    LEAPS = 3,         /* where they are tried by leaps */
+    LEAPS = 5,         /* where they are tried by leaps */
+    LONG_LEAPS = 3,    /* where a try is slow */
     EFFORT = 20000000, /* ops of drafts, in all, unless the caller says how many */
     COUNTED_PER_OP =
         8,     /* ops of row tiles that are counted in the time that one is put into a draft */
@@ -429,7 +430,9 @@ static int64_t length(const search *s, const group_range *w, arenaut_split_mode 
 static uint32_t more_tiles(const search *s, const group_range *w, const attempt *it) {
     const int64_t all = length(s, w, it->mode), size = (all + it->pieces - 1) / it->pieces;
     if (graph_of(s)->dialect->many_tiles) {
-        return 2 * (int64_t)it->pieces <= all ? 2 * it->pieces : 0;
+        const bool slow = graph_of(s)->dialect->own_heights;
+        const uint32_t next = it->pieces + (slow ? it->pieces : (it->pieces + 2) / 3);
+        return next <= all ? next : 0;
     }
     if (it->mode != ARENAUT_SPLIT_KEPT_CALLED && it->pieces < FEW) return it->pieces + 1;
     return size <= 1 ? 0 : (uint32_t)((all + size - 2) / (size - 1));
@@ -455,6 +458,11 @@ static bool repeats_macs(arenaut_split_mode mode) {
            mode != ARENAUT_SPLIT_KEPT_CALLED;
 }
 
+static uint32_t patience(const arn_tile_dialect *dialect) {
+    if (dialect->own_heights) return LONG_LEAPS;
+    return dialect->many_tiles ? LEAPS : PATIENCE;
+}
+
 /* Tries one more number of tiles; false if more of them are pointless: with more and more tiles
  * ever more is kept. */
 static bool try_next(search *s, attempt *it) {
@@ -477,7 +485,7 @@ static bool try_next(search *s, attempt *it) {
     if (!hopeless && find_price(s, w, &c) && !is_dominated(s, c.peak, c.price.kept, repeats)) {
         add_candidate(s, &c);
     }
-    return it->idle < (graph_of(s)->dialect->many_tiles ? LEAPS : PATIENCE);
+    return it->idle < patience(graph_of(s)->dialect);
 }
 
 static bool asks_for_scratch(const search *s, const group_range *w) {
