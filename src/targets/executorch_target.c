@@ -28,7 +28,6 @@ const arenaut_target arn_target_executorch = {
  * or of several, the same memories (one MemoryManager's spans, or a Module that shares its arenas).
  * State of one name has memory of its own there, behind the others. */
 
-extern const arenaut_kernel_set arn_kernels_portable;
 extern const arenaut_target arn_target_executorch_joint;
 const arenaut_target arn_target_executorch_joint = {
     .name = "executorch-joint",
