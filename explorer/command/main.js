@@ -1,12 +1,12 @@
 // The page that runs the command: files that were dropped, a verb, flags, and what comes of it. The
 // command itself is in a worker (worker.js), one for each run.
 import { bytesOf } from "../src/decode.js";
-import { commandOf, joined, quoted, valueOf, withValue } from "./words.js";
+import { commandOf, linkOf, print, quoted, readLink, valueOf, withValue } from "./words.js";
 
 const PATIENCE_MS = 3000; // for a run that was asked to stop, and may have something to keep
 const $ = (id) => document.getElementById(id);
 const text = (id) => $(id).textContent;
-let files = [], stop = null, urls = [];
+let files = [], stop = null, again = false, urls = [];
 
 async function compiled(base64) {
   const packed = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -24,7 +24,7 @@ function showCommand() {
   const words = commandOf(verb(), files.map((file) => file.name), $("flags").value);
   $("line").textContent = `arenaut ${words.map(quoted).join(" ")}`;
   $("run").disabled = !files.length || !!stop;
-  history.replaceState(null, "", `#${encodeURI(`${verb()} ${$("flags").value}`.trim())}`);
+  history.replaceState(null, "", linkOf(`${verb()} ${$("flags").value}`.trim()));
 }
 
 function showLevers() {
@@ -52,17 +52,22 @@ function showFiles() {
   showCommand();
 }
 
-// A file of a name that is there already takes its place: a command knows files by their names.
+// A file takes the place of one of its name: a command knows files by their names. One that comes while a run goes on
+// runs after it.
 function add(more) {
-  const names = new Set([...more].map((file) => file.name));
-  files = [...files.filter((file) => !names.has(file.name)), ...more];
+  files = [...new Map([...files, ...more].map((file) => [file.name, file])).values()];
   showFiles();
-  if (more.length && !stop) start();
+  again = more.length > 0;
+  if (!stop) startAgain();
+}
+
+function startAgain() {
+  if (again && files.length) start();
 }
 
 // A link has a verb and flags, and no file: those stay with whoever has them.
-function readLink() {
-  const [asked, ...flags] = decodeURI(location.hash.slice(1)).split(" ");
+function follow() {
+  const [asked, ...flags] = readLink(location.hash).split(" ");
   const known = [...$("question").verb].find((radio) => radio.value === asked);
   if (known) known.checked = true;
   if (known) $("flags").value = flags.join(" ");
@@ -100,9 +105,11 @@ function showMade(made) {
 }
 
 const MEANINGS = { 0: "Done.", 1: "Done: the answer is no (exit 1).", 2: "The command line is wrong (exit 2).", 3: "The file is wrong (exit 3).",
-  4: "A file cannot be read or written (exit 4).",
-  130: "Stopped; this is the best so far (exit 130)." };
-const meaning = (code) => MEANINGS[code] ?? `Ended with exit ${code}.`;
+  4: "A file cannot be read or written (exit 4)." };
+function meaning({ code, made }) {
+  if (code === 130) return `Stopped (exit 130)${made.length ? "; what was found by then is saved below" : ""}.`;
+  return MEANINGS[code] ?? `Ended with exit ${code}.`;
+}
 
 function finish(words) {
   stop = null;
@@ -110,11 +117,14 @@ function finish(words) {
   $("status").textContent = words;
   document.documentElement.dataset.runs = Number(document.documentElement.dataset.runs ?? 0) + 1;
   showCommand();
+  startAgain();
 }
+
+const unable = (error) => `This browser cannot run the command: ${error.message}.`;
 
 // ---- a run ----
 
-async function start() {
+function start() {
   const args = commandOf(verb(), files.map((file) => file.name), $("flags").value), given = files;
   const script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
   const worker = new Worker(script), began = performance.now();
@@ -124,23 +134,24 @@ async function start() {
     finish(`${words} ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   };
   clear();
+  again = false;
   stop = () => {
     worker.postMessage({ stop: true });
     $("status").textContent = "Stopping …";
     $("stop").disabled = true;
     const run = stop;
-    setTimeout(() => { if (stop === run) end("Stopped; there was nothing to keep."); }, PATIENCE_MS);
+    setTimeout(() => { if (stop === run) end("Stopped; nothing is kept."); }, PATIENCE_MS);
   };
   $("status").textContent = "Running …";
   $("stop").disabled = false;
   showCommand();
   worker.onmessage = ({ data: { fd, text: more, done, failure } }) => {
-    if (fd) $(fd === 1 ? "results" : "messages").textContent = joined($(fd === 1 ? "results" : "messages").textContent, more);
-    if (done) { showMade(done.made); end(meaning(done.code)); }
-    if (failure) end(`The command gave up: this needs more memory than the 2 GiB of WebAssembly (${failure}).`);
+    if (fd) print($(fd === 1 ? "results" : "messages"), more);
+    if (done) { showMade(done.made); end(meaning(done)); }
+    if (failure) end(failure);
   };
   worker.onerror = (event) => end(event.message || "This browser runs no command here.");
-  worker.postMessage({ module: await module, args, files: given });
+  module.then((command) => worker.postMessage({ module: command, args, files: given }), (error) => end(unable(error)));
 }
 
 // ---- the page ----
@@ -160,7 +171,7 @@ $("question").onsubmit = (event) => { event.preventDefault(); if (files.length &
 for (const radio of $("question").verb) radio.onchange = showCommand;
 for (const lever of document.querySelectorAll("[data-flag]")) lever.oninput = pull;
 $("stop").onclick = () => stop?.();
-addEventListener("hashchange", readLink);
-readLink();
+addEventListener("hashchange", follow);
+follow();
 showFiles();
-module.then(() => { document.documentElement.dataset.ready = "yes"; }, (error) => finish(`This browser cannot compile the command: ${error.message}`));
+module.then(() => { document.documentElement.dataset.ready = "yes"; }, (error) => finish(unable(error)));

@@ -1,47 +1,89 @@
 // The command line of the page: its words, and what the boxes of the page stand for in it.
 
-// As a shell would part it, with quotes and without anything else that shells do.
+// As a shell would part it, with quotes and without anything else that shells do; a quote without an end reaches to
+// the end of the line.
+const QUOTED = /"([^"]*)(?:"|$)|'([^']*)(?:'|$)/;
+const WORD = new RegExp(`(?:${QUOTED.source}|[^\\s"'])+`, "g"), QUOTES = new RegExp(QUOTED, "g");
 export function wordsOf(line) {
-  return [...line.matchAll(/(?:"([^"]*)"|'([^']*)'|([^\s"']+))+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+  return [...line.matchAll(WORD)].map(([word]) => word.replace(QUOTES, "$1$2"));
 }
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
 export const quoted = (word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-// The value of a flag in a line; null if it is not there.
-export function valueOf(line, flag) {
-  const words = wordsOf(line), at = words.indexOf(flag);
-  return at < 0 ? null : words[at + 1] ?? "";
+// Where a flag is among words, how many of them are its own, and its value: null if it is not there.
+function flagIn(words, flag) {
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  if (at < 0) return { at: words.length, n: 0, value: null };
+  if (words[at] !== flag) return { at, n: 1, value: words[at].slice(flag.length + 1) };
+  const next = words[at + 1] ?? "-";
+  return next.startsWith("-") ? { at, n: 1, value: "" } : { at, n: 2, value: next };
 }
+
+export const valueOf = (line, flag) => flagIn(wordsOf(line), flag).value;
 
 // The line with this value of a flag, or, if it is null, without the flag.
 export function withValue(line, flag, value) {
-  const words = wordsOf(line), at = words.indexOf(flag), given = value === null ? [] : [flag, value];
-  if (at < 0) words.push(...given);
-  else words.splice(at, 2, ...given);
+  const words = wordsOf(line), { at, n } = flagIn(words, flag);
+  words.splice(at, n, ...(value === null ? [] : [flag, value]));
   return words.map(quoted).join(" ");
 }
 
-// Files of these runtimes hold no plan, but programs that need less.
-const PLANLESS = /\.(onnx|pt2|pb|txt|mlir)$/, REWRITES = /^--(split|reorder|recompute|fit|smallest)/;
+// A verb and flags as a link has them; a "%" that begins no escape stands for itself.
+export const linkOf = (line) => `#${encodeURI(line.replace(/\p{Cs}/gu, "\ufffd"))}`;
+export const readLink = (hash) => hash.slice(1).replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+  try { return decodeURI(escapes); } catch { return escapes; }
+});
+
+// Beside an ONNX model, what has the name of no format is its data: it is there to read, and no input.
+const INPUT = /\.(tflite|lite|pte|onnx|pt2|pb|txt|mlir|csv|json|c|cc|h)$/i, ONNX = /\.onnx$/i;
+const inputsOf = (names) => (names.some((name) => ONNX.test(name)) ? names.filter((name) => INPUT.test(name)) : names);
+
+// By extension: files that hold a plan, those that hold a program that needs less, and those that are never written.
+const PLANS = /\.(tflite|lite|pte|csv|json)$/, PROGRAMS = /\.(onnx|pt2)$/i, NEITHER = /\.(pb|txt|mlir)$/i;
+const REWRITES = ["--split", "--reorder", "--recompute"], ONE_POOL = /\.(tflite|lite|csv)$/;
+
+// A plan goes into a file of the model's own format where such a file can hold it, else into JSON.
+function planOf(name, pools) {
+  const planned = `planned_${name.replace(/\.\w+$/, (extension) => extension.toLowerCase())}`;
+  const held = PROGRAMS.test(planned) || (PLANS.test(planned) && !(pools > 1 && ONE_POOL.test(planned)));
+  return held && !/\.trace\.csv$/i.test(name) ? planned : `${planned}.plan.json`;
+}
 
 // Where a result goes; null if there is none to write.
-function outputOf(verb, names, flags) {
+function outputOf(verb, names, line) {
   if (verb === "view") return "plan.html";
-  if (verb !== "plan") return null;
-  if (names.some((name) => PLANLESS.test(name)) && !flags.some((word) => REWRITES.test(word))) return null;
-  return names.length === 1 ? `planned_${names[0]}` : "planned";
+  if (verb !== "plan" || names.some((name) => NEITHER.test(name))) return null;
+  const rewrites = REWRITES.some((flag) => ![null, "off"].includes(valueOf(line, flag)));
+  if (names.some((name) => PROGRAMS.test(name)) && !rewrites) return null;
+  const pools = wordsOf(line).filter((word) => /^--pool(=|$)/.test(word)).length;
+  if (names.length === 1) return planOf(names[0], pools);
+  return names.every((name) => planOf(name, pools) === `planned_${name}`) ? "planned" : null;
 }
+
+const free = (output, names) => (names.includes(output) ? free(`new_${output}`, names) : output);
+const asFile = (name) => (name.startsWith("-") ? `./${name}` : name);
 
 // The words behind "arenaut": verb, files, where a result goes, unless the line says so, and the line.
 export function commandOf(verb, names, line) {
-  const flags = wordsOf(line), output = outputOf(verb, names, flags);
-  const given = flags.some((word) => word === "-o" || word.startsWith("--output"));
-  return [verb, ...names, ...(output && !given ? ["-o", output] : []), ...flags];
+  const flags = wordsOf(line), inputs = inputsOf(names), output = outputOf(verb, inputs, line);
+  const given = !output || flags.some((word) => /^(-[fqv]*o|--output)/.test(word));
+  return [verb, ...inputs.map(asFile), ...(given ? [] : ["-o", free(output, names)]), ...flags];
 }
 
-// What a run has printed so far, where a line may be written anew as on a terminal.
-export function joined(text, more) {
-  const parts = (text + more).split("\r\x1b[K");
-  return parts.slice(1).reduce((so_far, part) => so_far.slice(0, so_far.lastIndexOf("\n") + 1) + part, parts[0]);
+// Prints more into an element, where the last line may be written anew as on a terminal. Every part is a text of its
+// own, so that megabytes of them are not copied for each.
+export function print(element, more) {
+  for (const [i, part] of more.split("\r\x1b[K").entries()) {
+    if (i) eraseLine(element);
+    element.append(part);
+  }
+}
+
+function eraseLine(element) {
+  for (let last = element.lastChild; last; last = element.lastChild) {
+    const kept = last.data.lastIndexOf("\n") + 1;
+    if (kept) return void (last.data = last.data.slice(0, kept));
+    last.remove();
+  }
 }

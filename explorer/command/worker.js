@@ -5,8 +5,18 @@ import { canWait, run } from "./wasi.js";
 
 const LOOK_EVERY_MS = 100;
 
-const sourceOf = (file) => ({ size: file.size,
-  slice: (from, to) => new Uint8Array(new FileReaderSync().readAsArrayBuffer(file.slice(from, to))) });
+class Gone extends Error {}
+
+function bytesOf(file, from, to) {
+  try {
+    return new Uint8Array(new FileReaderSync().readAsArrayBuffer(file.slice(from, to)));
+  } catch (error) {
+    if (error instanceof DOMException) throw new Gone(`${file.name} changed or is gone: drop it again.`);
+    throw error;
+  }
+}
+
+const sourceOf = (file) => ({ size: file.size, slice: (from, to) => bytesOf(file, from, to) });
 
 let looked = 0, stopped = 0;
 const messages = new MessageChannel();
@@ -26,8 +36,8 @@ async function start({ module, args, files }) {
   try {
     const done = await run(module, { args, files: files.map((file) => [file.name, sourceOf(file)]), print, interrupted });
     postMessage({ done }, done.made.map(([, bytes]) => bytes.buffer));
-  } catch (error) { // a trap: more memory than WebAssembly can address, or a stack that is full
-    postMessage({ failure: error.message });
+  } catch (error) { // the rest is a trap: more memory than there is, or a stack that is full
+    postMessage({ failure: error instanceof Gone ? error.message : `The command gave up (${error.message}); it has at most 2 GiB of memory here.` });
   }
 }
 

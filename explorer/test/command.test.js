@@ -10,7 +10,7 @@ import test, { after, before } from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { COMMAND, ROOT, data, launch, open, problemOf, scratch, skip as noBrowser, text } from "./browser.js";
 import { run } from "../command/wasi.js";
-import { commandOf, joined, valueOf, withValue, wordsOf } from "../command/words.js";
+import { commandOf, linkOf, print, readLink, valueOf, withValue, wordsOf } from "../command/words.js";
 
 const PAGE = join(ROOT, "build", "arenaut.html"), MODEL = data("mobilenet_v1_025_96_int8.tflite");
 const skip = existsSync(PAGE) ? noBrowser : "no page is built: make browser";
@@ -93,7 +93,83 @@ test("words of a line, flags in it, and lines that are written anew", () => {
   assert.deepEqual(commandOf("plan", ["a.onnx"], "--overlap on"), ["plan", "a.onnx", "--overlap", "on"]);
   assert.deepEqual(commandOf("plan", ["a.onnx"], "--split on"), ["plan", "a.onnx", "-o", "planned_a.onnx", "--split", "on"]);
   assert.deepEqual(commandOf("plan", ["a.onnx"], "-o b"), ["plan", "a.onnx", "-o", "b"]);
-  assert.equal(joined("a\nbest 1", "\r\x1b[Kbest 2\r\x1b[Kb"), "a\nb");
+  assert.deepEqual([valueOf("--split=on", "--split"), valueOf("--split --inplace on", "--split")], ["on", ""]);
+  assert.equal(withValue("--split=on --fit 60K", "--split", null), "--fit 60K");
+  assert.equal(withValue("--split --inplace on", "--split", null), "--inplace on");
+  assert.equal(withValue("--set 'a b", "--split", "on"), "--set 'a b' --split on");
+});
+
+test("a link is read whatever is in it", () => {
+  assert.equal(readLink("#plan%20--fit 60%"), "plan --fit 60%");
+  assert.equal(readLink("#plan%ff%20é%zz"), "plan%ff%20é%zz");
+  for (const line of ["plan --fit 60%", "size --pin a%20b=%41"]) assert.equal(readLink(linkOf(line)), line);
+  assert.equal(readLink(linkOf("size \ud800")), "size \ufffd");
+});
+
+// As far as `print` needs one.
+class Element {
+  texts = [];
+  get lastChild() { return this.texts.at(-1); }
+  get textContent() { return this.texts.map(({ data }) => data).join(""); }
+  append(data) { this.texts.push({ data, remove: () => this.texts.pop() }); }
+}
+
+test("a line that is written anew replaces the last one, and 25 MB are printed without copies", () => {
+  const line = new Element(), large = new Element(), part = "x".repeat(1000);
+  for (const more of ["a\nbe", "st 1", "\r\x1b[Kbest 2\r\x1b[Kb"]) print(line, more);
+  assert.equal(line.textContent, "a\nb");
+  for (let i = 0; i < 25000; i++) print(large, part);
+  assert.ok(large.texts.every(({ data }) => data === part));
+});
+
+test("where a result goes: a file that can be written, of a name that no file has", { skip }, async () => {
+  const planned = (name, flags = "") => commandOf("plan", [name], flags).slice(2, 4);
+  for (const [name, output] of Object.entries({ "M.TFLITE": "planned_M.tflite", "m.c": "planned_m.c.plan.json", m: "planned_m.plan.json", "-m.pte": "planned_-m.pte" })) {
+    assert.deepEqual(planned(name), ["-o", output]);
+  }
+  assert.deepEqual(planned("a.hlo.pb", "--reorder on"), ["--reorder", "on"]);
+  assert.deepEqual(planned("a.onnx", "--split=off"), ["--split=off"]);
+  for (const given of ["-ob.csv", "-fo b.csv", "--output=b.csv"]) assert.deepEqual(planned("a.csv", given), given.split(" "));
+  assert.deepEqual(commandOf("view", ["plan.html", "-a.csv"], ""), ["view", "plan.html", "./-a.csv", "-o", "new_plan.html"]);
+  assert.deepEqual(commandOf("plan", ["A.TFLITE", "b.tflite"], ""), ["plan", "A.TFLITE", "b.tflite"]);
+  const named = [[MODEL, "M.TFLITE"], [MODEL, "model"], [MODEL, "-f"], [MODEL, "m.tflite", "--pool a=1M --pool b=1M"], [data("trace/streams.trace.csv"), "streams.trace.csv"]];
+  for (const [path, name, flags] of named) {
+    const copy = scratch(name);
+    copyFileSync(path, copy);
+    const args = commandOf("plan", [name], flags ?? ""), page = await inPage([copy], args);
+    assert.deepEqual(page, inShell([copy], args), args.join(" "));
+    assert.deepEqual([page.code, Object.keys(page.made).length], [0, 1], args.join(" "));
+  }
+});
+
+// A field of a protobuf: a number, or what has a length.
+function field(number, value) {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([Buffer.from([8 * number + 2, bytes.length]), bytes]);
+}
+const numbered = (number, value) => Buffer.from([8 * number, value]);
+const message = (...fields) => Buffer.concat(fields);
+
+// y = x + w, where w lies in another file.
+function apartModel(weights) {
+  const floats = (name) => message(field(1, name), field(2, field(1, message(numbered(1, 1), field(2, field(1, numbered(1, 4)))))));
+  const entry = (key, value) => field(13, message(field(1, key), field(2, value)));
+  const tensor = message(numbered(1, 4), numbered(2, 1), field(8, "w"), entry("location", weights), entry("length", "16"), numbered(14, 1));
+  const add = message(field(1, "x"), field(1, "w"), field(2, "y"), field(4, "Add"));
+  const graph = message(field(1, add), field(2, "g"), field(5, tensor), field(11, floats("x")), field(12, floats("y")));
+  return message(numbered(1, 8), field(7, graph), field(8, numbered(2, 13)));
+}
+
+test("the data of a model are there, and no input", { skip }, async () => {
+  const model = scratch("apart.onnx"), weights = scratch("apart.onnx.data"), names = [basename(model), basename(weights)];
+  writeFileSync(model, apartModel(basename(weights)));
+  writeFileSync(weights, Buffer.alloc(16));
+  for (const [verb, flags] of [["size", ""], ["explain", ""], ["plan", "--reorder on"], ["view", ""]]) {
+    const args = commandOf(verb, names, flags), page = await inPage([model, weights], args);
+    assert.ok(!args.includes(basename(weights)));
+    assert.deepEqual(page, inShell([model, weights], args), args.join(" "));
+    assert.equal(page.code, 0, page.messages);
+  }
 });
 
 // ---- in the browser ----
@@ -155,7 +231,7 @@ test("Stop keeps the best plan so far", { skip }, async () => {
   await page.waitForFunction(() => /best/.test(document.getElementById("messages").textContent));
   await page.click("#stop");
   await runs(1);
-  assert.match(await text(page, "#status"), /Stopped/);
+  assert.match(await text(page, "#status"), /^Stopped \(exit 130\); what was found by then is saved below\./);
   assert.match(await text(page, "#results"), /check +ok/);
   assert.equal(await page.$$eval("#made a", (links) => links.length), 1);
   assert.deepEqual(wrong, []);
@@ -177,6 +253,53 @@ test("hostile files are refused by name, and another run goes on", { skip }, asy
     assert.deepEqual(wrong, []);
     await page.close();
   }
+});
+
+test("a file that changed or is gone, and a folder, are named; of two of one name the last is read", { skip }, async () => {
+  const [one, other, folder] = ["one/m.tflite", "other/m.tflite", "folder.tflite"].map(scratch);
+  for (const path of ["one", "other", "folder.tflite"]) mkdirSync(scratch(path));
+  copyFileSync(data("hello_world_int8.tflite"), one);
+  copyFileSync(MODEL, other);
+  const { page, wrong, runs } = await dropped([one, other]);
+  await runs(1);
+  assert.equal(await page.$$eval("#files li", (rows) => rows.length), 1);
+  assert.equal(await text(page, "#results"), inShell([other], ["size", "m.tflite"]).results);
+  writeFileSync(other, "changed");
+  await page.click("#run");
+  await runs(2);
+  assert.match(await text(page, "#status"), /^m\.tflite changed or is gone: drop it again\./);
+  await page.click("#files button");
+  await (await page.$("#chosen")).uploadFile(folder);
+  await runs(3);
+  assert.match(await text(page, "#status"), /^folder\.tflite changed or is gone: drop it again\./);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("a file that comes while a run goes on runs after it", { skip }, async () => {
+  const { page, wrong, runs } = await dropped([hardProblem()], { line: "plan --effort 1000000000000" });
+  await page.waitForFunction(() => /best/.test(document.getElementById("messages").textContent));
+  await (await page.$("#chosen")).uploadFile(MODEL);
+  await page.click("#files button");
+  await page.click('[value="size"]');
+  await page.$eval("#flags", (flags) => { flags.value = ""; });
+  await page.click("#stop");
+  await runs(2);
+  assert.equal(await text(page, "#results"), inShell([MODEL], ["size", basename(MODEL)]).results);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("a command that cannot be compiled is said at once, and at each run", { skip }, async () => {
+  const broken = scratch("broken.html"), page = await browser.newPage();
+  writeFileSync(broken, readFileSync(PAGE, "utf8").replace(/id="command">[^<]*</, 'id="command">AAAA<'));
+  await page.goto(`file://${broken}`);
+  for (const file of [MODEL, data("hello_world_int8.tflite")]) {
+    await (await page.$("#chosen")).uploadFile(file);
+    await page.waitForFunction(() => /cannot run the command/.test(document.getElementById("status").textContent) && document.getElementById("stop").disabled);
+    await page.$eval("#status", (status) => { status.textContent = ""; });
+  }
+  await page.close();
 });
 
 test("it is one file of at most 1.5 MB that can load and send nothing", { skip }, () => {
