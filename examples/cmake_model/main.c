@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "model.h"
+#include "planned/model.h"
 
 extern const unsigned char model_model[];
 extern const size_t model_model_size;

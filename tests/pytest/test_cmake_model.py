@@ -46,3 +46,59 @@ def test_a_model_that_does_not_fit_fails_the_build(build, tmp_path):
     printed, program = build("20K")
     assert program is None and "nothing is known to fit into 20,480 bytes: the least to reserve is" in printed
     assert not (tmp_path / "out" / "firmware.planned" / "model.c").exists()
+
+
+SYSTEM = """#include <string.h>
+#include "planned/string.h"
+int main(void) { return (int)strlen("") + STRING_TENSOR_ARENA_BYTES == 0; }
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Configures a project around calls, and builds it where that works: what was printed, and whether all went well."""
+    def run(*calls):
+        shutil.copy(MODEL, tmp_path / "string.tflite")
+        (tmp_path / "main.c").write_text(SYSTEM)
+        lines = ["cmake_minimum_required(VERSION 3.22)", "project(p C)", f"include({ROOT / 'cmake' / 'arenaut-model.cmake'})",
+                 "add_executable(p main.c)", *calls]
+        (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+        printed = ""
+        for command in (["-S", tmp_path, "-B", tmp_path / "b", f"-DARENAUT_COMMAND={COMMAND.resolve()}"], ["--build", tmp_path / "b"]):
+            done = subprocess.run(["cmake", *command], capture_output=True, text=True, check=False)
+            printed += done.stdout + done.stderr
+            if done.returncode:
+                return " ".join(printed.split()), False
+        return printed, True
+    return run
+
+
+def test_a_header_hides_none_of_the_systems(project, arenaut, tmp_path):
+    printed, works = project("arenaut_plan_model(p string.tflite FLAGS --target=tflite-micro)")
+    assert works, printed
+    arenaut("check", tmp_path / "b" / "p.planned" / "string.tflite")
+
+
+def test_flags_of_the_runtime_reach_the_header(project, tmp_path):
+    (tmp_path / "scratch.csv").write_text("method,op,bytes\n0,0,100000\n")
+    call = f"arenaut_plan_model(p string.tflite FLAGS --scratch={tmp_path}/scratch.csv)"
+    assert project(call)[1]
+    header = tmp_path / "b" / "p.planned" / "planned" / "string.h"
+    with_scratch = header.read_text()
+    assert project("arenaut_plan_model(p string.tflite)")[1]
+    assert header.read_text() != with_scratch
+
+
+@pytest.mark.parametrize(("calls", "reason"), [
+    (["arenaut_plan_model(p string.tflite FIT)"], "FIT has no value"),
+    (["arenaut_plan_model(p string.tflite FIT KERNELS cmsis-nn)"], "FIT has no value"),
+    (['arenaut_plan_model(p string.tflite FIT "")'], "FIT has no value"),
+    (["arenaut_plan_model(p string.tflite FIT ${UNSET} FLAGS --inplace=on)"], "FIT has no value"),
+    (["arenaut_plan_model(p string.tflite FLAGS --kernels=cmsis-nn)"], "kernels are KERNELS NAME"),
+    (["arenaut_plan_model(p string.tflite FLAGS --kernels cmsis-nn)"], "kernels are KERNELS NAME"),
+    (["arenaut_plan_model(p string.tflite FLAGS --target tflite-micro)"], "in FLAGS it is --target=NAME"),
+    (["arenaut_plan_model(p string.tflite)", "arenaut_plan_model(p other/string.tflite)"], "has a model string already"),
+])
+def test_a_call_that_would_be_misread_is_refused(project, calls, reason):
+    printed, works = project(*calls)
+    assert not works and reason in printed, printed
