@@ -59,9 +59,10 @@ demo: tools-build
 
 # Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
 # the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
-# is downloaded while the unit tests use the processors.
+# is downloaded while the unit tests use the processors; as a job in the background it does not hear of Ctrl-C.
 test: tools-test format-check lint
-	@$(MAKE) downloads >build/downloads.log 2>&1 & downloads=$$!; $(MAKE) test-unit; unit=$$?; \
+	@$(MAKE) downloads >build/downloads.log 2>&1 & downloads=$$!; \
+	  trap 'kill $$downloads 2>/dev/null; exit 130' INT; $(MAKE) test-unit; unit=$$?; \
 	  wait $$downloads || { cat build/downloads.log; exit 1; }; exit $$unit
 	@$(MAKE) CMAKE_FLAGS="$(COMPILED_ONCE) $(CMAKE_FLAGS)" test-python
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log

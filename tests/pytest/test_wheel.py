@@ -125,20 +125,29 @@ def installed_in_a_clean_environment(request, wheel, tmp_path):
     python = tmp_path / "venv" / "bin" / "python"
     install = [python, "-m", "pip", "install", "--disable-pip-version-check", "-c", ENGINES]
     run(*install, wheel, *packages)
-    for extra in engines:  # without a wheel for this machine it is left out, and its tests say so
-        subprocess.run([*install, "--only-binary", ":all:", f"{wheel}{extra}"], check=False)
-    return python
+    return python, [extra for extra in engines if not has_engine(install, f"{wheel}{extra}")]
+
+
+def has_engine(install, wanted):
+    """Installs an engine; whether there is a wheel of it for this machine."""
+    done = subprocess.run([*install, "--only-binary", ":all:", wanted], capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode and "No matching distribution found" not in done.stderr:
+        pytest.fail(f"{wanted}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}", pytrace=False)
+    return done.returncode == 0
 
 
 def test_it_works_where_it_was_installed(installed, tmp_path):
+    python, left_out = installed
     # Neither the checkout nor the environment of this test may lend a hand.
     clean = {name: value for name, value in os.environ.items()
              if not name.startswith(("ARENAUT", "PYTHON", "LD_"))}
-    out = run(installed, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider",
+    out = run(python, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider",
               "-o", "faulthandler_timeout=300", cwd=tmp_path,  # says where it is when it hangs
               env={**clean, "PYTHONDONTWRITEBYTECODE": "1"})
     print(out)  # shown with -s: the names and the skips
     assert " passed" in out
+    if left_out:
+        pytest.skip(f"no wheel for this machine of {', '.join(left_out)}; the other tests passed")
 
 
 def test_what_users_write_is_typed(wheel, tmp_path):
