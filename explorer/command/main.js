@@ -57,7 +57,7 @@ function showFiles() {
 function add(more) {
   files = [...new Map([...files, ...more].map((file) => [file.name, file])).values()];
   showFiles();
-  again = more.length > 0;
+  again ||= more.length > 0;
   if (!stop) startAgain();
 }
 
@@ -107,7 +107,7 @@ function showMade(made) {
 const MEANINGS = { 0: "Done.", 1: "Done: the answer is no (exit 1).", 2: "The command line is wrong (exit 2).", 3: "The file is wrong (exit 3).",
   4: "A file cannot be read or written (exit 4)." };
 function meaning({ code, made }) {
-  if (code === 130) return `Stopped (exit 130)${made.length ? "; what was found by then is saved below" : ""}.`;
+  if (code === 130) return `Stopped (exit 130)${made.length ? "; what was found by then can be saved below" : ""}.`;
   return MEANINGS[code] ?? `Ended with exit ${code}.`;
 }
 
@@ -140,7 +140,7 @@ function start() {
     $("status").textContent = "Stopping …";
     $("stop").disabled = true;
     const run = stop;
-    setTimeout(() => { if (stop === run) end("Stopped; nothing is kept."); }, PATIENCE_MS);
+    setTimeout(() => { if (stop === run) end("Stopped; no file was made."); }, PATIENCE_MS);
   };
   $("status").textContent = "Running …";
   $("stop").disabled = false;

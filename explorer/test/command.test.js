@@ -231,7 +231,7 @@ test("Stop keeps the best plan so far", { skip }, async () => {
   await page.waitForFunction(() => /best/.test(document.getElementById("messages").textContent));
   await page.click("#stop");
   await runs(1);
-  assert.match(await text(page, "#status"), /^Stopped \(exit 130\); what was found by then is saved below\./);
+  assert.match(await text(page, "#status"), /^Stopped \(exit 130\); what was found by then can be saved below\./);
   assert.match(await text(page, "#results"), /check +ok/);
   assert.equal(await page.$$eval("#made a", (links) => links.length), 1);
   assert.deepEqual(wrong, []);
