@@ -136,6 +136,13 @@ def has_engine(install, wanted):
     return done.returncode == 0
 
 
+def test_an_engine_that_is_left_out_is_seen():
+    install = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-index"]
+    assert not has_engine(install, "an-engine-without-a-wheel")
+    with pytest.raises(pytest.fail.Exception, match="not a valid wheel filename"):
+        has_engine(install, "./broken.whl")
+
+
 def test_it_works_where_it_was_installed(installed, tmp_path):
     python, left_out = installed
     # Neither the checkout nor the environment of this test may lend a hand.
