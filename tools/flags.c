@@ -98,7 +98,8 @@ static const flag_row flags[] = {
     {"align", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align), "N|TENSOR=N",
      .help = "at least this alignment", .standard = "the target's"},
     {"align-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align_op), "OP=N",
-     .help = "at least this alignment for all arguments of these ops; repeat",
+     .help = "at least this alignment for all arguments of these ops; repeat. Of offsets: the "
+             "application aligns the memory; constants and the callers' tensors are not covered",
      .traits = ABOUT_MODELS},
     {"no-alloc-io", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(no_alloc_io), NULL,
      .help = "inputs and outputs are not in the arena", .traits = ABOUT_MODELS},

@@ -6,6 +6,7 @@
 #include "stages/stages.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "check/write_backs.h"
 #include "core/checked.h"
@@ -24,6 +25,28 @@ static bool is_placed(const arenaut_program *program) {
     return true;
 }
 
+static bool holds_plan(const arenaut_pipeline *p) {
+    const arenaut_program *program = p->document.program;
+    return (p->target->plan_in_file || p->options.judge_given) &&
+           (program->given != ARENAUT_GIVEN_NONE || arn_states_memories(program));
+}
+
+/* An exporter's alignment is its own affair, until its user demands one. */
+static bool demands_alignment(const arenaut_pipeline_options *o) {
+    return o->align || o->n_tensor_aligns || o->n_align_rules;
+}
+
+static void align_tensors(const arenaut_pipeline_options *o, arenaut_program *program) {
+    for (size_t i = 0; i < o->n_tensor_aligns; i++) {
+        const arenaut_tensor_align *wanted = &o->tensor_aligns[i];
+        for (uint32_t t = 0; t < program->n_tensors; t++) {
+            arenaut_tensor *tensor = &program->tensors[t];
+            if (!tensor->name || strcmp(tensor->name, wanted->tensor) != 0) continue;
+            tensor->align = arn_max_u64(tensor->align, wanted->align);
+        }
+    }
+}
+
 /* Lowers the program as the runtime does, with the passes in `selection`; `overlap`: its ops'
  * overlaps count. The planned document serves if nothing was changed in it. */
 static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection, bool overlap,
@@ -33,7 +56,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
     const arenaut_target *target = store->runtime ? store->runtime : p->target;
     arenaut_baseline *baseline = &p->baseline;
-    if (arn_states_memories(p->document.program)) { /* its places are held against all demands */
+    if (holds_plan(p)) { /* its places are held against all demands */
         options.align = p->options.align;
         options.op_align = p->options.align_rules;
         options.n_op_align = p->options.n_align_rules;
@@ -51,6 +74,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
                                              &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
+        if (st == ARENAUT_OK && holds_plan(p)) align_tensors(&p->options, program);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
         if (st == ARENAUT_OK) {
             st = arenaut_lower(program, target, &options, arn_pipeline_allocator(p),
@@ -72,14 +96,26 @@ static uint64_t given_offset(const arenaut_baseline *baseline, uint32_t buffer) 
     return given == ARENAUT_UNPLACED ? given : given - lowering->offset[tensor];
 }
 
+/* The alignment that the runtime gives to a buffer whose place is left to it: it knows of no
+ * demand. */
+static uint64_t align_of_open(const arenaut_pipeline *p, uint32_t buffer) {
+    const arenaut_problem *problem = p->baseline.problem;
+    const bool scratch = arenaut_problem_class(problem, buffer) == ARENAUT_SCRATCH;
+    return scratch || !demands_alignment(&p->options) ? arenaut_problem_align(problem, buffer)
+                                                      : arn_max_u64(p->target->align, 1);
+}
+
 /* As the runtime does: given places are fixed, and the rest is planned around them. */
 static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
-    const uint64_t given = given_offset(context, id);
+    const arenaut_pipeline *p = context;
+    const uint64_t given = given_offset(&p->baseline, id);
     if (given != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(given);
+    else buffer->align = align_of_open(p, id);
 }
 
 /* The file's plan taken literally, overlaps and all; buffers without a place go on top. */
-static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan) {
+static void place_literally(const arenaut_pipeline *pipeline, arenaut_plan *plan) {
+    const arenaut_baseline *baseline = &pipeline->baseline;
     const arenaut_problem *p = baseline->problem;
     uint64_t tops[ARENAUT_MAX_POOLS] = {0};
     for (uint32_t round = 0; round < 2; round++) { /* first the given places, then the rest */
@@ -89,7 +125,7 @@ static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan
             if ((offset == ARENAUT_UNPLACED) != (round == 1)) continue;
             const uint32_t pool = arn_lowest_pool(p, b); /* its only one, before pools are named */
             uint64_t *top = &tops[pool];
-            if (round == 1) offset = arn_aligned(*top, arenaut_problem_align(p, b));
+            if (round == 1) offset = arn_aligned(*top, align_of_open(pipeline, b));
             plan->pool[b] = pool;
             plan->offset[b] = offset;
             if (offset + p->size[b] > *top) *top = offset + p->size[b];
@@ -104,7 +140,7 @@ static arenaut_status literal_plan(const arenaut_pipeline *p, arenaut_plan **out
     arenaut_status st = arenaut_plan_new(problem->n_buffers, problem->n_pools,
                                          arn_pipeline_allocator(p), &plan, err);
     if (st != ARENAUT_OK) return st;
-    place_literally(&p->baseline, plan);
+    place_literally(p, plan);
     plan->planner = "file";
     st = arenaut_plan_measure(plan, problem, err);
     if (st == ARENAUT_OK) *out = plan;
@@ -133,8 +169,8 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     arenaut_problem *fixed = NULL;
     arenaut_status st = check_given(p->baseline.program, err);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, &p->baseline,
-                              arn_pipeline_allocator(p), &fixed, err);
+    st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, p, arn_pipeline_allocator(p),
+                              &fixed, err);
     if (st != ARENAUT_OK) return st;
     arn_budget budget = arn_pipeline_budget(p, 0);
     st = arn_pipeline_run_incumbent(p, &budget, p->target->incumbent, fixed, out, err);
@@ -147,11 +183,6 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     arenaut_plan_free(*out);
     *out = NULL;
     return literal_plan(p, out, err);
-}
-
-/* An exporter's alignment is its own affair, until its user demands one. */
-static bool demands_alignment(const arenaut_pipeline_options *o) {
-    return o->align || o->n_align_rules;
 }
 
 /* Replay has the last word on overlaps: it knows of aliases that a problem cannot state,
@@ -367,12 +398,6 @@ static arenaut_status note_write_backs(const arenaut_pipeline *p, arenaut_error 
                                                     arn_pipeline_allocator(p), &finding, &why);
     if (st == ARENAUT_REJECTED) arn_pipeline_note(p, "%s", finding.msg);
     return st == ARENAUT_NO_MEMORY ? arn_no_memory(err) : ARENAUT_OK;
-}
-
-static bool holds_plan(const arenaut_pipeline *p) {
-    const arenaut_program *program = p->document.program;
-    return (p->target->plan_in_file || p->options.judge_given) &&
-           (program->given != ARENAUT_GIVEN_NONE || arn_states_memories(program));
 }
 
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {

@@ -105,16 +105,16 @@ def assert_one_description(arenaut, arenaut_json, path):
         arenaut(verb, path, "--budget", reserves["size"] - 1, exit=1)
 
 
-def with_plan(models, kinds):
+def with_plan(models, kinds, written=True):
+    """Models and kinds of plans, of which one is written or is none."""
     return pytest.mark.parametrize("path, kind", [
         pytest.param(*param.values, kind, id=f"{param.id}-{kind}", marks=param.marks)
-        for kind in kinds for param in models if (param.id, kind) not in NO_PLAN])
+        for kind in kinds for param in models if ((param.id, kind) not in NO_PLAN) is written])
 
 
-@pytest.mark.parametrize("name, kind", sorted(NO_PLAN))
-def test_no_plan_is_written_that_needs_no_less(arenaut, tmp_path, name, kind):
-    for path in (param.values[0] for param in [*OWN, *CORPUS] if param.id == name):
-        assert planned(arenaut, path, KINDS[kind], tmp_path).read_bytes() == path.read_bytes()
+@with_plan([*OWN, *CORPUS], KINDS, written=False)
+def test_no_plan_is_written_that_needs_no_less(path, kind, arenaut, tmp_path):
+    assert planned(arenaut, path, KINDS[kind], tmp_path).read_bytes() == path.read_bytes()
 
 
 @with_plan([*OWN, *CORPUS], KINDS)
@@ -149,6 +149,18 @@ def test_a_wrong_plan_is_not_exported_as_another(arenaut, tmp_path):
     wrong.write_bytes(tflite_file.with_plan(data, [min(at, 0) for at in tflite_file.apart(data)]))
     refused = arenaut("export", wrong, "--as", "header", exit=1)
     assert "the plan in the file is wrong" in refused.stderr and refused.stdout == ""
+
+
+def test_a_place_that_is_left_to_the_runtime_is_aligned_as_it_does(arenaut, tmp_path):
+    """It knows of no demand: what it would place at no such multiple is wrong, and is planned."""
+    data = (DATA / "resnet_int8.tflite").read_bytes()
+    path, out = tmp_path / "open.tflite", tmp_path / "planned.tflite"
+    path.write_bytes(tflite_file.with_plan(data, [tflite_file.ONLINE for _ in tflite_file.apart(data)]))
+    assert " ok: " in arenaut("check", path, "--align", 16).stdout
+    assert "wrong (alignment): " in arenaut("check", path, "--align", 4096, exit=1).stdout
+    arenaut("plan", path, "--align", 4096, "-q", "-f", "-o", out)
+    assert " ok: " in arenaut("check", out, "--align", 4096).stdout
+    assert all(at == tflite_file.ONLINE or at % 4096 == 0 for at in tflite_file.plan_of(out.read_bytes()))
 
 
 @pytest.mark.parametrize("flags", [[], ["-f"]])
