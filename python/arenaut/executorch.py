@@ -282,7 +282,8 @@ class MemoryPlanningPass(TheirPass):
             must be told of them.
         reorder: True: ops may run in another order. The nodes of the graph are moved.
         op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
-            given or give.
+            given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
+            constants and tensors of the caller's are not covered.
         theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
             alloc_mutable_buffers, share_mutable_buffers.
 
@@ -290,7 +291,8 @@ class MemoryPlanningPass(TheirPass):
         NoPlanError: from the export; it names the tensors that do not fit into the banks.
         RejectedError: from the export: an op would read bytes that another has written over. It names the operator,
             the values and the bytes.
-        InputError: from the export, as of `plan`; or the program would leave wrong values in its state.
+        InputError: from the export, as of `plan`; or the program would leave wrong values in its state; or no method has
+            an operator that `op_align` names.
         UnsupportedError: from the export: the program has instructions that the replay does not know.
     """
 
@@ -301,7 +303,7 @@ class MemoryPlanningPass(TheirPass):
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
         self.target, self.effort, self.reorder = target, effort, reorder
-        self.methods = []
+        self.methods, self.ops = [], set()
         self.rights = {"inplace": True} if inplace else {"inplace": False}
         if isinstance(inplace, Mapping):
             self.rights["inplace_ops"] = dict(inplace)
@@ -312,14 +314,21 @@ class MemoryPlanningPass(TheirPass):
         """Plans a method, unless its state in ExecuTorch's program differs from the graph (InputError)."""
         refuse_wrong_write_back(graph_module, graph_signature)
         planned_by_graph = super().run(graph_module, graph_signature)
-        replan(graph_module, graph_signature, self.reorder, effort=self.effort, align=self.alignment, **self.rights)
+        self.ops |= replan(graph_module, graph_signature, self.reorder, effort=self.effort, align=self.alignment,
+                           **self.rights)
         self.methods.append((graph_module, graph_signature))
         return planned_by_graph
 
     def run_multimethod(self) -> None:
-        """Gives state that methods share its places, and replays them once more with these."""
+        """Gives state that methods share its places, and replays them once more with these. InputError: `op_align`
+        names an operator that no method has."""
         super().run_multimethod()
         methods, self.methods = self.methods, []
+        ops, self.ops = self.ops, set()
+        for name in self.rights.get("op_align", ()) if methods else ():
+            if name not in ops:
+                raise arenaut.InputError(f"op_align: no method has an op '{name}'; allowed are the names in the file: "
+                                         f"{', '.join(sorted(ops))}")
         for graph_module, signature in methods if self.share_mutable_buffers else ():
             Emitted(graph_module, signature).check(**self.rights)
 

@@ -223,6 +223,7 @@ def plan_of(emitted, reordered, options):
 
 def replan(graph_module, signature, reordered=False, **options):
     """Plans a method as `arenaut plan` plans its file, where that is smaller or mends it, and replays what it is then.
+    The names of its ops.
 
     Raises:
         RejectedError: the program would read bytes that something else has written over.
@@ -235,3 +236,4 @@ def replan(graph_module, signature, reordered=False, **options):
         emitted.move(plan)
         emitted = Emitted(graph_module, signature)
     emitted.check(**{name: value for name, value in options.items() if name != "effort"})
+    return {op["name"] for method in emitted.model.program["methods"] for op in method["ops"] if "name" in op}

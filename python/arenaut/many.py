@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import os
 import platform
 import select
@@ -60,8 +61,8 @@ class Row(NamedTuple):
     attempts: int = 1
 
 
-#: An input on its way to a worker; `save_as`: where its plan goes, None: nowhere.
-Job = namedtuple("Job", "name item own options key attempts save_as")
+#: An input on its way to a worker; `number`: in the work; `save_as`: where its plan goes, None: nowhere.
+Job = namedtuple("Job", "number name item own options key attempts save_as")
 
 
 def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskClient | typed.WorkerPool | None = None, *,
@@ -79,7 +80,7 @@ def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskC
         resume: the path of a file to which finished rows go; rows in there are not computed anew.
         retries: how often the job of a lost worker is tried once more; then it is a failed row. An executor of
             concurrent.futures that takes no more work then is replaced by processes of this machine, with a
-            RuntimeWarning.
+            RuntimeWarning. In a pool of Ray a dead worker counts each time that it is given the job.
         progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
             notebook. True: anywhere.
         options: those of Model.plan, or of arenaut.plan for problems.
@@ -157,7 +158,7 @@ def job_of(number, one, options, hashed):
         name = os.fspath(item)
     else:
         arrays.refuse("work", number, item, "a path or a Problem, or a pair of one and options")
-    return Job(name, item, own, merged, key_of(item, merged) if hashed else None, 0, None)
+    return Job(number, name, item, own, merged, key_of(item, merged) if hashed else None, 0, None)
 
 
 def with_places(jobs, folder):
@@ -252,6 +253,7 @@ class Results:
         self._resume = None if resume is None else os.fspath(resume)
         self._shows = progress is True or (progress is None and watch.can_show())
         self._done: list[Row] = []
+        self._numbers: list[int] = []  # in the work, of those
         self._stream = self._run()
 
     def __len__(self) -> int:
@@ -261,9 +263,10 @@ class Results:
         position = 0
         while True:
             if position == len(self._done):
-                row = next(self._stream, None)
+                number, row = next(self._stream, (None, None))
                 if row is None:
                     return
+                self._numbers.append(number)
                 self._done.append(row)
             yield self._done[position]
             position += 1
@@ -277,8 +280,8 @@ class Results:
     @property
     def rows(self) -> list[Row]:
         """All rows, in the order of the work."""
-        order = {(job.name, repr(job.own)): k for k, job in enumerate(self._jobs)}
-        return sorted(self, key=lambda row: order[row.name, repr(row.options)])
+        done = list(self)
+        return [row for _, row in sorted(zip(self._numbers, done), key=operator.itemgetter(0))]
 
     @property
     def totals(self) -> typed.Totals:
@@ -362,20 +365,20 @@ class Results:
         for job in self._jobs:
             row = known.get(job.key)
             if row and (not job.save_as or is_file(row["saved"])):
-                yield Row(job.name, job.own, **row)
+                yield job.number, Row(job.name, job.own, **row)
             else:
                 todo.append(job)
         bar, done = None, len(self._jobs) - len(todo)
         runner = Runner(self._executor, self._retries)
         began = watch.now()
         try:
-            for row in runner.run(todo):
+            for number, row in runner.run(todo):
                 done += 1
                 self._keep(row)
                 if self._shows and (bar or watch.now() - began >= watch.FIRST_SHOWN):
                     bar = bar or watch.bar(len(self))
                     bar.show(f"{done} of {len(self)}", done)
-                yield row
+                yield number, row
         finally:
             runner.close()
             if bar:
@@ -518,15 +521,15 @@ class Runner:
             for future in futures.wait(self.out, return_when=futures.FIRST_COMPLETED).done:
                 job = self.out.pop(future)
                 try:
-                    yield future.result()
+                    yield job.number, future.result()
                 except Exception as lost:  # of the worker: plan_one answers for what is wrong with a job
                     if job.attempts < self.retries:
                         # At once where it was alone: engines that give out work in turn have another worker then.
                         (suspects.appendleft if job.attempts else suspects.append)(
                             job._replace(attempts=job.attempts + 1))
                     else:
-                        yield failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
-                                     f"{type(lost).__name__}: its worker was lost")
+                        yield job.number, failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
+                                                 f"{type(lost).__name__}: its worker was lost")
 
     def submit(self, job):
         try:

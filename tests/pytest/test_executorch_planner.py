@@ -461,6 +461,13 @@ def test_operators_and_delegates_may_want_more_alignment(ours):
     assert pte_runtime.same_bits(outputs(aligned, recipe), outputs(plain, recipe))
 
 
+@pytest.mark.parametrize("name", ["nosuch", "aten::add", "aten.add.Tensor"])
+def test_an_alignment_for_no_operator_is_refused(ours, name):
+    import arenaut
+    with pytest.raises(arenaut.InputError, match=rf"op_align: no method has an op '{name}'; allowed .*aten::mul.out"):
+        lowered(flipped, ours.MemoryPlanningPass(op_align={"aten::mul.out": 64, name: 64}))
+
+
 def test_an_order_that_the_file_cannot_hold_is_left_out(ours, monkeypatch):
     """Where the checker refuses the file in another order, the program keeps its own order."""
     import arenaut.model

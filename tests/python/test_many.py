@@ -69,6 +69,21 @@ def test_rows_come_as_they_are_done():
         assert len(results.rows) == 50 and "50 of 50 done, 0 failed" in repr(results)
 
 
+def test_rows_have_the_order_of_the_work(tmp_path):
+    """Also where two items are alike, and whichever was done first: here the last."""
+    class Backwards(ThreadPoolExecutor):
+        def submit(self, function, job):
+            return super().submit(lambda: (time.sleep(0.1 * (3 - job.number)), function(job))[1])
+
+    one, two = PATHS[:2]
+    resume = tmp_path / "done"
+    with Backwards(4) as executor:
+        for _ in range(2):  # then from the file
+            results = arenaut.plan_many([one, two, one, (one, {"align": 64})], executor, resume=resume)
+            assert [row.name for row in results.rows] == [str(one), str(two), str(one), str(one)]
+            assert [row.options for row in results.rows] == [{}, {}, {}, {"align": 64}]
+
+
 def test_failures_are_rows(tmp_path):
     broken = tmp_path / "broken.tflite"
     broken.write_bytes(b"TFL3")
@@ -369,6 +384,26 @@ class InTurn:
             callback(function(*arguments))
         else:
             error_callback(RuntimeError("the actor died"))
+
+
+class Deadly(InTurn):
+    """Such a pool, of which a worker dies of some work, for good."""
+
+    def apply_async(self, function, arguments, callback, error_callback):
+        if arguments[0].own.get("deadly"):
+            self.alive = tuple(one and k != (self.turn + 1) % len(self.alive) for k, one in enumerate(self.alive))
+        super().apply_async(function, arguments, callback, error_callback)
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+def test_work_that_kills_its_worker_is_tried_on_others(workers):
+    """On `retries` more, which are dead then for good, and with all of them the rest of the work (docs/python.md)."""
+    pool = Deadly(*[True] * workers)
+    work = [(one, {}) for one in problems(9)]
+    work[0][1]["deadly"] = True
+    rows = arenaut.plan_many(work, pool).rows
+    assert rows[0].error and rows[0].attempts == 3 and pool.alive.count(False) == min(workers, 3)
+    assert workers == 2 or not any(row.error for row in rows[1:])
 
 
 @pytest.mark.parametrize("alive", [(False, True), (True, False), (False, True, True), (True, True, False)])
