@@ -83,6 +83,11 @@ static void put_advice(const arenaut_recompute_curve *c, arenaut_text *out) {
 }
 
 static void put_floor(const arenaut_recompute_curve *c, arenaut_text *out) {
+    if (c->floor == 0) {
+        text_put(out,
+                 "  nothing is proven: passes update values in place by the order of the ops\n");
+        return;
+    }
     text_printf(out, "  floor: every schedule has %s bytes (%.1f %%) alive at once (proven)",
                 with_commas(c->floor).text, percent_of(c->floor, c->before));
     if (c->floor_op) {

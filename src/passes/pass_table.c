@@ -66,6 +66,21 @@ bool arn_pass_runs_by_default(const arenaut_program *program, const char *name) 
            chosen[found];
 }
 
+static bool has_wrapped_calls(const arenaut_program *program) {
+    bool has = false;
+    for (uint32_t i = 0; i < program->n_ops && !has; i++) {
+        const char *name = program->ops[i].name;
+        has = name && strstr(name, "auto_functionalized");
+    }
+    return has;
+}
+
+bool arn_passes_follow_order(const arenaut_program *program, const char *selection) {
+    bool chosen[N_PASSES];
+    if (select_passes(program, selection, chosen, NULL) != ARENAUT_OK) return true;
+    return chosen[find_named("reinplace", strlen("reinplace"))] || has_wrapped_calls(program);
+}
+
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,
                                   const arenaut_pass_options *options,
                                   void (*after)(void *context, const arenaut_pass *pass,

@@ -1,4 +1,4 @@
-/* Passes that run without being asked for. */
+/* The passes that run, and their consequences for the order of a program. */
 #ifndef ARN_PASSES_PASS_TABLE_H
 #define ARN_PASSES_PASS_TABLE_H
 
@@ -6,5 +6,9 @@
 
 /* Whether the pass is a default, of all programs or of this one's dialect. */
 bool arn_pass_runs_by_default(const arenaut_program *program, const char *name);
+
+/* Whether the order of the program's ops decides which values the passes of this selection (of
+ * arenaut_passes_run) update in place: another order of the same ops may need less. */
+bool arn_passes_follow_order(const arenaut_program *program, const char *selection);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "ir/program.h"
+#include "passes/pass_table.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/forms.h"
 #include "rewrite/order/program_order.h"
@@ -78,8 +79,12 @@ static arenaut_status open_task(const arenaut_pipeline *p, file_task *t, arenaut
 }
 
 static arn_recompute_task task_of(const file_task *t) {
-    return (arn_recompute_task){t->given->document.program, t->given->lowering, t->order, t->file,
-                                t->base};
+    return (arn_recompute_task){t->given->document.program,
+                                t->given->lowering,
+                                t->order,
+                                t->file,
+                                t->base,
+                                arn_passes_follow_order(t->file, t->given->options.passes)};
 }
 
 static void close_task(const arenaut_pipeline *p, file_task *t) {

@@ -36,6 +36,9 @@ typedef struct arn_recompute_task {
     const arn_program_order *order;
     const arenaut_program *file;
     const uint32_t *base;
+    bool by_order; /* passes update in place by the order of ops (arn_passes_follow_order): what
+                    * holds of the ops in this order need not hold in another, and nothing is proven
+                    */
 } arn_recompute_task;
 
 /* A sequence for arn_recompute. */
@@ -45,12 +48,12 @@ typedef struct arn_recomputation {
     uint64_t base, added;   /* nanoseconds of all ops, each once, and of the copies */
     uint64_t bound;         /* no sequence adds less that keeps `after`, or the budget if there is
                              * one; checked */
-    uint64_t floor;         /* no arena of any sequence is smaller; checked */
+    uint64_t floor;         /* no arena of any sequence is smaller; checked; 0: nothing is proven */
     uint32_t floor_op;      /* of the file, at which that is so; ARENAUT_NONE: not known */
     bool fits;              /* the budget is kept */
     uint32_t *ops;          /* of the file */
     uint32_t n_ops;         /* no more than the file has: nothing is gained */
-    arenaut_remat_certificate *certificate; /* of bound and floor, without `runs` */
+    arenaut_remat_certificate *certificate; /* of bound and floor, without `runs`; NULL: none */
     arenaut_allocator allocator;
 } arn_recomputation;
 

@@ -73,6 +73,36 @@ def test_known_programs(tmp_path, name):
     assert planned(path, "--recompute", "on", *flags, "--fit", least + 16)["result"]["arena"] <= least + 16
 
 
+def updating(first):
+    """A state whose new value is made in its place only if no other op reads the old one behind that."""
+    def op(name, into, out, *attributes):
+        return {"name": name, "kind": "functional", "pure": True, "inputs": [into], "outputs": [out], "attributes": attributes}
+    update = op(first, "s", "n", {"name": "operator", "text": "my::inc_"}, {"name": "bases", "numbers": [1]})
+    tensors = [{"name": name, "dtype": "float32", "dims": [n]} for name, n in (("s", 64), ("x", 4), ("n", 64), ("r", 64), ("q", 4))]
+    tensors[0]["class"] = "state"
+    return {"schema": "arenaut.program/1", "dialect": "aten", "tensors": tensors, "methods": [{
+        "name": "main", "inputs": ["x"], "outputs": ["r", "q"], "bindings": [{"kind": "mutates", "value": "n", "target": "s"}],
+        "ops": [update, op("aten::sigmoid", "s", "r"), op("aten::relu", "x", "q")]}]}
+
+
+@pytest.mark.parametrize(("first", "flags"), [("auto_functionalized", ()), ("aten::relu", ("--passes", "reinplace"))])
+def test_nothing_is_proven_where_passes_follow_the_order(tmp_path, first, flags):
+    """In one order of the ops the state is updated in place, in the other it is not."""
+    late, early = tmp_path / "late.program.json", tmp_path / "early.program.json"
+    program = updating(first)
+    late.write_text(json.dumps(program))
+    program["methods"][0]["ops"][:2] = reversed(program["methods"][0]["ops"][:2])
+    early.write_text(json.dumps(program))
+    told = planned(late, "--recompute", "on", "--fit", 300, *flags)["recompute"]
+    least = planned(early, "--reorder", "on", *flags)["result"]["arena"]
+    assert least < planned(late, *flags)["result"]["arena"]
+    assert told["floor"] <= least
+    done = subprocess.run([COMMAND, "plan", late, "--recompute", "on", "--fit", "300", *flags], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "proven)" not in done.stdout + done.stderr
+    curve = subprocess.run([COMMAND, "explain", late, "--recompute", "on", *flags], capture_output=True, text=True, check=True).stdout
+    assert "nothing is proven" in curve and "(proven)" not in curve
+
+
 def draw(rng):
     """Ops on small tensors: views, updates, random numbers, results over operands."""
     tensors, ops, live, root, given = [], [], [], {}, []

@@ -234,8 +234,8 @@ static arn_recomputation *find(const arenaut_program *p) {
     const arenaut_status st = arn_program_order_new(p, lowering, target, NULL, NULL, &order, NULL);
     REQUIRE(st == ARENAUT_OK || st == ARENAUT_REFUSED);
     if (st == ARENAUT_OK && arn_program_order_count(order) == 1) {
-        REQUIRE(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, NULL, NULL,
-                               &found, NULL) == ARENAUT_OK);
+        REQUIRE(recompute_find(&(arn_recompute_task){p, lowering, order, p, base, false}, NULL,
+                               NULL, &found, NULL) == ARENAUT_OK);
     }
     arn_program_order_free(order);
     arenaut_lowering_free(lowering);

@@ -194,12 +194,12 @@ static arn_recomputation *find(const arenaut_program *p, const arenaut_recompute
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st = arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
     if (st == ARENAUT_OK && arn_program_order_count(order) == 1 && p->n_methods == 1) {
-        assert_ok(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, options, NULL,
-                                 &found, &err),
+        assert_ok(recompute_find(&(arn_recompute_task){p, lowering, order, p, base, false}, options,
+                                 NULL, &found, &err),
                   err);
     } else if (st == ARENAUT_OK) {
-        assert_int_equal(recompute_find(&(arn_recompute_task){p, lowering, order, p, base}, options,
-                                        NULL, &found, &err),
+        assert_int_equal(recompute_find(&(arn_recompute_task){p, lowering, order, p, base, false},
+                                        options, NULL, &found, &err),
                          ARENAUT_REFUSED);
     } else {
         assert_int_equal(st, ARENAUT_REFUSED);
@@ -375,8 +375,8 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
     arenaut_error err = {0};
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     assert_ok(arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
-    const arenaut_status st = recompute_find(&(arn_recompute_task){p, lowering, order, p, base},
-                                             NULL, allocator, &found, &err);
+    const arenaut_status st = recompute_find(
+        &(arn_recompute_task){p, lowering, order, p, base, false}, NULL, allocator, &found, &err);
     if (st == ARENAUT_OK) assert_int_equal(found->n_ops, 6);
     arn_recomputation_free(found);
     arn_program_order_free(order);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "passes/pass_table.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/forms.h"
 #include "rewrite/order/program_order.h"
@@ -27,8 +28,13 @@ static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t
             arn_transform_effort(p, options.effort, arn_recompute_default_effort());
         options.budget = bytes;
         arn_budget part = arn_budget_part(&s->finding, effort, 0, ARN_BUDGET_ALL);
-        const arn_recompute_task task = {lowered->document.program, lowered->lowering, problem,
-                                         p->document.program, base};
+        const arn_recompute_task task = {
+            lowered->document.program,
+            lowered->lowering,
+            problem,
+            p->document.program,
+            base,
+            arn_passes_follow_order(p->document.program, p->options.passes)};
         st = arn_recompute_find(&task, &part, &options, arn_pipeline_allocator(p), found, err);
     }
     arn_program_order_free(problem);

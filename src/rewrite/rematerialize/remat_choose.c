@@ -64,11 +64,14 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     r->after = found->peak;
     r->base = found->base;
     r->added = count_added(c, ops, n_ops);
-    r->bound = found->bound;
-    r->floor = found->floor;
+    r->bound = r->floor = 0;
+    r->floor_op = ARENAUT_NONE;
     r->fits = found->fits;
     arn_remat_certificate_free(r->certificate);
     r->certificate = NULL;
+    if (c->task->by_order) return ARENAUT_OK;
+    r->bound = found->bound;
+    r->floor = found->floor;
     st = arn_remat_certificate_make(&c->program, found, c->allocator, &r->certificate, c->err);
     if (st != ARENAUT_OK) return st;
     r->certificate->added = r->added;

@@ -289,6 +289,7 @@ bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, ui
     q->dry = true;
     const bool ok = run_position(q, at, q->enter[at] + more);
     q->dry = false;
+    arn_budget_spend(q->budget_of_search, q->n_again + 1);
     *cost = q->cost_now;
     *peak = q->most;
     return ok;
