@@ -84,8 +84,7 @@ static void put_advice(const arenaut_recompute_curve *c, arenaut_text *out) {
 
 static void put_floor(const arenaut_recompute_curve *c, arenaut_text *out) {
     if (c->floor == 0) {
-        text_put(out,
-                 "  nothing is proven: passes update values in place by the order of the ops\n");
+        text_put(out, "  floor: nothing is proven\n");
         return;
     }
     text_printf(out, "  floor: every schedule has %s bytes (%.1f %%) alive at once (proven)",

@@ -71,7 +71,7 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     const bool has_budget = p->options.recomputing.options.budget > 0;
     text_printf(out, "%*stime: %.3f ms more (+", indent, "", milliseconds(r->added));
     put_percent(r->added, r->base, out);
-    if (r->floor == 0) {
+    if (!r->certificate) {
         text_put(out, "), nothing is proven\n");
         return;
     }
@@ -104,7 +104,7 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
         text_printf(out, " instead of %s\n", with_commas(r->before).text);
     } else if (budget > 0 && r->fits) {
         text_put(out, "no op is rematerialized: the budget is kept without\n");
-    } else if (budget > 0 && r->floor == 0) {
+    } else if (budget > 0 && !r->certificate) {
         text_put(out,
                  "none was found that fits; nothing is proven: passes update values in place "
                  "by the order of the ops\n");

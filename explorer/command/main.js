@@ -1,6 +1,8 @@
 // The page that runs the command: files that were dropped, a verb, flags, and what comes of it. The
 // command itself is in a worker (worker.js), one for each run.
-import { bytesOf } from "../src/decode.js";
+import { element } from "../src/table.js";
+import { compiled } from "../src/wasm_planner.js";
+import { commas } from "../src/words.js";
 import { commandOf, linkOf, print, quoted, readLink, valueOf, withValue } from "./words.js";
 
 const PATIENCE_MS = 3000; // for a run that was asked to stop, and may have something to keep
@@ -8,14 +10,9 @@ const $ = (id) => document.getElementById(id);
 const text = (id) => $(id).textContent;
 let files = [], stop = null, again = false, urls = [];
 
-async function compiled(base64) {
-  const packed = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return WebAssembly.compile(await new Response(packed).arrayBuffer());
-}
 const module = compiled(text("command"));
 
-const element = (name, content, properties = {}) => Object.assign(document.createElement(name), { textContent: content, ...properties });
-const size = (bytes) => `${bytes.toLocaleString("en")} bytes`;
+const size = (bytes) => `${commas(bytes)} bytes`;
 const verb = () => $("question").verb.value;
 
 // ---- what is asked ----
@@ -43,11 +40,9 @@ function pull({ target: lever }) {
 
 function showFiles() {
   $("files").replaceChildren(...files.map((file) => {
-    const row = element("li", `${file.name}, ${size(file.size)} `), button = element("button", "remove", { type: "button" });
-    button.setAttribute("aria-label", `remove ${file.name}`);
-    button.onclick = () => { files = files.filter((other) => other !== file); showFiles(); };
-    row.append(button);
-    return row;
+    const button = element("button", { type: "button", textContent: "remove", ariaLabel: `remove ${file.name}`,
+      onclick: () => { files = files.filter((other) => other !== file); showFiles(); } });
+    return element("li", {}, `${file.name}, ${size(file.size)} `, button);
   }));
   showCommand();
 }
@@ -94,9 +89,8 @@ function urlOf(bytes, type) {
 
 function showMade(made) {
   $("made").replaceChildren(...made.map(([path, bytes]) => {
-    const row = element("li", ""), name = path.split("/").at(-1);
-    row.append(element("a", `Save ${path}`, { href: urlOf(bytes, "application/octet-stream"), download: name }), ` ${size(bytes.length)}`);
-    return row;
+    const link = element("a", { textContent: `Save ${path}`, href: urlOf(bytes, "application/octet-stream"), download: path.split("/").at(-1) });
+    return element("li", {}, link, ` ${size(bytes.length)}`);
   }));
   const page = made.find(([path]) => path.endsWith(".html"));
   if (!page) return;

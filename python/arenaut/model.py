@@ -223,7 +223,7 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
         added_time (int): of the schedule that was found.
         least_time (int): that no schedule with as few bytes adds less than; proven, and checked.
         floor (int): a lower bound of the arena under any rematerialization, without `fit` of cheap ops
-            alone; proven, and checked.
+            alone; proven, and checked. 0: nothing is proven.
         fits (bool): `fit` is kept, by this schedule or without any.
     """
 

@@ -59,26 +59,30 @@ static arenaut_status select_passes(const arenaut_program *program, const char *
     return st == ARENAUT_OK ? apply(selection, chosen, err) : st;
 }
 
-bool arn_pass_runs_by_default(const arenaut_program *program, const char *name) {
-    bool chosen[N_PASSES];
+static bool is_chosen(const bool chosen[N_PASSES], const char *name) {
     const size_t found = find_named(name, strlen(name));
-    return found < N_PASSES && select_passes(program, NULL, chosen, NULL) == ARENAUT_OK &&
-           chosen[found];
+    return found < N_PASSES && chosen[found];
 }
 
+bool arn_pass_runs_by_default(const arenaut_program *program, const char *name) {
+    bool chosen[N_PASSES];
+    return select_passes(program, NULL, chosen, NULL) == ARENAUT_OK && is_chosen(chosen, name);
+}
+
+/* Calls that export wraps, so that they return copies of the operands that they update. */
 static bool has_wrapped_calls(const arenaut_program *program) {
-    bool has = false;
-    for (uint32_t i = 0; i < program->n_ops && !has; i++) {
-        const char *name = program->ops[i].name;
-        has = name && strstr(name, "auto_functionalized");
+    uint32_t n_bases;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        if (arn_wrapped_operator(&program->ops[i], &n_bases)) return true;
     }
-    return has;
+    return false;
 }
 
 bool arn_passes_follow_order(const arenaut_program *program, const char *selection) {
     bool chosen[N_PASSES];
     if (select_passes(program, selection, chosen, NULL) != ARENAUT_OK) return true;
-    return chosen[find_named("reinplace", strlen("reinplace"))] || has_wrapped_calls(program);
+    return is_chosen(chosen, "reinplace") ||
+           (is_chosen(chosen, "undo-functionalization") && has_wrapped_calls(program));
 }
 
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,

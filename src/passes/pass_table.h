@@ -7,6 +7,10 @@
 /* Whether the pass is a default, of all programs or of this one's dialect. */
 bool arn_pass_runs_by_default(const arenaut_program *program, const char *name);
 
+/* The operator that the call wraps, and the number of operands that it updates: the last of the
+ * inputs, in the order of the last outputs. NULL: it wraps none. */
+const char *arn_wrapped_operator(const arenaut_op *op, uint32_t *n_bases);
+
 /* Whether the order of the program's ops decides which values the passes of this selection (of
  * arenaut_passes_run) update in place: another order of the same ops may need less. */
 bool arn_passes_follow_order(const arenaut_program *program, const char *selection);

@@ -4,6 +4,7 @@ options, in less memory; a spoiled file is not the model any more."""
 
 import json
 import os
+import resource
 import subprocess
 from collections import Counter
 
@@ -70,6 +71,19 @@ def test_random_nets_compute_the_same(tmp_path):
     print(", ".join(f"{mode} {n}" for mode, n in compared.items()))
     assert compared["same bits, optimized"] > 0.8 * (compared["rows"] + compared["kept"])
     assert compared["rows"] > NETS * THOROUGH // 2 < compared["kept"]
+
+
+def test_a_stage_of_thousands_of_ops_needs_no_deep_stack(tmp_path):
+    n, path, output = 8000, tmp_path / "deep.onnx", tmp_path / "tiled.onnx"
+    image, tensors = (1, 2, 16, 16), [f"t{k}" for k in range(n + 1)]
+    path.write_bytes(onnx_file.model(onnx_file.graph(
+        [onnx_file.node("Relu", [tensors[k]], [tensors[k + 1]]) for k in range(n)],
+        [onnx_file.typed("t0", *image)], [onnx_file.typed(tensors[n], *image)])))
+    limit = 512 << 10
+    done = subprocess.run([COMMAND, "plan", path, "--split", f"0-{n - 1}/2:kept", "-o", output], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)), check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"were {n}" in done.stdout
 
 
 def fields(data):

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "ir/program.h"
 #include "ir/store.h"
+#include "passes/pass_table.h"
 
 /* The condition under which an op that returns a changed copy of its operand may change the operand
  * instead. O(bindings of the method) each. */
@@ -56,9 +57,7 @@ static arenaut_status settle_binding(arenaut_program *p, uint32_t m, uint32_t bi
  * it returns updated copies, is called directly again, if the old operands are dead. Elsewhere the
  * copies are needed, and the call stays as it is. */
 
-/* Operator and number of operands that it updates: the last of the inputs, in the order of
- * the last outputs. */
-static const char *wrapped(const arenaut_op *op, uint32_t *n_bases) {
+const char *arn_wrapped_operator(const arenaut_op *op, uint32_t *n_bases) {
     const arenaut_attribute *called = arenaut_op_attribute(op, "operator");
     const arenaut_attribute *bases = arenaut_op_attribute(op, "bases");
     if (op->kind != ARENAUT_OP_FUNCTIONAL || !op->name || !called || !called->text) return NULL;
@@ -111,7 +110,7 @@ static arenaut_status undo_run(arenaut_program *p, const arenaut_pass_options *o
     (void)options;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
         uint32_t n = 0;
-        const char *name = wrapped(&p->ops[i], &n);
+        const char *name = arn_wrapped_operator(&p->ops[i], &n);
         if (name && may_update_all(p, uses, i, n)) st = unwrap(p, uses, i, n, name, err);
     }
     arn_region_free(&region);

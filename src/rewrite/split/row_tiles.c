@@ -347,26 +347,13 @@ static bool add_to_pass(arn_row_tiles *b, uint32_t k, const arn_row_tile_op *mad
     return true;
 }
 
-static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end);
-
-/* Computes the rows of each operand of op `k` that it needs to make its own. */
-static bool compute_operands(arn_row_tiles *b, uint32_t k, arn_row_tile_op *made) {
-    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t id = op->inputs[i], from = arn_tile_producer(b->graph, b->group, id);
-        if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
-        const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
-        const int64_t height =
-            b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
-        if (!repeats && !find_input_rows(b, k, height, made)) {
-            b->refused = "a row tile of it needs a padding that no op can do";
-            return false;
-        }
-        if (from == ARENAUT_NONE) continue;
-        if (!compute_to(b, from, repeats ? 1 : made->input.end)) return false;
-    }
-    return true;
-}
+/* Rows of an op that a reader needs, while those of its own operands are computed. */
+struct arn_row_demand {
+    uint32_t op, input; /* the operand that comes next */
+    int64_t end;        /* of the rows */
+    bool begun;
+    arn_row_tile_op made; /* the rows under way */
+};
 
 /* Of the `needed` rows those that are computed next: about one step. */
 static arn_rows next_rows(const arn_tiled_result *result, int64_t needed) {
@@ -376,24 +363,65 @@ static arn_rows next_rows(const arn_tiled_result *result, int64_t needed) {
     return (arn_rows){result->done, end < result->height ? end : result->height};
 }
 
-static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end) {
-    arn_tiled_result *result = &b->results[k];
-    while (result->done < end) {
-        arn_row_tile_op made = {.next = INT64_MAX};
-        made.make = next_rows(result, end - result->done);
-        heighten(b, k, &made);
-        if (!compute_operands(b, k, &made)) return false;
-        if (is_low(b, k, &made)) {
-            b->refused = "a row tile of it is so low that its kernel makes other bits";
-            return false;
-        }
-        if (b->n_tiles > MOST_PASSES * b->group->pieces) {
-            b->refused = "its ops would run in more turns than it has tiles by far";
-            return false;
-        }
-        if (!add_to_pass(b, k, &made)) return false;
+/* The op of the next operand of a demand, and how far it must have been computed; ARENAUT_NONE: it
+ * has been, or there is none. */
+static uint32_t next_operand(arn_row_tiles *b, struct arn_row_demand *d, int64_t *end) {
+    const uint32_t at = b->group->first_op + d->op;
+    const uint32_t id = b->graph->program->ops[at].inputs[d->input++];
+    if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) return ARENAUT_NONE;
+    const bool repeats = arn_tile_repeats_row(b->graph, at, id);
+    const int64_t height = b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
+    if (!repeats && !find_input_rows(b, d->op, height, &d->made)) {
+        b->refused = "a row tile of it needs a padding that no op can do";
+        return ARENAUT_NONE;
     }
-    return true;
+    const uint32_t from = arn_tile_producer(b->graph, b->group, id);
+    *end = repeats ? 1 : d->made.input.end;
+    return from == ARENAUT_NONE || b->results[from].done >= *end ? ARENAUT_NONE : from;
+}
+
+/* Puts the rows under way into a pass, with all that they need before them. */
+static bool finish_rows(arn_row_tiles *b, struct arn_row_demand *d) {
+    d->begun = false;
+    if (is_low(b, d->op, &d->made)) {
+        b->refused = "a row tile of it is so low that its kernel makes other bits";
+    } else if (b->n_tiles > MOST_PASSES * b->group->pieces) {
+        b->refused = "its ops would run in more turns than it has tiles by far";
+    }
+    return !b->refused && add_to_pass(b, d->op, &d->made);
+}
+
+static void begin_rows(arn_row_tiles *b, struct arn_row_demand *d) {
+    d->made = (arn_row_tile_op){.next = INT64_MAX};
+    d->made.make = next_rows(&b->results[d->op], d->end - b->results[d->op].done);
+    heighten(b, d->op, &d->made);
+    d->input = 0;
+    d->begun = true;
+}
+
+/* Depth first from the result to what it needs. The stack is the caller's, as deep as the longest
+ * chain of ops. */
+static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end) {
+    const arenaut_op *ops = &b->graph->program->ops[b->group->first_op];
+    uint32_t depth = 0;
+    b->demands[0] = (struct arn_row_demand){.op = k, .end = end};
+    while (!b->refused) {
+        struct arn_row_demand *d = &b->demands[depth];
+        if (!d->begun && b->results[d->op].done >= d->end) {
+            if (depth-- == 0) return true;
+            continue;
+        }
+        if (!d->begun) begin_rows(b, d);
+        if (d->input == ops[d->op].n_inputs) {
+            if (!finish_rows(b, d)) return false;
+            continue;
+        }
+        const uint32_t from = next_operand(b, d, &end);
+        if (from != ARENAUT_NONE) {
+            b->demands[++depth] = (struct arn_row_demand){.op = from, .end = end};
+        }
+    }
+    return false;
 }
 
 /* Rows that line buffers hold: those that this pass or a later one reads. */
@@ -429,6 +457,11 @@ static int64_t step_of(const arn_row_tiles *b, uint32_t k) {
 static bool count_passes(arn_row_tiles *b) {
     const arenaut_split_stage *group = b->group;
     b->n_tiles = 0;
+    if (!arn_grow(b->graph->allocator, (void **)&b->demands, &b->demands_capacity, group->n_ops,
+                  sizeof *b->demands)) {
+        b->failed = true;
+        return false;
+    }
     if (!new_tile(b)) return false;
     for (uint32_t k = 0; k < group->n_ops; k++) b->results[k].step = step_of(b, k);
     for (uint32_t tile = 0; tile < group->pieces; tile++) {
@@ -450,6 +483,7 @@ bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
     b->graph = graph;
     b->group = group;
     b->n_tiles = group->pieces;
+    b->refused = NULL;
     if (!arn_grow(graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops) ||
         !arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, group->n_ops,
                   sizeof *b->results)) {
@@ -474,8 +508,7 @@ uint32_t arn_row_tiles_repeats(const arn_row_tiles *b, uint32_t op) {
 
 void arn_row_tiles_free(arn_row_tiles *b) {
     if (!b->graph) return;
-    arn_release(b->graph->allocator, b->ops);
-    arn_release(b->graph->allocator, b->results);
+    ARN_RELEASE(b->graph->allocator, b->ops, b->results, b->demands);
 }
 
 /* ---- lower bound ---- */
