@@ -221,8 +221,8 @@ typedef struct arenaut_curve_tensor {
 
 typedef struct arenaut_recompute_curve {
     uint64_t before, base; /* live bytes at the peak, and nanoseconds, where each op runs once */
-    uint64_t floor;        /* no schedule has fewer bytes alive at its peak; checked. 0: nothing is proven */
-    char *floor_op;        /* which has them alive at its first run in any schedule; NULL: none */
+    uint64_t floor; /* no schedule has fewer bytes alive at its peak; checked. 0: none proven */
+    char *floor_op; /* which has them alive at its first run in any schedule; NULL: none */
     uint32_t n_tensors;
     arenaut_curve_tensor *tensors; /* that are alive then at least, largest first */
     uint32_t n_points;
