@@ -1,5 +1,5 @@
 /* machine_flow: random programs with branches, loops, jumps, calls and state, planned by
- * many choices and run on each plan, until the time is over.
+ * many choices and run on each plan, until its processor time is over.
  *
  *     machine_flow [SECONDS [SEED]] */
 #include <inttypes.h>
@@ -13,8 +13,7 @@ int main(int argc, char **argv) {
     const double seconds = argc > 1 ? atof(argv[1]) : 60;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     flow_counts counts = {0};
-    const time_t start = time(NULL);
-    for (; difftime(time(NULL), start) < seconds; seed++) {
+    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++) {
         char *difference = flow_machine_try(seed, NULL, NULL, &counts);
         if (!difference) continue;
         fputs(difference, stderr);

@@ -1,6 +1,6 @@
-/* machine_forge: tries to forge certificates and proofs of orders until the time is over, and ends
- * at the first thing false that is proven (tests/support/forge_proofs.h). Fails, too, if its search
- * proves too few true bounds: then the absence of a forgery means nothing.
+/* machine_forge: tries to forge certificates and proofs of orders until its processor time is over,
+ * and ends at the first thing false that is proven (tests/support/forge_proofs.h). Fails, too, if
+ * its search proves too few true bounds: then the absence of a forgery means nothing.
  * Stands on: problems_*.c order_brute.c
  *
  *     machine_forge [SECONDS [SEED]] */

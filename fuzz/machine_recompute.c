@@ -1,5 +1,5 @@
 /* machine_recompute: random programs with rematerialized ops, as they are and spoiled, compared
- * with running both programs with numbers, until the time is over.
+ * with running both programs with numbers, until its processor time is over.
  *
  *     machine_recompute [SECONDS [SEED]] */
 #include <inttypes.h>
@@ -13,8 +13,8 @@ int main(int argc, char **argv) {
     const double seconds = argc > 1 ? atof(argv[1]) : 60;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, n = 0;
     recompute_counts counts = {0};
-    const time_t start = time(NULL);
-    for (; difftime(time(NULL), start) < seconds; seed++, n++) recompute_machine_try(seed, &counts);
+    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++, n++)
+        recompute_machine_try(seed, &counts);
     printf("%" PRIu64 " programs, of which %" PRIu64 " gain by rematerialization; %" PRIu64
            " rewritten ones compute the same, %" PRIu64 " do not\n",
            n, counts.gained, counts.accepted, counts.rejected);

@@ -1,5 +1,5 @@
 /* machine_relay: random Relay-like programs, their storage ids held against a second reading of
- * the rules, until the time is over.
+ * the rules, until its processor time is over.
  *
  *     machine_relay [SECONDS [SEED]] */
 #include <inttypes.h>
@@ -12,8 +12,7 @@
 int main(int argc, char **argv) {
     const double seconds = argc > 1 ? atof(argv[1]) : 60;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, n = 0;
-    const time_t start = time(NULL);
-    for (; difftime(time(NULL), start) < seconds; seed++, n++) {
+    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++, n++) {
         char *difference = relay_machine_try(seed);
         if (!difference) continue;
         fputs(difference, stderr);
