@@ -93,6 +93,8 @@ static void put_floor(const arenaut_recompute_curve *c, arenaut_text *out) {
         text_put(out, ", where ");
         text_put_clean(out, c->floor_op);
         text_put(out, " runs first");
+    } else {
+        text_put(out, ", at the end");
     }
     text_put(out, c->n_tensors ? ":\n" : "\n");
     for (uint32_t i = 0; i < c->n_tensors && i < MOST_TENSORS; i++) {

@@ -9,7 +9,8 @@
  * A proof of a bound is a flow (Lagrangian relaxation of a minimum cut). Look at the first run of
  * an op q in any sequence. Ops that q needs have run, ops that need q run later. What these read
  * then is alive while q runs, which takes bytes, or is made again later, which takes time, if its
- * maker has run already; and so on with the reads of that maker. Of bytes there are no more than
+ * maker has run already; and so on with the reads of that maker. The same holds of results that are
+ * live out: they are alive by then, or their makers run later. Of bytes there are no more than
  * the budget leaves beside q. With a price for each byte, and one for each nanosecond, the cheapest
  * way is a minimum cut, and any flow through that network is at most as much. So
  *
@@ -64,7 +65,8 @@ typedef struct arenaut_remat_problem {
 
 /* Why no sequence is faster, or smaller. */
 typedef struct arenaut_remat_proof {
-    uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
+    uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown. Of a floor
+                          * also n_ops: the op that runs first last, whichever it is */
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
     uint64_t *flow; /* per read of the problem: from the op to the storage */
@@ -102,7 +104,8 @@ void arenaut_rematerialization_free(arenaut_rematerialization *r); /* NULL is fi
  * arenaut_rematerialization_free. If none is found, `fits` is false, and the runs are those with
  * the lowest peak that was found; if the floor is above the budget, none exists. A larger budget
  * never costs more, unless the effort ends before: all that smaller ones of a fixed ladder would be
- * answered with is looked at, but for what the bound rules out. First runs keep their order. The
+ * answered with is looked at, but for what the bound rules out. First runs keep their order, or
+ * results that are live out are made last. The
  * same problem and options give the same answer; if it is stopped, that is the best by then.
  * BAD_ARGUMENT: a number out of range, an op that reads before something is made, a storage held
  * before that an op makes; TOO_LARGE: sizes or costs that cannot be added. */

@@ -119,6 +119,43 @@ TEST(an_op_that_is_read_late_runs_late) {
     arenaut_rematerialization_free(r);
 }
 
+/* Op 1 makes the gradient of a weight, 20 bytes, for the caller. Op 2 needs 16 beside it, unless op
+ * 1 runs last; then the operand of op 1, of 4 bytes, stays. All results are alive at the end. */
+TEST(results_that_stay_are_made_last_and_set_a_floor) {
+    static const uint64_t costs[] = {10, 10, 10, 10}, sizes[] = {4, 20, 16, 2};
+    static const uint32_t makers[] = {0, 1, 2, 3};
+    static const uint8_t outlives[] = {[1] = ARENAUT_LIVE_OUT, [3] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 0}, {3, 2}};
+    const arenaut_remat_problem p = {.n_ops = 4,
+                                     .n_storages = 4,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 26);
+    arenaut_finding finding;
+    assert_true(r->fits);
+    assert_int_equal(r->before, 40);
+    assert_int_equal(r->peak, 26);
+    assert_int_equal(r->added, 0);
+    assert_int_equal(r->runs[3], 1);
+    assert_int_equal(r->floor, 26);
+    assert_int_equal(r->floor_proof.op, p.n_ops);
+    r->floor++; /* more than is alive at the end */
+    assert_int_equal(arenaut_check_rematerialization(&p, r, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_PROOF);
+    r->floor--;
+    r->bound = 1; /* the end shows no time */
+    r->proof.op = p.n_ops;
+    r->proof.time_price = 1;
+    assert_int_equal(arenaut_check_rematerialization(&p, r, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    arenaut_rematerialization_free(r);
+}
+
 TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization *r = find(&chain, 15);
     assert_false(r->fits);

@@ -273,6 +273,23 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
     return bytes > right ? bytes - right : 0;
 }
 
+/* Bytes of storages that an op uses and that are not there already, and its scratch. */
+static uint64_t other_bytes(checker *c, uint32_t op) {
+    uint64_t bytes = c->p->scratch ? c->p->scratch[op] : 0;
+    const rows *const both[] = {&c->reads, &c->makes};
+    for (int undo = 0; undo < 2; undo++) { /* so that each counts once */
+        for (int k = 0; k < 2; k++) {
+            for (uint32_t i = both[k]->at[op]; i < both[k]->at[op + 1]; i++) {
+                const uint32_t s = both[k]->to[i];
+                if (is_held(c, s, ARENAUT_LIVE_OUT)) continue;
+                if (!undo && !c->there[s]) bytes += c->p->size[s];
+                c->there[s] = !undo;
+            }
+        }
+    }
+    return bytes;
+}
+
 /* Each storage takes in no more than it costs to be alive, and hands that to its maker. */
 static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof,
                                const uint32_t *begun) {
@@ -298,6 +315,19 @@ static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof,
     return ok ? ARENAUT_OK : reject_proof(c, "overflow");
 }
 
+/* Flow that begins at results of an op that are live out: it ran before, and these are alive, or it
+ * runs later, and reads its operands then. They have no more capacity than other flow leaves. */
+static bool add_live_out(const checker *c, const arenaut_remat_proof *proof, uint32_t op,
+                         uint64_t *begins) {
+    bool ok = c->when[op] == ANY;
+    for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1] && ok; i++) {
+        const uint32_t s = c->makes.to[i];
+        if (!is_held(c, s, ARENAUT_LIVE_OUT) || c->there[s]) continue;
+        ok = arn_add(*begins, c->p->size[s] * proof->byte_price - c->into[s], begins);
+    }
+    return ok;
+}
+
 /* An op may hand on no more than comes in and, where it runs before, keeps what it costs at most.
  */
 static arenaut_status check_op(checker *c, const arenaut_remat_proof *proof, uint32_t op,
@@ -309,7 +339,13 @@ static arenaut_status check_op(checker *c, const arenaut_remat_proof *proof, uin
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++) {
         if (!arn_add(in, c->into[c->makes.to[i]], &in)) return reject_proof(c, "overflow");
     }
-    if (c->out[op] > in) return reject_proof(c, "an op hands on more than it got");
+    if (c->out[op] > in) {
+        uint64_t most_begins = 0;
+        if (!add_live_out(c, proof, op, &most_begins) || c->out[op] - in > most_begins) {
+            return reject_proof(c, "an op hands on more than it got");
+        }
+        return arn_add(*flow, c->out[op] - in, flow) ? ARENAUT_OK : reject_proof(c, "overflow");
+    }
     const uint32_t ends = right_ends(c, op);
     const bool never =
         ends != ARENAUT_NONE && (ends == op || ends == proof->op || c->when[ends] == EARLIER);
@@ -359,6 +395,34 @@ static arenaut_status check_bound(checker *c) {
     return flow > claimed ? ARENAUT_OK : reject_proof(c, "the flow is too small");
 }
 
+/* Some op is the last to run first: one that no op has to follow. Then all that is live out is
+ * alive, and all that this op uses, whichever it is. */
+static arenaut_status check_end(checker *c) {
+    const arenaut_remat_problem *p = c->p;
+    uint32_t *begun = arn_region_allocate(&c->region, p->n_storages, sizeof *begun);
+    uint64_t *right = arn_region_allocate(&c->region, p->n_ops, sizeof *right), held = 0;
+    if (!begun || !right) return arn_no_memory(c->err);
+    memset(c->when, EARLIER, p->n_ops * sizeof *c->when);
+    find_begun(c, begun);
+    for (uint32_t op = 0; op < p->n_ops; op++) right[op] = p->shared ? p->shared[op] : 0;
+    for (uint32_t i = 0; i < p->n_rights; i++) {
+        uint64_t *most = &right[p->rights[i].op];
+        if (p->rights[i].bytes > *most) *most = p->rights[i].bytes;
+    }
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        c->there[s] = is_held(c, s, ARENAUT_LIVE_OUT) && begun[s];
+        held += c->there[s] ? p->size[s] : 0;
+    }
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        if (c->leads.at[op] < c->leads.at[op + 1]) continue;
+        const uint64_t bytes = held + other_bytes(c, op);
+        if (bytes < right[op] || bytes - right[op] < c->r->floor) {
+            return reject_proof(c, "less is alive at the end");
+        }
+    }
+    return p->n_ops > 0 ? ARENAUT_OK : reject_proof(c, "there is no op");
+}
+
 /* With time for nothing: byte_price × (peak − own) >= flow. */
 static arenaut_status check_floor(checker *c) {
     const arenaut_remat_proof *proof = &c->r->floor_proof;
@@ -366,6 +430,7 @@ static arenaut_status check_floor(checker *c) {
     if (c->r->floor == 0) return ARENAUT_OK;
     if (proof->time_price != 0 || proof->byte_price == 0)
         return reject_proof(c, "time has a price");
+    if (proof->op == c->p->n_ops) return check_end(c);
     const arenaut_status st = check_flow(c, proof, &flow, &own);
     if (st != ARENAUT_OK || c->r->floor <= own) return st;
     if (!arn_multiply(proof->byte_price, c->r->floor - own - 1, &claimed)) {

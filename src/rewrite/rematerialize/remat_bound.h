@@ -23,7 +23,8 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
 void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *load,
                           uint32_t tries);
 
-/* Finds the floor: the bytes that any sequence needs at some op's first run. */
+/* Finds the floor: the bytes that any sequence needs at some op's first run. *op is the number of
+ * ops: at the first run of the last one, whichever that is. */
 uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op);
 
 /* Fills in a proof; its list has room for all reads. */

@@ -76,7 +76,8 @@ static arenaut_status emit(chooser *c, const arenaut_rematerialization *found,
     if (st != ARENAUT_OK) return st;
     r->certificate->added = r->added;
     const uint32_t op = found->floor_proof.op;
-    r->floor_op = op == ARENAUT_NONE ? op : c->program.file_op[c->program.op_of[op]];
+    const bool at_op = op < c->program.problem.n_ops;
+    r->floor_op = at_op ? c->program.file_op[c->program.op_of[op]] : ARENAUT_NONE;
     return ARENAUT_OK;
 }
 

@@ -53,7 +53,8 @@ static bool copy(plotter *x, const char *text, char **out) {
 }
 
 static const char *name_of_op(const plotter *x, uint32_t number) {
-    return number == ARENAUT_NONE ? NULL : x->task->program->ops[x->program.op_of[number]].name;
+    if (number >= x->program.problem.n_ops) return NULL;
+    return x->task->program->ops[x->program.op_of[number]].name;
 }
 
 static arenaut_status list_tensors(plotter *x, const arenaut_rematerialization *r) {

@@ -175,6 +175,10 @@ static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     if (!counts(c, s)) return;
     const uint32_t to = maker == ARENAUT_NONE ? ARN_FLOW_SINK : ARN_FLOW_FIRST_NODE + maker;
     c->alive_arc[s] = add_arc(c, node, to, byte_price * g->problem->size[s], ARENAUT_NONE);
+    if (!c->open && arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT)) { /* at the end */
+        needed = true;
+        add_arc(c, ARN_FLOW_SOURCE, node, ARN_FLOW_UNLIMITED, ARENAUT_NONE);
+    }
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
         const uint32_t reader = g->readers.ids[i];
         if (reader == c->op) continue;

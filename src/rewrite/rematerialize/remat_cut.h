@@ -16,8 +16,9 @@ typedef struct arn_remat_cut {
     arn_remat_lists first, next; /* of an op: those that run first before it, or behind it */
     uint32_t op;                 /* the one that is looked at */
     uint64_t own;                /* bytes that are alive in any case while it runs */
-    uint8_t *when;               /* per op: arn_remat_when */
-    bool *free_now;              /* per storage: it is alive in any case */
+    bool open;      /* results that are live out need not be alive unless they are read */
+    uint8_t *when;  /* per op: arn_remat_when */
+    bool *free_now; /* per storage: it is alive in any case */
     uint32_t *stack;
     arn_flow_network network;
     uint32_t *read_of;   /* per arc and its reverse one: the read that they stand for; NONE */

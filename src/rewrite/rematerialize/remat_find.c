@@ -6,8 +6,10 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "rewrite/find_within.h"
+#include "rewrite/rematerialize/remat_anneal.h"
 #include "rewrite/rematerialize/remat_bound.h"
 #include "rewrite/rematerialize/remat_measure.h"
+#include "rewrite/rematerialize/remat_order.h"
 #include "rewrite/rematerialize/remat_search.h"
 #include "rewrite/rematerialize/remat_segments.h"
 
@@ -21,8 +23,12 @@ enum {
 
 uint64_t arn_remat_default_effort(void) { return DEFAULT_EFFORT; }
 
-typedef struct finder {
+typedef struct finder finder;
+struct finder {
     const arenaut_remat_problem *problem;
+    const uint32_t *op_at; /* per op: its number in the answer; NULL: the same */
+    arn_remat_order order;
+    finder *moved; /* the same problem in that order; NULL: it promises nothing */
     arn_region region;
     arn_budget *budget;
     uint64_t effort; /* of all searches */
@@ -44,7 +50,14 @@ typedef struct finder {
     uint32_t floor_op; /* NONE: none */
     uint64_t lowest;   /* peak to which repair comes */
     uint64_t measured; /* the exact peak of the last schedule that was found */
-} finder;
+};
+
+static void free_moved(finder *f) {
+    if (!f->moved) return;
+    arn_remat_cut_free(&f->moved->cut);
+    arn_region_free(&f->moved->region);
+    f->moved = NULL;
+}
 
 static arenaut_status make(finder *f, arenaut_error *err) {
     const arenaut_status st = arn_remat_graph_make(f->problem, &f->region, &f->graph, err);
@@ -70,6 +83,28 @@ static arenaut_status make(finder *f, arenaut_error *err) {
     memcpy(f->base, f->sequence.state, f->graph.n_gaps * sizeof *f->base);
     memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
     memcpy(f->known, f->base, f->graph.n_gaps * sizeof *f->known);
+    return ARENAUT_OK;
+}
+
+/* Where results of the step that are made last leave a peak that is clearly lower. */
+static arenaut_status make_moved(finder *f, arenaut_error *err) {
+    enum { PARTS = 64 };
+    if (!arn_remat_order_make(&f->graph, &f->region, &f->order)) return arn_no_memory(err);
+    if (!f->order.differs) return ARENAUT_OK;
+    finder *m = arn_region_allocate(&f->region, 1, sizeof *m);
+    if (!m) return arn_no_memory(err);
+    *m = (finder){.problem = &f->order.problem,
+                  .op_at = f->order.op_at,
+                  .budget = f->budget,
+                  .effort = f->effort / 2,
+                  .floor_op = ARENAUT_NONE};
+    arn_region_init(&m->region, &f->region.allocator);
+    f->moved = m;
+    const arenaut_status st = make(m, err);
+    if (st != ARENAUT_OK) return st;
+    const int64_t before = arn_remat_peak(&f->sequence, NULL);
+    if (arn_remat_peak(&m->sequence, NULL) < before - before / PARTS) return ARENAUT_OK;
+    free_moved(f);
     return ARENAUT_OK;
 }
 
@@ -248,17 +283,40 @@ static void search_from_cuts(finder *f, uint64_t budget) {
     if (!fits && cut_within(f, budget)) improve_from_cut(f);
 }
 
-/* From all starts, then windows. The bound is that of the budget. */
-static void search_within(finder *f, uint64_t budget) {
-    begin_within(f, budget);
+static void anneal(finder *f) {
+    enum { SEARCHES = 5, OF_TWO_GAPS = 16 };
+    const uint64_t n_gaps = f->graph.n_gaps, most = OF_TWO_GAPS * n_gaps * n_gaps;
+    if (is_close(f)) return;
+    f->search.random = 1;
+    arn_remat_restore(&f->search, f->found ? f->best : f->base);
+    arn_remat_anneal(&f->search, arn_min_u64(f->effort / SEARCHES, most), f->best,
+                     f->found ? f->added : UINT64_MAX);
+    arn_remat_restore(&f->search, f->best);
+    if (f->sequence.excess == 0) arn_remat_give_back(&f->search);
     take(f);
-    if (f->found) return;
+}
+
+/* From all starts, then windows and annealing. The bound is that of the budget. */
+static void search_from_all(finder *f, uint64_t budget) {
     search_from_cuts(f, budget);
     if (is_close(f)) return;
     arn_remat_restore(&f->search, f->base);
     try_start(f);
     start_from_segments(f, budget);
     improve(f);
+    anneal(f);
+}
+
+/* First with few repetitions at each position. */
+static void search_within(finder *f, uint64_t budget) {
+    enum { PARTS = 8 };
+    begin_within(f, budget);
+    take(f);
+    if (f->found) return;
+    f->sequence.most_cost = f->graph.base / PARTS;
+    search_from_all(f, budget);
+    f->sequence.most_cost = UINT64_MAX;
+    if (!f->found) search_from_all(f, budget);
 }
 
 /* ---- the answer ---- */
@@ -273,6 +331,7 @@ static bool list_runs(finder *f, arenaut_rematerialization *r) {
     const bool ok = arn_remat_list_runs(&f->sequence, r->runs, n, &r->n_runs) &&
                     arn_remat_measure(&f->graph, &f->region, r->runs, r->n_runs, &r->peak);
     f->measured = r->peak;
+    for (uint32_t i = 0; i < r->n_runs && ok && f->op_at; i++) r->runs[i] = f->op_at[r->runs[i]];
     return ok;
 }
 
@@ -294,16 +353,27 @@ static bool keep_answer(finder *f, uint64_t within, arenaut_rematerialization *r
     return true;
 }
 
+/* From the cut that leaves open which results have to stay. */
+static void search_from_open_cut(finder *f, uint64_t budget) {
+    const arn_remat_bounds kept = f->bounds;
+    f->cut.open = true;
+    arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_RUNG);
+    search_within(f, budget);
+    f->bounds = kept;
+    f->cut.open = false;
+}
+
 /* Copies of storages that are live out are live beside these, which the search does not count: then
- * its budget is that much smaller. */
+ * its budget is that much smaller, and below the peak that it saw. */
 static bool search_exactly(finder *f, uint64_t budget, arenaut_rematerialization *r) {
     enum { MOST_TIMES = 4 };
     uint64_t within = budget;
     for (uint32_t i = 0; i < MOST_TIMES; i++) {
-        search_within(f, within);
+        if (i == 1) search_from_open_cut(f, budget);
+        else search_within(f, within);
         if (!keep_answer(f, budget, r)) return false;
         if (!f->found || f->measured <= budget || f->measured - budget >= within) break;
-        within -= f->measured - budget;
+        if (i > 0) within = arn_min_u64(within - (f->measured - budget), (uint64_t)f->peak - 1);
     }
     return true;
 }
@@ -323,15 +393,35 @@ static uint64_t rung_bytes(uint64_t before, uint64_t rung, uint64_t rungs) {
 }
 
 static void find_lowest(finder *f, const arenaut_rematerialization *r) {
-    f->lowest = least_peak(f, r->floor, r->before);
+    f->lowest = least_peak(f, r->floor, (uint64_t)arn_remat_peak(&f->sequence, NULL));
+    if (f->moved) find_lowest(f->moved, r);
+}
+
+/* Whichever order comes to a lower peak. */
+static uint64_t lowest_of_all(const finder *f) {
+    return f->moved ? arn_min_u64(f->lowest, f->moved->lowest) : f->lowest;
 }
 
 static bool search_lowest(finder *f, arenaut_rematerialization *r) {
+    if (f->moved && f->moved->lowest < f->lowest) return search_lowest(f->moved, r);
     begin_within(f, f->lowest);
     arn_remat_restore(&f->search, f->known);
     take(f);
     improve(f);
     return keep_answer(f, r->budget, r);
+}
+
+/* Bounds hold for any order of first runs. */
+static bool search_moved(finder *f, uint64_t budget, arenaut_rematerialization *r) {
+    finder *m = f->moved;
+    if (!m || is_close(f) || m->sequence.effort >= m->effort) return true;
+    const uint32_t op = f->bounds.op;
+    m->bounds.budget = budget;
+    m->bounds.value = f->bounds.value;
+    m->bounds.op = op == ARENAUT_NONE ? op : f->order.turn[op];
+    m->bounds.byte_price = f->bounds.byte_price;
+    m->bounds.time_price = f->bounds.time_price;
+    return search_exactly(m, budget, r);
 }
 
 /* The answer is the best of the rungs from the highest within the budget on. */
@@ -346,7 +436,7 @@ static bool search_rungs(finder *f, arenaut_rematerialization *r) {
         arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_RUNG);
         if (r->fits && f->bounds.value >= r->added) return true;
         if (f->sequence.effort >= f->effort || arn_budget_ended(f->budget)) return true;
-        if (!search_exactly(f, budget, r)) return false;
+        if (!search_exactly(f, budget, r) || !search_moved(f, budget, r)) return false;
     }
     find_lowest(f, r);
     return search_lowest(f, r);
@@ -358,7 +448,11 @@ static arenaut_status list_at_floor(finder *f, arenaut_rematerialization *r, are
     r->at_floor = arn_allocate(&r->allocator, n, sizeof *r->at_floor);
     if (!r->at_floor) return arn_no_memory(err);
     for (uint32_t s = 0; s < n && r->floor_proof.op != ARENAUT_NONE; s++) {
-        if (arn_remat_cut_keeps(&f->cut, s)) r->at_floor[r->n_at_floor++] = s;
+        const bool at_end = r->floor_proof.op == f->problem->n_ops;
+        if (at_end ? arn_remat_held(f->problem, s, ARENAUT_LIVE_OUT)
+                   : arn_remat_cut_keeps(&f->cut, s)) {
+            r->at_floor[r->n_at_floor++] = s;
+        }
     }
     return ARENAUT_OK;
 }
@@ -377,6 +471,7 @@ static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
                            arenaut_error *err) {
     arenaut_status st = make(f, err);
+    if (st == ARENAUT_OK) st = make_moved(f, err);
     if (st != ARENAUT_OK) return st;
     r->proof.flow = arn_allocate(&r->allocator, f->problem->n_reads, sizeof *r->proof.flow);
     r->floor_proof.flow =
@@ -388,13 +483,13 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
     r->budget = budget;
     uint32_t op;
     r->floor = arn_remat_bound_bytes(&f->bounds, &op);
-    f->floor_op = op;
+    f->floor_op = op < f->problem->n_ops ? op : ARENAUT_NONE;
     arn_remat_bound_prove(&f->bounds, op, 1, 0, &r->floor_proof);
     st = list_at_floor(f, r, err);
     if (st != ARENAUT_OK) return st;
     if (lowest) {
         find_lowest(f, r);
-        r->budget = budget = f->lowest;
+        r->budget = budget = lowest_of_all(f);
     }
     arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_BOUND);
     const arn_remat_bounds b = f->bounds;
@@ -402,7 +497,7 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
     if (!search(f, lowest, r)) return arn_no_memory(err);
     r->fits = r->peak <= r->budget;
     arn_remat_bound_prove(&f->bounds, b.op, b.byte_price, b.time_price, &r->proof);
-    r->effort = f->sequence.effort;
+    r->effort = f->sequence.effort + (f->moved ? f->moved->sequence.effort : 0);
     return ARENAUT_OK;
 }
 
@@ -427,6 +522,7 @@ arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *
                 .effort = budget->effort ? budget->effort : DEFAULT_EFFORT};
     arn_region_init(&f.region, allocator);
     const arenaut_status st = find(&f, bytes, r, err);
+    free_moved(&f);
     arn_remat_cut_free(&f.cut);
     arn_region_free(&f.region);
     if (st != ARENAUT_OK) arenaut_rematerialization_free(r);

@@ -36,7 +36,7 @@ bool arn_remat_is_over(const arn_remat_search *s) {
 }
 
 /* splitmix64 */
-static uint32_t below(arn_remat_search *s, uint32_t limit) {
+uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit) {
     uint64_t z = (s->random += UINT64_C(0x9E3779B97F4A7C15));
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -120,7 +120,7 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
 
 static double with_noise(arn_remat_search *s, double score, uint32_t noise) {
     if (noise == 0) return score;
-    return score * (double)(1024 - noise + below(s, 2 * noise));
+    return score * (double)(1024 - noise + arn_remat_draw(s, 2 * noise));
 }
 
 /* ---- drops ---- */
@@ -327,8 +327,8 @@ static bool try_keeping(arn_remat_search *s, const uint32_t *gaps, uint32_t n, u
 
 static bool improve_once(arn_remat_search *s) {
     enum { MOST_GAPS = 10, NOISE = 400 };
-    const uint32_t n = list_near(s, below(s, s->graph->problem->n_ops));
-    const uint32_t most = 1 + below(s, MOST_GAPS);
+    const uint32_t n = list_near(s, arn_remat_draw(s, s->graph->problem->n_ops));
+    const uint32_t most = 1 + arn_remat_draw(s, MOST_GAPS);
     return n > 0 && try_keeping(s, s->order, n < most ? n : most, NOISE);
 }
 

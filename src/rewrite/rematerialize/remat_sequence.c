@@ -12,6 +12,18 @@ enum {
     MOST_AGAIN = 1 << 14, /* runs of one position */
 };
 
+/* ---- sets of storages ---- */
+
+static void add_to(arn_remat_storages *set, uint32_t s) {
+    set->word[s / 64 % ARN_REMAT_SET_WORDS] |= UINT64_C(1) << s % 64;
+}
+
+static bool may_meet(const arn_remat_storages *a, const arn_remat_storages *b) {
+    uint64_t both = 0;
+    for (size_t i = 0; i < ARN_REMAT_SET_WORDS; i++) both |= a->word[i] & b->word[i];
+    return both != 0;
+}
+
 /* ---- live storages ---- */
 
 static uint32_t gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
@@ -46,6 +58,7 @@ static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
 static void look_at(arn_remat_sequence *q, uint32_t s) {
     if (q->stamp[s] == q->stamp_now) return;
     q->stamp[s] = q->stamp_now;
+    add_to(&q->seen, s);
     q->pins[s] = 0;
     q->here[s] = is_there_at(q, s, q->at);
 }
@@ -189,7 +202,7 @@ static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth) {
     const arn_remat_graph *g = q->graph;
     const uint32_t op = g->problem->maker[s];
     if (op == ARENAUT_NONE || !arn_remat_may_repeat(g->problem, op, q->at) || depth == MOST_DEPTH ||
-        q->n_again == MOST_AGAIN) {
+        q->n_again == MOST_AGAIN || q->cost_now > q->most_cost) {
         const uint32_t gap = gap_at(g, s, q->at);
         q->blocked = gap != ARENAUT_NONE && g->gaps[gap].tail ? gap : ARENAUT_NONE;
         return false;
@@ -214,6 +227,11 @@ static void mark(arn_remat_sequence *q, uint32_t at) {
     q->marked[at] = q->change;
     if (at < q->from) q->from = at;
     if (at > q->to) q->to = at;
+}
+
+static void mark_end(arn_remat_sequence *q, uint32_t gap) {
+    add_to(&q->changed, q->graph->gaps[gap].storage);
+    mark(q, q->graph->gaps[gap].to);
 }
 
 static void end_position(arn_remat_sequence *q) {
@@ -257,7 +275,7 @@ static void find_absent(arn_remat_sequence *q, uint32_t at) {
         const bool absent = q->skips && !is_there_at(q, s, at);
         if (q->absent[gap] == absent) continue;
         q->absent[gap] = absent;
-        mark(q, g->gaps[gap].to);
+        mark_end(q, gap);
     }
 }
 
@@ -266,6 +284,7 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
     const arn_remat_graph *g = q->graph;
     q->at = at;
     q->stamp_now++;
+    q->seen = (arn_remat_storages){{0}};
     q->now = enter;
     q->most = enter;
     q->cost_now = q->n_again = 0;
@@ -301,13 +320,12 @@ static int64_t above(const arn_remat_sequence *q, int64_t peak) {
 
 /* Marks the ends of gaps that are made there now, or were. */
 static void compare_made(arn_remat_sequence *q, uint32_t at) {
-    const arn_remat_gap *gaps = q->graph->gaps;
     for (uint32_t i = 0; i < q->n_old; i++) {
-        if (q->made_at[q->old[i]] != at) mark(q, gaps[q->old[i]].to);
+        if (q->made_at[q->old[i]] != at) mark_end(q, q->old[i]);
         else q->old_stamp[q->old[i]] = q->stamp_now;
     }
     for (uint32_t gap = q->head[at]; gap != ARENAUT_NONE; gap = q->next[gap]) {
-        if (q->old_stamp[gap] != q->stamp_now) mark(q, gaps[gap].to);
+        if (q->old_stamp[gap] != q->stamp_now) mark_end(q, gap);
     }
 }
 
@@ -331,19 +349,21 @@ static void evaluate(arn_remat_sequence *q, uint32_t at) {
     if (q->deferred[at] != q->skips) q->added += q->skips ? 0 - own : own;
     q->deferred[at] = q->skips;
     q->repeats[at] = q->n_again > 0;
+    q->looked[at] = q->seen;
     set_peak(q, at, q->most);
     q->enter[at + 1] = q->now;
     compare_made(q, at);
     arn_budget_spend(q->budget_of_search, q->n_again + 1);
 }
 
-/* Where no changed gap ends and nothing is repeated, all is as before but for bytes that are live
- * throughout. */
+/* Where no changed gap ends, and nothing is repeated that depends on one, all is as before but for
+ * bytes that are live throughout. */
 void arn_remat_follow(arn_remat_sequence *q) {
     int64_t more = 0;
     for (uint32_t at = q->from; at <= q->to; at++) {
         const int64_t next = q->enter[at + 1];
-        if (q->marked[at] == q->change || q->repeats[at] || q->bad[at]) {
+        const bool depends = q->repeats[at] && may_meet(&q->looked[at], &q->changed);
+        if (q->marked[at] == q->change || depends || q->bad[at]) {
             evaluate(q, at);
         } else if (more != 0) {
             set_peak(q, at, q->peak[at] + more);
@@ -352,6 +372,7 @@ void arn_remat_follow(arn_remat_sequence *q) {
         more = q->enter[at + 1] - next;
     }
     q->change++;
+    q->changed = (arn_remat_storages){{0}};
     q->from = ARENAUT_NONE;
     q->to = 0;
 }
@@ -360,7 +381,7 @@ void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state
     const arn_remat_gap *g = &q->graph->gaps[gap];
     q->state[gap] = (uint8_t)state;
     mark(q, g->from);
-    mark(q, g->to);
+    mark_end(q, gap);
 }
 
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
@@ -388,14 +409,17 @@ int64_t arn_remat_peak(const arn_remat_sequence *q, uint32_t *at) {
 }
 
 bool arn_remat_list_runs(arn_remat_sequence *q, uint32_t *runs, uint32_t room, uint32_t *n) {
+    const uint64_t most_cost = q->most_cost;
     q->runs = runs;
     q->room = room;
     q->n_runs = 0;
+    q->most_cost = UINT64_MAX;
     for (uint32_t at = 0; at < q->graph->problem->n_ops; at++) {
         q->dry = true;
         run_position(q, at, q->enter[at]);
         q->dry = false;
     }
+    q->most_cost = most_cost;
     q->runs = NULL;
     *n = q->n_runs;
     return q->n_runs <= room;
@@ -408,6 +432,7 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->made_at = arn_region_allocate(region, n_gaps, sizeof *q->made_at);
     q->absent = arn_region_allocate(region, n_gaps, sizeof *q->absent);
     q->repeats = arn_region_allocate(region, n, sizeof *q->repeats);
+    q->looked = arn_region_allocate(region, n, sizeof *q->looked);
     q->marked = arn_region_allocate(region, n, sizeof *q->marked);
     q->deferred = arn_region_allocate(region, n, sizeof *q->deferred);
     q->next = arn_region_allocate(region, n_gaps, sizeof *q->next);
@@ -422,9 +447,9 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
     q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
     q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
-    return q->state && q->made_at && q->absent && q->deferred && q->repeats && q->marked &&
-           q->next && q->previous && q->old && q->old_stamp && q->head && q->enter && q->peak &&
-           q->cost && q->bad && q->stamp && q->pins && q->here;
+    return q->state && q->made_at && q->absent && q->deferred && q->repeats && q->looked &&
+           q->marked && q->next && q->previous && q->old && q->old_stamp && q->head && q->enter &&
+           q->peak && q->cost && q->bad && q->stamp && q->pins && q->here;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
@@ -433,6 +458,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
     *q = (arn_remat_sequence){.graph = graph,
                               .budget_of_search = budget,
                               .blocked = ARENAUT_NONE,
+                              .most_cost = UINT64_MAX,
                               .change = 1,
                               .from = ARENAUT_NONE};
     if (!allocate(q, region)) return false;
@@ -446,6 +472,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
     memset(q->peak, 0, p->n_ops * sizeof *q->peak);
     memset(q->cost, 0, p->n_ops * sizeof *q->cost);
     memset(q->repeats, 0, p->n_ops * sizeof *q->repeats);
+    memset(q->looked, 0, p->n_ops * sizeof *q->looked);
     memset(q->marked, 0, p->n_ops * sizeof *q->marked);
     memset(q->deferred, 0, p->n_ops * sizeof *q->deferred);
     memset(q->bad, 0, p->n_ops * sizeof *q->bad);

@@ -13,7 +13,12 @@ typedef enum arn_remat_state {
     ARN_REMAT_RETAIN /* the same, but stays once it was made again in the gap */
 } arn_remat_state;
 
-enum { ARN_REMAT_STATES = 3 };
+enum { ARN_REMAT_STATES = 3, ARN_REMAT_SET_WORDS = 4 };
+
+/* A set of storages that may hold more than were added (Bloom filter of one hash). */
+typedef struct arn_remat_storages {
+    uint64_t word[ARN_REMAT_SET_WORDS];
+} arn_remat_storages;
 
 typedef struct arn_remat_sequence {
     const arn_remat_graph *graph;
@@ -32,15 +37,20 @@ typedef struct arn_remat_sequence {
     uint64_t added;
     bool *bad; /* per position: something is read there that cannot be made again */
     uint32_t n_bad;
-    uint32_t blocked; /* the tail that would have to be kept; NONE */
-    uint32_t *runs;   /* NULL: runs are not listed */
+    uint32_t blocked;   /* the tail that would have to be kept; NONE */
+    uint64_t most_cost; /* of repeated runs of one position: more is bad, so that no effort goes to
+                         * repetitions that grow exponentially */
+    uint32_t *runs;     /* NULL: runs are not listed */
     uint32_t n_runs, room;
     uint32_t *count_of; /* per op: its runs, if they are counted; else NULL */
     /* Of the position that is looked at. */
     uint32_t at, stamp_now, n_again;
     int64_t now, most;
     uint64_t cost_now;
-    bool *repeats;     /* per position: some op is repeated there */
+    bool *repeats;              /* per position: some op is repeated there */
+    arn_remat_storages *looked; /* per position: those that its runs depend on */
+    arn_remat_storages seen;    /* the same, of the position that is looked at */
+    arn_remat_storages changed; /* whose gaps have changed since the last evaluation */
     uint32_t *marked;  /* per position: `change`, if a gap that has changed begins or ends there */
     uint32_t change;   /* number of the next evaluation */
     uint32_t from, to; /* it is of these positions; from > to: nothing has changed */
