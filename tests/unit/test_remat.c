@@ -31,6 +31,8 @@ TEST(a_larger_budget_never_costs_more) {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         if (!remat_machine_try_budgets(seed, stderr)) fail_msg("seed %u", (unsigned)seed);
     }
+    /* A schedule that was found for a rung below the budget is within the budget only. */
+    assert_true(remat_machine_try_budgets(900671, stderr));
 }
 
 /* Forward ops 0 … 3, each of 10 ns, make 8 bytes; backward ops 4 … 7 read them from the last to the

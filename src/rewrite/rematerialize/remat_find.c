@@ -337,7 +337,7 @@ static bool list_runs(finder *f, arenaut_rematerialization *r) {
 
 /* Keeps the sequence that was found last, if it is within the budget, exactly, and adds less than
  * the answer so far; without an answer, if its peak is lower. */
-static bool keep_answer(finder *f, uint64_t within, arenaut_rematerialization *r) {
+static bool keep_answer(finder *f, arenaut_rematerialization *r) {
     uint32_t *const runs = r->runs;
     const arenaut_rematerialization was = *r;
     r->runs = NULL;
@@ -345,7 +345,7 @@ static bool keep_answer(finder *f, uint64_t within, arenaut_rematerialization *r
         arn_release(&r->allocator, runs);
         return false;
     }
-    r->fits = r->peak <= within;
+    r->fits = r->peak <= r->budget;
     const bool better = !was.runs || (r->fits ? !was.fits || r->added < was.added
                                               : !was.fits && r->peak < was.peak);
     arn_release(&r->allocator, better ? runs : r->runs);
@@ -371,7 +371,7 @@ static bool search_exactly(finder *f, uint64_t budget, arenaut_rematerialization
     for (uint32_t i = 0; i < MOST_TIMES; i++) {
         if (i == 1) search_from_open_cut(f, budget);
         else search_within(f, within);
-        if (!keep_answer(f, budget, r)) return false;
+        if (!keep_answer(f, r)) return false;
         if (!f->found || f->measured <= budget || f->measured - budget >= within) break;
         if (i > 0) within = arn_min_u64(within - (f->measured - budget), (uint64_t)f->peak - 1);
     }
@@ -408,7 +408,7 @@ static bool search_lowest(finder *f, arenaut_rematerialization *r) {
     arn_remat_restore(&f->search, f->known);
     take(f);
     improve(f);
-    return keep_answer(f, r->budget, r);
+    return keep_answer(f, r);
 }
 
 /* Bounds hold for any order of first runs. */
@@ -461,7 +461,7 @@ static arenaut_status list_at_floor(finder *f, arenaut_rematerialization *r, are
  * each op runs once is the first answer, however soon the search is stopped. */
 static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
     memcpy(f->best, f->base, f->graph.n_gaps * sizeof *f->best);
-    if (!keep_answer(f, r->budget, r)) return false;
+    if (!keep_answer(f, r)) return false;
     if (!lowest && r->floor <= r->budget) return search_rungs(f, r);
     if (lowest && !search_lowest(f, r)) return false;
     if (r->fits) return true;
