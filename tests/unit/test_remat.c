@@ -33,6 +33,8 @@ TEST(a_larger_budget_never_costs_more) {
     }
     /* A schedule that was found for a rung below the budget is within the budget only. */
     assert_true(remat_machine_try_budgets(900671, stderr));
+    /* What an earlier rung left behind must not decide how a later one is evaluated. */
+    assert_true(remat_machine_try_budgets(77004286, stderr));
 }
 
 /* Forward ops 0 … 3, each of 10 ns, make 8 bytes; backward ops 4 … 7 read them from the last to the

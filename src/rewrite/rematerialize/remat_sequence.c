@@ -294,11 +294,11 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
         if (g->first[s] == at) put(q, s);
     }
     q->skips = is_deferred(q, at);
+    find_absent(q, at);
     if (!q->skips) {
         if (!fetch_operands(q, at, 0)) return false;
         run(q, at);
     }
-    find_absent(q, at);
     end_position(q);
     return true;
 }
@@ -342,6 +342,7 @@ static void evaluate(arn_remat_sequence *q, uint32_t at) {
     }
     const bool bad = !run_position(q, at, q->enter[at]);
     const uint64_t own = q->graph->problem->cost[at];
+    if (bad || q->bad[at]) q->to = q->graph->problem->n_ops - 1;
     q->n_bad = q->n_bad + bad - q->bad[at];
     q->bad[at] = bad;
     q->added += q->cost_now - q->cost[at];
