@@ -10,7 +10,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 
 /* ---- how many channels a tile has ---- */

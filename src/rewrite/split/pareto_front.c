@@ -5,7 +5,7 @@
  * is live while it runs: these are the edges. With limits on added ops and multiplications the path
  * is a resource-constrained one, found by label setting: an op has several labels, none of which
  * dominates another. The next bound is just below the peak of the best path. */
-#include "rewrite/split/tile_cost.h"
+#include "rewrite/split/tile_groups.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 

@@ -7,7 +7,7 @@
 
 #include "ir/program.h"
 #include "rewrite/find_within.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 
 enum {

@@ -6,7 +6,7 @@
  * depends on its attributes and the sizes and values of its arguments; the bytes that are kept of
  * it, on its channels. Ops that agree in these are one question, named by a hash. Two questions of
  * one hash would only mislead the search, whose result is planned and checked like any other. */
-#include "rewrite/split/tile_cost.h"
+#include "rewrite/split/tile_groups.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "core/memory.h"
 #include "kernels/distance.h"
 #include "kernels/kernel_set.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 #include "rewrite/split/tiled_draft.h"
 
 enum {

@@ -19,9 +19,8 @@
 #include "ir/program.h"
 #include "passes/scratch.h"
 #include "rewrite/find_within.h"
-#include "rewrite/split/tile_cost.h"
 #include "rewrite/split/tile_groups.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 enum {
     LONGEST = 96,      /* ops of a candidate group */

@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 /* ---- the graph ---- */
 

@@ -10,7 +10,6 @@
 #include "core/memory.h"
 #include "core/utf8.h"
 #include "ir/program.h"
-#include "rewrite/split/tile_cost.h"
 #include "rewrite/split/tiled_draft.h"
 
 const char *arenaut_split_mode_name(arenaut_split_mode mode) {

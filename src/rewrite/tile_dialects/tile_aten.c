@@ -5,7 +5,7 @@
  * PyTorch runs nodes as they stand. */
 #include <string.h>
 
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 enum {
     /* Of the process, once a node is loaded: some hundred bytes in ExecuTorch, and 12 KiB in

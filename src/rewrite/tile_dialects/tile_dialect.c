@@ -1,6 +1,6 @@
 /* The dialects that tiles are made in, by the name that a program has, and the reading of operators
  * that several of them share. */
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * constants. */
 #include <string.h>
 
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 /* Dimensions of an image and of weights. */
 enum { H = 1, W = 2, C = 3 };

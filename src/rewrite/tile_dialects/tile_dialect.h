@@ -1,8 +1,8 @@
 /* The table of dialects that tiles are made in: where an image's axes lie, how the windows of its
  * operators are read, and how the ops that move data are spelled. The geometry of tiles and the
  * search know windows and moves alone; a new dialect is a row here and a file of its own. */
-#ifndef ARN_REWRITE_SPLIT_TILE_DIALECT_H
-#define ARN_REWRITE_SPLIT_TILE_DIALECT_H
+#ifndef ARN_REWRITE_TILE_DIALECTS_TILE_DIALECT_H
+#define ARN_REWRITE_TILE_DIALECTS_TILE_DIALECT_H
 
 #include "ops/ops.h"
 #include "rewrite/split/tiled_draft.h"

@@ -9,7 +9,7 @@
  * form that is written here. */
 #include <string.h>
 
-#include "rewrite/split/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 enum {
     FIRST_OPSET = 13,
