@@ -5,7 +5,6 @@
 #include "ir/program.h"
 #include "passes/pass_table.h"
 #include "rewrite/find_within.h"
-#include "rewrite/order/forms.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/rematerialize/cost_file.h"
 #include "rewrite/transform.h"

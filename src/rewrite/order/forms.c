@@ -1,7 +1,7 @@
 /* Schedules for the problems of a lowered program that the checker has passed; forms of its ops to
  * choose from together with the schedule (views to be materialized, joins written in place), and a
  * lower bound over all choices. */
-#include "rewrite/order/forms.h"
+#include "rewrite/order/program_order.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "analysis/def_use.h"
 #include "core/checked.h"
 #include "rewrite/copies/copy_views.h"
-#include "rewrite/find_within.h"
+#include "rewrite/transform.h"
 
 /* ---- checked schedules ---- */
 

@@ -1,11 +1,15 @@
 /* Scheduling problems of a program, schedules mapped back to its ops, and reordering by them
- * (order.h has the problem alone). */
+ * (order.h has the problem alone); schedules together with the forms of ops. */
 #ifndef ARN_REWRITE_ORDER_PROGRAM_ORDER_H
 #define ARN_REWRITE_ORDER_PROGRAM_ORDER_H
 
 #include <arenaut/lowering.h>
 #include <arenaut/order.h>
+#include <arenaut/pipeline.h>
 #include <arenaut/rewrite.h>
+
+#include "core/budget.h"
+#include "core/memory.h"
 
 const char *arn_order_rule_name(arenaut_order_rule rule); /* NULL out of range; static */
 
@@ -95,5 +99,40 @@ arenaut_status arn_program_order_ops(const arn_program_order *order, const arena
  * whether it computes the same. */
 arenaut_status arn_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                            arenaut_error *err);
+
+/* ---- schedules of a pipeline's program, together with the forms of its ops (forms.c) ---- */
+
+/* Forms are joins that are written in place, and views that are materialized; each is a choice. */
+
+/* The scheduling problems of a lowered trial; the caller's, to be released. */
+arenaut_status arn_schedule_problem_of(const arenaut_pipeline *lowered, arn_program_order **problem,
+                                       arenaut_error *err);
+/* Finds and takes such a schedule for each of them; adds the lines of the proofs. */
+arenaut_status arn_find_schedules(const arenaut_pipeline *p, arn_program_order *problem,
+                                  arn_budget *budget, uint32_t *n_lines, arenaut_error *err);
+
+/* Views that may be materialized. */
+typedef struct arn_copies {
+    uint32_t *ops;  /* of the file, ascending */
+    uint32_t *base; /* per op: the number of the viewed storage, from 0 on */
+    uint32_t n, n_bases;
+    bool *late;      /* per op: in the given schedule its view is read after the last read of
+                      * another name of the base */
+    arn_part *parts; /* their results */
+    uint32_t *base_of_part, n_parts;
+} arn_copies;
+
+typedef struct arn_form_choices {
+    arenaut_joining joins; /* by their results */
+    arn_copies copies;
+} arn_form_choices;
+
+/* Finds them; the lists are the region's. */
+arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn_region *region,
+                              arn_form_choices *choices, arenaut_error *err);
+/* A lower bound of live bytes for any schedule and any choice; 0 if none is known. */
+arenaut_status arn_bound_forms(const arenaut_pipeline *p, arn_budget *budget,
+                               const arn_form_choices *choices, arenaut_ordering *bound,
+                               arenaut_error *err);
 
 #endif

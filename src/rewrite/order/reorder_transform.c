@@ -1,12 +1,13 @@
 /* The transform of scheduling. The lowest peak of live bytes need not be the smallest arena:
  * several schedules are tried, each with its forms of joins and views. If a file states only by its
  * places which tensors share memory, these aliases are recovered before ops move. */
-#include "rewrite/order/forms.h"
+#include "rewrite/transform.h"
 
 #include <string.h>
 
 #include "analysis/dependences.h"
 #include "core/checked.h"
+#include "rewrite/order/program_order.h"
 
 /* ---- schedules together with forms ---- */
 

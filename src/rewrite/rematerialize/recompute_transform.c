@@ -8,7 +8,6 @@
 #include "core/checked.h"
 #include "passes/pass_table.h"
 #include "rewrite/find_within.h"
-#include "rewrite/order/forms.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
 #include "rewrite/rematerialize/cost_file.h"

@@ -48,7 +48,7 @@ static sizing begin(const arn_tile_graph *graph, const arenaut_split_stage *grou
             const uint32_t image = p->ops[at].inputs[0];
             c.channels = channels_of(graph, made);
             c.each.first = c.each.most = bytes;
-            if (graph->last_reader[image] < end) c.image = p->tensors[image].bytes;
+            if (arn_tile_last_use(graph, image) < end) c.image = p->tensors[image].bytes;
         } else {
             c.each.most = arn_max_u64(c.each.most, bytes + (reach ? 0 : c.each.last));
         }
@@ -151,12 +151,12 @@ static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
  * tiled with them. Gives that op's own constant, or the tensor itself. */
 static uint32_t stored(const arn_tile_graph *graph, const arenaut_split_stage *group,
                        uint32_t tensor) {
-    const uint32_t producer = graph->producer[tensor];
+    const uint32_t producer = arn_tile_def(graph, tensor);
     if (producer == ARENAUT_NONE || producer < group->first_op) return tensor;
     const arenaut_op *op = &graph->program->ops[producer];
     const bool widens =
         graph->ops[producer].of_constants && graph->ops[producer].widens && op->n_outputs == 1 &&
-        op->inputs[0] != ARENAUT_NONE && graph->n_readers[tensor] == 1 &&
+        op->inputs[0] != ARENAUT_NONE && arn_tile_is_read_once(graph, tensor) &&
         same_shape(&graph->program->tensors[op->inputs[0]], &graph->program->tensors[tensor]);
     return widens ? op->inputs[0] : tensor;
 }
@@ -228,8 +228,8 @@ static const char *refuse_widening(const arn_tile_graph *graph, const arenaut_sp
     const arenaut_op *op = &graph->program->ops[at];
     const uint32_t made = op->n_outputs == 1 ? op->outputs[0] : ARENAUT_NONE;
     const bool used = made != ARENAUT_NONE && stored(graph, group, made) != made &&
-                      graph->last_reader[made] < group->first_op + group->n_ops &&
-                      !graph->ops[graph->last_reader[made]].of_constants;
+                      arn_tile_last_use(graph, made) < group->first_op + group->n_ops &&
+                      !graph->ops[arn_tile_last_use(graph, made)].of_constants;
     return used ? NULL : "it computes weights that are not its own";
 }
 
@@ -241,7 +241,7 @@ const char *arn_channel_tiles_refuse(const arn_tile_graph *graph,
     for (uint32_t i = 0; i < group->n_ops; i++) {
         const uint32_t at = group->first_op + i;
         const bool widens = graph->ops[at].of_constants;
-        if (!widens && chained != ARENAUT_NONE && graph->n_readers[chained] != 1) {
+        if (!widens && chained != ARENAUT_NONE && !arn_tile_is_read_once(graph, chained)) {
             return "a tensor in it has another reader";
         }
         const char *why =
@@ -279,7 +279,7 @@ static uint32_t divide(arn_draft *draft, const arenaut_split_stage *group, uint3
     if (constant == id) return tile;
     const uint32_t made =
         arn_draft_tile(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
-    arn_draft_part(draft, draft->graph->producer[id], &tile, made, NULL);
+    arn_draft_part(draft, arn_tile_def(draft->graph, id), &tile, made, NULL);
     return made;
 }
 

@@ -61,7 +61,7 @@ bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *
                         uint32_t op) {
     const uint32_t at = group->first_op + op;
     if (graph->ops[at].of_constants) return false;
-    const uint32_t last = graph->last_reader[graph->program->ops[at].outputs[0]];
+    const uint32_t last = arn_tile_last_use(graph, graph->program->ops[at].outputs[0]);
     return last != ARENAUT_NONE && last >= group->first_op + group->n_ops;
 }
 
@@ -269,7 +269,7 @@ static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage 
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || arn_tile_is_fixed(graph, t) || graph->last_reader[t] != at ||
+        if (t == ARENAUT_NONE || arn_tile_is_fixed(graph, t) || arn_tile_last_use(graph, t) != at ||
             (i > 0 && op->inputs[i - 1] == t)) {
             continue;
         }

@@ -282,11 +282,13 @@ uint64_t arn_tile_bytes(const arn_tile_graph *graph, uint32_t tensor) {
 }
 
 static bool is_earlier(const arn_tile_graph *graph, uint32_t tensor, arn_op_range range) {
-    return graph->producer[tensor] == ARENAUT_NONE || graph->producer[tensor] < range.first;
+    const uint32_t def = arn_tile_def(graph, tensor);
+    return def == ARENAUT_NONE || def < range.first;
 }
 
 static bool is_later(const arn_tile_graph *graph, uint32_t tensor, arn_op_range range) {
-    return graph->last_reader[tensor] != ARENAUT_NONE && graph->last_reader[tensor] >= range.end;
+    const uint32_t last = arn_tile_last_use(graph, tensor);
+    return last != ARENAUT_NONE && last >= range.end;
 }
 
 uint64_t arn_tile_live_through(const arn_tile_graph *graph, arn_op_range range) {

@@ -112,7 +112,7 @@ static inline bool arn_tile_repeats_row(const arn_tile_graph *graph, uint32_t at
 static inline uint32_t arn_tile_producer(const arn_tile_graph *graph,
                                          const arenaut_split_stage *group, uint32_t tensor) {
     if (tensor == ARENAUT_NONE || arn_tile_is_fixed(graph, tensor)) return ARENAUT_NONE;
-    const uint32_t producer = graph->producer[tensor];
+    const uint32_t producer = arn_tile_def(graph, tensor);
     const bool inside = producer >= group->first_op && producer - group->first_op < group->n_ops;
     return inside && producer != ARENAUT_NONE ? producer - group->first_op : ARENAUT_NONE;
 }

@@ -58,7 +58,7 @@ typedef struct group_ranges {
 static bool can_be_inside(const arn_tile_graph *graph, uint32_t op) {
     if (graph->ops[op].of_constants) return true;
     return graph->ops[op].kind != ARN_TILE_OPAQUE &&
-           graph->last_reader[graph->program->ops[op].outputs[0]] != ARENAUT_NONE;
+           arn_tile_last_use(graph, graph->program->ops[op].outputs[0]) != ARENAUT_NONE;
 }
 
 /* The largest live-out result of the range that tiles can make. */
@@ -88,8 +88,8 @@ typedef struct sweep {
 } sweep;
 
 static uint32_t last_of(const arn_tile_graph *graph, uint32_t tensor) {
-    return graph->last_reader[tensor] != ARENAUT_NONE ? graph->last_reader[tensor]
-                                                      : graph->producer[tensor];
+    const uint32_t last = arn_tile_last_use(graph, tensor);
+    return last != ARENAUT_NONE ? last : arn_tile_def(graph, tensor);
 }
 
 /* The empty range before op `first`. */
@@ -98,7 +98,7 @@ static void start(sweep *s, uint32_t first) {
     s->range = (group_range){.ops = {first, first}};
     memset(s->ends, 0, ((size_t)graph->program->n_ops + 1) * sizeof *s->ends);
     for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
-        const uint32_t producer = graph->producer[t], last = last_of(graph, t);
+        const uint32_t producer = arn_tile_def(graph, t), last = last_of(graph, t);
         if (last == ARENAUT_NONE || last < first) continue;
         if (producer != ARENAUT_NONE && producer >= first) continue;
         s->ends[last] += arn_tile_bytes(graph, t);
@@ -120,8 +120,8 @@ static void extend(sweep *s) {
     }
     for (uint32_t k = 0; k < it->n_inputs + it->n_outputs; k++) {
         const uint32_t t = k < it->n_inputs ? it->inputs[k] : it->outputs[k - it->n_inputs];
-        if (t == ARENAUT_NONE || graph->producer[t] == ARENAUT_NONE) continue;
-        if (graph->producer[t] < w->ops.first || last_of(graph, t) != op) continue;
+        const uint32_t def = t == ARENAUT_NONE ? t : arn_tile_def(graph, t);
+        if (def == ARENAUT_NONE || def < w->ops.first || last_of(graph, t) != op) continue;
         bool again = false;
         for (uint32_t i = 0; i < k && i < it->n_inputs; i++) again = again || it->inputs[i] == t;
         if (again) continue;

@@ -1,4 +1,5 @@
-/* The def-use graph of a program to be tiled, and the emission of its tiles into a draft. */
+/* The graph of a program to be tiled (its values, def-use chains and windows), and the emission of
+ * its tiles into a draft. */
 #include "rewrite/split/tiled_draft.h"
 
 #include <inttypes.h>
@@ -10,9 +11,6 @@
 #include "rewrite/tile_dialects/tile_dialect.h"
 
 /* ---- the graph ---- */
-
-/* The producer, the readers and the last reader of each tensor, and the tensors that are computed
- * from constants alone. O(arguments). */
 
 uint64_t arn_tile_planned_bytes(const arn_tile_graph *graph, uint32_t tensor) {
     const arenaut_tensor *t = &graph->program->tensors[tensor];
@@ -27,84 +25,66 @@ static bool is_given(const arenaut_tensor *t) {
     return t->cls == ARENAUT_CONSTANT || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_STATE;
 }
 
-static bool is_there(const arn_tile_graph *graph, uint32_t tensor) {
-    return graph->producer[tensor] != ARENAUT_NONE || is_given(&graph->program->tensors[tensor]);
-}
-
-/* A constant that an op makes of constants, in dialects whose passes fold these. */
-static bool is_folded(const arn_tile_graph *graph, const arenaut_tensor *tensor) {
-    return graph->program->dialect && tensor->cls == ARENAUT_CONSTANT;
-}
-
-static void note_reader(arn_tile_graph *graph, uint32_t tensor, uint32_t reader) {
-    graph->n_readers[tensor]++;
-    graph->last_reader[tensor] = reader;
-}
-
-static arenaut_status take_inputs(arn_tile_graph *graph, uint32_t op, arenaut_error *err) {
-    const arenaut_op *o = &graph->program->ops[op];
+static arenaut_status check_inputs(const arenaut_program *p, uint32_t op, const bool *there,
+                                   arenaut_error *err) {
+    const arenaut_op *o = &p->ops[op];
     for (uint32_t k = 0; k < o->n_inputs; k++) {
         const uint32_t t = o->inputs[k];
-        if (t == ARENAUT_NONE) continue;
-        if (!is_there(graph, t)) {
-            return arn_fail(err, ARENAUT_REFUSED, 0,
-                            "op %" PRIu32 " reads tensor %" PRIu32
-                            " before anything has written it; such programs cannot be split",
-                            op, t);
-        }
-        note_reader(graph, t, op);
+        if (t == ARENAUT_NONE || there[t]) continue;
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "op %" PRIu32 " reads tensor %" PRIu32
+                        " before anything has written it; such programs cannot be split",
+                        op, t);
     }
     return ARENAUT_OK;
 }
 
-static arenaut_status take_outputs(arn_tile_graph *graph, uint32_t op, arenaut_error *err) {
-    const arenaut_op *o = &graph->program->ops[op];
+/* State is written again; and so are constants that an op makes of constants, in dialects whose
+ * passes fold these. */
+static arenaut_status check_outputs(const arenaut_program *p, uint32_t op, bool *there,
+                                    arenaut_error *err) {
+    const arenaut_op *o = &p->ops[op];
     for (uint32_t k = 0; k < o->n_outputs; k++) {
         const uint32_t t = o->outputs[k];
         if (t == ARENAUT_NONE) continue;
-        const arenaut_tensor *tensor = &graph->program->tensors[t];
-        const bool again = graph->producer[t] != ARENAUT_NONE || is_given(tensor);
-        if (is_folded(graph, tensor)) continue;
-        if (again && tensor->cls != ARENAUT_STATE) {
+        const arenaut_class cls = p->tensors[t].cls;
+        const bool folded = p->dialect && cls == ARENAUT_CONSTANT;
+        if (there[t] && cls != ARENAUT_STATE && !folded) {
             return arn_fail(err, ARENAUT_REFUSED, 0,
                             "op %" PRIu32 " writes tensor %" PRIu32
                             ", which holds something already; such programs cannot be split",
                             op, t);
         }
-        graph->producer[t] = op;
+        there[t] = true;
     }
     return ARENAUT_OK;
 }
 
-static arenaut_status take_results(arn_tile_graph *graph, arenaut_error *err) {
-    const arenaut_program *p = graph->program;
+static arenaut_status check_results(const arenaut_program *p, const bool *there,
+                                    arenaut_error *err) {
     const arenaut_method *method = &p->methods[0];
     for (uint32_t i = 0; i < method->n_outputs; i++) {
-        if (!is_there(graph, method->outputs[i])) {
-            return arn_fail(err, ARENAUT_REFUSED, 0,
-                            "tensor %" PRIu32
-                            " is a result, but nothing has written it; such "
-                            "programs cannot be split",
-                            method->outputs[i]);
-        }
-        note_reader(graph, method->outputs[i], p->n_ops);
+        if (there[method->outputs[i]]) continue;
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "tensor %" PRIu32
+                        " is a result, but nothing has written it; such "
+                        "programs cannot be split",
+                        method->outputs[i]);
     }
     return ARENAUT_OK;
 }
 
 /* REFUSED if a tensor is written twice, or read before it is, or a result that never is: tiles are
- * known by the one value of each tensor. */
-static arenaut_status take_flow(arn_tile_graph *graph, arenaut_error *err) {
-    const arenaut_program *p = graph->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        graph->producer[t] = graph->last_reader[t] = ARENAUT_NONE;
-    }
+ * known by the one value of each tensor. `there`, per tensor: it has a value by now. O(arguments).
+ */
+static arenaut_status check_values(const arenaut_program *p, bool *there, arenaut_error *err) {
+    for (uint32_t t = 0; t < p->n_tensors; t++) there[t] = is_given(&p->tensors[t]);
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        arenaut_status st = take_inputs(graph, i, err);
-        if (st == ARENAUT_OK) st = take_outputs(graph, i, err);
+        arenaut_status st = check_inputs(p, i, there, err);
+        if (st == ARENAUT_OK) st = check_outputs(p, i, there, err);
         if (st != ARENAUT_OK) return st;
     }
-    return take_results(graph, err);
+    return check_results(p, there, err);
 }
 
 static bool makes_constants(const arn_tile_graph *graph, const arenaut_op *op) {
@@ -142,7 +122,6 @@ static void take_ops(arn_tile_graph *graph) {
 arenaut_status arn_tile_graph_make(const arenaut_program *program,
                                    const arenaut_allocator *allocator, arn_tile_graph *graph,
                                    arenaut_error *err) {
-    const size_t n = program->n_tensors;
     const arn_tile_dialect *dialect = arn_tile_dialect_find(program->dialect);
     if (!dialect) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "no tiles are made of ops of the dialect '%.40s'",
@@ -161,36 +140,20 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
                         "another, can be split",
                         (unsigned)program->n_methods);
     }
-    *graph = (arn_tile_graph){
-        .program = program,
-        .dialect = dialect,
-        .allocator = allocator,
-        .ops = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->ops),
-        .producer = arn_allocate(allocator, n, sizeof *graph->producer),
-        .last_reader = arn_allocate(allocator, n, sizeof *graph->last_reader),
-        .n_readers = arn_allocate_zeroed(allocator, n, sizeof *graph->n_readers),
-        .macs = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->macs),
-        .fixed = arn_allocate(allocator, n, sizeof *graph->fixed),
-    };
-    if (!graph->ops || !graph->producer || !graph->last_reader || !graph->n_readers ||
-        !graph->macs || !graph->fixed) {
-        arn_tile_graph_free(graph);
-        return arn_no_memory(err);
-    }
-    const arenaut_status st = take_flow(graph, err);
+    *graph = (arn_tile_graph){.program = program, .dialect = dialect, .allocator = allocator};
+    arn_region_init(&graph->region, allocator);
+    graph->uses = arn_def_use_find(program, NULL, 0, &graph->region);
+    const bool fits =
+        graph->uses && ARN_REGION_ARRAYS(&graph->region, ARN_ARRAY(graph->ops, program->n_ops),
+                                         ARN_ARRAY(graph->macs, program->n_ops),
+                                         ARN_ARRAY(graph->fixed, program->n_tensors));
+    const arenaut_status st = fits ? check_values(program, graph->fixed, err) : arn_no_memory(err);
     if (st == ARENAUT_OK) take_ops(graph);
     else arn_tile_graph_free(graph);
     return st;
 }
 
-void arn_tile_graph_free(arn_tile_graph *graph) {
-    arn_release(graph->allocator, graph->ops);
-    arn_release(graph->allocator, graph->producer);
-    arn_release(graph->allocator, graph->last_reader);
-    arn_release(graph->allocator, graph->n_readers);
-    arn_release(graph->allocator, graph->macs);
-    arn_release(graph->allocator, graph->fixed);
-}
+void arn_tile_graph_free(arn_tile_graph *graph) { arn_region_free(&graph->region); }
 
 /* ---- drafts ---- */
 

@@ -1,10 +1,12 @@
-/* A program before and after tiling: its def-use graph, with the window of each op that can be
- * tiled, which is all that the geometry of tiles and the search know of it, whatever its format;
- * and drafts of tiled programs. */
+/* A program before and after tiling: its definitions and uses (analysis/def_use.h), with the window
+ * of each op that can be tiled, which is all that the geometry of tiles and the search know of it,
+ * whatever its format; and drafts of tiled programs. */
 #ifndef ARN_REWRITE_SPLIT_TILED_DRAFT_H
 #define ARN_REWRITE_SPLIT_TILED_DRAFT_H
 
 #include <arenaut/rewrite.h>
+
+#include "analysis/def_use.h"
 
 /* Axes of an image; its dialect says which dimension of a tensor each of them is. */
 enum { ARN_AXIS_H, ARN_AXIS_W, ARN_AXIS_C, ARN_IMAGE_AXES, ARN_IMAGE_RANK = 4 };
@@ -67,11 +69,10 @@ typedef struct arn_tile_graph {
     const struct arn_tile_dialect *dialect;
     const arenaut_allocator *allocator;
     arn_tile_op *ops;
-    uint32_t *producer;    /* per tensor: its op; ARENAUT_NONE: none */
-    uint32_t *last_reader; /* per tensor; n_ops: it is a result of the program; NONE: no reader */
-    uint32_t *n_readers;   /* per tensor: times that it is an argument, or a result */
-    uint64_t *macs;        /* per op */
-    bool *fixed;           /* per tensor: arn_tile_is_fixed */
+    uint64_t *macs;    /* per op */
+    bool *fixed;       /* per tensor: arn_tile_is_fixed */
+    arn_def_use *uses; /* per tensor */
+    arn_region region; /* of these lists */
 } arn_tile_graph;
 
 /* REFUSED for a program that cannot be tiled anywhere, with the reason. */
@@ -90,6 +91,23 @@ static inline bool arn_tile_is_constant(const arn_tile_graph *graph, uint32_t te
 /* A constant, or computed from constants alone. */
 static inline bool arn_tile_is_fixed(const arn_tile_graph *graph, uint32_t tensor) {
     return graph->fixed[tensor];
+}
+
+/* The op that makes a tensor; ARENAUT_NONE: it is there before the first op, or a constant, perhaps
+ * one that passes fold. */
+static inline uint32_t arn_tile_def(const arn_tile_graph *graph, uint32_t tensor) {
+    return arn_tile_is_constant(graph, tensor) ? ARENAUT_NONE : graph->uses[tensor].last_def;
+}
+
+/* The last op to read a tensor; n_ops: it is a result of the program; ARENAUT_NONE: none reads it.
+ */
+static inline uint32_t arn_tile_last_use(const arn_tile_graph *graph, uint32_t tensor) {
+    return graph->uses[tensor].wanted ? graph->program->n_ops : graph->uses[tensor].last_use;
+}
+
+/* An op that reads it once, or the caller of the program, is the only reader. */
+static inline bool arn_tile_is_read_once(const arn_tile_graph *graph, uint32_t tensor) {
+    return graph->uses[tensor].n_uses + graph->uses[tensor].wanted == 1;
 }
 
 /* ---- drafts ---- */

@@ -71,7 +71,7 @@ static bool is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t c
 static bool may_be_infinite(const arn_tile_graph *graph, uint32_t weights) {
     const arenaut_tensor *t = &graph->program->tensors[weights];
     if (t->dtype != ARENAUT_DTYPE_FLOAT32 || t->finite) return false;
-    const uint32_t producer = graph->producer[weights];
+    const uint32_t producer = arn_tile_def(graph, weights);
     if (producer == ARENAUT_NONE) return true;
     const arenaut_op *op = &graph->program->ops[producer];
     return !graph->ops[producer].widens || !graph->program->tensors[op->inputs[0]].finite;
