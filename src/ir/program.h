@@ -77,7 +77,4 @@ static inline bool arn_is_plain_call(const arenaut_op *op) {
 
 void arn_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
 
-/* By the room that makes fronts (rewrite/split). */
-void arn_split_front_free(arenaut_split_front *front); /* NULL is fine */
-
 #endif

@@ -59,7 +59,7 @@ static const arenaut_kernel_rule rules[] = {
     {.op = NULL},
 };
 
-static const arenaut_in_place_rule in_place[] = {
+const arenaut_in_place_rule arn_cmsis_nn_in_place[] = {
     {"ADD", 0, 0, false},     {"ADD", 1, 0, false},     {"MUL", 0, 0, false},
     {"MUL", 1, 0, false},     {"MINIMUM", 0, 0, false}, {"MINIMUM", 1, 0, false},
     {"MAXIMUM", 0, 0, false}, {"MAXIMUM", 1, 0, false}, {"SOFTMAX", 0, 0, false},
@@ -93,7 +93,7 @@ const arenaut_kernel_set arn_kernels_cmsis_nn = {
     .version = "CMSIS-NN 99f736a6, tflite-micro 90b983c2",
     .base = &arn_kernels_reference,
     .rules = rules,
-    .in_place = in_place,
+    .in_place = arn_cmsis_nn_in_place,
     .scratch = scratch,
     .persistent = arn_cmsis_nn_persistent,
     .scratch_sizes = arn_cmsis_nn_scratch,

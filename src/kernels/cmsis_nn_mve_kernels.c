@@ -67,13 +67,6 @@ static const arenaut_kernel_rule rules[] = {
     {.op = NULL},
 };
 
-static const arenaut_in_place_rule in_place[] = {
-    {"ADD", 0, 0, false},     {"ADD", 1, 0, false},     {"MUL", 0, 0, false},
-    {"MUL", 1, 0, false},     {"MINIMUM", 0, 0, false}, {"MINIMUM", 1, 0, false},
-    {"MAXIMUM", 0, 0, false}, {"MAXIMUM", 1, 0, false}, {"SOFTMAX", 0, 0, false},
-    {NULL, 0, 0, false},
-};
-
 /* Gathered windows, sums of weights, and scales for each channel. */
 static const arenaut_scratch_rule scratch[] = {
     {"CONV_2D", 0, S8 | S16},
@@ -91,7 +84,7 @@ const arenaut_kernel_set arn_kernels_cmsis_nn_mve = {
     .version = "CMSIS-NN 99f736a6, tflite-micro 90b983c2",
     .base = &arn_kernels_reference,
     .rules = rules,
-    .in_place = in_place,
+    .in_place = arn_cmsis_nn_in_place,
     .scratch = scratch,
     .persistent = arn_cmsis_nn_mve_persistent,
     .scratch_sizes = arn_cmsis_nn_mve_scratch,

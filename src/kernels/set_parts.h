@@ -15,6 +15,7 @@ extern const arenaut_type_rule arn_reference_types[];
 /* The parts that the sets "cmsis-nn", "cmsis-nn-c" and "cmsis-nn-mve" share, and those that are
  * about memory beside tensors. */
 
+extern const arenaut_in_place_rule arn_cmsis_nn_in_place[];
 extern const arenaut_type_rule arn_cmsis_nn_types[];
 extern const arenaut_persistent_rule arn_cmsis_nn_persistent[];
 extern const arenaut_persistent_rule arn_cmsis_nn_mve_persistent[];

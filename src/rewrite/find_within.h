@@ -12,15 +12,15 @@
 #include <arenaut/rewrite.h>
 
 #include "core/budget.h"
+#include "core/memory.h"
 #include "rewrite/order/program_order.h"
 
-/* Searches for the Pareto front of tile groups. *front is the caller's, to be freed with
- * arn_split_front_free. REFUSED for a program that cannot be tiled anywhere, with the reason. Of
- * the options, effort and progress are the budget's. */
+/* Searches for the Pareto front of tile groups. *front is the region's, whose allocator serves the
+ * search, too. REFUSED for a program that cannot be tiled anywhere, with the reason. Of the
+ * options, effort and progress are the budget's. */
 arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget,
-                              const arenaut_split_options *options,
-                              const arenaut_allocator *allocator, arenaut_split_front **front,
-                              arenaut_error *err);
+                              const arenaut_split_options *options, arn_region *region,
+                              arenaut_split_front **front, arenaut_error *err);
 uint64_t arn_split_default_effort(void);
 
 arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *budget,

@@ -38,6 +38,7 @@ struct arenaut_pipeline_store {
     bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
+    arn_region ways;             /* of the fronts of tile groups */
     arenaut_rewrite *split;      /* the tiled program as it was made: passes change a copy */
     struct arn_file_part *parts; /* per file, where several are one program; else NULL */
     const arenaut_target *apart; /* the target where methods have memories of their own; NULL: it

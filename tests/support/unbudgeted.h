@@ -7,13 +7,12 @@
 
 /* `options` may be NULL. */
 static inline arenaut_status split_find(const arenaut_program *program,
-                                        const arenaut_split_options *options,
-                                        const arenaut_allocator *allocator,
+                                        const arenaut_split_options *options, arn_region *region,
                                         arenaut_split_front **front, arenaut_error *err) {
     static const arenaut_split_options none = {0};
     const arenaut_split_options *o = options ? options : &none;
     arn_budget budget = arn_budget_make(o->effort, o->progress, o->progress_context);
-    return arn_split_find(program, &budget, o, allocator, front, err);
+    return arn_split_find(program, &budget, o, region, front, err);
 }
 
 /* `options` may be NULL. */

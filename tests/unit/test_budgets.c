@@ -90,14 +90,16 @@ TEST(the_search_for_stages_asks_as_it_works) {
                                            .kernels = arenaut_kernel_set_find("reference")};
     arenaut_document document;
     arenaut_split_front *front = NULL;
+    arn_region region;
     arenaut_error err;
     size_t size;
     char *data = load_file(TEST_DATA "/mobilenet_v1_025_96_int8.tflite", &size);
     assert_ok(arenaut_read((const uint8_t *)data, size, NULL, NULL, NULL, &document, &err), err);
-    assert_ok(arn_split_find(document.program, &budget, &options, NULL, &front, &err), err);
+    arn_region_init(&region, NULL);
+    assert_ok(arn_split_find(document.program, &budget, &options, &region, &front, &err), err);
     assert_true(front->effort > 5000);
     assert_true(p.asked >= front->effort / 4096);
-    arn_split_front_free(front);
+    arn_region_free(&region);
     arenaut_document_free(&document);
     free(data);
 }

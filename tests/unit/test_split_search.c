@@ -113,14 +113,16 @@ TEST(the_stated_cost_of_a_choice_is_that_of_its_program) {
         const arenaut_split_options options = options_for(seed);
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;
+        arn_region region;
         arenaut_error err = {0};
-        assert_ok(split_find(p, &options, NULL, &front, &err), err);
+        arn_region_init(&region, NULL);
+        assert_ok(split_find(p, &options, &region, &front, &err), err);
         for (uint32_t i = 0; i < front->n_choices; i++) {
             hold_choice(p, &front->choices[i], &options, &before, seed);
             if (i > 0) assert_true(sum_of(&front->choices[i]) < sum_of(&front->choices[i - 1]));
         }
         n_choices += front->n_choices - 1;
-        arn_split_front_free(front);
+        arn_region_free(&region);
         arn_program_free(p);
     }
     assert_true(n_choices > 150);
@@ -157,8 +159,10 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
         const arenaut_split_options options = options_for(2 * seed + 1);
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;
+        arn_region region;
         arenaut_split_stage best = {0};
-        assert_int_equal(split_find(p, &options, NULL, &front, NULL), ARENAUT_OK);
+        arn_region_init(&region, NULL);
+        assert_int_equal(split_find(p, &options, &region, &front, NULL), ARENAUT_OK);
         const uint64_t found = sum_of(&front->choices[front->n_choices - 1]);
         const uint64_t least = best_stage(p, &options, &before, front->floor, &best);
         if (found > least + FEW_BYTES) {
@@ -168,7 +172,7 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
             n_missed++;
         }
         n_found += least < before.alive;
-        arn_split_front_free(front);
+        arn_region_free(&region);
         arn_program_free(p);
     }
     assert_true(n_found > 12);

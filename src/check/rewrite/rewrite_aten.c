@@ -119,8 +119,6 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
 /* ---- ops that move data ---- */
 
 static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
-    const uint32_t from = op->inputs[0], to = op->outputs[0];
-    const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, to);
     int64_t begin, end, axis;
     if (op->n_inputs != 1 || op->n_attributes != 3 || !has(op, "start") || !has(op, "end") ||
         !arn_nchw_number(op, "start", 1, 0, 0, &begin) ||
@@ -128,21 +126,7 @@ static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
         !arn_nchw_number(op, "axis", 1, 0, 0, &axis)) {
         return arn_rewrite_reject(c, "where it begins and ends is not known");
     }
-    if (axis >= in->rank || end <= begin || end > in->dims[axis] ||
-        out->dims[axis] != end - begin) {
-        return arn_rewrite_reject(c, "it takes elements outside of its operand");
-    }
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < in->rank && st == ARENAUT_OK; i++) {
-        if ((int64_t)i != axis) st = arn_label_copy(c, from, to, i);
-    }
-    int64_t *place = arn_label_axis(c, end - begin);
-    if (!place) return arn_no_memory(c->err);
-    for (int64_t i = begin; i < end; i++) {
-        place[i - begin] = arn_label_place(c, from, (uint32_t)axis, i);
-    }
-    c->labels[to].place[axis] = place;
-    return st;
+    return arn_rewrite_follow_slice(c, op, begin, end, axis);
 }
 
 static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {

@@ -306,3 +306,24 @@ arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op 
     }
     return follow_block_rows(c, op, old, b, H);
 }
+
+arenaut_status arn_rewrite_follow_slice(arn_rewrite_check *c, const arenaut_op *op, int64_t begin,
+                                        int64_t end, int64_t axis) {
+    const uint32_t from = op->inputs[0], to = op->outputs[0];
+    const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, to);
+    if (axis < 0 || axis >= in->rank || begin < 0 || end <= begin || end > in->dims[axis] ||
+        out->dims[axis] != end - begin) {
+        return arn_rewrite_reject(c, "it takes elements outside of its operand");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < in->rank && st == ARENAUT_OK; i++) {
+        if ((int64_t)i != axis) st = arn_label_copy(c, from, to, i);
+    }
+    int64_t *place = arn_label_axis(c, end - begin);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = begin; i < end; i++) {
+        place[i - begin] = arn_label_place(c, from, (uint32_t)axis, i);
+    }
+    c->labels[to].place[axis] = place;
+    return st;
+}

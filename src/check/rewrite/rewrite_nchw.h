@@ -17,6 +17,10 @@ bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, con
 bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
                              const arenaut_op *old);
 
+/* Elements [begin, end) of the first operand along an axis, and no others. */
+arenaut_status arn_rewrite_follow_slice(arn_rewrite_check *c, const arenaut_op *op, int64_t begin,
+                                        int64_t end, int64_t axis);
+
 /* A convolution or a pool: "strides", "dilations", "kernel_shape", "pads", "auto_pad", "ceil_mode",
  * "count_include_pad". */
 arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *op,

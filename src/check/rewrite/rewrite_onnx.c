@@ -316,28 +316,12 @@ static arenaut_status follow_sum(arn_rewrite_check *c, const arenaut_op *op) {
 /* ---- ops that move data ---- */
 
 static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
-    const uint32_t from = op->inputs[0], to = op->outputs[0];
-    const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, to);
     int64_t begin, end, axis;
     if (op->n_inputs != 4 || !take_known(c, op->inputs[1], &begin) ||
         !take_known(c, op->inputs[2], &end) || !take_known(c, op->inputs[3], &axis)) {
         return arn_rewrite_reject(c, "where it begins and ends is not known");
     }
-    if (axis < 0 || axis >= in->rank || begin < 0 || end <= begin || end > in->dims[axis] ||
-        out->dims[axis] != end - begin) {
-        return arn_rewrite_reject(c, "it takes elements outside of its operand");
-    }
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < in->rank && st == ARENAUT_OK; i++) {
-        if ((int64_t)i != axis) st = arn_label_copy(c, from, to, i);
-    }
-    int64_t *place = arn_label_axis(c, end - begin);
-    if (!place) return arn_no_memory(c->err);
-    for (int64_t i = begin; i < end; i++) {
-        place[i - begin] = arn_label_place(c, from, (uint32_t)axis, i);
-    }
-    c->labels[to].place[axis] = place;
-    return st;
+    return arn_rewrite_follow_slice(c, op, begin, end, axis);
 }
 
 typedef arenaut_status follow(arn_rewrite_check *c, const arenaut_op *op);

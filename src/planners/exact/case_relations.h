@@ -6,8 +6,8 @@
  * or *apart*: the two are like any other buffers; or *open*: nothing is assumed. An open pair is
  * not kept apart at all, a relaxation: a capacity infeasible then is infeasible, but a packing must
  * be checked (packing_search.h). */
-#ifndef ARN_PLANNERS_EXACT_EXACT_CASE_H
-#define ARN_PLANNERS_EXACT_EXACT_CASE_H
+#ifndef ARN_PLANNERS_EXACT_CASE_RELATIONS_H
+#define ARN_PLANNERS_EXACT_CASE_RELATIONS_H
 
 #include "core/memory.h"
 #include "planners/bounds/hosts.h"

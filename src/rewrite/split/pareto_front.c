@@ -208,23 +208,10 @@ uint64_t arn_tile_least_sum(const arn_tile_front *front, int64_t kept) {
 
 /* ---- the choices of the caller ---- */
 
-/* The front is the first member. */
-typedef struct found {
-    arenaut_split_front front;
-    arn_region region;
-} found;
-
 typedef struct list {
     arenaut_split_choice *choices;
     uint32_t n;
 } list;
-
-arenaut_split_front *arn_tile_choices_new(const arenaut_allocator *allocator) {
-    found *made = arn_allocate_zeroed(allocator, 1, sizeof *made);
-    if (!made) return NULL;
-    arn_region_init(&made->region, allocator);
-    return &made->front;
-}
 
 static uint64_t needed(const arenaut_split_choice *c) { return c->head + (uint64_t)c->kept; }
 
@@ -247,7 +234,7 @@ static void insert(list *to, const arenaut_split_choice *choice) {
     to->n = n + 1;
 }
 
-static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, found *made,
+static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, arn_region *region,
                         list *to) {
     arenaut_split_choice choice = {.n_stages = c->n,
                                    .tensors = c->peak,
@@ -258,7 +245,7 @@ static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, fo
     for (uint32_t i = 0; i < to->n; i++) {
         if (is_dominated(&choice, &to->choices[i])) return true;
     }
-    arenaut_split_stage *groups = arn_region_allocate(&made->region, c->n, sizeof *groups);
+    arenaut_split_stage *groups = arn_region_allocate(region, c->n, sizeof *groups);
     if (!groups) return false;
     if (c->n > 0) memcpy(groups, from->groups + c->first, c->n * sizeof *groups);
     choice.stages = groups;
@@ -266,28 +253,19 @@ static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, fo
     return true;
 }
 
-bool arn_tile_choices_list(arenaut_split_front *to, const arn_tile_front *all,
+bool arn_tile_choices_list(arn_region *region, arenaut_split_front *to, const arn_tile_front *all,
                            const arn_tile_front *no_macs, bool even) {
     const arn_tile_front *const fronts[] = {all, no_macs};
-    found *made = (found *)to;
     list listed = {0};
     listed.choices =
-        arn_region_allocate(&made->region, (size_t)all->n + no_macs->n + 1, sizeof *listed.choices);
+        arn_region_allocate(region, (size_t)all->n + no_macs->n + 1, sizeof *listed.choices);
     bool fits = listed.choices != NULL;
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = 0; i < fronts[k]->n && fits; i++) {
-            fits = list_choice(fronts[k], &fronts[k]->choices[i], made, &listed);
+            fits = list_choice(fronts[k], &fronts[k]->choices[i], region, &listed);
         }
     }
     *(even ? &to->even : &to->choices) = listed.choices;
     *(even ? &to->n_even : &to->n_choices) = listed.n;
     return fits;
-}
-
-void arn_split_front_free(arenaut_split_front *front) {
-    found *made = (found *)front;
-    if (!made) return;
-    const arenaut_allocator allocator = made->region.allocator;
-    arn_region_free(&made->region);
-    arn_release(&allocator, made);
 }

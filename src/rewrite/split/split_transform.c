@@ -149,7 +149,7 @@ static arenaut_status try_fitting(choosing *c, const arenaut_split_front *front,
 
 static bool may_overlap(const arenaut_pipeline *p) { return p->options.overlap && p->kernels; }
 
-static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, bool overlap,
+static arenaut_status find_front(arenaut_pipeline *p, arn_budget *budget, bool overlap,
                                  arenaut_split_front **front, arenaut_error *err) {
     arenaut_split_options options = p->options.splitting.options;
     options.target = p->target;
@@ -159,8 +159,7 @@ static arenaut_status find_front(const arenaut_pipeline *p, arn_budget *budget, 
     options.in_place = !may_overlap(p) && p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
     budget->effort = arn_transform_effort(p, options.effort, arn_split_default_effort());
-    return arn_split_find(p->document.program, budget, &options, arn_pipeline_allocator(p), front,
-                          err);
+    return arn_split_find(p->document.program, budget, &options, &p->store->ways, front, err);
 }
 
 /* The bytes that tiling adds to the tail of a wide target may not make it need more there than the
@@ -217,14 +216,13 @@ static arenaut_status find_fronts(arn_search *s, arenaut_split_front *fronts[2],
     return find_front(s->pipeline, &with, true, &fronts[1], err);
 }
 
-/* Hands over the front, unless there was no time to plan the program as it is. */
-static void keep_front(const choosing *c, arenaut_split_front *fronts[2]) {
+/* Reports the front, unless there was no time to plan the program as it is. */
+static void keep_front(const choosing *c, arenaut_split_front *const fronts[2]) {
     arenaut_pipeline *p = c->search->pipeline;
-    arenaut_split_front **front = fronts[1] ? &fronts[1] : &fronts[0];
+    arenaut_split_front *front = fronts[1] ? fronts[1] : fronts[0];
     if (!arn_is_plan(c->whole.cost) && arn_budget_ended(&c->search->trying)) return;
-    p->ways = (arenaut_ways_to_split){*front, c->whole.kept, find_taken(c, *front)};
+    p->ways = (arenaut_ways_to_split){front, c->whole.kept, find_taken(c, front)};
     p->result.ways = &p->ways;
-    *front = NULL;
 }
 
 static arenaut_status propose(arn_search *s, arenaut_error *err) {
@@ -234,8 +232,6 @@ static arenaut_status propose(arn_search *s, arenaut_error *err) {
     if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
     if (st == ARENAUT_OK) st = choose(&c, fronts, err);
     if (st == ARENAUT_OK) keep_front(&c, fronts);
-    arn_split_front_free(fronts[0]);
-    arn_split_front_free(fronts[1]);
     return st;
 }
 

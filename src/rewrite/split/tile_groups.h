@@ -302,13 +302,10 @@ void arn_tile_front_free(arn_tile_front *front, const arenaut_allocator *allocat
 /* The least sum of a choice that keeps no more than `kept`. O(n). */
 uint64_t arn_tile_least_sum(const arn_tile_front *front, int64_t kept);
 
-/* Without choices; NULL: no memory. It owns its lists. */
-arenaut_split_front *arn_tile_choices_new(const arenaut_allocator *allocator);
-
 /* Lists the choices of two fronts, of all candidates and of those that repeat no multiplications,
  * without dominated ones: as `to`'s choices, or as those of `even` tiles. False if there is no
- * memory. */
-bool arn_tile_choices_list(arenaut_split_front *to, const arn_tile_front *all,
+ * memory in the region. */
+bool arn_tile_choices_list(arn_region *region, arenaut_split_front *to, const arn_tile_front *all,
                            const arn_tile_front *no_macs, bool even);
 
 #endif

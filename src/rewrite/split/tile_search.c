@@ -561,19 +561,18 @@ static void search_groups(search *s) {
     if (!s->failed) update_fronts(s);
 }
 
-static arenaut_split_front *make_result(search *s) {
-    arenaut_split_front *made = arn_tile_choices_new(graph_of(s)->allocator);
+static arenaut_split_front *make_result(search *s, arn_region *region) {
+    arenaut_split_front *made = arn_region_allocate(region, 1, sizeof *made);
     if (!made) return NULL;
+    *made = (arenaut_split_front){0};
     made->floor = s->ranges.floor;
     made->floor_op = graph_of(s)->program->n_ops > 0 ? s->ranges.floor_op : ARENAUT_NONE;
-    const bool listed = arn_tile_choices_list(made, &s->all, &s->no_macs, true);
+    const bool listed = arn_tile_choices_list(region, made, &s->all, &s->no_macs, true);
     find_fronts(s, false);
     made->effort = s->effort;
-    if (listed && !s->failed && arn_tile_choices_list(made, &s->all, &s->no_macs, false)) {
-        return made;
-    }
-    arn_split_front_free(made);
-    return NULL;
+    const bool done =
+        listed && !s->failed && arn_tile_choices_list(region, made, &s->all, &s->no_macs, false);
+    return done ? made : NULL;
 }
 
 static void end(search *s) {
@@ -596,9 +595,9 @@ static arenaut_status stopped(arenaut_error *err) {
 }
 
 arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget,
-                              const arenaut_split_options *options,
-                              const arenaut_allocator *allocator, arenaut_split_front **front,
-                              arenaut_error *err) {
+                              const arenaut_split_options *options, arn_region *region,
+                              arenaut_split_front **front, arenaut_error *err) {
+    const arenaut_allocator *allocator = &region->allocator;
     arn_tile_graph graph;
     const arenaut_status st = arn_tile_graph_make(program, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
@@ -611,7 +610,7 @@ arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget
                 .untiled = arn_allocate(allocator, program->n_ops, sizeof *s.untiled)};
     s.failed = s.costing.failed || !s.space.live || !s.untiled;
     if (!s.failed) search_groups(&s);
-    *front = s.begun && !s.failed ? make_result(&s) : NULL;
+    *front = s.begun && !s.failed ? make_result(&s, region) : NULL;
     const bool is_late = !s.begun && !s.failed;
     end(&s);
     arn_tile_graph_free(&graph);

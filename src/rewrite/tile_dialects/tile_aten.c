@@ -274,9 +274,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
 }
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {
-    const arenaut_op *it = &graph->program->ops[op];
-    if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
-    graph->macs[op] = arn_tile_nchw_macs(graph, it, arn_op_row_find(ARN_OPS_ATEN, it->name));
+    arn_tile_take_nchw(graph, op, ARN_OPS_ATEN, take_op);
 }
 
 /* A name may stand for another value once its memory was updated. */

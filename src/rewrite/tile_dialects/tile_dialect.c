@@ -291,8 +291,9 @@ bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
            is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
 }
 
-uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op,
-                            const arn_op_row *row) {
+/* By its weights; 0 if it has none, or they are unknown. */
+static uint64_t count_macs(const arn_tile_graph *graph, const arenaut_op *op,
+                           const arn_op_row *row) {
     if (!row || row->window != ARN_WINDOW_WEIGHTS) return 0;
     const bool transposed = row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
                             arn_tile_number(op, "transposed", 0) == 1;
@@ -309,4 +310,11 @@ uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op,
     for (uint32_t i = 0; i < each->rank; i++) macs *= (double)each->dims[i];
     for (uint32_t i = 1; i < weights->rank; i++) macs *= (double)weights->dims[i];
     return macs >= 0 && macs < (double)ARENAUT_SIZE_MAX ? (uint64_t)macs : 0;
+}
+
+void arn_tile_take_nchw(arn_tile_graph *graph, uint32_t op, arn_op_dialect ops,
+                        arn_tile_taker *take) {
+    const arenaut_op *it = &graph->program->ops[op];
+    if (!take(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
+    graph->macs[op] = count_macs(graph, it, arn_op_row_find(ops, it->name));
 }

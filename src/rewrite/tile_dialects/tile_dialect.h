@@ -142,10 +142,11 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
 
-/* Multiplications of an operator of this row, by its weights; 0 if it has none, or they are
- * unknown.
- */
-uint64_t arn_tile_nchw_macs(const arn_tile_graph *graph, const arenaut_op *op,
-                            const arn_op_row *row);
+/* Reads an op: whether it can be tiled. */
+typedef bool arn_tile_taker(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);
+
+/* Fills in the window of an op, opaque if `take` says no, and its multiplications. */
+void arn_tile_take_nchw(arn_tile_graph *graph, uint32_t op, arn_op_dialect ops,
+                        arn_tile_taker *take);
 
 #endif

@@ -323,13 +323,11 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
     return true;
 }
 
-typedef bool taker(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);
-
 /* Operators of families that do not tell how they see an image. */
-static taker *find_taker(const char *name) {
+static arn_tile_taker *find_taker(const char *name) {
     static const struct {
         const char *name;
-        taker *take;
+        arn_tile_taker *take;
     } takers[] = {{"ConvTranspose", take_transposed},
                   {"Resize", take_resize},
                   {"DepthToSpace", take_shuffle},
@@ -363,7 +361,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     if (!row || !least || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
     out->least = least->rows;
     out->kind = arn_tile_kind_of(row);
-    taker *take = find_taker(op->name);
+    arn_tile_taker *take = find_taker(op->name);
     if (take) return arn_tile_is_image(graph, op->inputs[0]) && take(graph, op, out);
     if (out->kind == ARN_TILE_ELEMENTWISE) return arn_tile_take_elementwise(graph, op, out);
     if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
@@ -373,9 +371,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
 }
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {
-    const arenaut_op *it = &graph->program->ops[op];
-    if (!take_op(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
-    graph->macs[op] = arn_tile_nchw_macs(graph, it, arn_op_row_find(ARN_OPS_ONNX, it->name));
+    arn_tile_take_nchw(graph, op, ARN_OPS_ONNX, take_op);
 }
 
 static const char *refuse(const arenaut_program *program) {
