@@ -133,6 +133,50 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
     text_put(out, "\n");
 }
 
+static void put_check_line(const arenaut_pipeline *p, const text_style *style, arenaut_text *out) {
+    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
+                planned_buffers(p->problem),
+                p->problem->n_separations ? "overlap no further than they may"
+                : stands_on_kernels(p)    ? "lie apart, or over operands"
+                                          : "lie apart");
+    if (p->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
+    text_put(out, "\n");
+}
+
+static void put_written(const planning *p, arenaut_text *out) {
+    const arenaut_baseline *baseline = &p->job.pipeline->baseline;
+    const size_t before = p->job.inputs->size;
+    text_put(out, "  written    ");
+    text_put_clean(out, p->output);
+    if (kind_is_model(p->kind) && p->written > before) {
+        text_printf(out, "  (+%s bytes)", with_commas(p->written - before).text);
+    }
+    text_put(out, "\n");
+    if (p->dead > 0) {
+        text_printf(out,
+                    "             %s bytes of it are unreferenced; --compact leaves them "
+                    "out, which strip cannot undo\n",
+                    with_commas(p->dead).text);
+    }
+    if (baseline->overlaps) {
+        text_put(out, "  repaired   the plan in the file was wrong: ");
+        text_put_clean(out, baseline->finding.msg);
+        text_put(out, "\n");
+    }
+}
+
+static void put_file(const planning *p, arenaut_text *out) {
+    if (p->wrote && !is_standard_stream(p->output)) {
+        put_written(p, out);
+    } else if (p->kept && output_is_input(p->output, p->job.inputs)) {
+        text_printf(out, "  written    nothing, the file stays as it is: %s\n", p->reason);
+    } else if (p->kept) {
+        text_put(out, "  written    ");
+        text_put_clean(out, p->output);
+        text_printf(out, "  (%s: %s)\n", kept_text(p), p->reason);
+    }
+}
+
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
@@ -154,38 +198,8 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                     pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
                     with_commas(pipeline->plan->effort).text, pipeline->result.seconds);
     }
-    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
-                planned_buffers(pipeline->problem),
-                pipeline->problem->n_separations ? "overlap no further than they may"
-                : stands_on_kernels(pipeline)    ? "lie apart, or over operands"
-                                                 : "lie apart");
-    if (pipeline->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
-    text_put(out, "\n");
-    if (p->wrote && !is_standard_stream(p->output)) {
-        text_put(out, "  written    ");
-        text_put_clean(out, p->output);
-        if (kind_is_model(p->kind) && p->written > job->inputs->size) {
-            text_printf(out, "  (+%s bytes)", with_commas(p->written - job->inputs->size).text);
-        }
-        text_put(out, "\n");
-        if (p->dead > 0) {
-            text_printf(out,
-                        "             %s bytes of it are unreferenced; --compact leaves them "
-                        "out, which strip cannot undo\n",
-                        with_commas(p->dead).text);
-        }
-        if (pipeline->baseline.overlaps) {
-            text_put(out, "  repaired   the plan in the file was wrong: ");
-            text_put_clean(out, pipeline->baseline.finding.msg);
-            text_put(out, "\n");
-        }
-    } else if (p->kept && output_is_input(p->output, job->inputs)) {
-        text_printf(out, "  written    nothing, the file stays as it is: %s\n", p->reason);
-    } else if (p->kept) {
-        text_put(out, "  written    ");
-        text_put_clean(out, p->output);
-        text_printf(out, "  (%s: %s)\n", kept_text(p), p->reason);
-    }
+    put_check_line(pipeline, style, out);
+    put_file(p, out);
 }
 
 exit_code put_summary(const planning *p, const tool_options *options, arenaut_text *out) {

@@ -27,7 +27,8 @@ static bool is_larger(const arenaut_pipeline *p) {
     return is_comparable(p) && p->plan->total > p->baseline.plan->total;
 }
 
-/* True if the plan needs less than the baseline, or repairs it. */
+/* True if the plan needs less than the baseline, or repairs it. Bytes, and not the objective: the
+ * promise is that a file never needs more of them. */
 static bool is_better(const arenaut_pipeline *p) {
     if (!p->baseline.plan || p->baseline.overlaps) return true;
     if (p->store->runtime) return true; /* a state of each method becomes one */
