@@ -15,6 +15,7 @@ static const family families[ARN_OVERLAP_COUNT] = {
     [ARN_OVERLAP_WINDOW] = {0, 0, 1, arn_window_distance},
     [ARN_OVERLAP_IMAGE_THIRD] = {2, 2, 1, NULL},
     [ARN_OVERLAP_AT_ONCE] = {0, 0, 1, NULL},
+    [ARN_OVERLAP_PLANES] = {0, 0, 2, arn_plane_distance},
     [ARN_OVERLAP_RESIZE] = {0, 0, 1, arn_resize_distance},
     [ARN_OVERLAP_DENSE] = {0, 0, 1, arn_dense_distance},
     [ARN_OVERLAP_UNARY] = {0, 0, 1, arn_unary_distance},
@@ -38,6 +39,7 @@ static const family families[ARN_OVERLAP_COUNT] = {
 
 static const family *family_of(const arenaut_op *op) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, op->name);
+    if (!row) row = arn_op_row_find(ARN_OPS_EXECUTORCH, op->name);
     return row && row->overlap != ARN_OVERLAP_NONE ? &families[row->overlap] : NULL;
 }
 

@@ -74,6 +74,7 @@ bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
 
 /* The families: false where nothing is known of this order, or of an op with such arguments. */
 bool arn_window_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_plane_distance(const arn_pair *pair, arn_reach *reach);
 bool arn_resize_distance(const arn_pair *pair, arn_reach *reach);
 bool arn_dense_distance(const arn_pair *pair, arn_reach *reach);
 bool arn_unary_distance(const arn_pair *pair, arn_reach *reach);

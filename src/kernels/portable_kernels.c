@@ -254,6 +254,15 @@ static const arenaut_type_rule types[] = {
 
 /* ---- the set ---- */
 
+/* Kernels that make an image plane after plane, each of its elements by a loop that has read the
+ * window when it writes (tests/pytest/test_overlap_kernels_pte.py runs them that way). */
+static const arenaut_kernel_rule rules[] = {
+    {.op = "aten::avg_pool2d.out", .order = ARENAUT_KERNEL_RASTER, .measured = true},
+    {.op = "aten::convolution.out", .order = ARENAUT_KERNEL_RASTER, .measured = true},
+    {.op = "aten::max_pool2d_with_indices.out", .order = ARENAUT_KERNEL_RASTER, .measured = true},
+    {.op = NULL},
+};
+
 /* Kernels that read each element of this operand before they write the result's there, with
  * operands and result of one shape, layout and width. Operands may be of a type that is computed in
  * another one, element by element, which changes nothing. Only ops that the tests run in place in
@@ -415,6 +424,7 @@ const arenaut_kernel_set arn_kernels_portable = {
     .name = "portable",
     .summary = "ExecuTorch's portable kernels",
     .version = "executorch 1.5.1",
+    .rules = rules,
     .in_place = in_place,
     .types = types,
     .complete = true,

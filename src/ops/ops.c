@@ -39,6 +39,12 @@ static const arn_op_row tvm[] = {
 #include "ops/ops.def"
 };
 
+static const arn_op_row executorch[] = {
+#define EXECUTORCH(name, family, purity, cost, window, walk, in_place) \
+    {COMMON(name, family, purity, cost, window, in_place), .overlap = ARN_OVERLAP_##walk},
+#include "ops/ops.def"
+};
+
 static const arn_op_row own[] = {
 #define OWN(name, family, purity, cost, traits) {COMMON(name, family, purity, cost, NONE, NONE)},
 #include "ops/ops.def"
@@ -49,8 +55,12 @@ static const struct {
     const arn_op_row *rows;
     size_t n;
 } dialects[ARN_OPS_COUNT] = {
-    [ARN_OPS_TFLITE] = ROWS(tflite), [ARN_OPS_ATEN] = ROWS(aten), [ARN_OPS_ONNX] = ROWS(onnx),
-    [ARN_OPS_TVM] = ROWS(tvm),       [ARN_OPS_OWN] = ROWS(own),
+    [ARN_OPS_TFLITE] = ROWS(tflite),
+    [ARN_OPS_ATEN] = ROWS(aten),
+    [ARN_OPS_ONNX] = ROWS(onnx),
+    [ARN_OPS_TVM] = ROWS(tvm),
+    [ARN_OPS_EXECUTORCH] = ROWS(executorch),
+    [ARN_OPS_OWN] = ROWS(own),
 };
 
 const arn_op_row *arn_op_rows(arn_op_dialect dialect, size_t *n) {

@@ -14,6 +14,7 @@ typedef enum arn_op_dialect {
     ARN_OPS_ATEN,
     ARN_OPS_ONNX,
     ARN_OPS_TVM,
+    ARN_OPS_EXECUTORCH, /* names of kernels in its programs, where they differ from aten's */
     ARN_OPS_OWN, /* of every dialect: ops that passes make */
     ARN_OPS_COUNT
 } arn_op_dialect;
@@ -74,6 +75,7 @@ typedef enum arn_op_overlap {
     ARN_OVERLAP_WINDOW,
     ARN_OVERLAP_IMAGE_THIRD, /* of input 2, only where all is read before anything is written */
     ARN_OVERLAP_AT_ONCE,     /* likewise, of input 0 */
+    ARN_OVERLAP_PLANES, /* of images that have channels outside, plane after plane */
     ARN_OVERLAP_RESIZE,
     ARN_OVERLAP_DENSE,
     ARN_OVERLAP_UNARY,
@@ -103,8 +105,9 @@ typedef struct arn_op_row {
     arn_op_cost cost;
     arn_op_window window;
     uint32_t in_place; /* bit k: input k */
-    /* Of tflite alone: */
+    /* Of tflite and ExecuTorch alone: */
     arn_op_overlap overlap;
+    /* Of tflite alone: */
     bool tiled;
     const char *resolver; /* NULL: none */
 } arn_op_row;

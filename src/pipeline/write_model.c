@@ -323,11 +323,13 @@ static arenaut_status check_by(const arenaut_pipeline *p, const arenaut_text *fi
     return st;
 }
 
-/* What was asked of the plan is in the file now; the file must be right without it. Where methods
- * are to work in the same memories, they must be right in these. */
+/* What was asked of the plan is in the file now; the file must be right without it, but for the
+ * walks of kernels, which such files do not name. Where methods are to work in the same memories,
+ * they must be right in these. */
 static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *files,
                                     arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
+    options.overlap = p->options.overlap;
     arenaut_status st = ARENAUT_OK;
     if (p->store->n_files == 1) st = check_by(p, files, &options, err);
     options.share = p->options.share;

@@ -180,8 +180,9 @@ TEST(every_distance_is_used_by_a_rule) {
 /* ---- against the checker, which shares no row ---- */
 
 static const arn_kernel_family *loops_of(const char *op) {
-    const arn_kernel_family *const tables[] = {arn_window_kernels, arn_element_kernels,
-                                               arn_moving_kernels, arn_matrix_kernels};
+    const arn_kernel_family *const tables[] = {arn_window_kernels, arn_plane_kernels,
+                                               arn_element_kernels, arn_moving_kernels,
+                                               arn_matrix_kernels};
     for (size_t i = 0; i < COUNT_OF(tables); i++) {
         EACH_RULE(family, arn_kernel_family, tables[i]) {
             if (strcmp(family->op, op) == 0) return family;

@@ -288,8 +288,9 @@ bool arn_loops_next(arn_loops *loops) {
 /* ---- the walk of an op ---- */
 
 static const arn_kernel_family *find_family(const char *name) {
-    static const arn_kernel_family *const tables[] = {arn_window_kernels, arn_element_kernels,
-                                                      arn_moving_kernels, arn_matrix_kernels};
+    static const arn_kernel_family *const tables[] = {arn_window_kernels, arn_plane_kernels,
+                                                      arn_element_kernels, arn_moving_kernels,
+                                                      arn_matrix_kernels};
     for (size_t i = 0; name && i < sizeof tables / sizeof tables[0]; i++) {
         for (const arn_kernel_family *f = tables[i]; f->op; f++) {
             if (strcmp(f->op, name) == 0) return f;

@@ -85,6 +85,7 @@ typedef struct arn_kernel_family {
 
 /* Each ends with op == NULL. */
 extern const arn_kernel_family arn_window_kernels[];
+extern const arn_kernel_family arn_plane_kernels[];
 extern const arn_kernel_family arn_element_kernels[];
 extern const arn_kernel_family arn_moving_kernels[];
 extern const arn_kernel_family arn_matrix_kernels[];

@@ -449,6 +449,7 @@ static arenaut_status read_jump(arn_pte_reader *r, const instruction *jump, aren
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source) {
     instruction it;
     arenaut_op op = {.kind = ARENAUT_OP_OUT, .method = r->method, .source = source};
+    arn_pte_attributes attributes = {.n = 0};
     r->inputs.n = r->outputs.n = 0;
     arenaut_status st = arn_pte_charge(r, 1, OP_COST);
     if (st == ARENAUT_OK) st = open_instruction(r, table, &it);
@@ -462,6 +463,9 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
     if (st == ARENAUT_OK) st = keep_place(r, &it, &op);
     if (st == ARENAUT_OK) st = arn_pte_status(r);
     if (st != ARENAUT_OK) return st;
+    if (it.type == PTE_KERNEL_CALL) arn_pte_read_attributes(r, it.table, &attributes);
+    op.attributes = attributes.made;
+    op.n_attributes = attributes.n;
     op.name = r->name;
     op.inputs = r->inputs.ids;
     op.n_inputs = r->inputs.n;

@@ -84,6 +84,17 @@ arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
 arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index);
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source);
 
+/* The attributes of one call. */
+enum { ARN_PTE_MOST_ATTRIBUTES = 5 };
+typedef struct arn_pte_attributes {
+    uint32_t n;
+    arenaut_attribute made[ARN_PTE_MOST_ATTRIBUTES];
+    int64_t numbers[ARN_PTE_MOST_ATTRIBUTES][4];
+} arn_pte_attributes;
+
+/* Of a kernel call, whose name is in r->name; none if they are not known. */
+void arn_pte_read_attributes(arn_pte_reader *r, arn_fb_table call, arn_pte_attributes *out);
+
 /* pte_read_instruction.c, when the method's instructions have been read. */
 arenaut_status arn_pte_begin_loops(arn_pte_reader *r);
 

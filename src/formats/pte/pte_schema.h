@@ -59,6 +59,7 @@ enum {
     EXTRA_DEVICE_TYPE = 3,
     EXTRA_DEVICE_INDEX = 4,
 };
+enum { INT_VALUE = 0 };
 enum { BOOL_VALUE = 0 };
 enum { LIST_ITEMS = 0 };
 enum { CHAIN_INSTRUCTIONS = 2, CHAIN_STACKTRACE = 3 };
@@ -74,6 +75,7 @@ enum { FRAME_FILE = 0, FRAME_LINE = 1 };
 /* Kinds of values. */
 enum {
     PTE_NULL = 1,
+    PTE_INT = 2,
     PTE_BOOL = 3,
     PTE_TENSOR = 5,
     PTE_INT_LIST = 7, /* of values */
