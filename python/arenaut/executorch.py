@@ -281,6 +281,8 @@ class MemoryPlanningPass(TheirPass):
             kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
             must be told of them.
         reorder: True: ops may run in another order. The nodes of the graph are moved.
+        overlap: True: results may also reach into operands, as far as the stock kernels of convolutions and pools
+            allow. `arenaut check` of the file must be told (`--overlap on`).
         op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
             given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
             constants and tensors of the caller's are not covered.
@@ -298,7 +300,7 @@ class MemoryPlanningPass(TheirPass):
 
     def __init__(self, target: Any = None, effort: int = EFFORT,
                  inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
-                 op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
+                 overlap: bool = False, op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
@@ -307,6 +309,8 @@ class MemoryPlanningPass(TheirPass):
         self.rights = {"inplace": True} if inplace else {"inplace": False}
         if isinstance(inplace, Mapping):
             self.rights["inplace_ops"] = dict(inplace)
+        if overlap:
+            self.rights["overlap"] = True
         if op_align:
             self.rights["op_align"] = dict(op_align)
 

@@ -32,14 +32,22 @@ typedef struct builder {
 
 /* ---- limits of reordering ---- */
 
+/* Pairs of two results with one operand, which both must lie below: results are apart, so that the
+ * lower one ends where the upper one begins, and the operand is above that. */
+static bool is_of_one(const arenaut_overlap *a, const arenaut_overlap *b) {
+    return a->output == b->output || (a->input == b->input && a->distance >= 0 && b->distance >= 0);
+}
+
 /* Two results over operands would save more than a single right. */
 static bool overwrites_twice(const arenaut_op *op) {
-    uint32_t first = ARENAUT_NONE;
-    for (uint32_t i = 0; i < op->n_in_place + op->n_overlaps; i++) {
-        const uint32_t output =
-            i < op->n_in_place ? op->in_place[i].output : op->overlaps[i - op->n_in_place].output;
-        if (first != ARENAUT_NONE && output != first) return true;
-        first = output;
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].output != op->in_place[0].output) return true;
+    }
+    for (uint32_t i = 0; i < op->n_overlaps; i++) {
+        if (op->n_in_place && op->overlaps[i].output != op->in_place[0].output) return true;
+        for (uint32_t k = 0; k < i; k++) {
+            if (!is_of_one(&op->overlaps[i], &op->overlaps[k])) return true;
+        }
     }
     return false;
 }
@@ -169,21 +177,25 @@ static uint64_t shared(const builder *b, const arenaut_op *op, const arenaut_ove
                        b->block->size[over]);
 }
 
-/* An op may overlap several operands at once: each is credited with the sum, an overestimate of the
- * saving, so that bounds hold. */
-static void add_overlaps(builder *b, uint32_t i) {
-    const arenaut_op *op = op_at(b, i);
+/* A result may overlap several operands at once: each is credited with the sum, an overestimate of
+ * the saving, so that bounds hold. */
+static uint64_t shared_by(const builder *b, const arenaut_op *op, uint32_t output) {
+    const uint32_t made = buffer_of(b, op->outputs[output]);
     uint64_t all = 0;
-    for (uint32_t k = 0; k < op->n_overlaps; k++) {
-        const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
-        if (made == ARENAUT_NONE) continue;
+    for (uint32_t k = 0; k < op->n_overlaps && made != ARENAUT_NONE; k++) {
+        if (op->overlaps[k].output != output) continue;
         all = arn_min_u64(all + shared(b, op, &op->overlaps[k]), b->block->size[made]);
     }
+    return all;
+}
+
+static void add_overlaps(builder *b, uint32_t i) {
+    const arenaut_op *op = op_at(b, i);
     for (uint32_t k = 0; k < op->n_overlaps; k++) {
         if (shared(b, op, &op->overlaps[k]) == 0) continue;
         const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
         const uint32_t over = buffer_of(b, op->inputs[op->overlaps[k].input]);
-        add_right(b, b->unit[i], made, over, all);
+        add_right(b, b->unit[i], made, over, shared_by(b, op, op->overlaps[k].output));
     }
 }
 
