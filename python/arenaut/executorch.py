@@ -281,8 +281,9 @@ class MemoryPlanningPass(TheirPass):
             kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
             must be told of them.
         reorder: True: ops may run in another order. The nodes of the graph are moved.
-        overlap: True: results may also reach into operands, as far as the stock kernels of convolutions and pools
-            allow. `arenaut check` of the file must be told (`--overlap on`).
+        overlap: True: results may be written over operands as with `inplace="safe"`, and reach into them from below
+            as far as the loops of the stock kernels of convolutions and pools allow. `arenaut check` of the file must
+            be told (`--overlap on`).
         op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
             given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
             constants and tensors of the caller's are not covered.
@@ -306,7 +307,7 @@ class MemoryPlanningPass(TheirPass):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
         self.target, self.effort, self.reorder = target, effort, reorder
         self.methods, self.ops = [], set()
-        self.rights = {"inplace": True} if inplace else {"inplace": False}
+        self.rights = {} if overlap and inplace is None else {"inplace": inplace is not None}
         if isinstance(inplace, Mapping):
             self.rights["inplace_ops"] = dict(inplace)
         if overlap:

@@ -439,6 +439,51 @@ def test_in_place_and_in_another_order(ours, make, options):
     assert pte_runtime.same_bits(outputs(program, recipe), outputs(without_reuse(make), recipe))
 
 
+class Pools(nn.Module):
+    """Images under windows: a maximum with its indices, a mean, convolutions of all channels and of each by itself."""
+
+    def __init__(self, indices=False):
+        super().__init__()
+        self.first, self.norm = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8)
+        self.pool = nn.MaxPool2d(3, 2, 1, return_indices=indices)
+        self.each, self.groups = nn.Conv2d(8, 8, 3, 2, 1, groups=8), nn.Conv2d(8, 12, 3, padding=2, dilation=2, groups=4)
+
+    def forward(self, x):
+        x = self.pool(torch.relu(self.norm(self.first(x))))
+        more = x[1] if isinstance(x, tuple) else torch.zeros(1, dtype=torch.int64)
+        x = self.groups(self.each(x[0] if isinstance(x, tuple) else x))
+        return nn.functional.avg_pool2d(x, 2, ceil_mode=True), more
+
+
+def pools():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Pools()), (make_pte.values((1, 3, 32, 32)),))})
+
+
+def pools_and_indices():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Pools(True)), (make_pte.values((2, 3, 20, 31)),))})
+
+
+@pytest.mark.parametrize("options", [{"overlap": True}, {"overlap": True, "reorder": True}], ids=lambda one: "+".join(one))
+@pytest.mark.parametrize("make", [pools, pools_and_indices, residual, dense, down, early_exit, make_pte.kv_decoder],
+                         ids=lambda make: make.__name__)
+def test_results_reach_into_operands(ours, make, options):
+    """As small as the command makes the file, never larger than in place, and the bits of a program in which all values
+    lie apart. The checker must be told, and then follows the loops of the kernels."""
+    import arenaut
+    recipe, _ = recipe_of(make)
+    program, _ = lowered(make, ours.MemoryPlanningPass(**options))
+    inplace, _ = lowered(make, ours.MemoryPlanningPass(**{**options, "overlap": False, "inplace": "safe"}))
+    assert total(program) == command_plans(arenaut, make, **options)
+    assert total(program) <= total(inplace)
+    model = arenaut.Model.parse(bytes(program.buffer), f"{make.__name__}.pte")
+    model.check(overlap=True)
+    if make in (pools, pools_and_indices):
+        assert total(program) < total(inplace)
+        with pytest.raises(arenaut.RejectedError, match="which nothing allows"):
+            model.check(inplace=True)
+    assert pte_runtime.same_bits(outputs(program, recipe), outputs(without_reuse(make), recipe))
+
+
 def test_what_in_place_and_another_order_save(ours):
     def totals(make, **options):
         return [total(lowered(make, ours.MemoryPlanningPass(**more))[0]) for more in ({}, options)]

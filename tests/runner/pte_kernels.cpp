@@ -8,7 +8,7 @@
 // D:0.5, B:0, S:text, L:0,1 (a list) and N for one left out. Behind "->" come the outputs, of
 // which the first is made to lie where the operands behind "@" do (all of which are then one
 // and the same tensor); "@ +N" has all tensors begin N bytes behind a multiple of 64, each by
-// itself. The kernel is run with its tensors apart, and so. The answer is one
+// itself; "@ 0~D" or "@ 0~D/K" has operand 0 begin D bytes above output K. The kernel is run with its tensors apart, and so. The answer is one
 // word a line: "same" or "differs", "trivial" where the result is the operand as it was,
 // "refused" where the kernel does not take these arguments, "unknown" where there is none.
 //
@@ -135,6 +135,9 @@ struct Case {
     std::vector<std::string> arguments, outputs;
     std::vector<size_t> over;  // arguments, by position
     size_t shift = 0;          // bytes behind a multiple of 64
+    bool reaches = false;      // output `result` reaches into the operand `over[0]`
+    size_t result = 0;
+    long above = 0;  // bytes from the one to the other
 };
 
 Case parse_case(const std::string &line) {
@@ -152,7 +155,11 @@ Case parse_case(const std::string &line) {
         } else if (word[0] == '+') {
             parsed.shift = std::strtoul(word.c_str() + 1, nullptr, 10);
         } else {
-            parsed.over.push_back(std::strtoul(word.c_str(), nullptr, 10));
+            char *rest = nullptr;
+            parsed.over.push_back(std::strtoul(word.c_str(), &rest, 10));
+            parsed.reaches = *rest == '~';
+            parsed.above = parsed.reaches ? std::strtol(rest + 1, &rest, 10) : 0;
+            parsed.result = *rest == '/' ? std::strtoul(rest + 1, nullptr, 10) : 0;
         }
     }
     return parsed;
@@ -201,6 +208,13 @@ struct Call {
         return at;
     }
 
+    // Room for an operand and a result that begins `above` bytes below it.
+    uint8_t *room_for_both(size_t operand, size_t result, long above) {
+        shifted.emplace_back(operand + result + static_cast<size_t>(std::labs(above)) + 64);
+        const size_t begin = reinterpret_cast<uintptr_t>(shifted.back().data());
+        return shifted.back().data() + (64 - begin % 64) % 64 + (above > 0 ? above : 0);
+    }
+
     void push_list(const std::string &text) {
         std::stringstream parts(text);
         lists.emplace_back();
@@ -247,7 +261,13 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
         // What is one tensor in place holds the same values apart.
         call.operands.push_back(parse_tensor(c.arguments[i], is_over(c, i) ? 7 : 100 + i));
         uint8_t *data = call.operands.back().bytes.data();
-        if (aliased && is_over(c, i)) {
+        if (aliased && c.reaches && is_over(c, i)) {
+            const Operand result = parse_tensor(c.outputs[c.result], 0);
+            const size_t size = call.operands.back().bytes.size();
+            base = call.room_for_both(size, result.bytes.size(), c.above);
+            std::memcpy(base, data, size);
+            data = base;
+        } else if (aliased && is_over(c, i)) {
             data = base = base ? base : data;
         } else if (aliased && c.over.empty()) {
             data = call.shift(call.operands.back(), c.shift);
@@ -258,7 +278,7 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
     for (size_t i = 0; i < c.outputs.size(); i++) {
         call.operands.push_back(parse_tensor(c.outputs[i], 200 + i));
         Operand &operand = call.operands.back();
-        uint8_t *data = aliased && i == 0 && base ? base : operand.bytes.data();
+        uint8_t *data = aliased && i == c.result && base ? base - c.above : operand.bytes.data();
         if (aliased && c.over.empty()) {
             data = call.shift(operand, c.shift);
         }
@@ -278,7 +298,7 @@ bool run(const Case &c, OpFunction kernel, bool aliased, std::vector<uint8_t> &m
 
 // Whether the first output is what its operand was: then nothing has been shown.
 bool shows_nothing(const Case &c, const std::vector<uint8_t> &made) {
-    if (c.over.empty()) {
+    if (c.over.empty() || c.reaches) {
         return false;
     }
     const Operand before = parse_tensor(c.arguments[c.over[0]], 7);
