@@ -372,6 +372,7 @@ static void put_context(const tool_job *job, const reservation *needed, arenaut_
         if (feasible) put_head(job, out);
         text_put(out, "}");
     }
+    if (feasible) put_copies_json(p, out);
     put_split_json(p, out);
     put_recompute_json(p, out);
     put_order_json(p, out);

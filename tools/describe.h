@@ -135,6 +135,10 @@ exit_code put_trace_json(const tool_job *job, arenaut_text *out);
 
 /* The lines of a table: one for each memory, with its size now and as planned. */
 void put_memories(const arenaut_pipeline *p, const char *indent, arenaut_text *out);
+/* Ops of the plan that read the memory of one device and write another's, with the bytes of their
+ * results; nothing if there are none. */
+void describe_copies(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+void put_copies_json(const arenaut_pipeline *p, arenaut_text *out);
 
 /* The persistent part of a micro runtime's arena by kind and by op, and remedies. */
 

@@ -43,6 +43,65 @@ void put_memories(const arenaut_pipeline *p, const char *indent, arenaut_text *o
     table_end(&table, out, "", "");
 }
 
+/* Copies between the memories of a plan: ops that read one memory and write another on another
+ * device. Methods count once each, whatever calls them, and so do loops. */
+
+typedef struct copies {
+    uint32_t n;
+    uint64_t bytes; /* of the results */
+} copies;
+
+/* The memory that a tensor lies in; NULL: it is not planned. */
+static const arenaut_pool *memory_of(const arenaut_pipeline *p, uint32_t tensor) {
+    const uint32_t buffer =
+        tensor < p->lowering->n_tensors ? p->lowering->buffer[tensor] : ARENAUT_NONE;
+    const uint32_t pool = buffer == ARENAUT_NONE ? ARENAUT_NONE : p->plan->pool[buffer];
+    return pool < p->problem->n_pools ? &p->problem->pool[pool] : NULL;
+}
+
+static bool comes_from_elsewhere(const arenaut_pipeline *p, const arenaut_op *op,
+                                 const arenaut_pool *to) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_pool *from = memory_of(p, op->inputs[i]);
+        if (from &&
+            (from->device.type != to->device.type || from->device.index != to->device.index))
+            return true;
+    }
+    return false;
+}
+
+static copies count_copies(const arenaut_pipeline *p) {
+    copies found = {0};
+    const arenaut_program *program = p->lowering ? p->document.program : NULL;
+    for (uint32_t i = 0; program && p->plan && i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        bool copied = false;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const arenaut_pool *to = memory_of(p, op->outputs[k]);
+            if (!to || !comes_from_elsewhere(p, op, to)) continue;
+            copied = true;
+            found.bytes += program->tensors[op->outputs[k]].bytes;
+        }
+        found.n += copied;
+    }
+    return found;
+}
+
+void describe_copies(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const copies found = count_copies(p);
+    if (found.n == 0) return;
+    text_printf(out, "%s%" PRIu32 " op%s from one device to another: %s bytes\n", head, found.n,
+                found.n == 1 ? "" : "s", with_commas(found.bytes).text);
+}
+
+void put_copies_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const copies found = count_copies(p);
+    if (found.n == 0) return;
+    text_printf(out, ",\n  \"copies\": {\"ops\": %" PRIu32 ", \"bytes\": ", found.n);
+    text_put_json_u64(out, found.bytes);
+    text_put(out, "}");
+}
+
 /* The tail of tensor_arena: data that the interpreter keeps as long as it lives, by the kind of
  * struct and by op, as the library counts it. */
 

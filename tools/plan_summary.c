@@ -184,6 +184,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     describe_recompute(pipeline, "  recompute  ", out);
     describe_order(pipeline, "  order      ", out);
     describe_outside(pipeline, "  outside    ", out);
+    describe_copies(pipeline, "  copies     ", out);
     describe_kernels(pipeline, "  kernels    ", out);
     describe_refused(pipeline, "  runs       ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
