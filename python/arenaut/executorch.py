@@ -284,6 +284,8 @@ class MemoryPlanningPass(TheirPass):
         overlap: True: results may be written over operands as with `inplace="safe"`, and reach into them from below
             as far as the loops of the stock kernels of convolutions and pools allow. `arenaut check` of the file must
             be told (`--overlap on`).
+        kernels: "cortex-m" if the application links that library of ExecuTorch's: its operators then count for
+            `inplace`. None: "portable" alone.
         op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
             given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
             constants and tensors of the caller's are not covered.
@@ -301,7 +303,7 @@ class MemoryPlanningPass(TheirPass):
 
     def __init__(self, target: Any = None, effort: int = EFFORT,
                  inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
-                 overlap: bool = False, op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
+                 overlap: bool = False, kernels: str | None = None, op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")
@@ -312,6 +314,8 @@ class MemoryPlanningPass(TheirPass):
             self.rights["inplace_ops"] = dict(inplace)
         if overlap:
             self.rights["overlap"] = True
+        if kernels:
+            self.rights["kernels"] = kernels
         if op_align:
             self.rights["op_align"] = dict(op_align)
 

@@ -5,7 +5,15 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { IN_NONE = 0, IN_FIRST = 1, IN_SECOND = 2, IN_BOTH = 3, IN_LATER = 6 };
+enum {
+    IN_NONE = 0,
+    IN_FIRST = 1,
+    IN_SECOND = 2,
+    IN_BOTH = 3,
+    IN_LATER = 6,
+    IN_FIRST_THIRD = 5,
+    IN_FIRST_FIFTH = 17
+};
 
 enum { TILING_WHOLE = false, TILING_TILED = true };
 
@@ -40,8 +48,9 @@ static const arn_op_row tvm[] = {
 };
 
 static const arn_op_row executorch[] = {
-#define EXECUTORCH(name, family, purity, cost, window, walk, in_place) \
-    {COMMON(name, family, purity, cost, window, in_place), .overlap = ARN_OVERLAP_##walk},
+#define EXECUTORCH(name, family, purity, cost, window, walk, in_place, own)               \
+    {COMMON(name, family, purity, cost, window, in_place), .overlap = ARN_OVERLAP_##walk, \
+     .scratch = (own)},
 #include "ops/ops.def"
 };
 

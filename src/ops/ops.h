@@ -15,7 +15,7 @@ typedef enum arn_op_dialect {
     ARN_OPS_ONNX,
     ARN_OPS_TVM,
     ARN_OPS_EXECUTORCH, /* names of kernels in its programs, where they differ from aten's */
-    ARN_OPS_OWN, /* of every dialect: ops that passes make */
+    ARN_OPS_OWN,        /* of every dialect: ops that passes make */
     ARN_OPS_COUNT
 } arn_op_dialect;
 
@@ -75,7 +75,7 @@ typedef enum arn_op_overlap {
     ARN_OVERLAP_WINDOW,
     ARN_OVERLAP_IMAGE_THIRD, /* of input 2, only where all is read before anything is written */
     ARN_OVERLAP_AT_ONCE,     /* likewise, of input 0 */
-    ARN_OVERLAP_PLANES, /* of images that have channels outside, plane after plane */
+    ARN_OVERLAP_PLANES,      /* of images that have channels outside, plane after plane */
     ARN_OVERLAP_RESIZE,
     ARN_OVERLAP_DENSE,
     ARN_OVERLAP_UNARY,
@@ -107,6 +107,7 @@ typedef struct arn_op_row {
     uint32_t in_place; /* bit k: input k */
     /* Of tflite and ExecuTorch alone: */
     arn_op_overlap overlap;
+    uint32_t scratch; /* of ExecuTorch: the first argument that is the kernel's own; 0: none */
     /* Of tflite alone: */
     bool tiled;
     const char *resolver; /* NULL: none */

@@ -124,6 +124,8 @@ const arn_kernel_family arn_element_kernels[] = {
     TWO("PRELU"),
     TWO("SQUARED_DIFFERENCE"),
     TWO("SUB"),
+    ONE("cortex_m::dequantize_per_tensor.out"),
+    ONE("cortex_m::quantize_per_tensor.out"),
     {.op = "EXPAND_DIMS", .loops = rename_bytes, .inputs = 1},
     {.op = "RESHAPE", .loops = rename_bytes, .inputs = 1},
     {.op = "SQUEEZE", .loops = rename_bytes, .inputs = 1},

@@ -10,6 +10,7 @@
 #include "formats/pte/pte_reader.h"
 #include "formats/pte/pte_schema.h"
 #include "ir/program.h"
+#include "ops/ops.h"
 
 /* Effects of kernels on the memory of their arguments, from their names. A kernel that is not
  * listed may update all of its arguments. */
@@ -308,8 +309,23 @@ static bool returns_what_it_was_given(arn_pte_reader *r, uint32_t last) {
     return any && all;
 }
 
+/* Constants lie in memory that must not be written to. */
+static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
+    const uint32_t id = argument < r->args.n ? r->args.ids[argument] : ARENAUT_NONE;
+    if (id == ARENAUT_NONE || r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;
+    return arn_pte_push(r, &r->outputs, id);
+}
+
+/* The position of a call's first argument that is memory for the kernel's own use; UINT32_MAX: it
+ * has none. */
+static uint32_t first_scratch(const arn_pte_reader *r) {
+    const arn_op_row *row = arn_op_row_find(ARN_OPS_EXECUTORCH, r->name);
+    return row && row->scratch ? row->scratch : UINT32_MAX;
+}
+
 /* Returned tensors are the written ones. They are given last, so the last mention before is the one
- * that is no input; one with another mention is read too. */
+ * that is no input; one with another mention is read too. Scratch is written, and read by nobody
+ * else: outputs behind them. */
 static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     enum { DROPPED = ARENAUT_NONE - 1u };
     arenaut_status st = ARENAUT_OK;
@@ -320,20 +336,17 @@ static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
         mark(r, ids[i - 1], false);
         ids[i - 1] = DROPPED;
     }
-    for (uint32_t i = 0; i < last && st == ARENAUT_OK; i++) {
+    const uint32_t scratch = first_scratch(r);
+    for (uint32_t i = 0; i < last && i < scratch && st == ARENAUT_OK; i++) {
         if (ids[i] != DROPPED) st = arn_pte_push(r, &r->inputs, ids[i]);
     }
     for (uint32_t i = last; i < r->args.n && st == ARENAUT_OK; i++) {
         if (ids[i] != ARENAUT_NONE) st = arn_pte_push(r, &r->outputs, ids[i]);
     }
+    for (uint32_t i = scratch; i < last && st == ARENAUT_OK; i++) {
+        if (ids[i] != DROPPED) st = push_updated(r, i);
+    }
     return st;
-}
-
-/* Constants lie in memory that must not be written to. */
-static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
-    const uint32_t id = argument < r->args.n ? r->args.ids[argument] : ARENAUT_NONE;
-    if (id == ARENAUT_NONE || r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;
-    return arn_pte_push(r, &r->outputs, id);
 }
 
 /* Every argument is an input; arguments that the kernel may update are outputs too. Its result (the
@@ -364,17 +377,14 @@ static arenaut_status read_kernel_call(arn_pte_reader *r, const instruction *cal
     arenaut_status st = take_arguments(r, call, &last);
     if (st == ARENAUT_OK) st = name_kernel(r, call);
     if (st != ARENAUT_OK) return st;
-    if (is_out_variant(r->name, r->overload) && returns_what_it_was_given(r, last)) {
-        op->kind = ARENAUT_OP_OUT;
-        st = split_arguments(r, last);
-    } else {
-        st = take_effect(r, last, &op->kind);
-    }
+    const bool gives = is_out_variant(r->name, r->overload) && returns_what_it_was_given(r, last);
+    op->kind = ARENAUT_OP_OUT;
+    if (!gives) st = take_effect(r, last, &op->kind);
     const size_t length = strlen(r->name);
     if (r->overload[0]) {
         snprintf(r->name + length, sizeof r->name - length, ".%s", r->overload);
     }
-    return st;
+    return gives ? split_arguments(r, last) : st;
 }
 
 static arenaut_status read_delegate_call(arn_pte_reader *r, const instruction *call,
