@@ -177,6 +177,22 @@ TEST(every_distance_is_used_by_a_rule) {
     }
 }
 
+/* An op of ExecuTorch's programs has the rule in the set of its library; rights name operands that
+ * its row has. */
+TEST(rows_of_executorch_are_used_by_its_kernel_sets) {
+    const arenaut_kernel_set *portable = arenaut_kernel_set_find("portable");
+    const arenaut_kernel_set *cortex_m = arenaut_kernel_set_find("cortex-m");
+    EACH_ROW(row, ARN_OPS_EXECUTORCH) {
+        const arenaut_kernel_set *set = strncmp(row->name, "aten::", 6) == 0 ? portable : cortex_m;
+        uint32_t rights = 0;
+        EACH_RULE(rule, arenaut_in_place_rule, set->in_place) {
+            if (strcmp(rule->op, row->name) == 0) rights |= UINT32_C(1) << rule->input;
+        }
+        if (rights != row->in_place || has_rule(set, row->name) != (row->overlap != 0))
+            fail_msg("'%s' has other rules in '%s'", row->name, set->name);
+    }
+}
+
 /* ---- against the checker, which shares no row ---- */
 
 static const arn_kernel_family *loops_of(const char *op) {
@@ -201,6 +217,10 @@ TEST(every_distance_has_loops_in_the_checker) {
                      row->name);
         if (!wants && !renames && loops_of(row->name))
             fail_msg("the checker has loops of '%s', which has no distance", row->name);
+    }
+    EACH_ROW(row, ARN_OPS_EXECUTORCH) {
+        if ((row->overlap != ARN_OVERLAP_NONE) != (loops_of(row->name) != NULL))
+            fail_msg("'%s' has a distance, or loops in the checker, alone", row->name);
     }
 }
 

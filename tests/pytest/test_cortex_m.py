@@ -1,0 +1,145 @@
+"""ExecuTorch programs of Cortex-M's quantized operators: scratch that is no operand, and rights to write in place.
+
+No wheel runs these kernels: results are not compared here. The rights were read in the kernels' loops, and those of
+CMSIS-NN below them are measured (test_kernel_orders.py). Operators are called as its export does, without its quantizer,
+which needs another package."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+pytest.importorskip("executorch", reason="the stock wheels are not installed: make venv")
+import pte_runtime  # noqa: E402
+import yaml  # noqa: E402
+from executorch import exir  # noqa: E402
+from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge  # noqa: E402
+from executorch.exir.dialects._ops import ops as exir_ops  # noqa: E402
+from torch import nn  # noqa: E402
+
+SIDE = 64
+SCHEMAS = [one["func"] for one in yaml.safe_load(
+    (pte_runtime.wheel() / "backends" / "cortex_m" / "ops" / "operators.yaml").read_text())]
+LIBRARY = torch.library.Library("cortex_m", "DEF")
+ops = torch.ops.cortex_m
+
+
+def define(schema):
+    """An operator and its out variant, by the wheel's schema; its result has the shape of the first operand."""
+    name = re.match(r"cortex_m::(\w+)\.out", schema)[1]
+    LIBRARY.define(schema.removeprefix("cortex_m::"))
+    LIBRARY.define(re.sub(r", \*, Tensor\(a!\) out\) -> Tensor\(a!\)", ") -> Tensor",
+                          schema.removeprefix("cortex_m::").replace(".out(", "(")))
+    torch.library.register_fake(f"cortex_m::{name}", lambda x, *_: torch.empty_like(x), lib=LIBRARY)
+    torch.library.register_fake(f"cortex_m::{name}.out", lambda x, *_, out: out, lib=LIBRARY)
+
+
+for one in SCHEMAS:
+    define(one)
+
+
+class Elements(nn.Module):
+    """Sums and products of images, an activation by table, a softmax."""
+
+    def forward(self, x, y, table):
+        a = ops.quantized_add(x, 0, 2**30, 0, y, 0, 2**30, 0, 0, 2**30, 0, -128, 127)
+        b = ops.quantized_mul(a, 0, y, 0, 0, 2**30, 0)
+        c = ops.quantized_activation(ops.maximum(b, y), table)
+        return ops.softmax(c, -1, 0, -128, 2**30, 0, -100)
+
+
+class Products(nn.Module):
+    """Two products of matrices, whose kernel has scratch."""
+
+    def forward(self, x, y):
+        scratch = torch.zeros(1024, dtype=torch.uint8)
+        a = ops.quantized_batch_matmul(x, 0, y, 0, 0, 2**30, 0, scratch)
+        return ops.quantized_batch_matmul(a, 0, y, 0, 0, 2**30, 0, scratch)
+
+
+def image(*dims):
+    return torch.ones(dims, dtype=torch.int8)
+
+
+ELEMENTS = Elements(), (image(1, SIDE, SIDE), image(1, SIDE, SIDE), image(256))
+PRODUCTS = Products(), (image(1, SIDE, SIDE), image(1, SIDE, SIDE))
+
+
+def with_scratch(program):
+    """Memory for each kernel that wants some, as Cortex-M's passes allocate it."""
+    graph = program.graph_module.graph
+    for node in list(graph.nodes):
+        if node.target != exir_ops.edge.cortex_m.quantized_batch_matmul.default:
+            continue
+        with graph.inserting_before(node):
+            scratch = graph.create_node("call_function", exir.memory.alloc, (((1024,), torch.uint8),))
+        scratch.meta["val"] = torch.empty(1024, dtype=torch.uint8, device="meta")
+        node.args = (*node.args[:7], scratch)
+    graph.eliminate_dead_code()
+    program.graph_module.recompile()
+
+
+def exported(example, memory=None):
+    module, inputs = example
+    edge = to_edge(torch.export.export(module, inputs, strict=True),
+                   compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    with_scratch(edge.exported_program())
+    chosen = {"memory_planning_pass": memory} if memory else {}
+    return edge.to_executorch(ExecutorchBackendConfig(**chosen))
+
+
+def total(program):
+    return sum(program.executorch_program.execution_plan[0].non_const_buffer_sizes)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cortex_m")
+    for name, example in (("elements", ELEMENTS), ("products", PRODUCTS)):
+        (folder / f"{name}.pte").write_bytes(exported(example).buffer)
+    return folder
+
+
+def test_scratch_is_alive_for_its_op_alone(arenaut, arenaut_json, files):
+    """It was taken for a view of a dead value before, and kept that alive."""
+    planned = arenaut_json("plan", files / "products.pte")
+    assert planned["result"]["arena"] == 3 * SIDE * SIDE + 1024
+    assert planned["result"]["arena"] <= planned["baseline"]["arena"]
+    assert "ok" in arenaut("check", files / "products.pte").stdout
+    spans = [buffer["end"] - buffer["first"] for buffer in planned["buffers"] if buffer["size"] == 1024]
+    assert spans == [1, 1]
+
+
+def test_elements_are_written_over_operands(arenaut, arenaut_json, files, tmp_path):
+    """By the library's own kernels alone: the portable ones have no such operators."""
+    def arena(*flags):
+        return arenaut_json("plan", files / "elements.pte", *flags)["result"]["arena"]
+    image_bytes = SIDE * SIDE
+    assert arena("--inplace", "on") == arena() == 3 * image_bytes + 256
+    assert arena("--inplace", "on", "--kernels", "cortex-m") == 2 * image_bytes + 256
+    arenaut("plan", files / "elements.pte", "--inplace", "on", "--kernels", "cortex-m", "-o", tmp_path / "small.pte")
+    assert "as the kernels 'cortex-m' allow" in arenaut("check", tmp_path / "small.pte", "--kernels", "cortex-m").stdout
+    assert "which nothing allows" in arenaut("check", tmp_path / "small.pte", exit=1).stdout
+
+
+def test_the_pass_knows_the_library(ours):
+    sizes = [total(exported(ELEMENTS, ours.MemoryPlanningPass(inplace="safe", kernels=kernels)))
+             for kernels in (None, "cortex-m")]
+    assert sizes == [3 * SIDE * SIDE + 256, 2 * SIDE * SIDE + 256]
+    assert total(exported(PRODUCTS, ours.MemoryPlanningPass(inplace="safe"))) == 3 * SIDE * SIDE + 1024
+
+
+def test_scratch_is_where_the_schemas_have_it():
+    """The rows of the table of operators, against the schemas of the wheel: arguments called scratch stand last."""
+    rows = dict(re.findall(r'EXECUTORCH\("(cortex_m::[\w.]+)",.*, (\d+)\)', (ROOT / "src/ops/ops.def").read_text()))
+    wanted = {}
+    for schema in SCHEMAS:
+        name, arguments = re.match(r"([\w:.]+)\((.*), \*, ", schema).groups()
+        named = [one.split()[-1] for one in re.sub(r"\[[^\]]*\]", "", arguments).split(", ")]
+        own = [k for k, one in enumerate(named) if "scratch" in one]
+        assert own == list(range(len(named) - len(own), len(named)))
+        if own:
+            wanted[name] = str(own[0])
+    assert {name: at for name, at in rows.items() if at != "0"} == wanted
+    assert set(rows) <= {re.match(r"[\w:.]+", schema)[0] for schema in SCHEMAS}
