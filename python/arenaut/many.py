@@ -512,21 +512,22 @@ class Runner:
         return executor
 
     def run(self, todo):
-        suspects = deque()
+        suspects: list[Job] = []  # tried alone, those first that were so already; then in the order of the work
         while todo or suspects or self.out:
             if suspects and not self.out:
-                self.submit(suspects.popleft())
+                suspects.sort(key=lambda job: (job.attempts < 2, job.number))
+                self.submit(suspects.pop(0))
             while not suspects and todo and len(self.out) < self.most:
                 self.submit(todo.popleft())
-            for future in futures.wait(self.out, return_when=futures.FIRST_COMPLETED).done:
+            done = futures.wait(self.out, return_when=futures.FIRST_COMPLETED).done
+            for future in [one for one in self.out if one in done]:  # `done` is a set
                 job = self.out.pop(future)
                 try:
                     yield job.number, future.result()
                 except Exception as lost:  # of the worker: plan_one answers for what is wrong with a job
                     if job.attempts < self.retries:
                         # At once where it was alone: engines that give out work in turn have another worker then.
-                        (suspects.appendleft if job.attempts else suspects.append)(
-                            job._replace(attempts=job.attempts + 1))
+                        suspects.append(job._replace(attempts=job.attempts + 1))
                     else:
                         yield job.number, failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
                                                  f"{type(lost).__name__}: its worker was lost")

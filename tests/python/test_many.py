@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent import futures
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -417,6 +418,29 @@ def test_dead_workers_that_are_given_work_in_turn(alive):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_lost_jobs_are_tried_in_the_order_of_the_work():
+    """All of one broken pool fail at one moment, which is no order."""
+    class Breaks:
+        def __init__(self):
+            self.given = []
+
+        def submit(self, function, job):
+            future = futures.Future()
+            self.given.append((job.number, job.attempts))
+            if job.attempts == 0 or (job.number == 5 and job.attempts == 1):
+                future.set_exception(BrokenExecutor("lost"))
+            else:
+                future.set_result(function(job))
+            return future
+
+    breaks = Breaks()
+    rows = arenaut.plan_many(problems(20), breaks, retries=2).rows
+    assert [row.attempts for row in rows] == [3 if k == 5 else 2 for k in range(20)]
+    again = [(k, 1) for k in range(20)]
+    again.insert(6, (5, 2))
+    assert breaks.given == [(k, 0) for k in range(20)] + again
+
+
 def test_a_worker_that_begins_while_its_pool_breaks_is_ended():
     runner = many.Runner(None, 0)
     victim = runner.executor.submit(os.getpid).result()
