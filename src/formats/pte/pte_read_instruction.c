@@ -324,8 +324,8 @@ static uint32_t first_scratch(const arn_pte_reader *r) {
 }
 
 /* Returned tensors are the written ones. They are given last, so the last mention before is the one
- * that is no input; one with another mention is read too. Scratch is written, and read by nobody
- * else: outputs behind them. */
+ * that is no input; one with another mention is read too. Scratch is written, and dead behind
+ * the call: outputs behind the others. */
 static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     enum { DROPPED = ARENAUT_NONE - 1u };
     arenaut_status st = ARENAUT_OK;
