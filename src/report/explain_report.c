@@ -101,6 +101,29 @@ static uint32_t mark_opaque(const arenaut_result *r, bool *theirs, uint32_t *fir
     return n;
 }
 
+/* Memory of ExecuTorch's delegates beside their arguments, from their sources. */
+static const struct {
+    const char *delegate, *keeps;
+} delegates[] = {
+    {"EthosUBackend",
+     "scratch from the method's temporary allocator, with copies of its arguments"},
+    {"XnnpackBackend", "a workspace in the heap of the process"},
+};
+
+static void put_kept_memory(explain *e) {
+    const arenaut_program *p = e->result->program;
+    for (size_t k = 0; k < sizeof delegates / sizeof delegates[0]; k++) {
+        bool called = false;
+        for (uint32_t i = 0; i < p->n_ops && !called; i++) {
+            const arenaut_op *op = &p->ops[i];
+            called = op->kind == ARENAUT_OP_DELEGATE && op->name &&
+                     strcmp(op->name, delegates[k].delegate) == 0;
+        }
+        if (!called) continue;
+        arn_putf(&e->out, "       %s keeps %s\n", delegates[k].delegate, delegates[k].keeps);
+    }
+}
+
 /* Ops that are opaque to a planner: the part of the plan that they decide, beside memory of their
  * own. */
 static arenaut_status put_opaque_ops(explain *e) {
@@ -126,6 +149,7 @@ static arenaut_status put_opaque_ops(explain *e) {
              "       they read or write %s of the bytes at the peak, in %" PRIu32 " of the %" PRIu32
              " buffers that are planned\n",
              arn_report_commas(at_peak).text, touched, r->problem->n_buffers);
+    put_kept_memory(e);
     return ARENAUT_OK;
 }
 
