@@ -1,5 +1,5 @@
-/* One planned program on the host and two devices: an OpenCL device computes, and a CUDA device keeps
- * a value until it is wanted again.
+/* One planned program on the host and two devices: an OpenCL device computes, and a CUDA device
+ * keeps a value until it is wanted again.
  *
  *     arenaut export network.program.json --as header -o network.h
  *     cc -I. -Iinclude devices.c -larenaut-runtime -lOpenCL -ldl -o devices

@@ -58,9 +58,14 @@ static bool take_windows(const arn_pair *pair, planes *p) {
         return false;
     }
     if (!dilations) dilations = ones;
-    p->y.taps = taps[0], p->y.stride = strides[0], p->y.dilation = dilations[0];
-    p->x.taps = taps[1], p->x.stride = strides[1], p->x.dilation = dilations[1];
-    return p->groups >= 1 && settle_axis(&p->y, pads[0]) && settle_axis(&p->x, pads[1]);
+    for (int i = 0; i < 2; i++) {
+        axis *a = i == 0 ? &p->y : &p->x;
+        a->taps = taps[i];
+        a->stride = strides[i];
+        a->dilation = dilations[i];
+        if (!settle_axis(a, pads[i])) return false;
+    }
+    return p->groups >= 1;
 }
 
 static bool set_planes(const arn_pair *pair, planes *p) {
