@@ -74,7 +74,8 @@ tools-test:
 	  /usr/share/doc/libclang-rt-dev:libclang-rt-dev \
 	  /usr/include/cmocka.h:libcmocka-dev python3:python3 \
 	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
-	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1
+	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1 \
+	  /usr/include/CL/cl.h:opencl-headers /usr/share/doc/ocl-icd-opencl-dev:ocl-icd-opencl-dev
 
 # By gcc as users build it, and by clang under AddressSanitizer and UBSan; gcc's sanitizers take twice clang's time to
 # compile and find little else: they are for the night. -g1: lines for what is found; full symbols make each of a

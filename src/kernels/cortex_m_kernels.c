@@ -32,7 +32,7 @@ extern const arenaut_kernel_set arn_kernels_cortex_m;
 const arenaut_kernel_set arn_kernels_cortex_m = {
     .name = "cortex-m",
     .summary = "ExecuTorch's quantized kernels over CMSIS-NN",
-    .version = "executorch 1.5.1",
+    .version = "executorch cff6f4dd",
     .base = &arn_kernels_portable,
     .rules = rules,
     .in_place = in_place,
