@@ -5,6 +5,7 @@
 # adds <model>.c, the file with its plan as an array, and planned/<model>.h, the bytes to reserve and the ops to
 # add to a resolver. With FIT the build fails where nothing is known to fit, and says how much would do;
 # FLAGS go to `arenaut plan`. ARENAUT_COMMAND names the command, which runs on the machine that builds.
+# Without KERNELS they are those of CONFIG_ARENAUT_KERNELS, if Zephyr or ESP-IDF has configured any.
 # The file needs nothing else of Arenaut: include(…/arenaut-model.cmake) works where a target is another machine.
 function(arenaut_plan_model target model)
   cmake_parse_arguments(PARSE_ARGV 2 given "" "FIT;KERNELS" "FLAGS")
@@ -16,7 +17,13 @@ function(arenaut_plan_model target model)
       message(FATAL_ERROR "arenaut_plan_model: ${word} has no value")
     endif()
   endforeach()
-  # What the header depends on as well.
+  if(NOT given_KERNELS AND DEFINED CONFIG_ARENAUT_KERNELS)
+    set(given_KERNELS ${CONFIG_ARENAUT_KERNELS})
+    if(NOT given_KERNELS)
+      message(FATAL_ERROR "arenaut_plan_model: neither KERNELS nor CONFIG_ARENAUT_KERNELS says which kernels run")
+    endif()
+  endif()
+  # The header depends on them, too.
   set(runtime ${given_FLAGS})
   list(FILTER runtime INCLUDE REGEX "^--(kernels|target|scratch)")
   if(runtime MATCHES "--kernels|--(target|scratch)(;|$)")
@@ -46,13 +53,22 @@ function(arenaut_plan_model target model)
   file(MAKE_DIRECTORY ${folder}/planned)
   set(kernels ${given_KERNELS})
   list(TRANSFORM kernels PREPEND "--kernels=")
+  # A kernel set or a table of scratch that is a file has the model planned anew when it changes.
+  set(read ${given_KERNELS} ${given_FLAGS})
+  list(TRANSFORM read REPLACE "^--[a-z]+=" "")
+  set(files)
+  foreach(path IN LISTS read)
+    if(IS_ABSOLUTE "${path}" AND EXISTS "${path}" AND NOT IS_DIRECTORY "${path}")
+      list(APPEND files ${path})
+    endif()
+  endforeach()
   set(fit ${given_FIT})
   list(TRANSFORM fit PREPEND "--fit=")
   add_custom_command(OUTPUT ${folder}/${name}.c ${header} BYPRODUCTS ${planned}
     COMMAND ${command} plan ${model} -q -f ${kernels} ${fit} ${given_FLAGS} -o ${planned}
     COMMAND ${command} export ${planned} -f ${kernels} ${runtime} --as header -o ${header}
     COMMAND ${command} export ${planned} -f --as c-array -o ${folder}/${name}.c
-    DEPENDS ${model} ${command} COMMENT "planning the memory of ${name}" VERBATIM)
+    DEPENDS ${model} ${files} ${command} COMMENT "planning the memory of ${name}" VERBATIM)
   target_sources(${target} PRIVATE ${folder}/${name}.c)
   target_include_directories(${target} PRIVATE ${folder})
 endfunction()
