@@ -53,10 +53,27 @@ static bool parse_device(const char *text, arenaut_device *device) {
     return true;
 }
 
+/* A name that does not look like a size, and so is no device's either. */
+static bool names_memory(const char *size) {
+    const bool letter = (*size >= 'a' && *size <= 'z') || (*size >= 'A' && *size <= 'Z');
+    return letter && strchr(size, ':') && strncmp(size, "unlimited", strlen("unlimited")) != 0;
+}
+
+size_t memory_name(const char *pool, const char **name) {
+    const char *size = strchr(pool, '=');
+    const bool half = strncmp(pool, "head=", 5) == 0 || strncmp(pool, "tail=", 5) == 0;
+    if (!size || !half || !names_memory(size + 1)) return 0;
+    *name = size + 1;
+    return strcspn(*name, ":");
+}
+
 const char *pool_problem(char *text, arenaut_pool *pool) {
+    const char *memory;
+    const size_t named = memory_name(text, &memory);
     char *size = strchr(text, '=');
     if (!size || size == text) return "has no NAME=";
     *size++ = '\0';
+    if (named) size += named + 1;
     char *device = strchr(size, ':');
     if (device) *device++ = '\0';
     char *align = strchr(size, '@');

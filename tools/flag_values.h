@@ -17,6 +17,9 @@ exit_code parse_flag_values(const tool_options *options, flag_values *owned,
                             arenaut_pipeline_options *out);
 void flag_values_free(flag_values *owned);
 
+/* The name of the memory in "head=DTCM:64K", which only texts show: its length, or 0. */
+size_t memory_name(const char *pool, const char **name);
+
 /* Parses one --pool, whose text it cuts up and the pool's name points into. Returns an error text,
  * or NULL. */
 const char *pool_problem(char *text, arenaut_pool *pool);

@@ -119,11 +119,14 @@ static void put_reserve_line(const planning *made, arenaut_text *out) {
               : find_whole_arena(job, p->figures.planned, &arena))
         return;
     const reservation need = what_it_takes(made);
-    text_printf(out, "  reserve    %s%s bytes %s: head %s", need.unknown ? "at least " : "",
-                with_commas(arena.total).text, need.apart ? "in two memories" : "of tensor_arena",
-                with_commas(need.apart ? need.need[0] : arena.head).text);
+    text_printf(out, "  reserve    %s%s bytes %s: ", need.unknown ? "at least " : "",
+                with_commas(arena.total).text, need.apart ? "in two memories" : "of tensor_arena");
+    put_memory(job->options, "head", out);
+    text_printf(out, " %s", with_commas(need.apart ? need.need[0] : arena.head).text);
     put_size_of_memory(need.apart, need.size[0], out);
-    text_printf(out, ", tail %s", with_commas(need.apart ? need.need[1] : arena.tail).text);
+    text_put(out, ", ");
+    put_memory(job->options, "tail", out);
+    text_printf(out, " %s", with_commas(need.apart ? need.need[1] : arena.tail).text);
     put_size_of_memory(need.apart, need.size[1], out);
     if (need.unknown) text_printf(out, "; no more is known: %s", need.unknown);
     if (arena.head > arena.tensors) {

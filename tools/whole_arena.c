@@ -3,9 +3,11 @@
 #include "whole_arena.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "describe.h"
+#include "flag_values.h"
 #include "tool.h"
 
 /* One line of the answer. */
@@ -262,13 +264,34 @@ static void put_size_cell(uint64_t size, text_table *table) {
     else table_cellf(table, "of %s", with_commas(size).text);
 }
 
+void put_memory(const tool_options *options, const char *which, arenaut_text *out) {
+    const size_t length = strlen(which);
+    text_put(out, which);
+    for (size_t i = 0; i < options->pool.n; i++) {
+        const char *pool = options->pool.items[i], *name;
+        const size_t n = memory_name(pool, &name);
+        if (n == 0 || strncmp(pool, which, length) != 0 || pool[length] != '=') continue;
+        char *alone = must_allocate(n + 1, 1);
+        text_put(out, " in ");
+        text_put_clean(out, memcpy(alone, name, n));
+        free(alone);
+    }
+}
+
+static void put_memory_cell(const tool_job *job, const char *which, text_table *table) {
+    arenaut_text text = {0};
+    put_memory(job->options, which, &text);
+    table_cell(table, text.bytes ? text.bytes : which);
+    arenaut_text_free(&text);
+}
+
 static void put_headings(const tool_job *job, text_table *table) {
     table_cell(table, job->apart ? "  two memories" : "  tensor_arena");
     table_cell(table, "");
-    table_cell(table, "head");
+    put_memory_cell(job, "head", table);
     if (job->apart) put_size_cell(job->head, table);
     else table_cell(table, "scratch");
-    table_cell(table, "tail");
+    put_memory_cell(job, "tail", table);
     if (job->apart) put_size_cell(job->tail, table);
     table_cell(table, "bytes");
     if (!job->apart) put_size_cell(job->options->budget, table);

@@ -39,6 +39,9 @@ reservation reservation_of(const tool_job *job, const arenaut_tensor_arena *aren
 verdict_on_budget judge_budget(const reservation *need, uint64_t budget);
 const char *budget_verdict_json(const reservation *need, uint64_t budget); /* true, false, null */
 
+/* "head in DTCM", if --pool head=DTCM:SIZE names its memory, else "head"; so with the tail. */
+void put_memory(const tool_options *options, const char *which, arenaut_text *out);
+
 /* Whether there is a size that the bytes are held against. */
 bool is_judged(const tool_job *job);
 

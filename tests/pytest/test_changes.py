@@ -120,3 +120,7 @@ def test_examples_name_inputs_and_hooks_that_exist():
     assert set(job["steps"][-1]["with"]) <= set(ACTION["inputs"])
     [hooks] = yaml.safe_load((folder / "pre-commit-config.yaml").read_text())["repos"]
     assert [hook["id"] for hook in hooks["hooks"]] == [HOOK["id"]]
+    page = (ROOT / "docs" / "diff.md").read_text()
+    for name in ("workflow.yml", "pre-commit-config.yaml"):
+        where, text = (folder / name).read_text().split("\n", 1)
+        assert where.startswith("# .") and text in page

@@ -9,6 +9,7 @@ import time
 
 import jsonschema
 import pytest
+from referencing import Registry, Resource
 from conftest import COMMAND, DATA, ROOT, default_signals, wait_until_handled
 
 from arm_runtime import FOLDER, HINT, QEMU, SOURCES, missing
@@ -71,9 +72,15 @@ def test_the_head_is_the_largest_and_the_tails_add_up(arenaut, arenaut_json):
     assert one["planned"]["bytes"] <= one["as_it_is"]["bytes"]
 
 
+REGISTRY = Registry().with_resources(
+    (document["$id"], Resource.from_contents(document))
+    for document in (json.loads(path.read_text()) for path in (ROOT / "docs" / "schema").glob("*.json")))
+
+
 def validate(document, family):
     schema = json.loads((ROOT / "docs" / "schema" / f"{family}-1.schema.json").read_text())
-    jsonschema.validate(document, schema)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema, registry=REGISTRY).validate(document)
 
 
 def test_the_documents_are_as_their_schemas_say(arenaut, arenaut_json):
@@ -84,6 +91,21 @@ def test_the_documents_are_as_their_schemas_say(arenaut, arenaut_json):
         document = arenaut_json(*words)
         validate(document, "arenaut.plan")
         arenaut("size", "-", "--from", "plan-json", input=json.dumps(document))
+
+
+def test_differences_are_as_their_schemas_say(arenaut, arenaut_json, tmp_path):
+    pools = DATA / "json" / "everything.problem.json"
+    for words in ([PERSON, RESNET], [PERSON, RESNET, "--planned"], [pools, pools], [PERSON, PERSON],
+                  [DATA / "call_once_float.tflite", DATA / "if_while_float.tflite"],
+                  [DATA / "fragmented.csv", pools], [DATA / "scratch_int8.tflite", HELLO]):
+        validate(arenaut_json("diff", *words), "arenaut.diff")
+    grown = json.loads(arenaut("diff", RESNET, PERSON, "--json", "--fail-on-growth", "0", exit=1).stdout)
+    validate(grown, "arenaut.diff")
+    assert grown["grew_too_much"] is True
+    for words in ([PERSON, RESNET], [PERSON, RESNET, "--pool", "head=64K", "--pool", "tail=64K"]):
+        validate(arenaut_json("diff", *words, "--one-arena"), "arenaut.one-arena-diff")
+    with pytest.raises(jsonschema.ValidationError):
+        validate({"schema": "arenaut.one-arena-diff/1", "before": {}, "after": {}, "grew": False}, "arenaut.one-arena-diff")
 
 
 def test_one_model_shares_with_nobody(arenaut, arenaut_json):
@@ -327,3 +349,17 @@ def test_the_firmware_of_the_guide_runs(arenaut, build, tmp_path, name, main):
     program = build(name.lower(), tmp_path / "main.cc", include=[tmp_path, tmp_path / "both"])
     models = [tmp_path / "both" / path.name for path in (PERSON, RESNET)]
     subprocess.run([QEMU, program, *models], check=True, timeout=60)
+
+
+def test_memories_have_names(arenaut, arenaut_json):
+    """--pool head=DTCM:64K --pool tail=SRAM:32K: the sizes are those without names, and texts have the names."""
+    for verb in ("size", "plan"):
+        named = [verb, PERSON, "--overlap", "on", "--pool", "head=DTCM:40K", "--pool", "tail=SRAM:32K"]
+        plain = [verb, PERSON, "--overlap", "on", "--pool", "head=40K", "--pool", "tail=32K"]
+        judged = {"size": 1, "plan": 0}[verb]
+        said, bare = (arenaut(*words, exit=judged) for words in (named, plain))
+        assert said.stderr == bare.stderr and "head in DTCM" in said.stdout and "tail in SRAM" in said.stdout
+        sizes = [json.loads(arenaut(*words, "--json", exit=judged).stdout)["two_memories"] for words in (named, plain)]
+        assert sizes[0] == sizes[1]
+    for wrong in ("head=DTCM", "head=:4K", "head=DTCM:", "sram=DTCM:4K", "head=DTCM:unlimitedly"):
+        assert "--pool" in arenaut("size", PERSON, "--pool", wrong, "--pool", "tail=4K", exit=2).stderr
