@@ -379,16 +379,22 @@ exit_code resolve_fit(const tool_options *given, tool_options *resolved) {
 
 /* ---- all of it ---- */
 
+static exit_code complain_both_rewrites(void) {
+    return complain(EXIT_USAGE, NULL, "--recompute and --split do not go together: give one");
+}
+
+static void complain_interrupted(const tool_options *options) {
+    complain(EXIT_INTERRUPT, options->files.items[0], "interrupted before all levers were tried");
+}
+
 exit_code find_fit(const tool_options *options, fit *found) {
     *found = (fit){.options = *options};
     combinations all = {.given = options, .of = "arena"};
     list_combinations(&all);
-    if (all.n == 1)
-        return complain(EXIT_USAGE, NULL, "--recompute and --split do not go together: give one");
+    if (all.n == 1) return complain_both_rewrites();
     exit_code code = try_all(&all);
     const combination *chosen = code == EXIT_FINE ? choose(&all) : NULL;
-    if (code == EXIT_INTERRUPT)
-        complain(code, options->files.items[0], "interrupted before all levers were tried");
+    if (code == EXIT_INTERRUPT) complain_interrupted(options);
     if (chosen) put_table(&all, chosen, &found->table);
     if (chosen) put_json_combinations(&all, chosen, &found->json);
     if (chosen && options->fit != NOT_GIVEN && !fits(&all, chosen)) {
@@ -399,6 +405,31 @@ exit_code find_fit(const tool_options *options, fit *found) {
     }
     free_combinations(&all);
     return code;
+}
+
+exit_code find_ways(const tool_options *options, way_list *found) {
+    tool_options every = *options; /* nothing is enough, so that all are tried */
+    combinations all = {.given = &every, .of = "arena"};
+    *found = (way_list){.n = 0};
+    every.fit = NOT_GIVEN;
+    list_combinations(&all);
+    const exit_code code = all.n > 1 ? try_all(&all) : complain_both_rewrites();
+    if (code == EXIT_INTERRUPT) complain_interrupted(options);
+    found->items = must_allocate(all.n, sizeof *found->items);
+    for (size_t i = 1; i < all.n && code == EXIT_FINE; i++) {
+        const combination *w = &all.items[i];
+        if (!w->tried || (repeats_nothing(w) && found->n > 0)) continue;
+        way *made = &found->items[found->n++];
+        *made = (way){.options = options_of(&all, w), .need = w->need};
+        put_name(&all, w, &made->name);
+    }
+    free_combinations(&all);
+    return code;
+}
+
+void ways_free(way_list *ways) {
+    for (size_t i = 0; i < ways->n; i++) arenaut_text_free(&ways->items[i].name);
+    free(ways->items);
 }
 
 void fit_free(fit *found) {

@@ -27,4 +27,20 @@ typedef struct fit {
 exit_code find_fit(const tool_options *options, fit *found);
 void fit_free(fit *found);
 
+/* A combination of levers, planned: the flags that choose it, and its needs. */
+typedef struct way {
+    tool_options options;
+    arenaut_text name;
+    reservation need;
+} way;
+
+typedef struct way_list {
+    way *items; /* the gentlest first */
+    size_t n;
+} way_list;
+
+/* Every possible combination for one file; tiles for the least memory. ways_free is owed. */
+exit_code find_ways(const tool_options *options, way_list *found);
+void ways_free(way_list *ways);
+
 #endif

@@ -73,10 +73,11 @@ static exit_code check_together(const tool_options *options) {
             "--share and --one-arena exclude each other: one layout for parts of a model, or "
             "one arena for several models");
     }
-    if (options->fit_text || options->smallest) {
+    const bool repeats = options->recompute && strcmp(options->recompute, "on") == 0;
+    if (options->one_arena && options->fit_text && (repeats || options->pool.n > 0)) {
         return complain(EXIT_USAGE, NULL,
-                        "--fit and --smallest are for one file at a time, and --one-arena is for "
-                        "several");
+                        "--one-arena --fit is for one memory, and without --recompute on, whose "
+                        "--fit is a budget of tensors");
     }
     return EXIT_FINE;
 }

@@ -11,6 +11,7 @@
 #include "one_arena.h"
 #include "planning.h"
 #include "progress.h"
+#include "shared_fit.h"
 #include "verb.h"
 
 /* Outcomes of several files. */
@@ -408,18 +409,16 @@ static exit_code end_several(const tally *sums, const tool_options *options, exi
 
 /* Several files are one program whose methods never run at the same time: no buffer of one is
  * shared with another, and only state is alive while another one runs. */
-static exit_code plan_several(const tool_options *options, arenaut_text *out) {
+static exit_code plan_several(const tool_options *options, const tool_options *each, tally *sums,
+                              arenaut_text *out) {
     exit_code code = refuse_names(options), one = EXIT_FINE;
-    tally sums = {.now_known = true};
     if (code == EXIT_FINE && options->output) code = open_output(options);
     if (code != EXIT_FINE) return code;
     for (size_t i = 0; i < options->files.n && one != EXIT_USAGE && !interrupted(); i++) {
-        one = plan_into_folder(options, i, &sums, out);
+        one = plan_into_folder(each ? &each[i] : options, i, sums, out);
         code = graver(code, one);
     }
-    code = end_several(&sums, options, code, one, out);
-    one_arena_free(&sums.one);
-    return code;
+    return end_several(sums, options, code, one, out);
 }
 
 /* Each file with its part of the plan inside, or as it is, and why. */
@@ -526,16 +525,66 @@ static bool is_model_name(const char *output) {
     return format && format->needs_original;
 }
 
+/* Nothing is written of models whose shared arena is too large: their plans are made once more, to
+ * be judged first. */
+static exit_code judge_shared(const tool_options *options, const shared_fit *found) {
+    tool_options dry = *options;
+    tally sums = {.now_known = true};
+    arenaut_text unread = {0};
+    exit_code code = EXIT_FINE;
+    set_quiet(true);
+    dry.output = NULL;
+    dry.budget = NOT_GIVEN;
+    for (size_t i = 0; i < options->files.n; i++) found->each[i].output = NULL;
+    code = plan_several(&dry, found->each, &sums, &unread);
+    for (size_t i = 0; i < options->files.n; i++) found->each[i].output = options->output;
+    set_quiet(options->quiet);
+    if (code == EXIT_FINE) {
+        const reservation *need = one_arena_need(&sums.one, true);
+        if (judge_budget(need, options->fit) != BUDGET_KEPT) {
+            code = complain(EXIT_NEGATIVE, "one arena",
+                            "no levers are known with which it fits into %s bytes: with those of "
+                            "the table it needs %s%s",
+                            with_commas(options->fit).text, need->unknown ? "at least " : "",
+                            with_commas(need->bytes).text);
+        }
+    }
+    one_arena_free(&sums.one);
+    arenaut_text_free(&unread);
+    return code;
+}
+
+/* --fit and --smallest with --one-arena: levers for each model, judged together. */
+static exit_code plan_sharing(const tool_options *options, arenaut_text *out) {
+    const bool shown = !options->json && !options->jsonl && !options->quiet;
+    tally sums = {.now_known = true};
+    shared_fit found;
+    exit_code code = refuse_names(options);
+    if (code != EXIT_FINE) return code;
+    code = find_shared_fit(options, &found);
+    if (code == EXIT_FINE && shown) text_put(out, found.table.bytes);
+    if (code == EXIT_FINE && !options->smallest) code = judge_shared(options, &found);
+    if (code == EXIT_FINE) {
+        if (shown) text_put(out, "\n");
+        code = plan_several(options, found.each, &sums, out);
+        one_arena_free(&sums.one);
+    }
+    shared_fit_free(&found);
+    return code;
+}
+
 /* --fit and --smallest: the combination that is found is planned like any other file. */
 static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     const bool json = options->json || options->jsonl;
     tally sums = {.now_known = true};
     fit found;
-    if (options->files.n > 1 || options->folder) {
-        return complain(EXIT_USAGE, NULL, "--fit and --smallest are for one file at a time");
-    }
     if (options->fit != NOT_GIVEN && options->smallest) {
         return complain(EXIT_USAGE, NULL, "--fit and --smallest exclude each other");
+    }
+    if (options->one_arena) return plan_sharing(options, out);
+    if (options->files.n > 1 || options->folder) {
+        return complain(EXIT_USAGE, NULL,
+                        "--fit and --smallest are for one file at a time, or for --one-arena");
     }
     exit_code code = find_fit(options, &found);
     const bool shown =
@@ -559,8 +608,11 @@ static exit_code run_resolved(const tool_options *options, arenaut_text *out) {
     const bool fits = options->fit != NOT_GIVEN && !fits_by_rematerializing(options);
     if (options->smallest || fits) return plan_fitting(options, out);
     if (is_merged(options)) return plan_merged(options, out);
-    if (options->files.n > 1 || options->folder || options->one_arena)
-        return plan_several(options, out);
+    if (options->files.n > 1 || options->folder || options->one_arena) {
+        const exit_code all = plan_several(options, NULL, &sums, out);
+        one_arena_free(&sums.one);
+        return all;
+    }
     const char *path = options->files.items[0];
     const exit_code code = plan_one(path, options->output, options, &sums, out);
     return graver(code, judge_all(path, options, &sums));

@@ -19,7 +19,7 @@ typedef struct reservation {
     uint64_t bytes;
     const char *unknown; /* why they are only a lower bound; NULL: they are all that is needed */
     bool apart;          /* they are of two memories, each with its size: head, then tail */
-    uint64_t need[2], size[2];
+    uint64_t need[2], size[2]; /* head and tail of a whole arena, if it is not apart, too */
 } reservation;
 
 reservation reserved_for(const tool_job *job, uint64_t planned); /* for so many planned bytes */

@@ -14,7 +14,7 @@ PyTorch programs on planned memory, `arenaut.executorch` plans inside ExecuTorch
 
 from arenaut.errors import (ArenautError, InputError, NoPlanError, OutOfMemoryError, RefusedError,
                             RejectedError, StoppedError, UnsupportedError)
-from arenaut.model import Model, ModelPlan, Order, Recomputed, Size, TensorArena, Trace, open
+from arenaut.model import Model, ModelPlan, Order, Recomputed, Size, TensorArena, Trace, one_arena, open
 from arenaut.planning import Plan, plan
 from arenaut.problem import Pool, Problem
 from arenaut.records import VERSION as __version__
@@ -43,5 +43,5 @@ def __dir__():
 
 __all__ = ["ArenautError", "InputError", "Model", "ModelPlan", "NoPlanError", "Order",
            "OutOfMemoryError", "Plan", "Pool", "Problem", "Recomputed", "RefusedError", "RejectedError", "Results",
-           "Row", "Size", "StoppedError", "TensorArena", "Trace", "UnsupportedError", "__version__", "open", "plan",
+           "Row", "Size", "StoppedError", "TensorArena", "Trace", "UnsupportedError", "__version__", "one_arena", "open", "plan",
            "plan_many", "sweep"]

@@ -130,6 +130,12 @@ class TensorArena(namedtuple("TensorArena", "tensors scratch notes head tail tot
     """
 
     __slots__ = ()
+
+    @classmethod
+    def _of(cls, arena):
+        *bytes_of, op = (getattr(arena, name) for name in cls._fields)
+        return cls(*bytes_of, None if op == records.NONE else op)
+
     tensors: int
     scratch: int
     notes: int
@@ -577,15 +583,17 @@ class ModelPlan(Plan):
     def tensor_arena(self) -> TensorArena | None:
         """Parts of a micro runtime's arena with this plan; None for other runtimes, for several
         pools and for several files."""
-        record = self._pipeline.record
-        target = record.target
-        if not (self._is_program and target and target.contents.layout and record.problem.contents.n_pools == 1
-                and len(self.model._files) == 1):
+        if not self._lives_in_arena:
             return None
-        arena = records.TensorArena()
-        check(C.arenaut_tensor_arena_find, record.result, self.planned, target, None, arena)
-        *bytes_of, op = (getattr(arena, name) for name in TensorArena._fields)
-        return TensorArena(*bytes_of, None if op == records.NONE else op)
+        record, arena = self._pipeline.record, records.TensorArena()
+        check(C.arenaut_tensor_arena_find, record.result, self.planned, record.target, None, arena)
+        return TensorArena._of(arena)
+
+    @property
+    def _lives_in_arena(self):
+        record = self._pipeline.record
+        return (self._is_program and record.target and record.target.contents.layout
+                and record.problem.contents.n_pools == 1 and len(self.model._files) == 1)
 
     @property
     def today(self) -> Plan | None:
@@ -687,3 +695,32 @@ def remade(model, options, *made):
 
 
 RUN = dict(records.Planner._fields_)["run"]
+
+
+def one_arena(plans: Iterable[ModelPlan]) -> TensorArena:
+    """One arena for the interpreters of several models, of which one runs at a time: the largest head, and all
+    tails, in the order of the plans.
+
+    Args:
+        plans: of one runtime, which lives in its arena (tflite-micro).
+
+    Raises:
+        ValueError: there is none, or another runtime.
+
+    Example:
+        >>> small = [arenaut.open(path).plan(overlap=True) for path in ("wake.tflite", "words.tflite")]
+        >>> arenaut.one_arena(small).total
+    """
+    arena, target = records.TensorArena(), None
+    for plan in plans:
+        if not plan._lives_in_arena:
+            raise ValueError(f"{plan.model.path}: its runtime has no interpreters that share an arena")
+        record = plan._pipeline.record
+        name = record.target.contents.name
+        if target not in (None, name):
+            raise ValueError(f"{plan.model.path}: all models have to be for one runtime")
+        target = name
+        check(C.arenaut_tensor_arena_add, record.result, plan.planned, record.target, None, arena)
+    if target is None:
+        raise ValueError("one_arena takes at least one plan")
+    return TensorArena._of(arena)

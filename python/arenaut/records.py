@@ -1368,4 +1368,5 @@ FUNCTIONS = {
     "arenaut_pipeline_outcome": ((POINTER(Pipeline), c_bool, c_bool, POINTER(c_int), POINTER(Error)), c_int),
     "arenaut_pipeline_write_file": ((POINTER(Pipeline), c_size_t, c_bool, Sink, POINTER(Error)), c_int),
     "arenaut_tensor_arena_find": ((POINTER(Result), c_uint64, POINTER(Target), POINTER(Allocator), POINTER(TensorArena), POINTER(Error)), c_int),
+    "arenaut_tensor_arena_add": ((POINTER(Result), c_uint64, POINTER(Target), POINTER(Allocator), POINTER(TensorArena), POINTER(Error)), c_int),
 }

@@ -1,6 +1,7 @@
 """Several interpreters in one arena, and head and tail in two memories: what `size` and `plan` say,
 against tflite-micro itself where it was built."""
 
+import itertools
 import json
 import re
 import signal
@@ -233,11 +234,6 @@ def test_refusals_come_before_files(arenaut, tmp_path):
     assert [path.name for path in out.iterdir()] == ["one_arena.h"]
 
 
-@pytest.mark.parametrize("flags", [["--fit", "1M"], ["--smallest"], ["--fit", "1M", "--recompute", "on"]])
-def test_levers_are_for_one_model(arenaut, flags):
-    assert "--one-arena" in arenaut("plan", HELLO, "--one-arena", *flags, exit=2).stderr
-
-
 @pytest.mark.parametrize("words", [[HELLO, RESNET], [HELLO, "--one-arena"], [HELLO, RESNET, "--share", "auto"]])
 def test_standard_output_is_no_folder(arenaut, tmp_path, words):
     assert "-o is a folder" in arenaut("plan", *words, "-o", "-", exit=2, cwd=tmp_path).stderr
@@ -363,3 +359,41 @@ def test_memories_have_names(arenaut, arenaut_json):
         assert sizes[0] == sizes[1]
     for wrong in ("head=DTCM", "head=:4K", "head=DTCM:", "sram=DTCM:4K", "head=DTCM:unlimitedly"):
         assert "--pool" in arenaut("size", PERSON, "--pool", wrong, "--pool", "tail=4K", exit=2).stderr
+
+
+def ways_of(arenaut, path):
+    """Head and tail of each combination of levers for one model alone, both as the runtime has them."""
+    two = ["--pool", "head=1M", "--pool", "tail=1M"]
+    found = json.loads(arenaut("plan", path, "--smallest", "--json").stdout)["fit"]["ways"][1:]
+    flags = [way["levers"].split() if way["levers"].startswith("--") else [] for way in found if "reserve" in way]
+    plans = [json.loads(arenaut("plan", path, *words, *two, "--json").stdout)["two_memories"] for words in flags]
+    return [(plan["head"]["needed"], plan["tail"]["needed"]) for plan in plans]
+
+
+@pytest.mark.parametrize("paths", [[PERSON, RESNET], [RESNET, HELLO, DATA / "elementwise_float.tflite"], [PERSON]])
+def test_levers_are_chosen_for_the_shared_arena(arenaut, tmp_path, paths):
+    """Against all combinations of all models: where one fits, one is found; the smallest is theirs, less the bytes that
+    one allocator saves."""
+    ways = [ways_of(arenaut, path) for path in paths]
+    sums = {max(head for head, _ in chosen) + sum(tail for _, tail in chosen) for chosen in itertools.product(*ways)}
+    least = shared(arenaut, "plan", paths, "--smallest")["planned"]["bytes"]
+    assert min(sums) - SLACK * len(paths) <= least <= min(sums)
+    for size in {min(sums), sorted(sums)[len(sums) // 2], max(sums)}:
+        out = tmp_path / f"{size}"
+        found = shared(arenaut, "plan", paths, "--fit", size, "-o", out)
+        assert found["planned"]["bytes"] <= size
+        written = [out / path.name for path in paths]
+        assert shared(arenaut, "size", written)["as_it_is"]["bytes"] == found["planned"]["bytes"]
+        for planned in written:
+            arenaut("check", planned)
+    refused = arenaut("plan", *paths, "--one-arena", "--fit", least - 1, "-o", tmp_path / "no", exit=1)
+    assert f"needs {least:,}" in refused.stderr and not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize(("words", "reason"), [
+    (["--fit", "90%"], "of one file"), (["--fit", "90K", "--smallest"], "exclude each other"),
+    (["--fit", "90K", "--recompute", "on"], "without --recompute on"),
+    (["--smallest", "--recompute", "on", "--split", "on"], "do not go together"),
+    (["--fit", "90K", "--pool", "head=64K", "--pool", "tail=64K"], "for one memory")])
+def test_requests_that_levers_cannot_answer_together_are_refused(arenaut, words, reason):
+    assert reason in arenaut("plan", PERSON, RESNET, "--one-arena", *words, exit=2).stderr

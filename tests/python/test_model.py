@@ -144,6 +144,21 @@ def test_the_whole_arena_is_what_the_command_says():
     assert arenaut.open(DATA / "fragmented.csv").size().reserve is None
 
 
+def test_models_in_one_arena_are_what_the_command_says():
+    paths = [DATA / f"{name}.tflite" for name in ("mobilenet_v1_025_96_int8", "resnet_int8", "hello_world_int8", "scratch_int8")]
+    for flags, words in (({}, []), ({"overlap": True}, ["--overlap", "on"])):
+        theirs = json.loads(command("plan", *paths, "--one-arena", "--json", *words))[-1]["planned"]
+        ours = arenaut.one_arena(arenaut.open(path).plan(**flags) for path in paths)
+        assert [ours.head, ours.scratch, ours.tail, ours.total, ours.exact] == [
+            theirs["head"], theirs["scratch"], theirs["tail"], theirs["bytes"], theirs["exact"]]
+    plan = arenaut.open(paths[0]).plan()
+    assert arenaut.one_arena([plan]) == plan.tensor_arena
+    with pytest.raises(ValueError, match="at least one"):
+        arenaut.one_arena([])
+    with pytest.raises(ValueError, match="no interpreters that share an arena"):
+        arenaut.one_arena([plan, arenaut.open(DATA / "fragmented.csv").plan()])
+
+
 def test_beside_what_the_runtime_does_today():
     plan = arenaut.open(DATA / "inception_int8.tflite").plan()
     assert plan.today.arena == plan.now == 41472 and len(plan.today.offsets) == len(plan.offsets)
