@@ -1,5 +1,6 @@
 """Hooks of mkdocs.yml: the pages that are not files of docs/. README.md becomes the first page; what pages
-link to outside docs becomes a page with its text; the gallery is made by running examples/gallery.py."""
+link to outside docs becomes a page with its text; the gallery is made by running examples/gallery.py, the
+reference for C of the public headers."""
 
 import importlib.util
 import inspect
@@ -31,7 +32,7 @@ def on_config(config):
 def on_files(files, config):
     for page, path in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / path).read_text()))
-    for file in gallery(config):
+    for file in [*gallery(config), File.generated(config, "capi.md", content=c_reference())]:
         files.append(file)
     if COMMAND_PAGE.is_file():
         files.append(File.generated(config, COMMAND_PAGE.name, abs_src_path=str(COMMAND_PAGE)))
@@ -116,3 +117,29 @@ def gallery(config):
                  f'<img src="gallery/{name}.svg" alt="{title}"></a></div>', ""]
         yield File.generated(config, f"gallery/{name}.svg", content=module.drawn(picture))
     yield File.generated(config, "gallery.md", content="\n".join(text))
+
+
+FUNCTION = re.compile(r"^[\w* ]+?\**\b(arenaut_\w+)\(", re.M)
+BLOCK = re.compile(r"\A(?:/\*(.*?)\*/\s*)?(.*)\Z", re.S)
+
+
+def c_reference():
+    """All of include/arenaut: each block of a header, parted by blank lines, its comment above its declarations."""
+    text = ["# C reference", "", "The public headers, as they are; [stability.md](stability.md) says what may change.", ""]
+    for header in sorted((ROOT / "include" / "arenaut").glob("*.h")):
+        first, *blocks = re.split(r"\n\s*\n", header.read_text().strip())
+        text += [f"## {header.name}", "", plain(BLOCK.match(first)[1]), ""]
+        for block in blocks:
+            comment, code = BLOCK.match(block).groups()
+            code = "\n".join(line for line in code.splitlines() if not line.startswith(("#endif", "#include", "#ifdef __c")))
+            names = FUNCTION.findall(code)
+            text += [f"### {', '.join(names)}", ""] if names else []
+            text += [plain(comment), ""] if comment else []
+            text += ["```c", code, "```", ""] if code.strip() else []
+    return "\n".join(text)
+
+
+def plain(comment):
+    """The text of a comment as a paragraph, or as several."""
+    lines = [line.strip().removeprefix("*").strip() for line in comment.strip("*").strip().splitlines()]
+    return "\n".join(line.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_") for line in lines)

@@ -407,10 +407,10 @@ exit_code find_fit(const tool_options *options, fit *found) {
     return code;
 }
 
-exit_code find_ways(const tool_options *options, way_list *found) {
+exit_code find_choices(const tool_options *options, choice_list *found) {
     tool_options every = *options; /* nothing is enough, so that all are tried */
     combinations all = {.given = &every, .of = "arena"};
-    *found = (way_list){.n = 0};
+    *found = (choice_list){.n = 0};
     every.fit = NOT_GIVEN;
     list_combinations(&all);
     const exit_code code = all.n > 1 ? try_all(&all) : complain_both_rewrites();
@@ -419,17 +419,17 @@ exit_code find_ways(const tool_options *options, way_list *found) {
     for (size_t i = 1; i < all.n && code == EXIT_FINE; i++) {
         const combination *w = &all.items[i];
         if (!w->tried || (repeats_nothing(w) && found->n > 0)) continue;
-        way *made = &found->items[found->n++];
-        *made = (way){.options = options_of(&all, w), .need = w->need};
+        lever_choice *made = &found->items[found->n++];
+        *made = (lever_choice){.options = options_of(&all, w), .need = w->need};
         put_name(&all, w, &made->name);
     }
     free_combinations(&all);
     return code;
 }
 
-void ways_free(way_list *ways) {
-    for (size_t i = 0; i < ways->n; i++) arenaut_text_free(&ways->items[i].name);
-    free(ways->items);
+void choices_free(choice_list *choices) {
+    for (size_t i = 0; i < choices->n; i++) arenaut_text_free(&choices->items[i].name);
+    free(choices->items);
 }
 
 void fit_free(fit *found) {

@@ -28,19 +28,19 @@ exit_code find_fit(const tool_options *options, fit *found);
 void fit_free(fit *found);
 
 /* A combination of levers, planned: the flags that choose it, and its needs. */
-typedef struct way {
+typedef struct lever_choice {
     tool_options options;
     arenaut_text name;
     reservation need;
-} way;
+} lever_choice;
 
-typedef struct way_list {
-    way *items; /* the gentlest first */
+typedef struct choice_list {
+    lever_choice *items; /* the gentlest first */
     size_t n;
-} way_list;
+} choice_list;
 
-/* Every possible combination for one file; tiles for the least memory. ways_free is owed. */
-exit_code find_ways(const tool_options *options, way_list *found);
-void ways_free(way_list *ways);
+/* Every possible combination for one file; tiles for the least memory. choices_free is owed. */
+exit_code find_choices(const tool_options *options, choice_list *found);
+void choices_free(choice_list *choices);
 
 #endif

@@ -96,3 +96,9 @@ def test_every_name_is_in_the_reference(site, monkeypatch):
         assert f"arenaut.{name}" in page.places, name
     text = (site[1] / "api.html").read_text()
     assert text.count("Source code in") > 20 and "Raises" in text
+
+
+def test_every_exported_symbol_is_in_the_c_reference(site):
+    text = (site[1] / "capi.html").read_text()
+    symbols = (ROOT / "tests" / "abi" / "symbols.txt").read_text().split()
+    assert len(symbols) > 100 and not [name for name in symbols if f"{name}</" not in text and f"{name}," not in text]

@@ -1,4 +1,4 @@
-"""docs/tflite.md is a transcript: its commands are run, and print what stands there.
+"""docs/tflite.md, start.md and how.md are transcripts: their commands are run, and print what stands there.
 
 A block of lines that begin with four spaces, the first with "$ ", is a session in one folder that
 lasts for the page. ARENAUT_UPDATE=1 writes what the commands say now. The C++ is compiled against
@@ -35,15 +35,23 @@ def played(session, folder):
     return "".join(f"    $ {line}\n{said(line, folder)}" for line in lines)
 
 
-def test_the_page_says_what_its_commands_say(tmp_path):
-    shutil.copy(MODEL, tmp_path / "person.tflite")
-    shutil.copy(DATA / "resnet_int8.tflite", tmp_path / "resnet.tflite")
-    page = PAGE.read_text()
-    assert page.count("    $ ") > 10
+COPIES = {"mobilenet_v1_025_96_int8.tflite": "person.tflite", "resnet_int8.tflite": "resnet.tflite",
+          "pte/kv_decoder.pte": "step.pte", "json/branches.program.json": "net.program.json",
+          "fragmented.csv": "buffers.csv"}
+
+
+@pytest.mark.parametrize("name", ["tflite", "start", "how"])
+def test_the_page_says_what_its_commands_say(name, tmp_path):
+    for source, copy in COPIES.items():
+        shutil.copy(DATA / source, tmp_path / copy)
+    path = PAGE.parent / f"{name}.md"
+    page = path.read_text()
+    copied = re.findall(r"^    cp tests/data/(\S+) (\S+)$", page, re.M)
+    assert page.count("    $ ") >= 4 and all(COPIES[source] == copy for source, copy in copied)
     now = SESSION.sub(lambda found: played(found[0], tmp_path), page)
     if os.environ.get("ARENAUT_UPDATE"):
-        PAGE.write_text(now)
-    assert now == PAGE.read_text()
+        path.write_text(now)
+    assert now == path.read_text()
 
 
 def test_the_firmware_compiles(arenaut, tmp_path):
