@@ -7,6 +7,7 @@
 #   make test-quick  form, and the unit tests without sanitizers and without the slow ones
 #   make test-unit   the unit tests as gcc builds a release, and with clang under sanitizers
 #   make test-gcc-sanitized  the same with gcc under its own
+#   make coverage    lines that the unit tests run, by room, and errors that none has caused
 #   make test-python the command and the real runtimes
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
@@ -36,7 +37,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all dist demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
+.PHONY: all coverage dist demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -93,6 +94,17 @@ test-unit: tools-test
 
 test-gcc-sanitized: tools-test
 	@CC=gcc && export CC && $(call UNIT,test-gcc-sanitized,$(SANITIZED))
+
+# Of the unit tests, by room, and below them the errors that no test has caused. The command's own tests run another
+# build, so tools/ is not counted.
+coverage: tools-test
+	@CC=gcc $(CONFIGURE) -B build/coverage -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O0 --coverage" -DARENAUT_TESTS=ON >/dev/null
+	@cmake --build build/coverage -j$(JOBS)
+	@find build/coverage -name '*.gcda' -delete
+	@ctest --test-dir build/coverage -j$(JOBS) --output-on-failure
+	@python3 scripts/coverage.py build/coverage
+	@python3 scripts/coverage.py build/coverage --errors >build/coverage/errors
+	@echo "build/coverage/errors: $$(wc -l <build/coverage/errors) errors that no test has caused"
 
 # OpenCL is not installed for this: its test skips where there is none.
 test-quick: format-check

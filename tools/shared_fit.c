@@ -1,8 +1,8 @@
 /* A choice of levers for several models that share an arena. Its size is the largest head and the
  * sum of the tails, so a model may keep gentle levers as long as its head stays below the largest:
  * for each head that any combination has, from the largest down, every model takes its gentlest
- * combination within that height, and the first height whose sum fits is taken. O(choices^2), each choice
- * planned once. */
+ * combination within that height, and the first height whose sum fits is taken. O(choices^2), each
+ * choice planned once. */
 #include "shared_fit.h"
 
 #include <stdlib.h>
