@@ -42,7 +42,7 @@ def test_zephyr_builds_and_runs_the_example(tmp_path):
 @pytest.mark.skipif("IDF_PATH" not in os.environ, reason="set IDF_PATH=FOLDER to ESP-IDF's sources")
 def test_esp_idf_builds_and_runs_the_example(tmp_path):
     build_and_run(ROOT / "examples" / "esp_idf_model", tmp_path, "esp_idf_model.elf",
-                  "-DIDF_TARGET=linux", f"-DSDKCONFIG={tmp_path / 'sdkconfig'}")
+                  "-DIDF_TARGET=linux", "-DPYTHON_DEPS_CHECKED=1", f"-DSDKCONFIG={tmp_path / 'sdkconfig'}")
 
 
 STAND_IN = """cmake_minimum_required(VERSION 3.20)
