@@ -77,3 +77,16 @@ def test_the_resolver_of_the_runtime_has_them_all():
     theirs = set(re.findall(r"TfLiteStatus (Add\w+)\(", source.read_text())) - {"AddCustom", "AddBuiltin"}
     ours = (Path(__file__).parents[2] / "src/ops/ops.def").read_text()
     assert set(re.findall(r'"(Add\w+)"', ours)) == theirs
+
+
+@pytest.mark.parametrize(("kernels", "macros", "compiles"), [
+    ("reference", [], True), ("reference", ["CMSIS_NN"], False), ("reference", ["ESP_NN"], False),
+    ("reference", ["CMSIS_NN", "MODEL_ANY_KERNELS"], True), ("cmsis-nn", ["CMSIS_NN"], True),
+    ("cmsis-nn", ["ESP_NN"], False), ("esp-nn", ["ESP_NN"], True), ("esp-nn", ["CMSIS_NN"], False)])
+def test_a_build_with_other_kernels_stops(arenaut, tmp_path, kernels, macros, compiles):
+    arenaut("plan", DATA / "resnet_int8.tflite", "--kernels", kernels, "-q", "-o", tmp_path / "model.tflite")
+    arenaut("export", tmp_path / "model.tflite", "--kernels", kernels, "--as", "header", "-o", tmp_path / "model.h")
+    done = subprocess.run(["gcc", "-fsyntax-only", *(f"-D{name}" for name in macros), "-x", "c", tmp_path / "model.h"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == compiles, done.stderr
+    assert compiles or f"planned for the kernels '{kernels}', but the build has others" in done.stderr
