@@ -27,18 +27,19 @@ def counters(build):
         done = subprocess.run(["gcov", "--json-format", "--stdout", *paths[start:start + AT_ONCE]],
                               capture_output=True, text=True, check=True)
         for document in filter(None, done.stdout.splitlines()):
-            for file in json.loads(document)["files"]:
+            found = json.loads(document)
+            for file in found["files"]:
+                path = (Path(found["current_working_directory"]) / file["file"]).resolve()
                 for line in file["lines"]:
-                    runs[file["file"]][line["line_number"]] += line["count"]
+                    runs[path][line["line_number"]] += line["count"]
     return runs
 
 
 def of_the_project(runs):
     """The sources below src and tools, by their path in the repository."""
-    for name in sorted(runs):
-        path = (ROOT / name).resolve()
+    for path in sorted(runs):
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ("src", "tools"):
-            yield path.relative_to(ROOT), runs[name]
+            yield path.relative_to(ROOT), runs[path]
 
 
 def room_of(path):
@@ -68,6 +69,8 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     files = list(of_the_project(counters(sys.argv[1])))
+    if not files:
+        sys.exit(f"{sys.argv[1]}: the counters are of other sources")
     (put_errors if "--errors" in sys.argv[2:] else put_rooms)(files)
 
 
