@@ -4,6 +4,8 @@
  * methods as if it came from elsewhere; a transformed program is validated once more. */
 #include "rewrite/transform.h"
 
+#include <inttypes.h>
+
 #include <arenaut/expr.h>
 
 /* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
@@ -246,6 +248,22 @@ static arenaut_status check_tiles(const arenaut_pipeline *p, arenaut_program *be
     return st;
 }
 
+/* The places alone tell which of a delegate's arguments are results. One of several may lie where a
+ * dead value of its size and type did, and then reads like a view of that. */
+static arenaut_status check_delegates(const arenaut_program *before, const arenaut_rewrite *written,
+                                      arenaut_error *err) {
+    for (uint32_t i = 0; i < written->n_ops && i < written->program->n_ops; i++) {
+        const arenaut_op *old = &before->ops[written->ops[i]], *new = &written->program->ops[i];
+        if (old->kind != ARENAUT_OP_DELEGATE || old->n_outputs == new->n_outputs) continue;
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "the file stays as it is: in the new order of ops, a result of op %" PRIu32
+                        " (%s) would lie where a value of its size and type was, and could not be "
+                        "told from a view of it; without --reorder the plan can be written",
+                        written->ops[i], old->name ? old->name : "a delegate");
+    }
+    return ARENAUT_OK;
+}
+
 /* In another schedule, shared memory is found anew from the new places. */
 static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *before,
                                   arenaut_program *after, arenaut_error *err) {
@@ -254,6 +272,7 @@ static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *be
     if (written.n_stages > 0) return check_tiles(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, NULL, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, NULL, err);
+    if (st == ARENAUT_OK) st = check_delegates(before, &written, err);
     if (st == ARENAUT_OK) {
         st = match_written(before, &written, arn_pipeline_allocator(p), err);
     }

@@ -462,6 +462,43 @@ TEST(the_last_argument_of_a_delegate_is_a_result) {
     arn_program_free(p);
 }
 
+/* `r` lies where `a` was, `q` where `b` was: of two results, neither is a view. */
+TEST(arguments_behind_a_result_of_a_delegate_are_results) {
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), c = at(p, "c", 192);
+    const uint32_t q = at(p, "q", 256), r = at(p, "r", 64), y = at(p, "y", 128);
+    compute(p, x, a);
+    compute(p, a, b);
+    compute(p, b, c);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(c, q, r, y));
+    SET_IO(p, 0, LIST(x), LIST(q, r, y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->ops[3].n_inputs, 1);
+    assert_int_equal(p->ops[3].n_outputs, 3);
+    assert_int_equal(p->tensors[r].view_of, ARENAUT_NONE);
+    arn_program_free(p);
+}
+
+/* A slice of `a` before an argument that something has written: results come last. */
+TEST(arguments_of_a_delegate_before_an_input_are_no_results) {
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 192);
+    const uint32_t slice = placed(p, "slice", 16, 0, 80);
+    compute(p, x, a);
+    compute(p, a, b);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(slice, b, y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, slice, a, 16);
+    assert_int_equal(p->ops[2].n_inputs, 2);
+    assert_int_equal(p->ops[2].n_outputs, 1);
+    arn_program_free(p);
+}
+
 TEST(state_that_a_delegate_reads_is_updated_later) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);

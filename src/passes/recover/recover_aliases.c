@@ -126,9 +126,9 @@ static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at)
     return false;
 }
 
-/* An argument of a delegate that nothing has touched is its result, unless it is for certain a
- * view: a view has the size, type and place of its base. Results come last, and there is one, so
- * the `last` argument is no view. */
+/* An argument of a delegate that nothing has touched and that stands behind all that something has
+ * is its result, unless it is for certain a view: a view has the size, type and place of its base.
+ * There is a result, so the `last` argument is no view. */
 static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bool last,
                                 bool *result) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
@@ -149,21 +149,36 @@ static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bo
     return ARENAUT_OK;
 }
 
-/* Files list all arguments of a delegate alike: results become outputs. */
+/* The number of arguments up to the last that has content before the call. */
+static uint32_t count_certain_inputs(const arn_recover *r, const arenaut_op *op) {
+    uint32_t n = op->n_inputs;
+    for (; n > 0; n--) {
+        const uint32_t t = op->inputs[n - 1];
+        if (t != ARENAUT_NONE && r->facts[t] & (ARN_RECOVER_TOUCHED | ARN_RECOVER_GIVEN)) break;
+    }
+    return n;
+}
+
+/* Files list all arguments of a delegate alike, its results last: these become outputs. */
 static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t at) {
     const size_t n = (size_t)op->n_inputs + op->n_outputs;
     uint32_t *inputs = arenaut_program_alloc(r->program, (n + 1) * sizeof *inputs);
     uint32_t *outputs = arenaut_program_alloc(r->program, (n + 1) * sizeof *outputs);
     uint32_t n_inputs = 0, n_outputs = 0;
+    const uint32_t n_certain = count_certain_inputs(r, op);
+    bool behind_result = false;
     if (!inputs || !outputs) return arn_no_memory(r->err);
     for (uint32_t i = 0; i < op->n_outputs; i++) outputs[n_outputs++] = op->outputs[i];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        bool result = false;
-        if (t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE) {
-            const arenaut_status st = is_result(r, t, at, i + 1 == op->n_inputs, &result);
-            if (st != ARENAUT_OK) return st;
-        }
+        const bool asked =
+            t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE;
+        bool result = asked && behind_result;
+        arenaut_status st = ARENAUT_OK;
+        if (asked && i < n_certain) st = ask(r, t, at);
+        else if (asked && !result) st = is_result(r, t, at, i + 1 == op->n_inputs, &result);
+        if (st != ARENAUT_OK) return st;
+        behind_result = behind_result || result;
         if (result) outputs[n_outputs++] = t;
         else inputs[n_inputs++] = t;
         if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_RECOVER_TOUCHED | ARN_RECOVER_READ;
