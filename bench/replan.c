@@ -18,7 +18,7 @@
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_plan.h>
 
-enum { MOST_ROUNDS = 64 };
+enum { MOST_ROUNDS = 24 };
 
 static uint32_t state = 7;
 
@@ -59,13 +59,13 @@ static int by_value(const void *pa, const void *pb) {
     return (a > b) - (a < b);
 }
 
-/* All sizes grow, or one in a hundred by up to a tenth, each by as much as it likes. */
-static void grow(arenaut_iteration *it, size_t *bytes, uint32_t n, int round, bool few) {
+/* All sizes grow by up to as much again, or one in a hundred by up to a tenth, each by as much as
+ * it likes. */
+static void grow(size_t *bytes, uint32_t n, int round, bool few) {
     for (uint32_t v = 0; v < n; v++) {
-        if (few && round && below(100)) continue;
-        if (few && round) bytes[v] += below((uint32_t)bytes[v] / 10 + 1);
-        else bytes[v] = 1000 + (size_t)round * 500000 + below(1000000);
-        require(arenaut_iteration_learn(it, v, bytes[v], NULL));
+        if (round == 0) bytes[v] = 1000 + below(1000000);
+        else if (!few) bytes[v] += bytes[v] / 1000 * below(1000);
+        else if (below(100) == 0) bytes[v] += bytes[v] / 1000 * below(100);
     }
 }
 
@@ -84,45 +84,89 @@ static const column columns[] = {{.title = "default"},
                                  {.title = "greedy-by-size", .planner = "greedy-by-size"},
                                  {.title = "ggml", .planner = "ggml"},
                                  {.title = "auto", .planner = "auto", .most = 500}};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { STORAGE_GROUPS = 3, COLUMNS = sizeof columns / sizeof *columns };
 
-/* One cell of the table. */
-static void measure(const column *how, const arenaut_value *value, uint32_t n, int rounds) {
-    const arenaut_plan_options options = {.planner = how->planner};
-    arenaut_iteration_planner planner = {.options = how->planner ? &options : NULL};
+/* An iteration with the planner of a column. */
+typedef struct loop {
+    const arenaut_plan_options options;
+    arenaut_iteration_planner planner;
+    arenaut_iteration *it;
+    void *room;
+    double took[MOST_ROUNDS];
+} loop;
+
+static void open_loop(loop *l, const column *how, const arenaut_value *value, uint32_t n) {
+    if (how->planner) l->planner.options = &l->options;
     arenaut_iteration_config config = {.value = value,
                                        .n_values = n,
                                        .options = arenaut_iteration_defaults(),
                                        .source = arenaut_heap_source(),
                                        .place = arenaut_iteration_place,
-                                       .place_context = &planner};
+                                       .place_context = &l->planner};
     config.options.grouping = how->groups ? ARENAUT_BY_GROUPS : ARENAUT_BY_OFFSETS;
-    void *room = malloc(arenaut_iteration_bytes(n));
+    l->room = malloc(arenaut_iteration_bytes(n));
+    if (!l->room) exit(1);
+    require(arenaut_iteration_init(l->room, arenaut_iteration_bytes(n), &config, &l->it, NULL));
+}
+
+static void learn(loop *l, const size_t *bytes, uint32_t n) {
+    for (uint32_t v = 0; v < n; v++) require(arenaut_iteration_learn(l->it, v, bytes[v], NULL));
+}
+
+static void plan(loop *l, const size_t *bytes, uint32_t n, int round) {
+    learn(l, bytes, n);
+    const double begin = cpu_milliseconds();
+    require(arenaut_iteration_plan(l->it, NULL));
+    l->took[round] = cpu_milliseconds() - begin;
+}
+
+static double sum(const double *took, int rounds) {
+    double all = 0;
+    for (int round = 0; round < rounds; round++) all += took[round];
+    return all;
+}
+
+static double median(double *took, int rounds) {
+    qsort(took, (size_t)rounds, sizeof *took, by_value);
+    return took[rounds / 2];
+}
+
+static void close_loop(loop *l) {
+    require(arenaut_iteration_close(l->it, NULL));
+    free(l->room);
+}
+
+/* One cell of the table; `beside`: the planner that plans the same sizes in turn, or NULL. */
+static void measure(const column *how, const column *beside, const arenaut_value *value, uint32_t n,
+                    int rounds) {
+    loop l = {.options = {.planner = how->planner}};
+    loop other = {.options = {.planner = beside ? beside->planner : NULL}};
     size_t *bytes = malloc(n * sizeof *bytes);
-    arenaut_iteration *it;
-    double took[MOST_ROUNDS], above = 0;
-    if (!room || !bytes) exit(1);
+    double above = 0;
+    if (!bytes) exit(1);
     state = 7;
-    require(arenaut_iteration_init(room, arenaut_iteration_bytes(n), &config, &it, NULL));
+    open_loop(&l, how, value, n);
+    if (beside) open_loop(&other, beside, value, n);
     if (how->few) { /* the plan that the others begin with */
-        grow(it, bytes, n, 0, true);
-        require(arenaut_iteration_plan(it, NULL));
+        grow(bytes, n, 0, true);
+        plan(&l, bytes, n, 0);
     }
     for (int round = 0; round < rounds; round++) {
-        grow(it, bytes, n, round + how->few, how->few);
-        const double begin = cpu_milliseconds();
-        require(arenaut_iteration_plan(it, NULL));
-        took[round] = cpu_milliseconds() - begin;
-        above +=
-            (double)arenaut_iteration_count(it).managed_bytes / (double)planner.lower_bound - 1;
+        grow(bytes, n, round + how->few, how->few);
+        plan(&l, bytes, n, round);
+        if (beside) plan(&other, bytes, n, round);
+        above += (double)arenaut_iteration_count(l.it).managed_bytes /
+                     (double)l.planner.lower_bound -
+                 1;
     }
-    qsort(took, (size_t)rounds, sizeof *took, by_value);
-    printf(" %.*f", took[rounds / 2] < 10 ? 2 : 0, took[rounds / 2]);
+    const double took = median(l.took, rounds);
+    printf(" %.*f", took < 10 ? 2 : 0, took);
     if (!how->groups) printf(" (%.1f %%)", 100 * above / rounds);
+    if (beside) printf(", %.2f times", sum(l.took, rounds) / sum(other.took, rounds));
     printf(" |");
     fflush(stdout);
-    require(arenaut_iteration_close(it, NULL));
-    free(room);
+    close_loop(&l);
+    if (beside) close_loop(&other);
     free(bytes);
 }
 
@@ -147,7 +191,7 @@ static int one_cell(char **argv, arenaut_value *value) {
     fill(value, n, (kind)(atoi(argv[2]) % KINDS));
     while (c < COLUMNS && strcmp(columns[c].title, argv[4])) c++;
     if (c == COLUMNS) return 1;
-    measure(&columns[c], value, n, limited(argv[5], MOST_ROUNDS));
+    measure(&columns[c], NULL, value, n, limited(argv[5], MOST_ROUNDS));
     printf("\n");
     return 0;
 }
@@ -162,7 +206,7 @@ static void table(arenaut_value *value, int rounds) {
             printf("| %s, %u |", names[lives], (unsigned)sizes[i]);
             for (int c = 0; c < COLUMNS; c++) {
                 if (columns[c].most && sizes[i] > columns[c].most) printf(" |");
-                else measure(&columns[c], value, sizes[i], rounds);
+                else measure(&columns[c], c < 2 ? &columns[STORAGE_GROUPS] : NULL, value, sizes[i], rounds);
             }
             printf("\n");
         }

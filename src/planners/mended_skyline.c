@@ -14,7 +14,7 @@
 #include "planners/search/mend.h"
 
 /* See mend.h; that much is a unit of effort. */
-enum { WORK_PER_BUFFER = 150, WORK_PER_EFFORT = 128 };
+enum { WORK_PER_BUFFER = 70, WORK_PER_EFFORT = 128 };
 
 typedef struct attempt {
     arn_workspace space;

@@ -35,10 +35,11 @@ def instructions(replan, kind, values, column, rounds):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("values", [50, 500, 5000])
-def test_a_live_plan_takes_at_most_twice_the_instructions_of_groups(replan, kind, values):
-    """Two plans, the second when the first has turned out to be of no use."""
-    groups = instructions(replan, kind, values, "storage-groups", 2)
-    assert instructions(replan, kind, values, "default", 2) <= 2 * groups
+def test_a_live_plan_costs_at_most_twice_as_much_as_groups(replan, kind, values):
+    """Four plans; the later ones begin with one that has turned out to be of no use. In time an instruction of the
+    skyline costs up to a quarter more than one of the groups, since it branches and misses the cache more often."""
+    groups = instructions(replan, kind, values, "storage-groups", 4)
+    assert 1.25 * instructions(replan, kind, values, "default", 4) <= 2 * groups
 
 
 @pytest.mark.parametrize("kind", ["chain", "short lives"])
