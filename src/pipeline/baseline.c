@@ -6,6 +6,7 @@
 #include "stages/stages.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check/write_backs.h"
@@ -36,6 +37,11 @@ static bool demands_alignment(const arenaut_pipeline_options *o) {
     return o->align || o->n_tensor_aligns || o->n_align_rules;
 }
 
+/* Places that a file can state, or states, are held against what was asked of them. */
+static bool is_held(const arenaut_pipeline *p) {
+    return holds_plan(p) || (p->target->plan_in_file && demands_alignment(&p->options));
+}
+
 static void align_tensors(const arenaut_pipeline_options *o, arenaut_program *program) {
     for (size_t i = 0; i < o->n_tensor_aligns; i++) {
         const arenaut_tensor_align *wanted = &o->tensor_aligns[i];
@@ -56,7 +62,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
     const arenaut_target *target = store->runtime ? store->runtime : p->target;
     arenaut_baseline *baseline = &p->baseline;
-    if (holds_plan(p)) { /* its places are held against all demands */
+    if (is_held(p)) {
         options.align = p->options.align;
         options.op_align = p->options.align_rules;
         options.n_op_align = p->options.n_align_rules;
@@ -74,7 +80,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
                                              &store->baseline_document.program, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
-        if (st == ARENAUT_OK && holds_plan(p)) align_tensors(&p->options, program);
+        if (st == ARENAUT_OK && is_held(p)) align_tensors(&p->options, program);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
         if (st == ARENAUT_OK) {
             st = arenaut_lower(program, target, &options, arn_pipeline_allocator(p),
@@ -185,6 +191,37 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     return literal_plan(p, out, err);
 }
 
+/* REJECTED, with the finding, unless each pinned tensor lies where it is wanted. */
+static arenaut_status check_pins(const arenaut_pipeline *p, const arenaut_plan *plan,
+                                 arenaut_finding *finding) {
+    const arenaut_lowering *lowering = p->baseline.lowering;
+    const arenaut_program *program = p->baseline.program;
+    char store[24];
+    for (size_t i = 0; i < p->options.n_pins; i++) {
+        const arenaut_pin *pin = &p->options.pins[i];
+        for (uint32_t t = 0; t < program->n_tensors; t++) {
+            const uint32_t b = lowering->buffer[t];
+            if (b == ARENAUT_NONE || plan->pool[b] >= p->problem->n_pools) continue;
+            if (strcmp(arenaut_program_tensor_name(program, t, store), pin->tensor) != 0) continue;
+            const uint64_t at = plan->offset[b] + lowering->offset[t];
+            const char *pool = p->problem->pool[plan->pool[b]].name;
+            const bool there = pool && strcmp(pool, pin->pool) == 0;
+            if (there && (!pin->offset.given || pin->offset.bytes == at)) break;
+            *finding = (arenaut_finding){.rule = there ? ARENAUT_RULE_FIXED : ARENAUT_RULE_POOL,
+                                         .a = b,
+                                         .b = ARENAUT_NONE};
+            const int length = snprintf(finding->msg, sizeof finding->msg,
+                                        "tensor '%s' lies at %s:%" PRIu64 ", and is pinned to %s",
+                                        pin->tensor, pool ? pool : "(unnamed)", at, pin->pool);
+            if (pin->offset.given && length > 0 && (size_t)length < sizeof finding->msg)
+                snprintf(finding->msg + length, sizeof finding->msg - (size_t)length, ":%" PRIu64,
+                         pin->offset.bytes);
+            return ARENAUT_REJECTED;
+        }
+    }
+    return ARENAUT_OK;
+}
+
 /* Replay has the last word on overlaps: it knows of aliases that a problem cannot state,
  * such as an accelerator's command that may read and write one block. */
 static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_finding *finding,
@@ -199,6 +236,7 @@ static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_fin
         demands_alignment(&p->options))
         return st;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return st;
+    if (check_pins(p, plan, finding) == ARENAUT_REJECTED) return ARENAUT_REJECTED;
     baseline->shares = overlaps;
     st = stated ? arn_pipeline_set_given_arenas(p, plan, err) : ARENAUT_OK;
     if (st != ARENAUT_OK) return st;
@@ -323,16 +361,16 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     return st;
 }
 
-/* The plan that the planner of `target` makes of the baseline's problem. Without one the new plan
- * is still right, and the report says that there is nothing to compare it with. */
+/* The plan that the planner of `target` makes of a problem. Without one the new plan is still
+ * right, and the report says that there is nothing to compare it with. */
 static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *target,
-                                    arenaut_error *err) {
+                                    const arenaut_problem *problem, arenaut_error *err) {
     arenaut_plan *plan = NULL;
     arenaut_error why = {0};
     arenaut_finding finding;
     arn_budget budget = arn_pipeline_budget(p, 0);
     arenaut_status st =
-        arn_pipeline_run_incumbent(p, &budget, target->incumbent, p->baseline.problem, &plan, &why);
+        arn_pipeline_run_incumbent(p, &budget, target->incumbent, problem, &plan, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(plan);
@@ -341,15 +379,31 @@ static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *t
         return ARENAUT_OK;
     }
     keep_baseline(p, plan);
-    st = arenaut_check_plan(p->baseline.problem, plan, arn_pipeline_allocator(p), &finding, err);
+    st = arenaut_check_plan(problem, plan, arn_pipeline_allocator(p), &finding, err);
     if (st != ARENAUT_REJECTED) return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;
     return arn_fail(err, ARENAUT_INTERNAL, 0, "the baseline of %s did not pass the checker: %s",
                     target->name, finding.msg);
 }
 
+/* The runtime's planner knows of no demand on places. Where it does not happen to keep them, only a
+ * plan in the file does. */
 static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
-    const arenaut_status st = lower_as_runtime(p, NULL, false, err);
-    return st == ARENAUT_OK ? ask_incumbent(p, p->target, err) : st;
+    arenaut_problem *open = NULL;
+    arenaut_finding finding;
+    arenaut_status st = lower_as_runtime(p, NULL, false, err);
+    if (st == ARENAUT_OK && is_held(p))
+        st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, p,
+                                  arn_pipeline_allocator(p), &open, err);
+    if (st == ARENAUT_OK) st = ask_incumbent(p, p->target, open ? open : p->baseline.problem, err);
+    if (st == ARENAUT_OK && p->baseline.plan && p->target->plan_in_file) {
+        if (open)
+            st = arenaut_check_plan(p->baseline.problem, p->baseline.plan,
+                                    arn_pipeline_allocator(p), &finding, err);
+        if (st == ARENAUT_OK) st = check_pins(p, p->baseline.plan, &finding);
+        p->store->misses_demand = st == ARENAUT_REJECTED;
+    }
+    arenaut_problem_free(open);
+    return st == ARENAUT_REJECTED ? ARENAUT_OK : st;
 }
 
 /* A problem that a compiler states before it solves it: only such a format has a target. */
@@ -357,7 +411,7 @@ static arenaut_status find_compilers(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_target *target = arenaut_target_for_format(p->document.format->name);
     if (!target->format || p->store->overridden) return ARENAUT_OK;
     p->baseline.problem = p->problem;
-    return ask_incumbent(p, target, err);
+    return ask_incumbent(p, target, p->problem, err);
 }
 
 /* A solved problem holds the plan that is the baseline, as long as it is the same problem. */

@@ -9,10 +9,11 @@
 #include <arenaut/expr.h>
 
 /* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
- * it if pools are to be chosen: the baseline knows none of them, and filling the fast ones may well
- * take more in all. */
+ * it if it is not what was asked for, or if pools are to be chosen: the baseline knows none of them,
+ * and filling the fast ones may well take more in all. */
 static bool is_comparable(const arenaut_pipeline *p) {
-    return p->baseline.plan && !p->baseline.overlaps && !arenaut_problem_chooses_pools(p->problem);
+    return p->baseline.plan && !p->baseline.overlaps && !p->store->misses_demand &&
+           !arenaut_problem_chooses_pools(p->problem);
 }
 
 /* Where methods work in the same memories, their sum counts, and not the size that each states. */

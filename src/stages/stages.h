@@ -55,6 +55,7 @@ struct arenaut_pipeline_store {
     uint32_t *joined;
     bool aliases_known; /* of the program; they are recovered from the places in its file */
     bool solved;        /* the baseline is the solution that the file states */
+    bool misses_demand; /* the runtime's own plan is not as alignments and pins want it */
     bool aside;         /* a trial: its plans are compared, and not replayed */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* copied anew if overrides changed the program */

@@ -163,6 +163,43 @@ def test_a_place_that_is_left_to_the_runtime_is_aligned_as_it_does(arenaut, tmp_
     assert all(at == tflite_file.ONLINE or at % 4096 == 0 for at in tflite_file.plan_of(out.read_bytes()))
 
 
+def places(path):
+    return [at for at in tflite_file.plan_of(path.read_bytes()) or [] if at != tflite_file.ONLINE]
+
+
+@pytest.mark.parametrize("name, demand, kept", [
+    ("resnet_int8", ["--align", 4096], lambda at: all(place % 4096 == 0 for place in at)),  # as large
+    ("inception_int8", ["--align", 4096], lambda at: all(place % 4096 == 0 for place in at)),  # larger
+    ("resnet_int8", ["--align-op", "CONV_2D=4096"], lambda at: sum(place % 4096 == 0 for place in at) > 2)])
+def test_a_demand_that_the_runtime_does_not_keep_is_written(name, demand, kept, arenaut, tmp_path):
+    """A plan that is no smaller than the runtime's, which knows of no demand."""
+    out = tmp_path / "planned.tflite"
+    arenaut("plan", DATA / f"{name}.tflite", *demand, "-q", "-o", out)
+    assert places(out) and kept(places(out))
+    assert " ok: " in arenaut("check", out, *demand).stdout
+
+
+def test_a_demand_that_the_runtime_keeps_changes_no_file(arenaut, tmp_path):
+    path, out = DATA / "resnet_int8.tflite", tmp_path / "planned.tflite"
+    arenaut("plan", path, "--align", 16, "-q", "-o", out)
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_plan_in_a_file_is_held_against_pins(arenaut, arenaut_json, tmp_path):
+    """`check` says where the tensor lies, and `plan` moves it; so it is with the plan that the runtime makes."""
+    path, out, again = DATA / "resnet_int8.tflite", tmp_path / "planned.tflite", tmp_path / "again.tflite"
+    arenaut("plan", path, "--overlap", "on", "-q", "-o", out)
+    problem = json.loads(arenaut("export", out, "--as", "problem").stdout)
+    name = problem["buffers"][0]["name"]
+    at = 65536  # the plan has less
+    refused = arenaut("check", out, "--pin", f"{name}=arena:{at}", exit=1).stdout
+    assert "wrong (fixed): " in refused and f"is pinned to arena:{at}" in refused
+    for source in out, path:
+        arenaut("plan", source, "--pin", f"{name}=arena:{at}", "-q", "-f", "-o", again)
+        assert at in places(again)
+        assert " ok: " in arenaut("check", again, "--pin", f"{name}=arena:{at}").stdout
+
+
 @pytest.mark.parametrize("flags", [[], ["-f"]])
 def test_reserve_and_budget_are_of_the_file_that_is_written(flags, arenaut, arenaut_json, tmp_path):
     path = planned(arenaut, DATA / "resnet_int8.tflite", ["--overlap", "on"], tmp_path)
