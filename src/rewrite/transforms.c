@@ -65,8 +65,6 @@ arenaut_pipeline_options arn_trial_options(const arenaut_pipeline *p) {
     options.stage = NULL;
     options.after_pass = NULL;
     if (p->store->joining.chosen) options.joining = p->store->joining;
-    /* A runtime that plans by itself does not write over its inputs. */
-    if (options.splitting.on && !p->target->plan_in_file) options.preserve_inputs = true;
     return options;
 }
 
@@ -148,8 +146,9 @@ static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
                                 const arn_candidate *candidate, arn_thoroughness how,
                                 arn_reserved *reserved, arenaut_error *err) {
     arenaut_pipeline *trial = NULL;
-    arenaut_status st =
-        make_trial(s->pipeline, budget, options, candidate, s->row + 1, &trial, err);
+    arenaut_pipeline_options own = options ? *options : arn_trial_options(s->pipeline);
+    if (s->keeps_inputs) own.preserve_inputs = true;
+    arenaut_status st = make_trial(s->pipeline, budget, &own, candidate, s->row + 1, &trial, err);
     if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
         trial->options.plan.effort = trial_effort(s->pipeline, how);
         st = arenaut_pipeline_plan(trial, err);

@@ -5,21 +5,21 @@ import os
 from itertools import combinations
 
 import pytest
-from conftest import DATA, ROOT
+from conftest import DATA, ROOT, corpus_params
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 RIGHTS = ("inplace", "overlap", "reorder", "recompute", "split")
 MODELS = [*sorted(DATA.glob("*.tflite")), *(CORPUS / "tflite" / f"{name}.tflite" for name in
                                           ("mlperf_kws_int8", "mww_alexa"))]
+OTHERS = ["pt2/mlp_joint_grad.pt2", "pt2/kv_buffer.pt2", "pte/splitcat.pte", "pte/kvllama.pte",
+          "onnx/light_squeezenet.onnx"]
 if THOROUGH > 1:
+    OTHERS += ["pt2/*.pt2", "pte/*.pte", "onnx/light_*.onnx"]
     MODELS = [*sorted(DATA.glob("*.tflite")), *sorted((CORPUS / "tflite").glob("*.tflite"))]
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
-def test_a_right_more_never_needs_more(arenaut_json, path):
-    if not path.is_file():
-        pytest.skip(f"{path.name} is of the corpus, which is not here")
+def assert_none_is_worse(arenaut_json, path):
     needs = {}
     for n in range(len(RIGHTS) + 1):
         for rights in combinations(RIGHTS, n):
@@ -30,3 +30,22 @@ def test_a_right_more_never_needs_more(arenaut_json, path):
     worse = [(sorted(rights), name, needs[rights], needs[rights - {name}]) for rights in needs for name in rights
              if needs[rights] > needs[rights - {name}]]
     assert not worse
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_right_more_never_needs_more(arenaut_json, path):
+    if not path.is_file():
+        pytest.skip(f"{path.name} is of the corpus, which is not here")
+    assert_none_is_worse(arenaut_json, path)
+
+
+@pytest.mark.parametrize("path", [param for name in OTHERS for param in corpus_params(name)])
+def test_a_right_more_never_needs_more_in_other_formats(arenaut_json, path):
+    assert_none_is_worse(arenaut_json, path)
+
+
+@pytest.mark.parametrize("path", corpus_params("pt2/mlp_joint_grad.pt2"))
+def test_tiles_that_are_not_made_change_no_order(arenaut_json, path):
+    """Its state is updated, so nothing is split: the order is that without --split, which is better than the given."""
+    orders = [arenaut_json("plan", path, "--reorder", "on", *flags)["order"] for flags in ([], ["--split", "on"])]
+    assert orders[0] == orders[1] and orders[0]["best"] < orders[0]["given"]

@@ -228,6 +228,8 @@ static void keep_front(const choosing *c, arenaut_split_front *const fronts[2]) 
 static arenaut_status propose(arn_search *s, arenaut_error *err) {
     arenaut_split_front *fronts[2] = {NULL};
     choosing c = {.search = s};
+    /* A runtime that plans by itself does not write over its inputs. */
+    s->keeps_inputs = !s->pipeline->target->plan_in_file;
     arenaut_status st = arn_pipeline_fix_sizes(s->pipeline->document.program, err);
     if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
     if (st == ARENAUT_OK) st = choose(&c, fronts, err);
