@@ -8,7 +8,9 @@
  * in a hundred has; by storage groups inside the runtime, by the planners that are named, and by
  * `auto` with its default effort, up to 500. A table of milliseconds of CPU time, the median of
  * ROUNDS plans with other sizes each, with how far the arena is above its lower bound: the mean of
- * these rounds. `one` makes a single cell, for those who count instructions. */
+ * these rounds; and for the default how many times the CPU time of `storage-groups` all rounds take,
+ * which plans the same sizes in turn. `one` makes a single cell, for those who count
+ * instructions. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

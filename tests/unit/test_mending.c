@@ -25,7 +25,7 @@ static arenaut_problem *short_lives(rng *r, uint32_t n, uint64_t align) {
 TEST(mending_never_makes_the_skyline_worse) {
     rng r = {3};
     uint32_t better = 0;
-    for (uint32_t round = 0; round < 120; round++) {
+    for (uint32_t round = 0; round < 240; round++) {
         const uint64_t align = round % 3 ? 1 : 64;
         arenaut_problem *problem = short_lives(&r, 2 + rng_below(&r, 600), align);
         arenaut_plan *skyline = plan_by(problem, "skyline");
