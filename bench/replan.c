@@ -8,8 +8,8 @@
  * in a hundred has; by storage groups inside the runtime, by the planners that are named, and by
  * `auto` with its default effort, up to 500. A table of milliseconds of CPU time, the median of
  * ROUNDS plans with other sizes each, with how far the arena is above its lower bound: the mean of
- * these rounds; and for the default how many times the CPU time of `storage-groups` all rounds take,
- * which plans the same sizes in turn. `one` makes a single cell, for those who count
+ * these rounds; and for the default how many times the CPU time of `storage-groups` all rounds
+ * take, which plans the same sizes in turn. `one` makes a single cell, for those who count
  * instructions. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -157,9 +157,8 @@ static void measure(const column *how, const column *beside, const arenaut_value
         grow(bytes, n, round + how->few, how->few);
         plan(&l, bytes, n, round);
         if (beside) plan(&other, bytes, n, round);
-        above += (double)arenaut_iteration_count(l.it).managed_bytes /
-                     (double)l.planner.lower_bound -
-                 1;
+        above +=
+            (double)arenaut_iteration_count(l.it).managed_bytes / (double)l.planner.lower_bound - 1;
     }
     const double took = median(l.took, rounds);
     printf(" %.*f", took < 10 ? 2 : 0, took);
@@ -208,7 +207,9 @@ static void table(arenaut_value *value, int rounds) {
             printf("| %s, %u |", names[lives], (unsigned)sizes[i]);
             for (int c = 0; c < COLUMNS; c++) {
                 if (columns[c].most && sizes[i] > columns[c].most) printf(" |");
-                else measure(&columns[c], c < 2 ? &columns[STORAGE_GROUPS] : NULL, value, sizes[i], rounds);
+                else
+                    measure(&columns[c], c < 2 ? &columns[STORAGE_GROUPS] : NULL, value, sizes[i],
+                            rounds);
             }
             printf("\n");
         }

@@ -21,10 +21,10 @@ extern "C" {
  * of the skyline, and a limited amount of work at the places where that is too high. `allocate`
  * then takes at most twice the processor time that it takes with storage groups through the same
  * call (bench/replan.sh plans by both in turn; tests/pytest/test_replan.py counts instructions).
- * Arenas are mostly within 2 % of the bound, those of groups 20 % and more above it. With time before
- * the first run, or one plan for many runs, point `options` to zeroed ones: `auto` with its default
- * effort, which may search for seconds; planners that are asked for plan as if for the first time.
- * The message of a failure is in `error`. */
+ * Arenas are mostly within 2 % of the bound, those of groups 20 % and more above it. With time
+ * before the first run, or one plan for many runs, point `options` to zeroed ones: `auto` with its
+ * default effort, which may search for seconds; planners that are asked for plan as if for the
+ * first time. The message of a failure is in `error`. */
 typedef struct arenaut_iteration_planner {
     const arenaut_plan_options *options; /* NULL: those for a live loop */
     const arenaut_allocator *allocator;  /* NULL: the C library */

@@ -37,7 +37,7 @@ static bool demands_alignment(const arenaut_pipeline_options *o) {
     return o->align || o->n_tensor_aligns || o->n_align_rules;
 }
 
-/* Places that a file can state, or states, are held against what was asked of them. */
+/* Places that a file can state, or states, are held against all demands. */
 static bool is_held(const arenaut_pipeline *p) {
     return holds_plan(p) || (p->target->plan_in_file && demands_alignment(&p->options));
 }
@@ -207,9 +207,8 @@ static arenaut_status check_pins(const arenaut_pipeline *p, const arenaut_plan *
             const char *pool = p->problem->pool[plan->pool[b]].name;
             const bool there = pool && strcmp(pool, pin->pool) == 0;
             if (there && (!pin->offset.given || pin->offset.bytes == at)) break;
-            *finding = (arenaut_finding){.rule = there ? ARENAUT_RULE_FIXED : ARENAUT_RULE_POOL,
-                                         .a = b,
-                                         .b = ARENAUT_NONE};
+            *finding = (arenaut_finding){
+                .rule = there ? ARENAUT_RULE_FIXED : ARENAUT_RULE_POOL, .a = b, .b = ARENAUT_NONE};
             const int length = snprintf(finding->msg, sizeof finding->msg,
                                         "tensor '%s' lies at %s:%" PRIu64 ", and is pinned to %s",
                                         pin->tensor, pool ? pool : "(unnamed)", at, pin->pool);

@@ -9,8 +9,8 @@
 #include <arenaut/expr.h>
 
 /* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
- * it if it is not what was asked for, or if pools are to be chosen: the baseline knows none of them,
- * and filling the fast ones may well take more in all. */
+ * it if it misses a demand, or if pools are to be chosen: the baseline knows none of them, and
+ * filling the fast ones may well take more in all. */
 static bool is_comparable(const arenaut_pipeline *p) {
     return p->baseline.plan && !p->baseline.overlaps && !p->store->misses_demand &&
            !arenaut_problem_chooses_pools(p->problem);
