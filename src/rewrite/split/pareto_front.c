@@ -172,7 +172,7 @@ static bool make_room(paths *w) {
 bool arn_tile_front_find(const arn_search_space *space, arn_tile_filter filter,
                          arn_tile_front *front) {
     const arenaut_allocator *allocator = space->graph->allocator;
-    const bool limited = space->options->max_ops.given || space->options->max_macs.given;
+    const bool limited = space->options->max_ops.given || space->max_macs != INT64_MAX;
     paths w = {.space = space, .front = front, .filter = filter, .most = limited ? LABELS : 1};
     bool fits = make_room(&w);
     uint64_t bound = UINT64_MAX;

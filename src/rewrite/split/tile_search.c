@@ -2,7 +2,9 @@
  * pruning of branch and bound; the incumbent is the Pareto front of the candidates
  * (pareto_front.c). Groups that are apart do not touch each other's cost, so each range is tried by
  * itself, in each mode and in ever more tiles. A range is pruned once its lower bound is no better
- * than a known choice with no more persistent memory.
+ * than a known choice with no more persistent memory. Where drafts are of many ops, long ranges
+ * begin and end only where little is live, and the op at which most is live comes first: no choice
+ * needs less than its best range.
  *
  * The cost is the sum of the live bytes at the peak and the bytes that the runtime keeps of ops and
  * tensors, since every tile costs some. If results may lie over operands, live bytes are less at an
@@ -23,12 +25,13 @@
 #include "rewrite/tile_dialects/tile_dialect.h"
 
 enum {
-    LONGEST = 96,      /* ops of a candidate group */
-    FEW = 12,          /* tiles, up to which each number is tried */
-    PATIENCE = 2,      /* times in a row that more tiles need no less, */
-    LEAPS = 5,         /* where they are tried by leaps */
-    LONG_LEAPS = 3,    /* where a try is slow */
-    EFFORT = 20000000, /* ops of drafts, in all, unless the caller says how many */
+    LONGEST = 96,           /* ops of a candidate group */
+    SHORT = 16,             /* of one that begins and ends anywhere, where drafts are of many ops */
+    FEW = 12,               /* tiles, up to which each number is tried */
+    PATIENCE = 2,           /* times in a row that more tiles need no less, */
+    LEAPS = 5,              /* where they are tried by leaps */
+    EFFORT = 20000000,      /* ops of drafts, in all, unless the caller says how many */
+    EFFORT_PER_OP = 100000, /* the same per op of the program, where drafts are of many ops */
     COUNTED_PER_OP =
         8,     /* ops of row tiles that are counted in the time that one is put into a draft */
     PACED = 8, /* times as much time where each op has a height of its own */
@@ -83,13 +86,43 @@ static uint64_t lower_bound_of(const arn_search_space *space, const group_range 
 /* Sweep over the ranges with one first op; tensors that are live there by their last reader. */
 typedef struct sweep {
     const arn_search_space *space;
-    uint64_t *ends; /* per op, and one for the program's results */
+    uint64_t *ends;    /* per op, and one for the program's results */
+    uint64_t *between; /* bytes live in front of each op, and behind the last */
     group_range range;
 } sweep;
 
 static uint32_t last_of(const arn_tile_graph *graph, uint32_t tensor) {
     const uint32_t last = arn_tile_last_use(graph, tensor);
     return last != ARENAUT_NONE ? last : arn_tile_def(graph, tensor);
+}
+
+/* O(ops + tensors). */
+static void measure_boundaries(sweep *s) {
+    const arn_tile_graph *graph = s->space->graph;
+    const uint32_t n = graph->program->n_ops;
+    memset(s->between, 0, ((size_t)n + 2) * sizeof *s->between);
+    for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
+        const uint32_t producer = graph->producer[t], last = last_of(graph, t);
+        if (last == ARENAUT_NONE) continue;
+        s->between[producer == ARENAUT_NONE ? 0 : producer + 1] += arn_tile_bytes(graph, t);
+        s->between[last + 1] -= arn_tile_bytes(graph, t);
+    }
+    for (uint32_t i = 1; i <= n; i++) s->between[i] += s->between[i - 1];
+}
+
+/* No more is live in front of the op than in front of its neighbours, and less than at one of them:
+ * what a long range has whole at its ends is least there. */
+static bool is_cut(const sweep *s, uint32_t op) {
+    const uint32_t n = s->space->graph->program->n_ops;
+    const uint64_t here = s->between[op];
+    const uint64_t before = op > 0 ? s->between[op - 1] : UINT64_MAX;
+    const uint64_t behind = op < n ? s->between[op + 1] : UINT64_MAX;
+    return here <= before && here <= behind && (here < before || here < behind);
+}
+
+static bool may_begin_and_end(const sweep *s, arn_op_range ops) {
+    if (!s->space->graph->dialect->own_heights || ops.end - ops.first <= SHORT) return true;
+    return is_cut(s, ops.first) && is_cut(s, ops.end);
 }
 
 /* The empty range before op `first`. */
@@ -145,7 +178,7 @@ static bool find_from(sweep *s, uint32_t first, arn_budget *budget, uint64_t *lo
         for (uint32_t op = first; op < s->range.ops.end; op++) {
             low[op] = arn_min_u64(low[op], s->range.bound);
         }
-        if (s->range.bound >= s->range.whole) continue;
+        if (s->range.bound >= s->range.whole || !may_begin_and_end(s, s->range.ops)) continue;
         if (!arn_grow(graph->allocator, (void **)&ranges->items, &ranges->capacity,
                       (uint64_t)ranges->n + 1, sizeof *ranges->items)) {
             return false;
@@ -208,16 +241,22 @@ static bool sort(const arn_search_space *space, group_ranges *ranges) {
 static bool find_ranges(const arn_search_space *space, arn_budget *budget, group_ranges *ranges) {
     const arenaut_allocator *allocator = space->graph->allocator;
     const uint32_t n = space->graph->program->n_ops;
-    sweep s = {.space = space, .ends = arn_allocate(allocator, (size_t)n + 1, sizeof *s.ends)};
+    sweep s = {.space = space,
+               .ends = arn_allocate(allocator, (size_t)n + 1, sizeof *s.ends),
+               .between = arn_allocate(allocator, (size_t)n + 2, sizeof *s.between)};
     uint64_t *low = arn_allocate(allocator, n, sizeof *low);
-    bool fits = s.ends && low;
-    if (fits) memset(low, 0xFF, n * sizeof *low);
+    bool fits = s.ends && s.between && low;
+    if (fits) {
+        memset(low, 0xFF, n * sizeof *low);
+        measure_boundaries(&s);
+    }
     for (uint32_t first = 0; first < n && fits; first++) {
         if (!arn_budget_spend(budget, space->graph->program->n_tensors)) break;
         fits = find_from(&s, first, budget, low, ranges);
     }
     if (fits) prune(low, space, ranges);
     arn_release(allocator, s.ends);
+    arn_release(allocator, s.between);
     arn_release(allocator, low);
     return fits && sort(space, ranges);
 }
@@ -246,6 +285,8 @@ typedef struct search {
     uint32_t n_in_fronts;        /* candidates that they are of */
     arn_tile_price *untiled;     /* per op, its cost untiled */
     attempt *attempts;
+    uint64_t *least;  /* per op, of the peaks of candidates with it, and as it is */
+    uint64_t reached; /* lower bound of the peaks of all choices with attempts that are left */
     arn_budget *budget;
     uint64_t effort;
     bool failed; /* no memory */
@@ -368,8 +409,9 @@ static bool find_peak(search *s, const group_range *w, arn_tile_candidate *c) {
 
 /* The cost that the group in the draft adds. False if there is no memory. */
 static bool find_price(search *s, const group_range *w, arn_tile_candidate *c) {
+    const arenaut_target *target = s->space.options->target;
     arn_draft_cost cost;
-    arn_draft_share_constants(&s->draft);
+    if (target && target->layout) arn_draft_share_constants(&s->draft); /* else none is counted */
     s->failed =
         s->failed || s->draft.failed || !arn_draft_cost_of(&s->costing, &s->draft, w->ops, &cost);
     if (s->failed) return false;
@@ -387,7 +429,8 @@ static bool find_price(search *s, const group_range *w, arn_tile_candidate *c) {
 /* Dominance: no choice with such a group needs less than a known one that keeps no more. */
 static bool is_dominated(const search *s, uint64_t peak, int64_t kept, bool repeats) {
     const arn_tile_front *known = repeats ? &s->all : &s->no_macs;
-    const uint64_t least = arn_max_u64(peak, s->ranges.floor) + (uint64_t)(kept > 0 ? kept : 0);
+    const uint64_t least = arn_max_u64(peak, arn_max_u64(s->ranges.floor, s->reached)) +
+                           (uint64_t)(kept > 0 ? kept : 0);
     return arn_tile_least_sum(known, kept) <= least;
 }
 
@@ -412,6 +455,10 @@ static void add_candidate(search *s, const arn_tile_candidate *c) {
         return;
     }
     f->candidates[f->n++] = *c;
+    for (uint32_t i = 0; i < c->group.n_ops; i++) {
+        uint64_t *least = &s->least[c->group.first_op + i];
+        *least = arn_min_u64(*least, c->peak);
+    }
     if (f->n >= FIRST_FRONTS + s->n_in_fronts + s->n_in_fronts / 2) update_fronts(s);
 }
 
@@ -429,8 +476,7 @@ static int64_t length(const search *s, const group_range *w, arenaut_split_mode 
 static uint32_t more_tiles(const search *s, const group_range *w, const attempt *it) {
     const int64_t all = length(s, w, it->mode), size = (all + it->pieces - 1) / it->pieces;
     if (graph_of(s)->dialect->many_tiles) {
-        const bool slow = graph_of(s)->dialect->own_heights;
-        const uint32_t next = it->pieces + (slow ? it->pieces : (it->pieces + 2) / 3);
+        const uint32_t next = it->pieces + (it->pieces + 2) / 3;
         return next <= all ? next : 0;
     }
     if (it->mode != ARENAUT_SPLIT_KEPT_CALLED && it->pieces < FEW) return it->pieces + 1;
@@ -457,8 +503,23 @@ static bool repeats_macs(arenaut_split_mode mode) {
            mode != ARENAUT_SPLIT_KEPT_CALLED;
 }
 
+/* Multiplications that tiles of the counted rows add. */
+static double repeated_macs(const search *s, const group_range *w) {
+    double macs = 0;
+    for (uint32_t k = 0; k < w->ops.end - w->ops.first; k++) {
+        const int64_t height = s->row_tiles.results[k].height;
+        int64_t rows = 0;
+        for (uint32_t tile = 0; tile < s->row_tiles.n_tiles; tile++) {
+            rows += arn_rows_count(arn_row_tile(&s->row_tiles, tile, k)->run);
+        }
+        if (rows <= height || height == 0) continue;
+        macs +=
+            (double)graph_of(s)->macs[w->ops.first + k] * (double)(rows - height) / (double)height;
+    }
+    return macs;
+}
+
 static uint32_t patience(const arn_tile_dialect *dialect) {
-    if (dialect->own_heights) return LONG_LEAPS;
     return dialect->many_tiles ? LEAPS : PATIENCE;
 }
 
@@ -474,6 +535,7 @@ static bool try_next(search *s, attempt *it) {
     if (!count(s, &c.group)) return it->mode == ARENAUT_SPLIT_KEPT_CALLED;
     const int64_t kept = least_kept(s, w, &c.group);
     if (is_dominated(s, w->bound, kept, repeats)) return false;
+    if (repeats && repeated_macs(s, w) > (double)s->space.max_macs) return false;
     const uint64_t bound = bound_of(s, w, &c.group);
     c.peak = UINT64_MAX;
     if (!is_dominated(s, bound, kept, repeats) && !find_peak(s, w, &c)) return true;
@@ -524,6 +586,50 @@ static bool is_tried(const search *s, const group_range *w, arenaut_split_mode m
     return !crops || can_be_cropped(s, w);
 }
 
+static bool goes_on(search *s) {
+    const uint64_t given = s->budget->effort;
+    uint64_t most = given ? given : EFFORT;
+    if (graph_of(s)->dialect->own_heights && most <= EFFORT) {
+        most = arn_min_u64(most, (uint64_t)EFFORT_PER_OP * graph_of(s)->program->n_ops);
+    }
+    return !s->failed && s->effort < most && arn_budget_spend(s->budget, VISITS_PER_OP);
+}
+
+/* The op at which most is live, whatever is taken of the candidates so far. */
+static uint32_t bottleneck(const search *s) {
+    uint32_t most = 0;
+    for (uint32_t op = 1; op < graph_of(s)->program->n_ops; op++) {
+        if (s->least[op] > s->least[most]) most = op;
+    }
+    return most;
+}
+
+/* One more number of tiles of each range with the op, if it can be less there. Gives the number of
+ * attempts that are left; *some: one was made. */
+static uint32_t relieve(search *s, uint32_t op, uint32_t n, bool *some) {
+    uint32_t left = 0;
+    *some = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const attempt it = s->attempts[i];
+        const group_range *w = &s->ranges.items[it.range];
+        s->attempts[left++] = it;
+        if (op < w->ops.first || op >= w->ops.end || w->bound >= s->least[op]) continue;
+        if (!goes_on(s)) continue;
+        *some = true;
+        if (!try_next(s, &s->attempts[left - 1])) left--;
+    }
+    return left;
+}
+
+/* Bottleneck first: as long as the op at which most is live can be relieved, no range without it is
+ * worth a try. Then no choice needs less than that op. */
+static uint32_t relieve_bottlenecks(search *s, uint32_t n) {
+    bool some = true;
+    while (some && goes_on(s)) n = relieve(s, bottleneck(s), n, &some);
+    if (!some) s->reached = s->least[bottleneck(s)];
+    return n;
+}
+
 /* All ranges and modes at two tiles, then those that are left at more, until none is left. */
 static void search_all(search *s) {
     uint32_t n = 0;
@@ -533,11 +639,10 @@ static void search_all(search *s) {
             s->attempts[n++] = (attempt){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX, UINT64_MAX};
         }
     }
-    const uint64_t given = s->budget->effort, most = given ? given : EFFORT;
-    while (n > 0 && !s->failed && s->effort < most && !arn_budget_ended(s->budget)) {
+    if (graph_of(s)->dialect->own_heights && n > 0) n = relieve_bottlenecks(s, n);
+    while (n > 0 && goes_on(s)) {
         uint32_t left = 0;
-        for (uint32_t i = 0; i < n && !s->failed && s->effort < most; i++) {
-            if (!arn_budget_spend(s->budget, VISITS_PER_OP)) break;
+        for (uint32_t i = 0; i < n && goes_on(s); i++) {
             if (try_next(s, &s->attempts[i])) s->attempts[left++] = s->attempts[i];
         }
         n = left;
@@ -555,7 +660,11 @@ static void search_groups(search *s) {
     if (!s->begun) return;
     s->attempts = arn_allocate(graph_of(s)->allocator,
                                (size_t)s->ranges.n * ARENAUT_SPLIT_MODE_COUNT, sizeof *s->attempts);
-    s->failed = !s->attempts;
+    s->least = arn_allocate(graph_of(s)->allocator, graph_of(s)->program->n_ops, sizeof *s->least);
+    s->failed = !s->attempts || !s->least;
+    for (uint32_t op = 0; op < graph_of(s)->program->n_ops && !s->failed; op++) {
+        s->least[op] = s->space.live[op];
+    }
     if (!s->failed) update_fronts(s);
     if (!s->failed) search_all(s);
     if (!s->failed) update_fronts(s);
@@ -587,6 +696,7 @@ static void end(search *s) {
     arn_release(allocator, s->space.live);
     arn_release(allocator, s->untiled);
     arn_release(allocator, s->attempts);
+    arn_release(allocator, s->least);
 }
 
 static arenaut_status stopped(arenaut_error *err) {
