@@ -53,6 +53,14 @@ static arenaut_status try_tiles(choosing *c, const arenaut_split_choice *choice,
     return st;
 }
 
+/* More tiles add ops, and such as compute halos again, multiplications: past a limit, perhaps. */
+static bool may_add_more(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
+    const arenaut_split_options *options = &p->options.splitting.options;
+    const arn_tile_dialect *dialect = arn_tile_dialect_find(p->document.program->dialect);
+    const bool limited = options->max_macs.given || (dialect && dialect->most_macs.given);
+    return !options->max_ops.given && !(limited && choice->macs > 0);
+}
+
 /* If results lie over operands, a plan may need more than its live bytes, and with another tile it
  * need not. */
 static arenaut_status try_more_tiles(choosing *c, const arenaut_split_choice *choice,
@@ -93,7 +101,8 @@ static arenaut_status try_least(choosing *c, const arenaut_split_choice *choices
         if (was_tried(c, &choices[i])) continue;
         c->tried[c->n_tried++] = &choices[i];
         st = try_tiles(c, &choices[i], 0, ARN_QUICKLY, &bytes, err);
-        if (st == ARENAUT_OK && bytes > least + least / MISSED) {
+        if (st == ARENAUT_OK && bytes > least + least / MISSED &&
+            may_add_more(c->search->pipeline, &choices[i])) {
             st = try_more_tiles(c, &choices[i], err);
         }
     }

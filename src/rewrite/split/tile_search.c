@@ -102,7 +102,7 @@ static void measure_boundaries(sweep *s) {
     const uint32_t n = graph->program->n_ops;
     memset(s->between, 0, ((size_t)n + 2) * sizeof *s->between);
     for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
-        const uint32_t producer = graph->producer[t], last = last_of(graph, t);
+        const uint32_t producer = arn_tile_def(graph, t), last = last_of(graph, t);
         if (last == ARENAUT_NONE) continue;
         s->between[producer == ARENAUT_NONE ? 0 : producer + 1] += arn_tile_bytes(graph, t);
         s->between[last + 1] -= arn_tile_bytes(graph, t);
