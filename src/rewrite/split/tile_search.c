@@ -111,7 +111,7 @@ static void measure_boundaries(sweep *s) {
 }
 
 /* No more is live in front of the op than in front of its neighbours, and less than at one of them:
- * what a long range has whole at its ends is least there. */
+ * the tensors that a long range has whole at its ends are fewest there. */
 static bool is_cut(const sweep *s, uint32_t op) {
     const uint32_t n = s->space->graph->program->n_ops;
     const uint64_t here = s->between[op];
