@@ -3,8 +3,8 @@
  * (pareto_front.c). Groups that are apart do not touch each other's cost, so each range is tried by
  * itself, in each mode and in ever more tiles. A range is pruned once its lower bound is no better
  * than a known choice with no more persistent memory. Where drafts are of many ops, long ranges
- * begin and end only where little is live, and the op at which most is live comes first: no choice
- * needs less than its best range.
+ * begin and end only where little is live, and the op at which most is live comes first: of the
+ * ranges and numbers of tiles that are tried, no choice needs less than the best one at that op.
  *
  * The cost is the sum of the live bytes at the peak and the bytes that the runtime keeps of ops and
  * tensors, since every tile costs some. If results may lie over operands, live bytes are less at an
@@ -622,7 +622,7 @@ static uint32_t relieve(search *s, uint32_t op, uint32_t n, bool *some) {
 }
 
 /* Bottleneck first: as long as the op at which most is live can be relieved, no range without it is
- * worth a try. Then no choice needs less than that op. */
+ * worth a try. Then no choice of what is tried needs less than that op. */
 static uint32_t relieve_bottlenecks(search *s, uint32_t n) {
     bool some = true;
     while (some && goes_on(s)) n = relieve(s, bottleneck(s), n, &some);
