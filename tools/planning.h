@@ -11,6 +11,7 @@
 typedef struct planning {
     tool_job job;
     const char *output; /* NULL: nothing is written */
+    bool judged;        /* nothing is written, but it is found out whether the file would stay */
     char *renamed;      /* `output`, where it was made here */
     output_kind kind;
     const one_arena *one; /* which it is to share; NULL: none */

@@ -1,56 +1,80 @@
 /* A choice of levers for several models that share an arena. Its size is the largest head and the
  * sum of the tails, so a model may keep gentle levers as long as its head stays below the largest:
  * for each head that any combination has, from the largest down, every model takes its gentlest
- * combination within that height, and the first height whose sum fits is taken. O(choices^2), each
- * choice planned once. */
+ * combination within that height, and the first height whose sum fits is taken. Where none fits,
+ * each takes the one with the smallest tail within the height of which the sum is least, and, as
+ * far as the sum then fits, gentler ones. O(choices^2), each choice planned once. */
 #include "shared_fit.h"
 
 #include <stdlib.h>
 
 #include "tool.h"
 
-/* The gentlest choice of a model whose head is no higher; NULL if there is none. */
-static const lever_choice *gentlest(const choice_list *choices, uint64_t height) {
+/* The gentlest choice of a model whose head is no higher or, of these, the one with the smallest
+ * tail; NULL if there is none. */
+static const lever_choice *choice_below(const choice_list *choices, uint64_t height, bool least) {
+    const lever_choice *best = NULL;
     for (size_t i = 0; i < choices->n; i++) {
-        if (choices->items[i].need.need[0] <= height) return &choices->items[i];
+        const lever_choice *w = &choices->items[i];
+        if (w->need.need[0] > height) continue;
+        if (!least) return w;
+        if (!best || w->need.need[1] < best->need.need[1]) best = w;
     }
-    return NULL;
+    return best;
 }
 
-/* Bytes of all models below this height; UINT64_MAX if one of them has no such choice. */
-static uint64_t sum_below(const choice_list *models, size_t n, uint64_t height) {
+static uint64_t sum_of(const lever_choice *const *taken, size_t n) {
     uint64_t head = 0, tails = 0;
     for (size_t i = 0; i < n; i++) {
-        const lever_choice *w = gentlest(&models[i], height);
-        if (!w) return UINT64_MAX;
-        if (w->need.need[0] > head) head = w->need.need[0];
-        tails += w->need.need[1];
+        if (taken[i]->need.need[0] > head) head = taken[i]->need.need[0];
+        tails += taken[i]->need.need[1];
     }
     return head + tails;
 }
 
-/* Whether a height is a better choice than the best so far. */
-static bool is_better(uint64_t sum, uint64_t height, uint64_t best_sum, uint64_t best,
-                      uint64_t size) {
-    const bool fits = size != NOT_GIVEN && sum <= size;
-    const bool best_fits = size != NOT_GIVEN && best_sum <= size;
-    if (fits != best_fits) return fits;
-    if (!fits && sum != best_sum) return sum < best_sum;
-    return height > best;
+/* Takes a choice below this height of every model, if each has one. */
+static bool take_below(const choice_list *models, size_t n, uint64_t height, bool least,
+                       const lever_choice **taken) {
+    for (size_t i = 0; i < n; i++) {
+        taken[i] = choice_below(&models[i], height, least);
+        if (!taken[i]) return false;
+    }
+    return true;
 }
 
-static uint64_t choose_height(const choice_list *models, size_t n, uint64_t size) {
+/* The height of the best sum: the largest that fits or, if `least`, that of the least sum. 0: none
+ * does. */
+static uint64_t choose_height(const choice_list *models, size_t n, uint64_t size, bool least,
+                              const lever_choice **taken) {
     uint64_t best = 0, best_sum = UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < models[i].n; k++) {
             const uint64_t height = models[i].items[k].need.need[0];
-            const uint64_t sum = sum_below(models, n, height);
-            if (sum == UINT64_MAX || !is_better(sum, height, best_sum, best, size)) continue;
+            if (!take_below(models, n, height, least, taken)) continue;
+            const uint64_t sum = sum_of(taken, n);
+            const bool better = !least || sum == best_sum ? height > best : sum < best_sum;
+            if (!better || (!least && sum > size)) continue;
             best = height;
             best_sum = sum;
         }
     }
     return best;
+}
+
+/* Gives each model in turn its gentlest choice with which the sum still fits. */
+static void soften(const choice_list *models, size_t n, uint64_t size, const lever_choice **taken) {
+    for (size_t i = 0; i < n; i++) {
+        const lever_choice *const least = taken[i];
+        for (taken[i] = models[i].items; taken[i] < least && sum_of(taken, n) > size;) taken[i]++;
+    }
+}
+
+static void choose(const choice_list *models, size_t n, uint64_t size, const lever_choice **taken) {
+    uint64_t height = size == NOT_GIVEN ? 0 : choose_height(models, n, size, false, taken);
+    const bool gentle = height > 0;
+    if (!gentle) height = choose_height(models, n, size, true, taken);
+    take_below(models, n, height, !gentle, taken);
+    if (!gentle && size != NOT_GIVEN && sum_of(taken, n) <= size) soften(models, n, size, taken);
 }
 
 static void take(const tool_options *options, const lever_choice *w, tool_options *each) {
@@ -62,7 +86,7 @@ static void take(const tool_options *options, const lever_choice *w, tool_option
     each->fit_text = NULL;
 }
 
-static void put_choice(const choice_list *models, const tool_options *options, uint64_t height,
+static void put_choice(const lever_choice *const *taken, const tool_options *options,
                        arenaut_text *out) {
     text_table table;
     table_begin(&table, "llrr");
@@ -71,7 +95,7 @@ static void put_choice(const choice_list *models, const tool_options *options, u
     table_cell(&table, "head");
     table_cell(&table, "alone");
     for (size_t i = 0; i < options->files.n; i++) {
-        const lever_choice *w = gentlest(&models[i], height);
+        const lever_choice *w = taken[i];
         arenaut_text name = {0};
         text_put(&name, "    ");
         text_put_clean(&name, base_name(options->files.items[i]));
@@ -87,6 +111,7 @@ static void put_choice(const choice_list *models, const tool_options *options, u
 exit_code find_shared_fit(const tool_options *options, shared_fit *found) {
     const size_t n = options->files.n;
     choice_list *models = must_allocate(n, sizeof *models);
+    const lever_choice **taken = must_allocate(n, sizeof *taken);
     exit_code code = EXIT_FINE;
     *found = (shared_fit){.each = must_allocate(n, sizeof *found->each)};
     for (size_t i = 0; i < n && code == EXIT_FINE; i++) {
@@ -96,11 +121,12 @@ exit_code find_shared_fit(const tool_options *options, shared_fit *found) {
         code = find_choices(&one, &models[i]);
     }
     if (code == EXIT_FINE) {
-        const uint64_t height = choose_height(models, n, options->fit);
-        for (size_t i = 0; i < n; i++) take(options, gentlest(&models[i], height), &found->each[i]);
-        put_choice(models, options, height, &found->table);
+        choose(models, n, options->fit, taken);
+        for (size_t i = 0; i < n; i++) take(options, taken[i], &found->each[i]);
+        put_choice(taken, options, &found->table);
     }
     for (size_t i = 0; i < n; i++) choices_free(&models[i]);
+    free(taken);
     free(models);
     return code;
 }

@@ -21,6 +21,7 @@ typedef struct tally {
     one_arena one; /* the same where their interpreters share an arena: --one-arena */
     size_t n, n_written, n_kept, n_failed;
     bool now_known; /* of all of them */
+    bool judged;    /* a try: see planning.h */
 } tally;
 
 /* A plan that a model cannot express is a wrong request, no reason to keep the old one. */
@@ -182,6 +183,17 @@ static exit_code check_fit(const planning *p) {
                     with_commas(need.bytes).text);
 }
 
+/* Whether a model stays as it is where it would be written. */
+static exit_code find_whether_kept(planning *p) {
+    arenaut_outcome outcome;
+    arenaut_error err = {0};
+    if (arenaut_pipeline_outcome(p->job.pipeline, true, p->job.options->force, &outcome, &err)) {
+        return complain_error(p->job.path, &err);
+    }
+    p->kept = reason_of(p->job.pipeline, outcome);
+    return EXIT_FINE;
+}
+
 static exit_code make_and_write(planning *p, const char *path, const tool_options *options) {
     exit_code code = job_read(&p->job, path, options);
     if (code == EXIT_FINE) code = check_output(p);
@@ -189,11 +201,13 @@ static exit_code make_and_write(planning *p, const char *path, const tool_option
     if (code == EXIT_FINE && p->one) code = one_arena_check(p->one, &p->job);
     if (code == EXIT_FINE) code = check_fit(p);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
+    if (code == EXIT_FINE && p->judged) code = find_whether_kept(p);
     return code;
 }
 
 /* With the plan on standard output, the summary is a message. */
 static exit_code report(const planning *p, const tool_options *options, arenaut_text *out) {
+    if (p->judged) return EXIT_FINE;
     if (p->output && is_standard_stream(p->output)) {
         if (p->kept) note(p->job.path, "written is %s: %s", kept_text(p), p->reason);
         return EXIT_FINE;
@@ -252,7 +266,8 @@ static exit_code judge_all(const char *about, const tool_options *options, const
 
 static exit_code plan_one(const char *path, const char *output, const tool_options *options,
                           tally *sums, arenaut_text *out) {
-    planning p = {.output = output, .one = options->one_arena ? &sums->one : NULL};
+    planning p = {
+        .output = output, .judged = sums->judged, .one = options->one_arena ? &sums->one : NULL};
     const exit_code code = make_and_write(&p, path, options);
     return conclude(&p, code, options, sums, out);
 }
@@ -529,7 +544,7 @@ static bool is_model_name(const char *output) {
  * be judged first. */
 static exit_code judge_shared(const tool_options *options, const shared_fit *found) {
     tool_options dry = *options;
-    tally sums = {.now_known = true};
+    tally sums = {.now_known = true, .judged = options->output};
     arenaut_text unread = {0};
     exit_code code = EXIT_FINE;
     set_quiet(true);

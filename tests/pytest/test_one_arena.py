@@ -11,7 +11,7 @@ import time
 import jsonschema
 import pytest
 from referencing import Registry, Resource
-from conftest import COMMAND, DATA, ROOT, default_signals, wait_until_handled
+from conftest import COMMAND, CORPUS, DATA, ROOT, default_signals, wait_until_handled
 
 from arm_runtime import FOLDER, HINT, QEMU, SOURCES, missing
 
@@ -370,10 +370,23 @@ def ways_of(arenaut, path):
     return [(plan["head"]["needed"], plan["tail"]["needed"]) for plan in plans]
 
 
-@pytest.mark.parametrize("paths", [[PERSON, RESNET], [RESNET, HELLO, DATA / "elementwise_float.tflite"], [PERSON]])
+def test_a_file_that_keeps_another_tools_plan_is_counted_with_it(arenaut, tmp_path):
+    paths, out = [HELLO, DATA / "foreign_plan_float.tflite"], tmp_path / "out"
+    refused = arenaut("plan", *paths, "--one-arena", "--fit", 1500, "-o", out, exit=1)
+    assert "needs 1,728" in refused.stderr and not out.exists()
+    for flags, most in ((["--fit", 1728], 1728), (["--fit", 1500, "-f"], 1500)):
+        arenaut("plan", *paths, "--one-arena", *flags, "-o", out)
+        written = shared(arenaut, "size", [out / path.name for path in paths])
+        assert written["as_it_is"]["bytes"] <= most
+
+
+@pytest.mark.parametrize("paths", [[PERSON, RESNET], [RESNET, HELLO, DATA / "elementwise_float.tflite"], [PERSON],
+                                   [CORPUS / "tflite" / "mlperf_resnet8_int8.tflite", HELLO]])
 def test_levers_are_chosen_for_the_shared_arena(arenaut, tmp_path, paths):
     """Against all combinations of all models: where one fits, one is found; the smallest is theirs, less the bytes that
     one allocator saves."""
+    if missing_files := [path.name for path in paths if not path.exists()]:
+        pytest.skip(f"not there: {missing_files}")
     ways = [ways_of(arenaut, path) for path in paths]
     sums = {max(head for head, _ in chosen) + sum(tail for _, tail in chosen) for chosen in itertools.product(*ways)}
     least = shared(arenaut, "plan", paths, "--smallest")["planned"]["bytes"]
