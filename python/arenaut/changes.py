@@ -35,6 +35,14 @@ def version_in(base, name, folder):
     return before
 
 
+def outside(name, top):
+    """Whether a file belongs to no repository, or to another one: what `base` names there is something else."""
+    try:
+        return git("-C", str(Path(name).parent), "rev-parse", "--show-toplevel") != top
+    except subprocess.CalledProcessError:
+        return True
+
+
 def report(base, name, flags, markdown):
     """Prints the change of one model; the exit code of the command."""
     print(f"### `{name}`\n" if markdown else f"{name}:", flush=True)
@@ -46,24 +54,38 @@ def report(base, name, flags, markdown):
         style = ["--markdown"] if markdown else []
         done = subprocess.run([*ARENAUT, "diff", str(before), name, *style, *flags], check=False)
     print(flush=True)
-    return done.returncode
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode  # ended by a signal, as a shell says it
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="arenaut-changes", allow_abbrev=False,
-        description="Size changes of models against another commit. Other flags, as --kernels=NAME or "
-                    "--fail-on-growth=2%%, go to `arenaut diff`.")
-    parser.add_argument("files", nargs="*", help="models; without any, those that differ from the commit")
+        usage="%(prog)s [-h] [--base BASE] [--only PATTERN] [--markdown] [--FLAG[=VALUE] ...] [FILE ...]",
+        description="Size changes of models, or of those that differ from the commit, against another commit. Other "
+                    "flags, as --kernels=NAME or --fail-on-growth=2%, go to `arenaut diff`.")
     parser.add_argument("--base", default="HEAD", help="the commit to compare with (HEAD)")
     parser.add_argument("--only", action="append", metavar="PATTERN", help="without files: those that git finds by it")
     parser.add_argument("--markdown", action="store_true", help="tables for a comment or a summary")
-    given, flags = parser.parse_known_args(arguments)
+    given, rest = parser.parse_known_args(arguments)
+    flags = [word for word in rest if word.startswith("-")]
+    files = [word for word in rest if not word.startswith("-")]
+    try:
+        top = git("rev-parse", "--show-toplevel")
+    except subprocess.CalledProcessError:
+        parser.error("not in the work tree of a repository")
+    for name in files:
+        if not Path(name).is_file():
+            parser.error(f"{name}: no such file (the value of a flag follows '=', as in --fail-on-growth=2%)")
+        if outside(name, top):
+            parser.error(f"{name}: not in the repository {top.decode(errors='replace').strip()}")
     try:
         git("rev-parse", "--verify", "--quiet", f"{given.base}^{{commit}}")
     except subprocess.CalledProcessError:
-        sys.exit(f"arenaut-changes: {given.base}: no commit of this repository")
-    names = given.files or changed_since(given.base, given.only)
+        if given.base != "HEAD":
+            parser.error(f"{given.base}: no commit of this repository")
+        print("no base to compare with: nothing is committed yet")
+        return 0
+    names = files or changed_since(given.base, given.only)
     return max((report(given.base, name, flags, given.markdown) for name in names), default=0)
 
 

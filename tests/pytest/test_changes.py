@@ -69,7 +69,39 @@ def test_the_hook_fails_where_a_model_grew(repository):
 @pytest.mark.parametrize("base", ["nothing", "--output=x", ""])
 def test_a_base_that_is_no_commit_is_an_error(repository, base):
     done = run("arenaut-changes", f"--base={base}", cwd=repository)
-    assert done.returncode == 1 and f"{base}: no commit of this repository" in done.stderr
+    assert done.returncode == 2 and f"{base}: no commit of this repository" in done.stderr
+
+
+@pytest.mark.parametrize("words,named", [
+    (["--fail-on-growth", "2%"], "2%: no such file"), (["--kernels", "cmsis-nn"], "cmsis-nn: no such file"),
+    (["gone.tflite"], "gone.tflite: no such file"), (["../outside.tflite"], "../outside.tflite: not in the repository")])
+def test_words_that_name_no_model_of_the_repository_are_errors(repository, words, named):
+    shutil.copy(SMALL, repository.parent / "outside.tflite")
+    done = run("arenaut-changes", *words, "models/new.tflite", cwd=repository)
+    assert done.returncode == 2 and named in done.stderr and "Traceback" not in done.stderr and not done.stdout
+
+
+def test_a_value_that_is_a_file_of_the_repository_is_no_success(repository):
+    (repository / "costs.csv").write_text("op,bytes\n")
+    done = run("arenaut-changes", "--scratch", "costs.csv", "models/a b.tflite", cwd=repository)
+    assert done.returncode == 2 and "--scratch" in done.stderr
+
+
+def test_a_flag_with_a_space_goes_to_diff(repository):
+    done = run("arenaut-changes", "--scratch=/nowhere/a b.csv", "models/a b.tflite", cwd=repository)
+    assert done.returncode > 1 and "/nowhere/a b.csv" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_command_ended_by_a_signal_is_no_success(repository):
+    program(repository.parent / "bin" / "killed", "kill -9 $$")
+    done = run("arenaut-changes", cwd=repository, ARENAUT=str(repository.parent / "bin" / "killed"))
+    assert done.returncode == 137
+
+
+def test_before_the_first_commit_there_is_no_base(repository):
+    subprocess.run(["git", "checkout", "-q", "--orphan", "empty"], cwd=repository, check=True)
+    done = run(*HOOK["entry"].split(), "models/new.tflite", cwd=repository)
+    assert done.returncode == 0 and "no base to compare with" in done.stdout and not done.stderr
 
 
 def test_a_damaged_model_is_an_error_and_the_others_are_compared(repository):
