@@ -1,5 +1,6 @@
 """arenaut-changes: the pre-commit hook and the GitHub Action, in repositories of git, without GitHub itself."""
 
+import json
 import os
 import re
 import shutil
@@ -132,18 +133,55 @@ def test_the_action_writes_a_summary(repository):
     assert compare(repository, models="models/n*.tflite", **{"fail-on-growth": "2%"}).returncode == 0
 
 
-def test_the_action_keeps_one_comment(repository):
-    """`gh` is a stand-in that writes down its calls, and finds the comment that was made."""
+@pytest.mark.parametrize("base,code", [("", 0), ("0" * 40, 0), ("1" * 40, 2)])
+def test_the_action_says_where_there_is_no_base(repository, base, code):
+    assert compare(repository, base=base).returncode == code
+    summary = (repository.parent / "summary.md").read_text()
+    assert "no base to compare with" in summary and "No model changed" not in summary
+
+
+def test_the_action_says_no_model_changed_only_where_it_looked(repository):
+    assert compare(repository, flags="--kernels cmsis-nn").returncode == 2
+    summary = (repository.parent / "summary.md").read_text()
+    assert "cmsis-nn: no such file" in summary and "No model changed" not in summary
+
+
+GH = """echo "$@" >> "{calls}"
+case "$*" in
+*viewer*) echo 'arena[bot]' ;;
+*--paginate*) while [ "$1" != --jq ]; do shift; done; jq -r "$2" "{calls}.json" ;;
+esac
+"""
+
+
+def comments(repository, rows):
+    """A stand-in for `gh` that writes down its calls and filters comments as it does; the calls of one run."""
     calls = repository.parent / "calls"
-    program(repository.parent / "bin" / "gh",
-            f'echo "$@" >> "{calls}"; case "$*" in *--paginate*) [ ! -e "{calls}.made" ] || echo 7;; *) : > "{calls}.made";; esac')
-    for _ in range(2):
-        assert compare(repository, number="12").returncode == 0
-    listed, made, again, changed = calls.read_text().splitlines()
-    assert "repos/o/r/issues/12/comments" in listed and listed == again and "startswith" in listed
+    calls.write_text("")
+    (repository.parent / "calls.json").write_text(json.dumps(
+        [{"id": n, "user": {"login": login}, "body": body} for n, login, body in rows]))
+    program(repository.parent / "bin" / "gh", GH.format(calls=calls))
+    assert compare(repository, number="12").returncode == 0
+    return calls.read_text().splitlines()[-1]
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq filters as gh does")
+def test_the_action_keeps_one_comment_of_its_own(repository):
+    mark = "<!-- arenaut size changes -->"
+    others = [(5, "arena[bot]", f"See {mark}"), (6, "someone", mark)]
+    made = comments(repository, others)
     assert made.startswith("api --silent repos/o/r/issues/12/comments -F body=@")
+    changed = comments(repository, [*others, (7, "arena[bot]", f"{mark}\n## Memory"), (8, "arena[bot]", mark)])
     assert changed.startswith("api --silent -X PATCH repos/o/r/issues/comments/7 -F body=@")
-    assert (repository.parent / "arenaut.md").read_text().startswith("<!-- arenaut size changes -->")
+    assert (repository.parent / "arenaut.md").read_text().startswith(mark)
+
+
+@pytest.mark.parametrize("refused", ["viewer", "--paginate", "body=@"])
+def test_a_token_that_only_reads_leaves_the_exit_code(repository, refused):
+    program(repository.parent / "bin" / "gh", f'case "$*" in *{refused}*) echo "HTTP 403" >&2; exit 4;; esac')
+    for growth, code in (("", 0), ("2%", 1)):
+        done = compare(repository, number="12", **{"fail-on-growth": growth})
+        assert done.returncode == code and "HTTP 403" in done.stderr and "no comment was written" in done.stderr
 
 
 def test_examples_name_inputs_and_hooks_that_exist():
