@@ -303,7 +303,8 @@ class MemoryPlanningPass(TheirPass):
 
     def __init__(self, target: Any = None, effort: int = EFFORT,
                  inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
-                 overlap: bool = False, kernels: str | None = None, op_align: Mapping[str, int] | None = None, **theirs: Any) -> None:
+                 op_align: Mapping[str, int] | None = None, *, overlap: bool = False, kernels: str | None = None,
+                 **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")

@@ -11,6 +11,9 @@
  * another but for where it begins. Within it a walk from its last element finds the distance; of
  * two planes the second counts by its lowest read, since groups follow one another upwards.
  * O(elements of a plane + planes). */
+#include <string.h>
+
+#include "core/checked.h"
 #include "kernels/distance.h"
 #include "kernels/op_facts.h"
 
@@ -33,7 +36,11 @@ static int64_t first_read(const axis *a, int64_t at) {
 
 /* The shape is that of the windows, rounded down or, for pools, up. */
 static bool settle_axis(axis *a, int64_t padding) {
-    if (a->taps < 1 || a->stride < 1 || a->dilation < 1 || padding < 0) return false;
+    const int64_t counts[] = {a->in, a->out, a->taps, a->stride, a->dilation};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i] < 1 || counts[i] > INT32_MAX) return false;
+    }
+    if (padding < 0 || padding >= INT32_MAX) return false;
     const int64_t inside = a->in + 2 * padding - (a->taps - 1) * a->dilation - 1;
     a->before = padding;
     return inside >= 0 &&
@@ -68,8 +75,22 @@ static bool take_windows(const arn_pair *pair, planes *p) {
     return p->groups >= 1;
 }
 
+/* All outputs are made element by element together, so they have one shape. */
+static bool have_one_shape(const arn_pair *pair) {
+    for (uint32_t i = 0; i < pair->op->n_outputs; i++) {
+        const uint32_t id = pair->op->outputs[i];
+        if (id == ARENAUT_NONE) return false;
+        const arenaut_tensor *t = &pair->program->tensors[id];
+        if (t->rank != pair->out->rank || !arn_has_sizes(t) ||
+            memcmp(t->dims, pair->out->dims, t->rank * sizeof *t->dims) != 0)
+            return false;
+    }
+    return true;
+}
+
 static bool set_planes(const arn_pair *pair, planes *p) {
     const arenaut_tensor *in = pair->in, *out = pair->out;
+    if (!have_one_shape(pair)) return false;
     if (in->rank != 4 || out->rank != 4 || in->dims[0] != out->dims[0]) return false;
     *p = (planes){.y = {.in = in->dims[2], .out = out->dims[2]},
                   .x = {.in = in->dims[3], .out = out->dims[3]},
@@ -96,6 +117,20 @@ static bool walk_plane(const planes *p, const arn_pair *pair, arn_reach *found) 
     return true;
 }
 
+/* The checker follows each read of the planes that do not lie apart from what they are made of: one
+ * in a group, the last. */
+static bool can_be_followed(const planes *p, const arn_pair *pair) {
+    const int64_t taps = p->x.dilation == 1 ? 1 : p->x.taps < p->x.in ? p->x.taps : p->x.in;
+    const int64_t factors[] = {p->images, p->groups, p->in_channels,
+                               p->y.out,  p->x.out,  p->y.taps < p->y.in ? p->y.taps : p->y.in,
+                               taps};
+    uint64_t steps = 1;
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        if (!arn_multiply(steps, (uint64_t)factors[i], &steps)) return false;
+    }
+    return arn_take_steps(pair, steps);
+}
+
 bool arn_plane_distance(const arn_pair *pair, arn_reach *reach) {
     planes p;
     arn_reach one;
@@ -103,7 +138,8 @@ bool arn_plane_distance(const arn_pair *pair, arn_reach *reach) {
     const int64_t n = p.images * p.groups * p.out_channels, image = p.y.out * p.x.out;
     const int64_t made = image * pair->out_element;
     const int64_t read = p.in_channels * p.y.in * p.x.in * pair->in_element; /* of a group */
-    if (!arn_take_steps(pair, (uint64_t)image + (uint64_t)n)) return false;
+    if (!arn_take_steps(pair, (uint64_t)image + (uint64_t)n) || !can_be_followed(&p, pair))
+        return false;
     if (!walk_plane(&p, pair, &one)) return false;
     for (int64_t plane = 0; plane < n; plane++) {
         const int64_t begin = plane * made - plane / p.out_channels * read;

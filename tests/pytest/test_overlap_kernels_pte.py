@@ -144,3 +144,25 @@ def test_nothing_is_stated_of_what_is_not_known(arenaut, tmp_path, change):
             one["numbers"] = value if one["name"] == name else one["numbers"]
     case.program = lambda: program
     assert case.distances(arenaut, tmp_path) == {}
+
+
+def pool_program(shapes, window, pads):
+    tensors = [{"name": name, "dtype": dtype, "dims": [1, 1, *dims], "class": cls} for (name, dtype, cls), dims in zip(
+        [("x", "float32", "input"), ("a", "float32", "intermediate"), ("y", "float32", "output"),
+         ("i", "int64", "output")], shapes, strict=True)]
+    attributes = {"kernel_shape": [window] * 2, "pads": [pads] * 4, "strides": [1, 1], "dilations": [1, 1]}
+    return {"schema": "arenaut.program/1", "tensors": tensors, "methods": [
+        {"name": "forward", "entry": True, "inputs": ["x"], "outputs": ["y", "i"], "ops": [
+            {"name": "aten::sqrt.out", "inputs": ["x"], "outputs": ["a"]},
+            {"name": "aten::max_pool2d_with_indices.out", "inputs": ["a"], "outputs": ["y", "i"],
+             "attributes": [{"name": name, "numbers": numbers} for name, numbers in attributes.items()]}]}]}
+
+
+@pytest.mark.parametrize("shapes, window, pads", [
+    ([[8, 8], [8, 8], [9, 9], [9, 9]], 1 << 25, 1 << 24), ([[8, 8], [8, 8], [9, 9], [9, 9]], (1 << 62) + 2, 1 << 61),
+    ([[6, 6], [6, 6], [6, 6], [6, 4]], 1, 0), ([[6, 6], [6, 6], [6, 4], [6, 6]], 1, 0)])
+def test_windows_beyond_the_image_and_outputs_of_other_shapes_are_planned(arenaut, tmp_path, shapes, window, pads):
+    """Only taps inside the image are walked; what the checker would refuse is no right of the planner's."""
+    path = tmp_path / "pool.program.json"
+    path.write_text(json.dumps(pool_program(shapes, window, pads)))
+    arenaut("plan", path, "--target", "executorch", "--overlap", "on")

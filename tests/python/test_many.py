@@ -417,7 +417,6 @@ def test_dead_workers_that_are_given_work_in_turn(alive):
     assert [row.attempts for row in dead.rows] == [3, 3, 3]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_lost_jobs_are_tried_in_the_order_of_the_work():
     """All of one broken pool fail at one moment, which is no order."""
     class Breaks:
@@ -441,6 +440,7 @@ def test_lost_jobs_are_tried_in_the_order_of_the_work():
     assert breaks.given == [(k, 0) for k in range(20)] + again
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_worker_that_begins_while_its_pool_breaks_is_ended():
     runner = many.Runner(None, 0)
     victim = runner.executor.submit(os.getpid).result()

@@ -8,8 +8,9 @@
  *             write the element of each output
  *
  * A convolution in g groups makes output channel c of the input channels of c's group, a pool of
- * input channel c. Where all that a plane is made of lies apart from it, one look tells. O(elements
- * of the output × rows of a window × channels of a group). */
+ * input channel c. Where all that a plane is made of lies apart from it, one look tells. Taps of a
+ * row that lie side by side are one read. O(elements of planes that do not lie apart × rows of a
+ * window × channels of a group). */
 #include "check/replay/kernel_steps.h"
 
 typedef struct side {
@@ -26,24 +27,37 @@ typedef struct picture {
     uint32_t outputs;
 } picture;
 
-static bool read_taps(const picture *p, uint64_t row, int64_t x) {
-    for (int64_t i = 0; i < p->x.window; i++) {
-        const int64_t column = x * p->x.stride - p->x.padding + i * p->x.step;
-        if (column < 0 || column >= p->x.in) continue;
-        const uint64_t at = (row + (uint64_t)column) * p->element;
-        if (!arn_walk_read(p->walk, 0, at, at + p->element)) return false;
+/* Positions inside the image that one position of the output reads. */
+typedef struct view {
+    int64_t first, n;
+} view;
+
+static view look(const side *s, int64_t at) {
+    const int64_t begin = at * s->stride - s->padding;
+    const int64_t outside = begin < 0 ? (-begin + s->step - 1) / s->step : 0;
+    const int64_t first = begin + outside * s->step;
+    const int64_t inside = first < s->in ? (s->in - 1 - first) / s->step + 1 : 0;
+    const int64_t left = outside < s->window ? s->window - outside : 0;
+    return (view){first, left < inside ? left : inside};
+}
+
+static bool read_taps(const picture *p, uint64_t row, const view *x) {
+    const int64_t run = p->x.step == 1 ? x->n : 1;
+    for (int64_t i = 0; i < x->n; i += run) {
+        const uint64_t at = (row + (uint64_t)(x->first + i * p->x.step)) * p->element;
+        if (!arn_walk_read(p->walk, 0, at, at + (uint64_t)run * p->element)) return false;
     }
     return true;
 }
 
 /* The window of (y, x) in `sources` planes from `plane` on. */
 static bool read_window(const picture *p, int64_t plane, int64_t y, int64_t x) {
-    for (int64_t c = 0; c < p->sources; c++) {
-        for (int64_t j = 0; j < p->y.window; j++) {
-            const int64_t row = y * p->y.stride - p->y.padding + j * p->y.step;
-            if (row < 0 || row >= p->y.in) continue;
+    const view rows = look(&p->y, y), columns = look(&p->x, x);
+    for (int64_t c = 0; c < p->sources && columns.n > 0 && rows.n > 0; c++) {
+        for (int64_t j = 0; j < rows.n; j++) {
+            const int64_t row = rows.first + j * p->y.step;
             const uint64_t first = (uint64_t)(((plane + c) * p->y.in + row) * p->x.in);
-            if (!read_taps(p, first, x)) return false;
+            if (!read_taps(p, first, &columns)) return false;
         }
     }
     return true;
@@ -101,8 +115,12 @@ static bool set_side(const picture *p, side *s, int64_t in, int64_t out, int axi
     s->out = out;
     s->stride = strides[axis];
     s->step = steps[axis];
-    s->padding = pads[axis];
-    return (s->stride >= 1 && s->step >= 1 && s->window >= 1 && s->padding >= 0) || misfit(p->walk);
+    s->padding = pads[axis] < INT32_MAX ? pads[axis] : INT32_MAX;
+    const int64_t counts[] = {in, out, s->window, s->stride, s->step, s->padding + 1};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i] < 1 || counts[i] > INT32_MAX) return misfit(p->walk);
+    }
+    return true;
 }
 
 /* Images of the input and of each output, which have one shape. */
