@@ -232,7 +232,10 @@ static void put_held(const arenaut_ordering *o, arenaut_text *out) {
 static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
     if (o->best == o->given && o->bound == o->given) {
-        text_printf(out, "%s (proven)", words_of_no_order(p, o));
+        /* Another order might have let other ops be tiled or rematerialized. */
+        const bool rewritten = p->options.splitting.on || p->options.recomputing.on;
+        text_printf(out, "%s (proven%s)", words_of_no_order(p, o),
+                    rewritten ? " for the ops that there are now" : "");
         return;
     }
     if (o->best == o->given) {

@@ -124,6 +124,19 @@ def test_where_no_order_helps_that_is_proven(arenaut, name):
     assert "no other order helps (proven)" in done.stdout
 
 
+def test_an_order_of_rewritten_ops_is_proven_for_these(arenaut, tmp_path):
+    """The order in which ops stand decides which of them are rematerialized: in another one, less is enough."""
+    sizes = {"x": 16, "a": 64, "b": 16}
+    path = tmp_path / "p.program.json"
+    path.write_text(json.dumps({"schema": "arenaut.program/1", "tensors": [
+        {"name": name, "dtype": "int8", "dims": [size], "class": "input" if name == "x" else "intermediate"}
+        for name, size in sizes.items()], "methods": [{"name": "main", "inputs": ["x"], "outputs": ["b"], "ops": [
+            {"name": "F", "inputs": ["x"], "outputs": ["a"], "pure": True},
+            {"name": "G", "inputs": ["a"], "outputs": ["b"], "pure": True}]}]}))
+    for flags, words in (([], "(proven)"), (["--recompute", "on"], "(proven for the ops that there are now)")):
+        assert f"no other order helps {words}" in arenaut("plan", path, "--reorder", "on", *flags).stdout
+
+
 def test_programs_that_cannot_be_reordered_are_left_alone(arenaut, tmp_path):
     document = {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
                 "tensors": [{"name": name, "bytes": 64} for name in ("x", "a", "y")],
