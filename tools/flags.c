@@ -90,8 +90,7 @@ static const flag_row flags[] = {
      .help = "the live ranges of values, as a table on standard error", .traits = ABOUT_MODELS},
 
     {"pool", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pool), "NAME=SIZE",
-     .help = "memory, fastest first; or NAME=SIZE@ALIGN:DEVICE, head=DTCM:SIZE",
-     .traits = COMMONLY_USED},
+     .help = "memory, fastest first; or NAME=SIZE@ALIGN:DEVICE", .traits = COMMONLY_USED},
     {"pools", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(pools_file), "FILE.toml",
      .help = "such memory as a file describes it (docs/pools.md)"},
     {"pin", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pin), "TENSOR=POOL[:OFFSET]",
