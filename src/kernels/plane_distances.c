@@ -118,9 +118,11 @@ static bool walk_plane(const planes *p, const arn_pair *pair, arn_reach *found) 
 }
 
 /* The checker follows each read of the planes that do not lie apart from what they are made of: one
- * in a group, the last. */
+ * in a group, the last. Taps that lie side by side are one read, by words of bytes. */
 static bool can_be_followed(const planes *p, const arn_pair *pair) {
-    const int64_t taps = p->x.dilation == 1 ? 1 : p->x.taps < p->x.in ? p->x.taps : p->x.in;
+    enum { WORD = 64 };
+    const int64_t seen = p->x.taps < p->x.in ? p->x.taps : p->x.in;
+    const int64_t taps = p->x.dilation == 1 ? seen * pair->in_element / WORD + 1 : seen;
     const int64_t factors[] = {p->images, p->groups, p->in_channels,
                                p->y.out,  p->x.out,  p->y.taps < p->y.in ? p->y.taps : p->y.in,
                                taps};

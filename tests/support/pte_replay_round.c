@@ -13,8 +13,8 @@ static bool fine_or_refused(arenaut_status st, const arenaut_error *err) {
     return st == ARENAUT_OK;
 }
 
-static void plan_and_replay(const arenaut_pipeline *p, pte_sweep *result) {
-    const arenaut_plan_options options = {.planner = "executorch-greedy"};
+static void plan_and_replay(const arenaut_pipeline *p, const char *planner, pte_sweep *result) {
+    const arenaut_plan_options options = {.planner = planner};
     arenaut_plan *plan = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
@@ -27,14 +27,23 @@ static void plan_and_replay(const arenaut_pipeline *p, pte_sweep *result) {
     arenaut_plan_free(plan);
 }
 
-static void pass_through(void *context, const uint8_t *data, size_t size) {
+static void pass_through_with(const uint8_t *data, size_t size, bool overlap, const char *planner,
+                              pte_sweep *result) {
     const arenaut_pipeline_options options = {.format = arenaut_format_find("pte"),
-                                              .overwrite = ARENAUT_OVERWRITE_ON};
+                                              .overwrite = ARENAUT_OVERWRITE_ON,
+                                              .overlap = overlap};
     arenaut_pipeline *p = NULL;
     arenaut_error err = {0};
     if (!fine_or_refused(pipeline_open(data, size, &options, NULL, &p, &err), &err)) return;
-    plan_and_replay(p, context);
+    plan_and_replay(p, planner, result);
     arenaut_pipeline_free(p);
+}
+
+/* With results over operands too, of which every plan must replay or be rejected with a reason. */
+static void pass_through(void *context, const uint8_t *data, size_t size) {
+    pte_sweep unused = {0};
+    pass_through_with(data, size, false, "executorch-greedy", context);
+    pass_through_with(data, size, true, "overlap", &unused);
 }
 
 /* Where the weights begin, as the header has it. */

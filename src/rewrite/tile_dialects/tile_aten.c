@@ -117,17 +117,12 @@ static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_til
 
 /* ---- more rows than there are ---- */
 
-/* Each row and column of the image becomes `up` of them. */
+/* Each column of the image becomes as many as each row does. */
 static bool take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    const int64_t up = made->dims[ARN_NCHW_H] / image->dims[ARN_NCHW_H];
-    out->kind = ARN_TILE_POOL;
-    out->in_blocks = true;
-    out->window[ARN_AXIS_H] = (arn_tile_window){up, 1, 1, 0, 0, up};
-    return up > 1 && made->dims[ARN_NCHW_H] == up * image->dims[ARN_NCHW_H] &&
-           made->dims[ARN_NCHW_W] == up * image->dims[ARN_NCHW_W] &&
-           made->dims[0] == image->dims[0];
+    return arn_tile_take_blocks(graph, op, out) &&
+           made->dims[ARN_NCHW_W] == out->window[ARN_AXIS_H].filter * image->dims[ARN_NCHW_W];
 }
 
 /* By factors that are arguments: sizes would be those of the whole. They are powers of two: then

@@ -215,8 +215,7 @@ static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op,
     return true;
 }
 
-/* One number for each channel of the result; a convolution may have none. */
-static bool is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
+bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
     const arenaut_tensor *bias = arn_tile_input(graph, op, 2);
     return !bias || (arn_tile_is_fixed(graph, op->inputs[2]) && bias->rank == 1 &&
                      bias->dims[0] == channels);
@@ -237,7 +236,7 @@ bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_o
     for (int k = 0; k < 2; k++) {
         if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
     }
-    return is_bias(graph, op, channels) && take_windows(graph, op, window, out);
+    return arn_tile_is_bias(graph, op, channels) && take_windows(graph, op, window, out);
 }
 
 /* Gaps between the filters would be rows that see nothing. */
@@ -274,7 +273,7 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
         }
     }
     if (out->window[ARN_AXIS_H].up == 1) return false; /* a convolution in disguise */
-    return is_bias(graph, op, channels);
+    return arn_tile_is_bias(graph, op, channels);
 }
 
 /* Pools are not padded by as much as their window has elements. */
@@ -317,4 +316,15 @@ void arn_tile_take_nchw(arn_tile_graph *graph, uint32_t op, arn_op_dialect ops,
     const arenaut_op *it = &graph->program->ops[op];
     if (!take(graph, it, &graph->ops[op])) graph->ops[op].kind = ARN_TILE_OPAQUE;
     graph->macs[op] = count_macs(graph, it, arn_op_row_find(ops, it->name));
+}
+
+bool arn_tile_take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const int64_t up = made->dims[ARN_NCHW_H] / image->dims[ARN_NCHW_H];
+    out->kind = ARN_TILE_POOL;
+    out->in_blocks = true;
+    out->window[ARN_AXIS_H] = (arn_tile_window){up, 1, 1, 0, 0, up};
+    return up > 1 && made->dims[ARN_NCHW_H] == up * image->dims[ARN_NCHW_H] &&
+           made->dims[0] == image->dims[0];
 }

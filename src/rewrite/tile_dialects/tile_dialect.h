@@ -114,6 +114,9 @@ bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op
 bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
                         arn_tile_op *out);
 
+/* One number for each channel of the result; a convolution may have none. */
+bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels);
+
 /* ---- windows on images NCHW ---- */
 
 /* Windows of convolutions and pools, from attributes of any name. */
@@ -141,6 +144,10 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
                                    arn_tile_op *out);
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
+
+/* Each row of the image becomes `up` rows; the result's sizes along the other dimensions do not
+ * depend on its height. */
+bool arn_tile_take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);
 
 /* Reads an op: whether it can be tiled. */
 typedef bool arn_tile_taker(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out);

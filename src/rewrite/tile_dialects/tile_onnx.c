@@ -212,19 +212,6 @@ static bool is_text(const arenaut_op *op, const char *name, const char *otherwis
     return strcmp(a && a->text ? a->text : otherwise, wanted) == 0;
 }
 
-/* Each row of the image becomes `up` rows; the result's sizes along the other dimensions do not
- * depend on its height. */
-static bool take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    const int64_t up = made->dims[ARN_NCHW_H] / image->dims[ARN_NCHW_H];
-    out->kind = ARN_TILE_POOL;
-    out->in_blocks = true;
-    out->window[ARN_AXIS_H] = (arn_tile_window){up, 1, 1, 0, 0, up};
-    return up > 1 && made->dims[ARN_NCHW_H] == up * image->dims[ARN_NCHW_H] &&
-           made->dims[0] == image->dims[0];
-}
-
 enum { NEAREST_UP = 8, LINEAR_UP = 64 }; /* so that places are exact in float32 */
 
 /* Row i shows row i / up, rounded down. */
@@ -274,7 +261,7 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_t
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     arn_tile_window *w = &out->window[ARN_AXIS_H];
-    if (!take_blocks(graph, op, out) || !take_scale(graph, op, out)) return false;
+    if (!arn_tile_take_blocks(graph, op, out) || !take_scale(graph, op, out)) return false;
     if (made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] || arenaut_op_attribute(op, "axes") ||
         arn_tile_number(op, "antialias", 0) != 0 ||
         !is_text(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
@@ -286,7 +273,7 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_t
 }
 
 static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    return op->n_inputs == 1 && take_blocks(graph, op, out) &&
+    return op->n_inputs == 1 && arn_tile_take_blocks(graph, op, out) &&
            arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN) == out->window[ARN_AXIS_H].up;
 }
 

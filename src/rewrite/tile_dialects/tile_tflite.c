@@ -60,13 +60,6 @@ static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op, cons
     return true;
 }
 
-/* One number for each channel of the result; a convolution may have none. */
-static bool is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
-    const arenaut_tensor *bias = arn_tile_input(graph, op, 2);
-    return !bias || (arn_tile_is_fixed(graph, op->inputs[2]) && bias->rank == 1 &&
-                     bias->dims[0] == channels);
-}
-
 /* Weights may hold a number that times zero is not zero. */
 static bool may_be_infinite(const arn_tile_graph *graph, uint32_t weights) {
     const arenaut_tensor *t = &graph->program->tensors[weights];
@@ -86,7 +79,7 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[C];
     if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
     if (!arn_tile_is_fixed(graph, op->inputs[1]) || op->n_inputs > ARN_TILE_INPUTS) return false;
-    if (!is_bias(graph, op, channels)) return false;
+    if (!arn_tile_is_bias(graph, op, channels)) return false;
     if (weights->dims[depthwise ? C : 0] != channels) return false;
     if (depthwise && channels != image->dims[C]) return false;
     if (!depthwise && weights->dims[C] != image->dims[C]) return false;
