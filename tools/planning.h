@@ -22,6 +22,16 @@ typedef struct planning {
     const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
 } planning;
 
+/* Reads, plans, checks and, if asked to, writes. */
+exit_code planning_make(planning *p, const char *path, const tool_options *options);
+/* Refuses the output before the work, if it can be known then that it cannot be written. */
+exit_code planning_check_output(planning *p);
+/* Why a new plan of this outcome is not written; NULL: it is. */
+const char *planning_reason(const arenaut_pipeline *p, arenaut_outcome outcome);
+
+/* With the plan on standard output, the summary is a message. */
+exit_code planning_report(const planning *p, const tool_options *options, arenaut_text *out);
+
 /* Whether the file stays with the plan that it has: the input was written or, without -o, its plan
  * needs less than the new one. */
 bool stays_as_it_is(const planning *p);
