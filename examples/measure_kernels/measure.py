@@ -130,6 +130,12 @@ def attribute(name, value):
         {"name": name, "numbers": value}
 
 
+def turned(image):
+    """An image as ExecuTorch describes it: channels second in its shape, innermost in memory."""
+    n, h, w, c = image["dims"]
+    return image | {"dims": [n, c, h, w], "strides": [h * w * c, 1, w * c, c]}
+
+
 def program(calls):
     """One op for each call, on tensors of its own."""
     tensors, ops, inputs, outputs = [], [], [], []
@@ -137,12 +143,14 @@ def program(calls):
         names = []
         for index, given in enumerate(reads(call)):
             names.append(f"c{number}i{index}")
-            tensors.append({"name": names[-1]} | given)
             if "class" not in given:
                 inputs.append(names[-1])
+                given = turned(given) if call.get("channels_last") else given
+            tensors.append({"name": names[-1]} | given)
         outputs.append(f"c{number}o")
-        tensors.append({"name": outputs[-1], "dtype": call.get("output_dtype", call["dtype"]),
-                        "dims": call["output"]})
+        made = {"dtype": call.get("output_dtype", call["dtype"]), "dims": call["output"]}
+        made = turned(made) if call.get("channels_last") else made
+        tensors.append({"name": outputs[-1]} | made)
         ops.append({"name": call["op"], "inputs": names, "outputs": [outputs[-1]],
                     "attributes": [attribute(*item) for item in call.get("attributes", {}).items()]})
     return {"schema": "arenaut.program/1", "tensors": tensors, "inputs": inputs,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Measures CMSIS-NN's kernels and holds arenaut's sets of them against that:
+# Measures CMSIS-NN's kernels, as tflite-micro and ExecuTorch call them, and holds arenaut's sets
+# of them against that:
 #     examples/measure_kernels/measure_cmsis_nn.sh ARENAUT FOLDER [CPU…]
 # (the command; where to build; cortex-m3 for plain C, cortex-m7 for DSP instructions, cortex-m55
 # for MVE; default all). Sources are cloned into FOLDER unless CMSIS_NN names a checkout. Needs what
@@ -18,18 +19,23 @@ if [ ! -d "$sources" ]; then
     git -C "$sources" -c advice.detachedHead=false checkout -q "$commit"
 fi
 
-# All but the kernels for floats, which tflite-micro does not call.
+# All but the kernels for floats, which nobody calls. ExecuTorch's commit dbf45dbf has the same files,
+# but for that of transposed convolutions.
 kernels=$(find "$sources/Source" -name '*.c' ! -name '*_f16.c' ! -name '*_f32.c')
 for cpu; do
-    set=cmsis-nn
-    [ "$cpu" != cortex-m55 ] || set=cmsis-nn-mve
-    # shellcheck disable=SC2086 # a list of files
-    "$here/cortex_m.sh" build "$cpu" "$out/$cpu.elf" -Ofast -ffunction-sections -Wl,--gc-sections \
-        -I"$sources/Include" "$here/cmsis_nn_calls.c" $kernels
-    for seed in 1 2 3; do
-        "$here/cortex_m.sh" trace "$cpu" "$out/$cpu.elf" "$out/$cpu-$seed.jsonl" "$seed"
+    mve=
+    [ "$cpu" != cortex-m55 ] || mve=-mve
+    for caller in cmsis-nn cortex-m; do
+        calls=$(echo "$caller" | tr - _)_calls set=$caller$mve
+        # shellcheck disable=SC2086 # a list of files
+        "$here/cortex_m.sh" build "$cpu" "$out/$cpu.elf" -Ofast -ffunction-sections \
+            -Wl,--gc-sections -I"$sources/Include" "$here/$calls.c" $kernels
+        for seed in 1 2 3; do
+            "$here/cortex_m.sh" trace "$cpu" "$out/$cpu.elf" "$out/$set-$cpu-$seed.jsonl" "$seed"
+        done
+        "$arenaut" kernels "$set" --json >"$out/$set.kernels.json"
+        echo "$cpu: arenaut's set $set"
+        ARENAUT=$arenaut python3 "$here/measure.py" confirm "$out/$set.kernels.json" \
+            "$out/$set-$cpu"-?.jsonl
     done
-    "$arenaut" kernels "$set" --json >"$out/$set.kernels.json"
-    echo "$cpu: arenaut's set $set"
-    ARENAUT=$arenaut python3 "$here/measure.py" confirm "$out/$set.kernels.json" "$out/$cpu"-?.jsonl
 done

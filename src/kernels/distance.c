@@ -13,6 +13,7 @@ typedef struct family {
 
 static const family families[ARN_OVERLAP_COUNT] = {
     [ARN_OVERLAP_WINDOW] = {0, 0, 1, arn_window_distance},
+    [ARN_OVERLAP_CHANNELS_LAST] = {0, 0, 1, arn_window_distance},
     [ARN_OVERLAP_IMAGE_THIRD] = {2, 2, 1, NULL},
     [ARN_OVERLAP_AT_ONCE] = {0, 0, 1, NULL},
     [ARN_OVERLAP_PLANES] = {0, 0, 2, arn_plane_distance},
@@ -37,10 +38,21 @@ static const family families[ARN_OVERLAP_COUNT] = {
     [ARN_OVERLAP_SEQUENCE] = {0, 0, 1, arn_sequence_distance},
 };
 
-static const family *family_of(const arenaut_op *op) {
+static const arn_op_row *row_of(const arenaut_op *op) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, op->name);
-    if (!row) row = arn_op_row_find(ARN_OPS_EXECUTORCH, op->name);
+    return row ? row : arn_op_row_find(ARN_OPS_EXECUTORCH, op->name);
+}
+
+static const family *family_of(const arenaut_op *op) {
+    const arn_op_row *row = row_of(op);
     return row && row->overlap != ARN_OVERLAP_NONE ? &families[row->overlap] : NULL;
+}
+
+/* Whether the op has no more results than its family's kernels make together; a scratch argument
+ * stands behind them, and overlaps nothing. */
+static bool has_its_outputs(const arenaut_op *op, const family *known, uint32_t output) {
+    const uint32_t own = row_of(op)->scratch ? 1 : 0;
+    return output < known->outputs && op->n_outputs - own <= known->outputs;
 }
 
 uint32_t arn_first_operand(const arenaut_op *op) {
@@ -68,8 +80,10 @@ bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
     const arenaut_tensor *in = arn_op_input(program, op, input);
     const arenaut_tensor *out = arn_op_output(program, op, output);
     if (!known || input < known->first || input > known->last || !in || !out) return false;
-    if (op->n_outputs > known->outputs) return false;
-    if (!arn_is_plain(in) || !arn_is_plain(out)) return false;
+    if (!has_its_outputs(op, known, output)) return false;
+    bool (*lies_as_known)(const arenaut_tensor *) =
+        known == &families[ARN_OVERLAP_CHANNELS_LAST] ? arn_is_channels_last : arn_is_plain;
+    if (!lies_as_known(in) || !lies_as_known(out)) return false;
     const arn_pair pair = {
         .program = program,
         .op = op,

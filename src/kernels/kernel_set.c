@@ -134,10 +134,14 @@ static bool is_met(arenaut_kernel_fact wanted, const facts *f, bool found) {
     return f->has_windows && found == (wanted == ARENAUT_KERNEL_YES);
 }
 
-static bool has_channels(const arenaut_tensor *tensor, uint32_t least, uint32_t most) {
+/* Of an image; of all else, the last dimension. */
+static bool has_channels(const facts *f, const arenaut_tensor *tensor, uint32_t least,
+                         uint32_t most) {
     if (least == 0 && most == 0) return true;
     if (!tensor || tensor->rank == 0) return false;
-    const int64_t channels = tensor->dims[tensor->rank - 1];
+    int64_t channels = tensor->dims[tensor->rank - 1];
+    if (f->has_windows)
+        channels = tensor == f->result ? f->windows.out_channels : f->windows.in_channels;
     return channels >= least && (most == 0 || channels <= most);
 }
 
@@ -151,8 +155,8 @@ static bool holds(const arenaut_kernel_when *when, const facts *f) {
                   f->has_windows && (arn_axis_is_padded(y) || arn_axis_is_padded(x))) &&
            is_met(when->one_row, f, y->in == 1 && y->taps == 1) &&
            is_met(when->dilated, f, y->dilation > 1 || x->dilation > 1) &&
-           has_channels(f->operand, when->min_in_channels, when->max_in_channels) &&
-           has_channels(f->result, when->min_out_channels, when->max_out_channels);
+           has_channels(f, f->operand, when->min_in_channels, when->max_in_channels) &&
+           has_channels(f, f->result, when->min_out_channels, when->max_out_channels);
 }
 
 const arenaut_kernel_rule *arn_kernel_rule_for(const arenaut_kernel_set *set,

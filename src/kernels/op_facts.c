@@ -57,17 +57,34 @@ bool arn_has_sizes(const arenaut_tensor *tensor) {
     return true;
 }
 
-bool arn_is_plain(const arenaut_tensor *tensor) {
+/* But for the order of its dimensions. */
+static bool is_whole(const arenaut_tensor *tensor) {
     uint64_t bytes;
     const uint32_t bits = arenaut_dtype_bits(tensor->dtype);
-    if (bits == 0 || bits % 8 != 0 || tensor->strides || tensor->lanes || tensor->dim_exprs ||
-        tensor->dynamic || tensor->unsized) {
+    if (bits == 0 || bits % 8 != 0 || tensor->lanes || tensor->dim_exprs || tensor->dynamic ||
+        tensor->unsized) {
         return false;
     }
     return arn_has_sizes(tensor) &&
            arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &bytes, NULL) ==
                ARENAUT_OK &&
            bytes == tensor->bytes;
+}
+
+bool arn_is_plain(const arenaut_tensor *tensor) { return !tensor->strides && is_whole(tensor); }
+
+/* The place of a dimension of one does not matter. */
+bool arn_is_channels_last(const arenaut_tensor *tensor) {
+    static const uint32_t inwards[] = {1, 3, 2, 0};
+    if (tensor->rank != 4 || !is_whole(tensor)) return false;
+    const int64_t *dims = tensor->dims;
+    const int64_t plain[] = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
+    const int64_t *strides = tensor->strides ? tensor->strides : plain;
+    int64_t dense = 1;
+    for (uint32_t i = 0; i < 4; dense *= dims[inwards[i++]]) {
+        if (dims[inwards[i]] > 1 && strides[inwards[i]] != dense) return false;
+    }
+    return true;
 }
 
 uint64_t arn_element_bytes(const arenaut_tensor *tensor) {
@@ -94,15 +111,26 @@ static bool settle_axis(arn_window_axis *axis, bool same) {
     return axis->out == (same ? rounded : inside);
 }
 
+/* As much padding on either side; pools may round up. Each window has a tap inside of the image. */
+static bool settle_padded(arn_window_axis *axis, int64_t padding) {
+    if (axis->taps < 1 || axis->stride < 1 || axis->dilation < 1 || padding < 0) return false;
+    const int64_t last = (axis->out - 1) * axis->stride - padding;
+    const int64_t free = axis->in + padding - last - reach(axis); /* behind the last window */
+    axis->before = padding;
+    return free > -axis->stride && free < axis->stride && padding < reach(axis) && last < axis->in;
+}
+
 bool arn_axis_is_padded(const arn_window_axis *axis) {
     return axis->before > 0 ||
            (axis->out - 1) * axis->stride - axis->before + reach(axis) > axis->in;
 }
 
 /* Of convolutions and pools: transposed convolutions have windows of the result. */
-static arn_op_window window_of(const arenaut_op *op) {
+static arn_op_window window_of(const arenaut_op *op, bool *channels_last) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, op->name);
-    const bool has = row && row->overlap == ARN_OVERLAP_WINDOW;
+    if (!row) row = arn_op_row_find(ARN_OPS_EXECUTORCH, op->name);
+    *channels_last = row && row->overlap == ARN_OVERLAP_CHANNELS_LAST;
+    const bool has = *channels_last || (row && row->overlap == ARN_OVERLAP_WINDOW);
     return has ? row->window : ARN_WINDOW_NONE;
 }
 
@@ -113,6 +141,7 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_op_w
     w->groups = w->in_channels;
     if (window == ARN_WINDOW_FILTER) {
         const int64_t *filter = arn_op_numbers(op, "filter", 2);
+        if (!filter) filter = arn_op_numbers(op, "kernel_shape", 2);
         if (!filter) return false;
         w->y.taps = filter[0];
         w->x.taps = filter[1];
@@ -129,29 +158,47 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_op_w
            w->out_channels % w->groups == 0;
 }
 
+/* Sides and channels of the two images. */
+static bool take_images(const arenaut_tensor *in, const arenaut_tensor *out, bool channels_last,
+                        arn_windows *w) {
+    const uint32_t y = channels_last ? 2 : 1, channels = channels_last ? 1 : 3;
+    bool (*is_image)(const arenaut_tensor *) = channels_last ? arn_is_channels_last : arn_is_plain;
+    if (!in || !out || in->rank != 4 || out->rank != 4 || !is_image(in) || !is_image(out))
+        return false;
+    w->y.in = in->dims[y];
+    w->y.out = out->dims[y];
+    w->x.in = in->dims[y + 1];
+    w->x.out = out->dims[y + 1];
+    w->batches = in->dims[0];
+    w->in_channels = in->dims[channels];
+    w->out_channels = out->dims[channels];
+    return in->dims[0] == out->dims[0];
+}
+
+static bool settle(const arenaut_op *op, bool channels_last, arn_windows *w) {
+    const bool same = arn_op_text_is(op, "padding", "SAME");
+    const int64_t *pads = arn_op_numbers(op, "pads", 4);
+    if (channels_last)
+        return pads && settle_padded(&w->y, pads[0]) && settle_padded(&w->x, pads[1]);
+    if (!same && !arn_op_text_is(op, "padding", "VALID")) return false;
+    return settle_axis(&w->y, same) && settle_axis(&w->x, same);
+}
+
 bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows *w) {
     static const int64_t ones[] = {1, 1};
-    const arenaut_tensor *in = arn_op_input(p, op, 0), *out = arn_op_output(p, op, 0);
-    const arn_op_window window = window_of(op);
-    if (window == ARN_WINDOW_NONE || !in || !out || in->rank != 4 || out->rank != 4) return false;
-    if (!arn_is_plain(in) || !arn_is_plain(out) || in->dims[0] != out->dims[0]) return false;
+    bool channels_last;
+    const arn_op_window window = window_of(op, &channels_last);
+    *w = (arn_windows){0};
+    if (window == ARN_WINDOW_NONE ||
+        !take_images(arn_op_input(p, op, 0), arn_op_output(p, op, 0), channels_last, w))
+        return false;
     const int64_t *strides = arn_op_numbers(op, "strides", 2);
     const int64_t *dilations =
         window == ARN_WINDOW_FILTER ? ones : arn_op_numbers(op, "dilations", 2);
-    const bool same = arn_op_text_is(op, "padding", "SAME");
-    if (!strides || !dilations || (!same && !arn_op_text_is(op, "padding", "VALID"))) return false;
-    *w = (arn_windows){
-        .y = {.in = in->dims[1],
-              .out = out->dims[1],
-              .stride = strides[0],
-              .dilation = dilations[0]},
-        .x = {.in = in->dims[2],
-              .out = out->dims[2],
-              .stride = strides[1],
-              .dilation = dilations[1]},
-        .batches = in->dims[0],
-        .in_channels = in->dims[3],
-        .out_channels = out->dims[3],
-    };
-    return take_filter(p, op, window, w) && settle_axis(&w->y, same) && settle_axis(&w->x, same);
+    if (!strides || !dilations) return false;
+    w->y.stride = strides[0];
+    w->y.dilation = dilations[0];
+    w->x.stride = strides[1];
+    w->x.dilation = dilations[1];
+    return take_filter(p, op, window, w) && settle(op, channels_last, w);
 }

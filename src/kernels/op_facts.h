@@ -31,6 +31,8 @@ bool arn_has_sizes(const arenaut_tensor *tensor);
 /* Whether size, place and type of every element are known in advance: dense, of whole bytes, and as
  * large as its shape says. */
 bool arn_is_plain(const arenaut_tensor *tensor);
+/* The same of an image whose shape has channels second, and whose memory has them innermost. */
+bool arn_is_channels_last(const arenaut_tensor *tensor);
 uint64_t arn_element_bytes(const arenaut_tensor *tensor); /* of a plain one */
 uint64_t arn_element_count(const arenaut_tensor *tensor);
 

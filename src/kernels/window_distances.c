@@ -114,7 +114,9 @@ static int64_t first_tap(const void *context, int64_t at) {
 /* A maximum that is read again is kept in the output: its window's first pixel is copied there. */
 static bool keeps_maximum(const arn_pair *pair) {
     const arenaut_kernel_order order = pair->rule->order;
-    return strcmp(pair->op->name, "MAX_POOL_2D") == 0 &&
+    const char *op = pair->op->name;
+    return (strcmp(op, "MAX_POOL_2D") == 0 ||
+            strcmp(op, "cortex_m::quantized_max_pool2d.out") == 0) &&
            (order == ARENAUT_KERNEL_BLOCK_REREAD || order == ARENAUT_KERNEL_ROWS);
 }
 

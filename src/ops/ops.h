@@ -73,9 +73,10 @@ typedef enum arn_op_window {
 typedef enum arn_op_overlap {
     ARN_OVERLAP_NONE, /* nothing is known, or its reads depend on data */
     ARN_OVERLAP_WINDOW,
-    ARN_OVERLAP_IMAGE_THIRD, /* of input 2, only where all is read before anything is written */
-    ARN_OVERLAP_AT_ONCE,     /* likewise, of input 0 */
-    ARN_OVERLAP_PLANES,      /* of images that have channels outside, plane after plane */
+    ARN_OVERLAP_CHANNELS_LAST, /* the same on images whose shape has channels second */
+    ARN_OVERLAP_IMAGE_THIRD,   /* of input 2, only where all is read before anything is written */
+    ARN_OVERLAP_AT_ONCE,       /* likewise, of input 0 */
+    ARN_OVERLAP_PLANES,        /* of images that have channels outside, plane after plane */
     ARN_OVERLAP_RESIZE,
     ARN_OVERLAP_DENSE,
     ARN_OVERLAP_UNARY,

@@ -1,14 +1,19 @@
-"""ExecuTorch programs of Cortex-M's quantized operators: scratch that is no operand, and rights to write in place.
+"""ExecuTorch programs of Cortex-M's quantized operators: scratch that is no operand, rights to write in place, and how
+far results of windows reach into images.
 
-No wheel runs these kernels: results are not compared here. The rights were read in the kernels' loops, and those of
-CMSIS-NN below them are measured (test_kernel_orders.py). Operators are called as its export does, without its quantizer,
-which needs another package."""
+No wheel runs these kernels: results are not compared here. Rights in place were read in the kernels' loops. Distances are
+measured: CMSIS-NN's functions are called as ExecuTorch's operators call them, on a Cortex-M that QEMU plays, and every
+load and store is seen. Operators are called as its export does, without its quantizer, which needs another package."""
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 
+import arm_runtime
 import pytest
-from conftest import ROOT
+from conftest import COMMAND, ROOT
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 pytest.importorskip("executorch", reason="the stock wheels are not installed: make venv")
@@ -59,12 +64,35 @@ class Products(nn.Module):
         return ops.quantized_batch_matmul(a, 0, y, 0, 0, 2**30, 0, scratch)
 
 
+def windows(x, weights, channels):
+    """A convolution, a convolution of each channel by itself, and two pools, as the kernels take them."""
+    numbers, one, scratch = torch.ones(channels, dtype=torch.int32), [1, 1], torch.zeros(256, dtype=torch.int8)
+    a = ops.quantized_conv2d(x, weights[0], None, one, one, one, 0, 0, numbers, numbers, -128, 127, scratch)
+    b = ops.quantized_depthwise_conv2d(a, weights[1], None, one, one, one, 1, 0, 0, numbers, numbers, -128, 127, scratch)
+    c = ops.quantized_max_pool2d(b, [3, 3], one, one, one, False, 0, 0, -128, 127)
+    return ops.quantized_avg_pool2d(c, [3, 3], one, one, False, 0, 1, 0, scratch)
+
+
+class Windows(nn.Module):
+    """Images with channels inside; all have one shape, which is that of the first operand."""
+
+    def __init__(self, channels=8):
+        super().__init__()
+        self.channels = channels
+        self.register_buffer("deep", torch.ones(channels, 3, 3, channels, dtype=torch.int8))
+        self.register_buffer("each", torch.ones(1, 3, 3, channels, dtype=torch.int8))
+
+    def forward(self, x):
+        return windows(x, (self.deep, self.each), self.channels)
+
+
 def image(*dims):
     return torch.ones(dims, dtype=torch.int8)
 
 
 ELEMENTS = Elements(), (image(1, SIDE, SIDE), image(1, SIDE, SIDE), image(256))
 PRODUCTS = Products(), (image(1, SIDE, SIDE), image(1, SIDE, SIDE))
+WINDOWS = Windows(), (image(1, 8, SIDE, SIDE).to(memory_format=torch.channels_last),)
 
 
 def with_scratch(program):
@@ -97,7 +125,7 @@ def total(program):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cortex_m")
-    for name, example in (("elements", ELEMENTS), ("products", PRODUCTS)):
+    for name, example in (("elements", ELEMENTS), ("products", PRODUCTS), ("windows", WINDOWS)):
         (folder / f"{name}.pte").write_bytes(exported(example).buffer)
     return folder
 
@@ -129,6 +157,46 @@ def test_the_pass_knows_the_library(ours):
              for kernels in (None, "cortex-m")]
     assert sizes == [3 * SIDE * SIDE + 256, 2 * SIDE * SIDE + 256]
     assert total(exported(PRODUCTS, ours.MemoryPlanningPass(inplace="safe"))) == 3 * SIDE * SIDE + 1024
+
+
+def test_windows_reach_into_images(arenaut, arenaut_json, files, ours, tmp_path):
+    """A result lies where its operand does, but for a few rows; the pass plans as the command does."""
+    flags = ("--overlap", "on", "--kernels", "cortex-m")
+    image_bytes, small = 8 * SIDE * SIDE, tmp_path / "small.pte"
+    planned = arenaut_json("plan", files / "windows.pte", *flags)
+    assert planned["baseline"]["arena"] > 2 * image_bytes > 4 / 3 * planned["result"]["arena"] > 4 / 3 * image_bytes
+    arenaut("plan", files / "windows.pte", *flags, "-o", small)
+    assert "as the kernels 'cortex-m' allow" in arenaut("check", small, *flags).stdout
+    assert "which nothing allows" in arenaut("check", small, exit=1).stdout
+    program = exported(WINDOWS, ours.MemoryPlanningPass(overlap=True, kernels="cortex-m"))
+    assert total(program) == planned["result"]["arena"]
+    assert total(exported(WINDOWS, ours.MemoryPlanningPass(overlap=True))) > 2 * image_bytes
+
+
+SOURCES = arm_runtime.SOURCES / "cmsis-nn"
+MEASURE = ROOT / "examples" / "measure_kernels"
+
+
+@pytest.mark.parametrize("cpu, kernels", [("cortex-m7", "cortex-m"), ("cortex-m55", "cortex-m-mve")])
+def test_every_load_and_store_bears_out_the_rules(tmp_path, cpu, kernels):
+    """CMSIS-NN's functions on random shapes, called as ExecuTorch's operators call them."""
+    missing = [tool for tool in ("arm-none-eabi-gcc", "qemu-system-arm", "gcc") if not shutil.which(tool)]
+    if missing or not SOURCES.is_dir():
+        pytest.skip(f"not installed: {missing}" if missing else f"no sources of CMSIS-NN: {arm_runtime.HINT}")
+    program, calls, rules = tmp_path / "calls.elf", tmp_path / "calls.jsonl", tmp_path / "set.kernels.json"
+    sources = [path for path in (SOURCES / "Source").rglob("*.c") if path.stem[-4:] not in ("_f16", "_f32")]
+    script = MEASURE / "cortex_m.sh"
+    subprocess.run([script, "build", cpu, program, "-Ofast", "-ffunction-sections", "-Wl,--gc-sections",
+                    f"-I{SOURCES / 'Include'}", MEASURE / "cortex_m_calls.c", *sources], check=True)
+    subprocess.run([script, "trace", cpu, program, calls, "7"], check=True)
+    rules.write_text(subprocess.run([COMMAND, "kernels", kernels, "--json"], check=True, stdout=subprocess.PIPE,
+                                    text=True).stdout)
+    said = subprocess.run([sys.executable, MEASURE / "measure.py", "confirm", rules, calls], check=False, text=True,
+                          stdout=subprocess.PIPE, env={"ARENAUT": str(COMMAND)})
+    assert said.returncode == 0, said.stdout
+    rows = [line.split()[:5] for line in said.stdout.splitlines()[1:]]
+    assert all(int(calls) > 5 for op, _, calls, *_ in rows if op.startswith("cortex_m::quantized_"))
+    assert len(rows) >= 8
 
 
 def test_scratch_is_where_the_schemas_have_it():

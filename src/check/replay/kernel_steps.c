@@ -175,13 +175,13 @@ enum { MOST = 1 << 30 }; /* of a dimension and of an attribute: products of two 
 
 /* ---- arguments and attributes ---- */
 
-static bool measure(arn_walk *walk, uint32_t id, arn_operand *o) {
+static bool measure(arn_walk *walk, uint32_t id, bool in_order, arn_operand *o) {
     if (id == ARENAUT_NONE) return arn_walk_give_up(walk, "an argument is left out");
     const arenaut_tensor *t = &walk->program->tensors[id];
     const uint32_t bits = arenaut_dtype_bits(t->dtype);
     const bool packed = bits % 8 != 0; /* several to a byte: of weights, only the shape matters */
     uint64_t bytes;
-    if (t->strides || t->lanes || bits == 0 || (packed && t->cls != ARENAUT_CONSTANT))
+    if ((in_order && t->strides) || t->lanes || bits == 0 || (packed && t->cls != ARENAUT_CONSTANT))
         return arn_walk_give_up(walk, "an argument is not dense in whole bytes");
     if (t->unsized || t->dynamic || t->dim_exprs || t->rank > ARN_OPERAND_RANK)
         return arn_walk_give_up(walk, "the shape of an argument varies, or is of too high rank");
@@ -201,12 +201,40 @@ static bool measure(arn_walk *walk, uint32_t id, arn_operand *o) {
 
 bool arn_walk_input_operand(arn_walk *walk, uint32_t input, arn_operand *operand) {
     if (input >= walk->op->n_inputs) return arn_walk_give_up(walk, "an input is missing");
-    return measure(walk, walk->op->inputs[input], operand);
+    return measure(walk, walk->op->inputs[input], true, operand);
 }
 
 bool arn_walk_output_operand(arn_walk *walk, uint32_t output, arn_operand *operand) {
     if (output >= walk->op->n_outputs) return arn_walk_give_up(walk, "an output is missing");
-    return measure(walk, walk->op->outputs[output], operand);
+    return measure(walk, walk->op->outputs[output], true, operand);
+}
+
+/* Elements side by side in memory are neighbours in a row's pixel, then in its row, and so on;
+ * where a dimension has one element, its stride says nothing. */
+static bool turn_channels_inside(arn_walk *walk, uint32_t id, arn_operand *o) {
+    if (!measure(walk, id, false, o)) return false;
+    if (o->rank != 4) return arn_walk_give_up(walk, "an argument is no image");
+    const arenaut_tensor *t = &walk->program->tensors[id];
+    const int64_t n = o->dims[0], c = o->dims[1], y = o->dims[2], x = o->dims[3];
+    const int64_t by_shape[] = {c * y * x, y * x, x, 1};
+    const int64_t *has = t->strides ? t->strides : by_shape;
+    if ((c > 1 && has[1] != 1) || (x > 1 && has[3] != c) || (y > 1 && has[2] != x * c) ||
+        (n > 1 && has[0] != y * x * c))
+        return arn_walk_give_up(walk, "an image does not have its channels inside");
+    o->dims[1] = y;
+    o->dims[2] = x;
+    o->dims[3] = c;
+    return true;
+}
+
+bool arn_walk_input_image(arn_walk *walk, uint32_t input, arn_operand *operand) {
+    if (input >= walk->op->n_inputs) return arn_walk_give_up(walk, "an input is missing");
+    return turn_channels_inside(walk, walk->op->inputs[input], operand);
+}
+
+bool arn_walk_output_image(arn_walk *walk, uint32_t output, arn_operand *operand) {
+    if (output >= walk->op->n_outputs) return arn_walk_give_up(walk, "an output is missing");
+    return turn_channels_inside(walk, walk->op->outputs[output], operand);
 }
 
 uint64_t arn_operand_count(const arn_operand *operand, uint32_t first, uint32_t end) {

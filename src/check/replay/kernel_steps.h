@@ -104,6 +104,10 @@ typedef struct arn_operand {
  * many dimensions or past 2^30 in one. */
 bool arn_walk_input_operand(arn_walk *walk, uint32_t input, arn_operand *operand);
 bool arn_walk_output_operand(arn_walk *walk, uint32_t output, arn_operand *operand);
+/* The same of an image whose shape has channels second and whose memory has them innermost, as if
+ * the shape had them last, too. */
+bool arn_walk_input_image(arn_walk *walk, uint32_t input, arn_operand *operand);
+bool arn_walk_output_image(arn_walk *walk, uint32_t output, arn_operand *operand);
 /* Elements of dimensions [first, end). */
 uint64_t arn_operand_count(const arn_operand *operand, uint32_t first, uint32_t end);
 

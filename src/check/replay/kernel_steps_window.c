@@ -40,6 +40,7 @@ typedef struct window {
     uint64_t in_group, out_group; /* bytes of a group in a pixel */
     uint64_t out_channel;         /* bytes of one of its channels */
     bool is_maximum;
+    bool is_turned; /* ExecuTorch's: the shape has channels second, attributes are other ones */
 } window;
 
 /* ---- taps ---- */
@@ -252,13 +253,28 @@ static bool misfit(arn_walk *walk) {
     return arn_walk_give_up(walk, "its shapes and attributes do not fit together");
 }
 
+/* As many pixels of padding on either side; windows that lie outside have no known behaviour. */
+static bool set_padding(window *v) {
+    int64_t pads[4];
+    if (!arn_walk_attribute(v->walk, "pads", 4, pads))
+        return arn_walk_give_up(v->walk, "its padding is not known");
+    for (int i = 0; i < 2; i++) {
+        axis *a = i == 0 ? &v->y : &v->x;
+        a->before = pads[i];
+        if (pads[i] < 0 || pads[i] > (a->taps - 1) * a->dilation ||
+            (a->out - 1) * a->stride - pads[i] >= a->in)
+            return misfit(v->walk);
+    }
+    return true;
+}
+
 /* Strides, dilations and padding, as the op states them. */
 static bool set_steps(window *v) {
     int64_t strides[2], dilations[2] = {1, 1};
     const bool same = arn_walk_says(v->walk, "padding", "SAME");
     (void)arn_walk_attribute(v->walk, "dilations", 2, dilations);
     if (!arn_walk_attribute(v->walk, "strides", 2, strides) ||
-        (!same && !arn_walk_says(v->walk, "padding", "VALID")))
+        (!same && !v->is_turned && !arn_walk_says(v->walk, "padding", "VALID")))
         return arn_walk_give_up(v->walk, "its strides and padding are not known");
     for (int i = 0; i < 2; i++) {
         axis *a = i == 0 ? &v->y : &v->x;
@@ -268,13 +284,16 @@ static bool set_steps(window *v) {
         const int64_t over = (a->out - 1) * a->stride + (a->taps - 1) * a->dilation + 1 - a->in;
         a->before = same && over > 0 ? over / 2 : 0;
     }
-    return true;
+    return !v->is_turned || set_padding(v);
 }
 
 /* Images of the input and of the output; channels are up to the operator. */
 static bool set_images(window *v, arn_operand *in, arn_operand *out) {
-    if (!arn_walk_input_operand(v->walk, v->input, in) || !arn_walk_output_operand(v->walk, 0, out))
-        return false;
+    const bool known = v->is_turned ? arn_walk_input_image(v->walk, v->input, in) &&
+                                          arn_walk_output_image(v->walk, 0, out)
+                                    : arn_walk_input_operand(v->walk, v->input, in) &&
+                                          arn_walk_output_operand(v->walk, 0, out);
+    if (!known) return false;
     if (in->rank != 4 || out->rank != 4 || in->dims[0] != out->dims[0]) return misfit(v->walk);
     v->images = in->dims[0];
     v->y.in = in->dims[1];
@@ -294,8 +313,12 @@ static bool set_groups(window *v, const arn_operand *in, const arn_operand *out,
     return true;
 }
 
+static bool is_turned(const arn_walk *walk) {
+    return strncmp(walk->op->name, "cortex_m::", 10) == 0;
+}
+
 static bool convolve(arn_walk *walk) {
-    window v = {.walk = walk};
+    window v = {.walk = walk, .is_turned = is_turned(walk)};
     arn_operand in, out, filter;
     if (!set_images(&v, &in, &out) || !arn_walk_input_operand(walk, 1, &filter)) return false;
     if (in.count == 0 || out.count == 0) return true;
@@ -308,7 +331,7 @@ static bool convolve(arn_walk *walk) {
 }
 
 static bool convolve_depthwise(arn_walk *walk) {
-    window v = {.walk = walk};
+    window v = {.walk = walk, .is_turned = is_turned(walk)};
     arn_operand in, out, filter;
     if (!set_images(&v, &in, &out) || !arn_walk_input_operand(walk, 1, &filter)) return false;
     if (in.count == 0 || out.count == 0) return true;
@@ -319,12 +342,14 @@ static bool convolve_depthwise(arn_walk *walk) {
 }
 
 static bool pool(arn_walk *walk) {
-    window v = {.walk = walk, .is_maximum = strcmp(walk->op->name, "MAX_POOL_2D") == 0};
+    window v = {.walk = walk, .is_turned = is_turned(walk)};
+    v.is_maximum = strcmp(walk->op->name, "MAX_POOL_2D") == 0 ||
+                   strcmp(walk->op->name, "cortex_m::quantized_max_pool2d.out") == 0;
     arn_operand in, out;
     int64_t filter[2];
     if (!set_images(&v, &in, &out)) return false;
     if (in.count == 0 || out.count == 0) return true;
-    if (!arn_walk_attribute(walk, "filter", 2, filter))
+    if (!arn_walk_attribute(walk, v.is_turned ? "kernel_shape" : "filter", 2, filter))
         return arn_walk_give_up(walk, "its filter is not known");
     v.y.taps = filter[0];
     v.x.taps = filter[1];
@@ -399,6 +424,17 @@ const arn_kernel_family arn_window_kernels[] = {
     {.op = "DEPTHWISE_CONV_2D", .loops = convolve_depthwise, .inputs = 1, .takes_blocks = true},
     {.op = "AVERAGE_POOL_2D", .loops = pool, .inputs = 1, .takes_blocks = true},
     {.op = "MAX_POOL_2D", .loops = pool, .inputs = 1, .takes_blocks = true},
+    {.op = "cortex_m::quantized_avg_pool2d.out", .loops = pool, .inputs = 1, .takes_blocks = true},
+    {.op = "cortex_m::quantized_conv2d.out", .loops = convolve, .inputs = 1, .takes_blocks = true},
+    {.op = "cortex_m::quantized_depthwise_conv2d.out",
+     .loops = convolve_depthwise,
+     .inputs = 1,
+     .takes_blocks = true},
+    {.op = "cortex_m::quantized_linear.out",
+     .loops = connect_fully,
+     .inputs = 1,
+     .takes_blocks = true},
+    {.op = "cortex_m::quantized_max_pool2d.out", .loops = pool, .inputs = 1, .takes_blocks = true},
     {.op = "FULLY_CONNECTED", .loops = connect_fully, .inputs = 1, .takes_blocks = true},
     {.op = "RESIZE_BILINEAR", .loops = resize_bilinear, .inputs = 1, .takes_blocks = true},
     {.op = "RESIZE_NEAREST_NEIGHBOR", .loops = resize_nearest, .inputs = 1, .takes_blocks = true},

@@ -1,5 +1,5 @@
-/* Attributes of a .pte file's calls, for the operators whose windows the portable kernels slide
- * over an image: numbers among a call's arguments, by the operator's schema, in the forms of pt2
+/* Attributes of a .pte file's calls, for the operators whose windows kernels slide over an
+ * image: numbers among a call's arguments, by the operator's schema, in the forms of pt2
  * files (ops/ops.h). Where a number is written while the program runs, or is missing, all of the
  * call's are left out. O(arguments). */
 #include <string.h>
@@ -23,6 +23,11 @@ typedef struct field {
 #define CONVOLUTION "aten::convolution.out"
 #define MAX_POOL "aten::max_pool2d_with_indices.out"
 #define AVERAGE_POOL "aten::avg_pool2d.out"
+#define CORTEX_M(name) "cortex_m::quantized_" name ".out"
+#define CORTEX_M_CONVOLUTION CORTEX_M("conv2d")
+#define CORTEX_M_DEPTHWISE CORTEX_M("depthwise_conv2d")
+#define CORTEX_M_MAX_POOL CORTEX_M("max_pool2d")
+#define CORTEX_M_AVERAGE_POOL CORTEX_M("avg_pool2d")
 
 static const field fields[] = {
     {CONVOLUTION, "strides", 3, AXES, 1},
@@ -37,6 +42,18 @@ static const field fields[] = {
     {AVERAGE_POOL, "kernel_shape", 1, AXES, 1},
     {AVERAGE_POOL, "strides", 2, AXES, AS_WINDOW},
     {AVERAGE_POOL, "pads", 3, AXES_TWICE, 0},
+    {CORTEX_M_CONVOLUTION, "strides", 3, AXES, 1},
+    {CORTEX_M_CONVOLUTION, "pads", 4, AXES_TWICE, 0},
+    {CORTEX_M_CONVOLUTION, "dilations", 5, AXES, 1},
+    {CORTEX_M_DEPTHWISE, "strides", 3, AXES, 1},
+    {CORTEX_M_DEPTHWISE, "pads", 4, AXES_TWICE, 0},
+    {CORTEX_M_DEPTHWISE, "dilations", 5, AXES, 1},
+    {CORTEX_M_MAX_POOL, "kernel_shape", 1, AXES, 1},
+    {CORTEX_M_MAX_POOL, "strides", 2, AXES, AS_WINDOW},
+    {CORTEX_M_MAX_POOL, "pads", 3, AXES_TWICE, 0},
+    {CORTEX_M_AVERAGE_POOL, "kernel_shape", 1, AXES, 1},
+    {CORTEX_M_AVERAGE_POOL, "strides", 2, AXES, AS_WINDOW},
+    {CORTEX_M_AVERAGE_POOL, "pads", 3, AXES_TWICE, 0},
 };
 
 /* A number that no instruction writes. */
