@@ -5,7 +5,6 @@ No wheel runs these kernels: results are not compared here. Rights in place were
 measured: CMSIS-NN's functions are called as ExecuTorch's operators call them, on a Cortex-M that QEMU plays, and every
 load and store is seen. Operators are called as its export does, without its quantizer, which needs another package."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -212,19 +211,3 @@ def test_scratch_is_where_the_schemas_have_it():
             wanted[name] = str(own[0])
     assert {name: at for name, at in rows.items() if at != "0"} == wanted
     assert set(rows) <= {re.match(r"[\w:.]+", schema)[0] for schema in SCHEMAS}
-
-
-def test_explain_says_what_a_delegate_keeps(arenaut, tmp_path):
-    """A partition for Ethos-U between two kernels: its arguments are planned, its scratch is not."""
-    tensors = [{"name": name, "dtype": "int8", "dims": [1000], "class": kind} for name, kind in
-               (("x", "input"), ("a", "intermediate"), ("b", "intermediate"), ("y", "output"))]
-    calls = [{"name": "cortex_m::quantize_per_tensor.out", "inputs": ["x"], "outputs": ["a"]},
-             {"name": "EthosUBackend", "kind": "delegate", "inputs": ["a"], "outputs": ["b"]},
-             {"name": "cortex_m::softmax.out", "inputs": ["b"], "outputs": ["y"]}]
-    program = {"schema": "arenaut.program/1", "tensors": tensors,
-               "methods": [{"name": "forward", "entry": True, "inputs": ["x"], "outputs": ["y"], "ops": calls}]}
-    (tmp_path / "ethos.program.json").write_text(json.dumps(program))
-    said = arenaut("explain", tmp_path / "ethos.program.json", "--target", "executorch").stdout
-    assert "opaque 1 of 3 ops, from op 1 EthosUBackend on" in said
-    assert "EthosUBackend keeps scratch from the method's temporary allocator, with copies of its arguments" in said
-    assert "XnnpackBackend" not in said
