@@ -11,11 +11,27 @@ from arenaut.deferred import typed
 class ArenautError(RuntimeError):
     """A call that did not succeed.
 
-    status: the library's code (include/arenaut/error.h), e.g. 3 for an input that is not well formed.
-    position: byte offset or line in the file, or index in the array; None if there is none.
-    found, allowed: the wrong value and the values allowed, if it was one value.
-    option: the option of `open` or `plan` that does not suit the file, e.g. "dims".
-    open_sizes: names of sizes that the model leaves open and that need a value in `dims`.
+    Parameters
+    ----------
+    message : str
+        The text, which names the object, what was found and what is allowed.
+    status : int, optional
+        The library's code (include/arenaut/error.h), e.g. 3 for an input that is not well formed.
+    **about : object
+        Any of the attributes.
+
+    Attributes
+    ----------
+    status : int
+        As above.
+    position : int or None
+        Byte offset or line in the file, or index in the array; None if there is none.
+    found, allowed : object
+        The wrong value and the values allowed, if it was one value.
+    option : str or None
+        The option of `open` or `plan` that does not suit the file, e.g. "dims".
+    open_sizes : tuple of str
+        Names of sizes that the model leaves open and that need a value in `dims`.
     """
 
     position: int | None = None
@@ -43,18 +59,31 @@ class UnsupportedError(ArenautError):
 
 
 class RefusedError(ArenautError):
-    """A request that this format cannot express or this planner cannot do, or that is not done since
-    it would make nothing better."""
+    """A request that is not done.
+
+    This format cannot express it, this planner cannot do it, or it would make nothing better."""
 
 
 class RejectedError(ArenautError):
-    """The checker found a plan wrong: `finding` is its counter-example."""
+    """A plan that the checker found wrong.
+
+    Attributes
+    ----------
+    finding : dict
+        Its counter-example: rule, the two buffers or tensors, step, bytes.
+    """
 
     finding: typed.Finding = {}  # where it was no checker that found it
 
 
 class NoPlanError(ArenautError):
-    """It is proven that no plan exists: `witness` says which buffers are too much at which step."""
+    """No plan exists, which is proven.
+
+    Attributes
+    ----------
+    witness : dict
+        Which buffers are too much at which step: step, buffers, names, pool, bytes over.
+    """
 
     witness: typed.Witness = {}  # as of the checker's
 

@@ -48,20 +48,31 @@ def plan(alignment: int, specs: Iterable[TensorSpec], graph_module: torch.fx.Gra
          graph_signature: Any = None, extra_padding: int = 0) -> MemoryAlgoResult:
     """An algorithm for `MemoryPlanningAlgorithmSuite([arenaut.executorch.plan])`.
 
-    Args:
-        alignment: of every value, in bytes.
-        specs: the TensorSpecs to place, with their lifetimes: first and last node.
-        graph_module: whose values they are. The graphs below it have been planned.
-        graph_signature: of the exported program.
-        extra_padding: bytes behind each arena.
+    Parameters
+    ----------
+    alignment : int
+        Of every value, in bytes.
+    specs : iterable of TensorSpec
+        The TensorSpecs to place, with their lifetimes: first and last node.
+    graph_module : torch.fx.GraphModule
+        Whose values they are. The graphs below it have been planned.
+    graph_signature : Any, optional
+        Of the exported program.
+    extra_padding : int, optional
+        Bytes behind each arena.
 
-    Returns:
+    Returns
+    -------
+    MemoryAlgoResult
         A MemoryAlgoResult: the place of each spec, and of those in the graphs below, which move with
         their regions.
 
-    Raises:
-        RejectedError, NoPlanError: the specs contradict each other.
-        InputError: a spec lies in one that is not there, or a graph is called from two places.
+    Raises
+    ------
+    RejectedError, NoPlanError
+        The specs contradict each other.
+    InputError
+        A spec lies in one that is not there, or a graph is called from two places.
     """
     return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, None, EFFORT)
 
@@ -272,33 +283,47 @@ def result_of(specs, regions, ours, banks, padding):
 class MemoryPlanningPass(TheirPass):
     """For `ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass())`.
 
-    Args:
-        target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first. Arenas that it does
-            not name have only the tensors that another pass put there.
-        effort: search steps for each graph.
-        inplace: "safe": results may be written over operands that are dead, where the stock
-            kernels are known to allow it; {"my::scale.out": 0}: operators with the number of an operand, for
-            kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
-            must be told of them.
-        reorder: True: ops may run in another order. The nodes of the graph are moved.
-        overlap: True: results may be written over operands as with `inplace="safe"`, and reach into them from below
-            as far as the loops of the stock kernels of convolutions and pools allow. `arenaut check` of the file must
-            be told (`--overlap on`).
-        kernels: "cortex-m" if the application links that library of ExecuTorch's: its operators then count for
-            `inplace`. None: "portable" alone.
-        op_align: {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
-            given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
-            constants and tensors of the caller's are not covered.
-        theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
-            alloc_mutable_buffers, share_mutable_buffers.
+    Parameters
+    ----------
+    target : Any, optional
+        A TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first. Arenas that it does
+        not name have only the tensors that another pass put there.
+    effort : int, optional
+        Search steps for each graph.
+    inplace : {'safe'} or mapping of str, int, optional
+        "safe": results may be written over operands that are dead, where the stock
+        kernels are known to allow it; {"my::scale.out": 0}: operators with the number of an operand, for
+        kernels of one's own, beside those. The file is right for such kernels only: `arenaut check` of it
+        must be told of them.
+    reorder : bool, optional
+        True: ops may run in another order. The nodes of the graph are moved.
+    overlap : bool, optional
+        True: results may be written over operands as with `inplace="safe"`, and reach into them from below
+        as far as the loops of the stock kernels of convolutions and pools allow. `arenaut check` of the file must
+        be told (`--overlap on`).
+    kernels : str, optional
+        "cortex-m" if the application links that library of ExecuTorch's: its operators then count for
+        `inplace`. None: "portable" alone.
+    op_align : mapping of str, int, optional
+        {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
+        given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
+        constants and tensors of the caller's are not covered.
+    **theirs : Any
+        As of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
+        alloc_mutable_buffers, share_mutable_buffers.
 
-    Raises:
-        NoPlanError: from the export; it names the tensors that do not fit into the banks.
-        RejectedError: from the export: an op would read bytes that another has written over. It names the operator,
-            the values and the bytes.
-        InputError: from the export, as of `plan`; or the program would leave wrong values in its state; or no method has
-            an operator that `op_align` names.
-        UnsupportedError: from the export: the program has instructions that the replay does not know.
+    Raises
+    ------
+    NoPlanError
+        From the export; it names the tensors that do not fit into the banks.
+    RejectedError
+        From the export: an op would read bytes that another has written over. It names the operator,
+        the values and the bytes.
+    InputError
+        From the export, as of `plan`; or the program would leave wrong values in its state; or no method has
+        an operator that `op_align` names.
+    UnsupportedError
+        From the export: the program has instructions that the replay does not know.
     """
 
     def __init__(self, target: Any = None, effort: int = EFFORT,

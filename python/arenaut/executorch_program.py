@@ -62,10 +62,14 @@ class Weights:
 class Emitted:
     """A method as a program, with the places that its specs have now.
 
-    Attributes:
-        model (arenaut.Model): of the file.
-        specs (dict): the TensorSpec of each value that has a place, by the value's number.
-        nodes (list): the graph's node of each instruction.
+    Attributes
+    ----------
+    model : arenaut.Model
+        Of the file.
+    specs : dict
+        The TensorSpec of each value that has a place, by the value's number.
+    nodes : list
+        The graph's node of each instruction.
     """
 
     def __init__(self, graph_module, signature):
@@ -225,10 +229,14 @@ def replan(graph_module, signature, reordered=False, **options):
     """Plans a method as `arenaut plan` plans its file, where that is smaller or mends it, and replays what it is then.
     The names of its ops.
 
-    Raises:
-        RejectedError: the program would read bytes that something else has written over.
-        InputError: it is wrong wherever its values lie.
-        UnsupportedError: it has instructions that are not known.
+    Raises
+    ------
+    RejectedError
+        The program would read bytes that something else has written over.
+    InputError
+        It is wrong wherever its values lie.
+    UnsupportedError
+        It has instructions that are not known.
     """
     emitted = Emitted(graph_module, signature)
     plan = plan_of(emitted, reordered, options)

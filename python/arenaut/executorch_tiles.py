@@ -46,20 +46,30 @@ class TilePass(ExportedProgramPassBase):
     that are not tiled, stay whole, and so does a program of sizes that vary. The tiles compute the same bits with ExecuTorch's portable kernels
     (docs/split.md has the conditions).
 
-    Args:
-        stages: True, as the search finds them; or (first op, last op, tiles, "rows" or "kept") of each.
-        budget: bytes to be reserved: the stages that add least and fit are taken. None: those that need least.
-        max_ops: nodes that may be added.
-        max_macs: multiplications that may be added, in percent.
+    Parameters
+    ----------
+    stages : bool or iterable of (int, int, int, str), optional
+        True, as the search finds them; or (first op, last op, tiles, "rows" or "kept") of each.
+    budget : int, optional
+        Bytes to be reserved: the stages that add least and fit are taken. None: those that need least.
+    max_ops : int, optional
+        Nodes that may be added.
+    max_macs : float, optional
+        Multiplications that may be added, in percent.
 
-    Attributes:
-        plan: of the program that ran last, an arenaut.ModelPlan, as of `split=` of Model.plan: `plan.size` has
-            bytes before and after, by the library's count of the archive, without ExecuTorch's own plan.
+    Attributes
+    ----------
+    plan
+        Of the program that ran last, an arenaut.ModelPlan, as of `split=` of Model.plan: `plan.size` has
+        bytes before and after, by the library's count of the archive, without ExecuTorch's own plan.
 
-    Raises:
-        RejectedError: from the pass: the tiled program does not compute the same.
-        InputError, UnsupportedError: from the pass: an option does not suit the program, or the library does not
-            read it.
+    Raises
+    ------
+    RejectedError
+        From the pass: the tiled program does not compute the same.
+    InputError, UnsupportedError
+        From the pass: an option does not suit the program, or the library does not
+        read it.
     """
 
     def __init__(self, stages: bool | Iterable[tuple[int, int, int, str]] = True, *, budget: int | None = None,

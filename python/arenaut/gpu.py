@@ -47,13 +47,19 @@ class Record(ctypes.Structure):
 class Figures(namedtuple("Figures", "arena bound driver most driver_calls runs astray served heap fallbacks")):
     """Figures of the tape.
 
-    Attributes:
-        arena (int): bytes of the arena; bound (int): no plan of the same requests needs less.
-        driver (int): bytes taken from the driver now, the arena among them; most (int): at most.
-        driver_calls (int): requests that went to the driver.
-        runs (int): that were played; astray (int): of these, such as differed from the recording.
-        served (int): requests answered from the arena; heap (int): by the driver as planned, since
-            their blocks outlive the run; fallbacks (int): by the driver since they were not recorded.
+    Attributes
+    ----------
+    arena, bound : int
+        Bytes of the arena; bytes that no plan of the same requests needs less than.
+    driver, most : int
+        Bytes taken from the driver now, the arena among them, and at most.
+    driver_calls : int
+        Requests that went to the driver.
+    runs, astray : int
+        Runs that were played; of these, such as differed from the recording.
+    served, heap, fallbacks : int
+        Requests answered from the arena; by the driver as planned, since their blocks outlive the run; by the driver
+        since they were not recorded.
     """
 
     __slots__ = ()
@@ -100,8 +106,10 @@ def call(name: str, *arguments: typed.Any) -> None:
 def use_driver(name: str) -> None:
     """Takes memory from another library than libcuda.so.1; before the first request.
 
-    Raises:
-        ArenautError: it cannot be loaded, or lacks a function.
+    Raises
+    ------
+    ArenautError
+        It cannot be loaded, or lacks a function.
     """
     call("driver", os.fsencode(name))
 
@@ -109,8 +117,10 @@ def use_driver(name: str) -> None:
 def install() -> None:
     """Makes PyTorch take its GPU memory from here. Once in a process, before it has taken any.
 
-    Raises:
-        ArenautError: this PyTorch has no GPU, or has taken memory already.
+    Raises
+    ------
+    ArenautError
+        This PyTorch has no GPU, or has taken memory already.
     """
     import torch  # what this is for, and nothing else here needs it
     if not torch.cuda.is_available():
@@ -135,13 +145,18 @@ def _here(device: int | None, stream: int | None) -> tuple[int, int | None]:
 def record(device: int | None = None, stream: int | None = None) -> Iterator[None]:
     """Records the requests of the block that follows; the recording and plan before are dropped.
 
-    Args:
-        device: its number; None: the current one.
-        stream: the address of the stream, 0 for the default one; None: the current one. Requests of other
-            streams ask for is left to the driver.
+    Parameters
+    ----------
+    device : int, optional
+        Its number; None: the current one.
+    stream : int, optional
+        The address of the stream, 0 for the default one; None: the current one. Requests of other
+        streams ask for is left to the driver.
 
-    Raises:
-        RefusedError: a run is under way, or blocks of an earlier arena are in use.
+    Raises
+    ------
+    RefusedError
+        A run is under way, or blocks of an earlier arena are in use.
     """
     call("record", *_here(device, stream))
     try:
@@ -169,8 +184,10 @@ def play() -> Iterator[None]:
 def forget() -> None:
     """Gives the arena back, and drops the recording.
 
-    Raises:
-        RefusedError: a run is under way, or blocks of the arena are in use.
+    Raises
+    ------
+    RefusedError
+        A run is under way, or blocks of the arena are in use.
     """
     call("forget")
 

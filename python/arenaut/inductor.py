@@ -40,13 +40,20 @@ TAGS = {True: "+arenaut", False: "+checked"}
 class Pool(namedtuple("Pool", "name buffers stock arena bound symbolic")):
     """One pool of one compiled graph.
 
-    Attributes:
-        name (str): its name in the compiled code.
-        buffers (int): how many share it.
-        stock (int): bytes as inductor places them.
-        arena (int): bytes as they are placed now.
-        bound (int): bytes; no placement needs fewer.
-        symbolic (bool): sizes vary, and these are the bytes for the largest.
+    Attributes
+    ----------
+    name : str
+        Its name in the compiled code.
+    buffers : int
+        How many share it.
+    stock : int
+        Bytes as inductor places them.
+    arena : int
+        Bytes as they are placed now.
+    bound : int
+        Bytes; no placement needs fewer.
+    symbolic : bool
+        Sizes vary, and these are the bytes for the largest.
     """
 
     __slots__ = ()
@@ -56,16 +63,24 @@ def install(*, place: bool = True, effort: int = EFFORT, report=None) -> bool:
     """Takes over the placing in inductor's pools, for all that is compiled from now on with
     `torch._inductor.config.memory_planning`.
 
-    Args:
-        place: False leaves every buffer where inductor puts it, and checks that.
-        effort: search steps for each pool.
-        report: called with a list of Pool for each compiled graph.
+    Parameters
+    ----------
+    place : bool, optional
+        False leaves every buffer where inductor puts it, and checks that.
+    effort : int, optional
+        Search steps for each pool.
+    report
+        Called with a list of Pool for each compiled graph.
 
-    Returns:
+    Returns
+    -------
+    bool
         Whether it was done. A PyTorch with another planner is left as it is, with a warning.
 
-    Raises:
-        RejectedError: later, from compiling, if a plan of inductor's is wrong.
+    Raises
+    ------
+    RejectedError
+        Later, from compiling, if a plan of inductor's is wrong.
     """
     uninstall()
     why = refusal()
@@ -192,8 +207,10 @@ def program_of(text: str | bytes) -> arenaut.Model:
     Each node is an op, with the buffers that it allocates. What it updates in place, or only names
     anew, has no bytes there. Inputs count where the graph may free them.
 
-    Raises:
-        InputError: it is not such a graph: a key is missing, or a buffer is named that is not there.
+    Raises
+    ------
+    InputError
+        It is not such a graph: a key is missing, or a buffer is named that is not there.
     """
     try:
         graph = json.loads(text)

@@ -196,24 +196,36 @@ class Source:
 class Iteration:
     """Values planned into one arena, and results managed until they are released.
 
-    Args:
-        values: a list of Value.
-        take, give: where planned buffers come from: see Source.
-        keep: whether they stay between runs.
-        poison: fills them with 0x7f when they are given up.
-        align: of places and sizes.
-        outputs: of values of kind OUTPUT: "apart", in a buffer of their own; "arena", planned with
-            all else; None: not managed, and the caller's.
-        default: two functions as `take` and `give`, for values without a place: the first run if
-            sizes are not known, values that outgrow theirs, and, for `resize`, runs for which no
-            buffer could be had. None: there is no such memory, and a buffer that cannot be had is
-            an error.
-        release, forget, retain: functions of a value's number, called by `deallocate` for values
-            that are UNMANAGED, BORROWED, and BORROWED and returned.
-        groups: share memory by storage groups, as Static Runtime does, rather than by offsets.
-        slack: in percent, the growth of a value in the next plan that outgrew its place.
-        options: arenaut_plan_options (arenaut.options.planner_options) for the planner; None: those
-            for a live loop. A record with nothing set searches as long as it does offline.
+    Parameters
+    ----------
+    values
+        A list of Value.
+    take, give
+        Where planned buffers come from: see Source.
+    keep
+        Whether they stay between runs.
+    poison
+        Fills them with 0x7f when they are given up.
+    align
+        Of places and sizes.
+    outputs
+        Of values of kind OUTPUT: "apart", in a buffer of their own; "arena", planned with
+        all else; None: not managed, and the caller's.
+    default
+        Two functions as `take` and `give`, for values without a place: the first run if
+        sizes are not known, values that outgrow theirs, and, for `resize`, runs for which no
+        buffer could be had. None: there is no such memory, and a buffer that cannot be had is
+        an error.
+    release, forget, retain
+        Functions of a value's number, called by `deallocate` for values
+        that are UNMANAGED, BORROWED, and BORROWED and returned.
+    groups
+        Share memory by storage groups, as Static Runtime does, rather than by offsets.
+    slack
+        In percent, the growth of a value in the next plan that outgrew its place.
+    options
+        arenaut_plan_options (arenaut.options.planner_options) for the planner; None: those
+        for a live loop. A record with nothing set searches as long as it does offline.
     """
 
     def __init__(self, values, take, give, keep=True, poison=False, align=64, *, outputs="apart",

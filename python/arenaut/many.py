@@ -32,19 +32,32 @@ from arenaut.records import VERSION
 class Row(NamedTuple):
     """One planned input.
 
-    Attributes:
-        name: its path, or its number among problems.
-        options: those that are its own.
-        now: bytes that its runtime needs today; None if that is not known.
-        planned: bytes with our plan; None for a failed row, as the next and `seconds`.
-        bound: bytes; no plan needs less.
-        status: "optimal", "feasible", or "failed".
-        seconds: how long planning took.
-        error: why it failed; None if it did not.
-        key: a hash of its bytes and all options; None if it was not asked for.
-        saved: the file that was written, where `save_to` asked for one.
-        outcome: why that is a copy of the model; None: it has the plan.
-        attempts: how often it was given to a worker: more than once if a worker was lost meanwhile.
+    Attributes
+    ----------
+    name : str
+        Its path, or its number among problems.
+    options : dict[str, Any]
+        Those that are its own.
+    now : int or None
+        Bytes that its runtime needs today; None if that is not known.
+    planned : int or None
+        Bytes with our plan; None for a failed row, as the next and `seconds`.
+    bound : int or None
+        Bytes; no plan needs less.
+    status : str
+        "optimal", "feasible", or "failed".
+    seconds : float or None
+        How long planning took.
+    error : str or None
+        Why it failed; None if it did not.
+    key : str or None
+        A hash of its bytes and all options; None if it was not asked for.
+    saved : str or None
+        The file that was written, where `save_to` asked for one.
+    outcome : str or None
+        Why that is a copy of the model; None: it has the plan.
+    attempts : int
+        How often it was given to a worker: more than once if a worker was lost meanwhile.
     """
 
     name: str
@@ -70,25 +83,41 @@ def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskC
               progress: bool | None = None, **options: typed.Unpack[typed.ModelOptions]) -> Results:
     """Plans many models or problems. Rows come as they are done; those that failed are among them.
 
-    Args:
-        work: paths, Problems, or pairs of one and a dictionary of options of its own.
-        executor: any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
-            (multiprocessing, ray.util.multiprocessing). None: a process for each processor. The workers open
-            the files, so that on other machines these must be under the same paths.
-        save_to: a folder in which the workers write each plan: a model with the plan inside, by its file's name,
-            or NAME.plan.json where the format holds none, or it is a problem's.
-        resume: the path of a file to which finished rows go; rows in there are not computed anew.
-        retries: how often the job of a lost worker is tried once more; then it is a failed row. An executor of
-            concurrent.futures that takes no more work then is replaced by processes of this machine, with a
-            RuntimeWarning. In a pool of Ray a dead worker counts each time that it is given the job.
-        progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
-            notebook. True: anywhere.
-        options: those of Model.plan, or of arenaut.plan for problems.
+    Parameters
+    ----------
+    work : iterable of Work
+        Paths, Problems, or pairs of one and a dictionary of options of its own.
+    executor : Executor or DaskClient or WorkerPool, optional
+        Any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
+        (multiprocessing, ray.util.multiprocessing). None: a process for each processor. The workers open
+        the files, so that on other machines these must be under the same paths.
+    save_to : path_like, optional
+        A folder in which the workers write each plan: a model with the plan inside, by its file's name,
+        or NAME.plan.json where the format holds none, or it is a problem's.
+    resume : path_like, optional
+        The path of a file to which finished rows go; rows in there are not computed anew.
+    retries : int, optional
+        How often the job of a lost worker is tried once more; then it is a failed row. An executor of
+        concurrent.futures that takes no more work then is replaced by processes of this machine, with a
+        RuntimeWarning. In a pool of Ray a dead worker counts each time that it is given the job.
+    progress : bool, optional
+        False shows no bar. None: a bar shows work of over a second on a terminal or in a
+        notebook. True: anywhere.
+    **options : keywords of typed.ModelOptions
+        Those of Model.plan, or of arenaut.plan for problems.
 
-    Raises:
-        InputError: an item is neither a path nor a Problem, two would be saved under one name, the executor is
-            none, or `resume` is a file of other things.
-        TypeError: there is no such option.
+    Returns
+    -------
+    Results
+        The rows, which come while one iterates over it.
+
+    Raises
+    ------
+    InputError
+        An item is neither a path nor a Problem, two would be saved under one name, the executor is
+        none, or `resume` is a file of other things.
+    TypeError
+        There is no such option.
     """
     check_names(options, FILE + PLANNER)
     jobs = [job_of(number, one, options, resume is not None)
@@ -103,17 +132,27 @@ def sweep(path: typed.Path, over: Mapping[str, Any], executor: typed.Executor | 
           **options: typed.Unpack[typed.ModelOptions]) -> Results:
     """Plans one model once for each combination of options.
 
-    Args:
-        path: of the model.
-        over: the values of each option: {"dims": {"seq": [128, 256]}, "align": [16, 64]} are four
-            combinations.
-        executor: this and the next three are as of plan_many.
-        resume: a file of finished rows.
-        retries: of the job of a lost worker.
-        progress: False shows no bar.
-        options: those of Model.plan, the same for all.
+    Parameters
+    ----------
+    path : path_like
+        Of the model.
+    over : mapping of str, Any
+        The values of each option: {"dims": {"seq": [128, 256]}, "align": [16, 64]} are four
+        combinations.
+    executor : Executor or DaskClient or WorkerPool, optional
+        This and the next three are as of plan_many.
+    resume : path_like, optional
+        A file of finished rows.
+    retries : int, optional
+        Of the job of a lost worker.
+    progress : bool, optional
+        False shows no bar.
+    **options : keywords of typed.ModelOptions
+        Those of Model.plan, the same for all.
 
-    Returns:
+    Returns
+    -------
+    Results
         The rows, one for each combination. `fits`, `shared` and `deciding` state their meaning
         together, and a notebook shows the picture.
     """
@@ -244,8 +283,21 @@ def failed(job, error):
 
 
 class Results:
-    """The rows of plan_many and sweep, as they are done: iterate over them, or ask for all, which waits
-    for the rest."""
+    """The rows of plan_many and sweep, as they are done.
+
+    Iterate over them, or ask for all, which waits for the rest. These functions make it; nobody else does.
+
+    Attributes
+    ----------
+    rows : list of Row
+        All of them, in the order of the work.
+    totals : dict
+        Numbers of rows, and bytes of all together.
+    shared : int
+        Bytes of one arena that any of them can use.
+    deciding : Row
+        The one that needs most.
+    """
 
     def __init__(self, jobs, executor, resume, retries, progress):
         self._jobs, self._retries = jobs, retries
@@ -296,7 +348,18 @@ class Results:
                 "planned": sum(row.planned for row in fine), "bound": sum(row.bound for row in fine)}
 
     def fits(self, capacity: int) -> list[Row]:
-        """The rows whose plan fits into `capacity` bytes."""
+        """The rows whose plan fits.
+
+        Parameters
+        ----------
+        capacity : int
+            Bytes.
+
+        Returns
+        -------
+        list of Row
+            In the order of the work.
+        """
         return [row for row in self.rows if row.error is None and row.planned <= capacity]
 
     @property
@@ -317,9 +380,17 @@ class Results:
     def save(self, path: typed.Path) -> None:
         """Writes the picture (.svg) or the table (.csv). All or nothing.
 
-        Raises:
-            InputError: the file's name says neither.
-            OSError: it cannot be written; the old file stays.
+        Parameters
+        ----------
+        path : path_like
+            The file to write.
+
+        Raises
+        ------
+        InputError
+            The file's name says neither.
+        OSError
+            It cannot be written; the old file stays.
         """
         kind = os.path.splitext(os.fspath(path))[1]
         if kind not in (".svg", ".csv"):
@@ -336,6 +407,13 @@ class Results:
                    "seconds": row.seconds, "error": row.error}
 
     def to_csv(self) -> str:
+        """A row for each input.
+
+        Returns
+        -------
+        str
+            CSV, with a head.
+        """
         import csv
         import io
         records = list(self._records())
@@ -347,7 +425,13 @@ class Results:
         return text.getvalue()
 
     def table(self) -> Any:
-        """A data frame of polars or pandas, whichever is installed; else CSV."""
+        """A data frame of polars or pandas, whichever is installed; else CSV.
+
+        Returns
+        -------
+        polars.DataFrame, pandas.DataFrame or str
+            With a row for each input.
+        """
         try:
             import polars
             return polars.DataFrame(list(self._records()), infer_schema_length=None)

@@ -118,15 +118,24 @@ NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
 class TensorArena(namedtuple("TensorArena", "tensors scratch notes head tail total exact op")):
     """Parts of a micro runtime's arena besides the plan, in bytes.
 
-    Attributes:
-        tensors (int): of the head: planned, with kernels' scratch as far as it is known.
-        scratch (int): of that, the scratch of the op that asks for most.
-        notes (int): of the head: the runtime's own data while it plans.
-        head (int): the larger of the two.
-        tail (int): persistent data: of the interpreter, and of kernels.
-        total (int): head and tail: the bytes to reserve.
-        exact (bool): False: kernels ask for memory of which it is not known how much; then it is the least.
-        op (int): the first op that keeps something of that kind; None without.
+    Attributes
+    ----------
+    tensors : int
+        Bytes of the head: planned, with kernels' scratch as far as it is known.
+    scratch : int
+        Bytes of that: the scratch of the op that asks for most.
+    notes : int
+        Bytes of the head: the runtime's own data while it plans.
+    head : int
+        Bytes, the larger of the two.
+    tail : int
+        Bytes of persistent data: of the interpreter, and of kernels.
+    total : int
+        Bytes to reserve: head and tail.
+    exact : bool
+        False: kernels ask for memory of which it is not known how much; then it is the least.
+    op : int
+        The first op that keeps something of that kind; None without.
     """
 
     __slots__ = ()
@@ -149,15 +158,22 @@ class TensorArena(namedtuple("TensorArena", "tensors scratch notes head tail tot
 class Size(namedtuple("Size", "now planned bound needed status reserve")):
     """How big an arena is.
 
-    Attributes:
-        now (int): bytes that the file's runtime needs today; None if that is not known.
-        planned (int): bytes with our plan.
-        bound (int): bytes; no plan needs less.
-        needed (int): the smaller of the first two, where nothing was asked for that the runtime does
-            not do.
-        status (str): "optimal", which is proven, or "feasible".
-        reserve (int): bytes to reserve for `planned` and all that a micro runtime keeps beside it (see
-            ModelPlan.tensor_arena); None for other runtimes.
+    Attributes
+    ----------
+    now : int
+        Bytes that the file's runtime needs today; None if that is not known.
+    planned : int
+        Bytes with our plan.
+    bound : int
+        Bytes; no plan needs less.
+    needed : int
+        Bytes, the smaller of the first two, where nothing was asked for that the runtime does
+        not do.
+    status : str
+        "optimal", which is proven, or "feasible".
+    reserve : int
+        Bytes to reserve for `planned` and all that a micro runtime keeps beside it (see
+        ModelPlan.tensor_arena); None for other runtimes.
     """
 
     __slots__ = ()
@@ -172,20 +188,31 @@ class Size(namedtuple("Size", "now planned bound needed status reserve")):
 class Trace(namedtuple("Trace", "events requests held asked most_asked reserved most_reserved caching "
                                 "caching_expandable")):
     """A program's requests to its allocator, and the memory that the allocator took from the system.
+
     A step is a request: buffer k of the problem is the k-th.
 
-    Attributes:
-        events (int): how many the file has.
-        requests (int): blocks that were handed out.
-        held (int): of those, how many were never given back.
-        asked (array): bytes in the blocks that are out, at each step.
-        most_asked (int): the most of these.
-        reserved (array): bytes that the allocator held, the most from each step to the next; None where
-            the file says nothing of it.
-        most_reserved (int): the most of these; None likewise.
-        caching (int): bytes that PyTorch's caching allocator would reserve for these requests; None where
-            it could not serve them.
-        caching_expandable (int): and with expandable segments.
+    Attributes
+    ----------
+    events : int
+        How many the file has.
+    requests : int
+        Blocks that were handed out.
+    held : int
+        Of those, how many were never given back.
+    asked : array of int64, shape (steps,)
+        Bytes in the blocks that are out, at each step.
+    most_asked : int
+        Bytes, the most of these.
+    reserved : array of int64, shape (steps,), or None
+        Bytes that the allocator held, the most from each step to the next; None where
+        the file says nothing of it.
+    most_reserved : int or None
+        Bytes, the most of these; None likewise.
+    caching : int
+        Bytes that PyTorch's caching allocator would reserve for these requests; None where
+        it could not serve them.
+    caching_expandable : int
+        Bytes, the same with expandable segments.
     """
 
     __slots__ = ()
@@ -220,17 +247,27 @@ def caching_reserve(problem, expandable):
 class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes time added_time least_time floor fits")):
     """The result of rematerialization: bytes that are alive at once, and the work.
 
-    Attributes:
-        before (int): if each op runs once.
-        after (int): if those that were found run again.
-        added_ops (int): runs that were added; 0: no plan needs less then.
-        added_bytes (int): that they write.
-        time (int): nanoseconds of all ops, each once.
-        added_time (int): of the schedule that was found.
-        least_time (int): that no schedule with as few bytes adds less than; proven, and checked.
-        floor (int): a lower bound of the arena under any rematerialization, without `fit` of cheap ops
-            alone; proven, and checked. 0: nothing is proven.
-        fits (bool): `fit` is kept, by this schedule or without any.
+    Attributes
+    ----------
+    before : int
+        Bytes, if each op runs once.
+    after : int
+        Bytes, if those that were found run again.
+    added_ops : int
+        Runs that were added; 0: no plan needs less then.
+    added_bytes : int
+        Bytes that they write.
+    time : int
+        Nanoseconds of all ops, each once.
+    added_time : int
+        Nanoseconds that the schedule that was found adds.
+    least_time : int
+        Nanoseconds that no schedule with as few bytes adds less than; proven, and checked.
+    floor : int
+        Bytes: a lower bound of the arena under any rematerialization, without `fit` of cheap ops
+        alone; proven, and checked. 0: nothing is proven.
+    fits : bool
+        `fit` is kept, by this schedule or without any.
     """
 
     __slots__ = ()
@@ -247,23 +284,32 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
 
 class Order(namedtuple("Order", "given best bound ops between_jumps joins views held",
                        defaults=(False, None, None, 0))):
-    """Schedules of a model's ops: peaks of live bytes.
+    """Schedules of a model's ops, and their peaks: the most bytes that are alive at once.
 
-    Attributes:
-        given (int): in the order of the file.
-        best (int): in the best order that was found.
-        bound (int): no order has less; where it is `best`, that is proven, and checked.
-        ops (tuple): numbers of the file's ops in the order in which they run now, and again those that
-            run again; None: in that of the file, because no other is better, or none needs a smaller
-            arena.
-        between_jumps (bool): some methods jump; all this is said of orders in which no op goes past
-            a jump.
-        joins (tuple): where the joins that are written in place were chosen with the order
-            (`passes="slices"`): how many are, of how many that could be; else None.
-        views (tuple): where views of parts could be copies, so that what they are parts of need not
-            wait for their readers: how many are, of how many that could be; else None.
-        held (int): ops that keep their order among one another, since it is not known whether they
-            only compute; all this is said of orders that keep it.
+    Attributes
+    ----------
+    given : int
+        Bytes, in the order of the file.
+    best : int
+        Bytes, in the best order that was found.
+    bound : int
+        Bytes; no order has less; where it is `best`, that is proven, and checked.
+    ops : tuple of int, or None
+        Numbers of the file's ops in the order in which they run now, and again those that
+        run again; None: in that of the file, because no other is better, or none needs a smaller
+        arena.
+    between_jumps : bool
+        Some methods jump; all this is said of orders in which no op goes past
+        a jump.
+    joins : tuple of (int, int), or None
+        Where the joins that are written in place were chosen with the order
+        (`passes="slices"`): how many are, of how many that could be; else None.
+    views : tuple of (int, int), or None
+        Where views of parts could be copies, so that what they are parts of need not
+        wait for their readers: how many are, of how many that could be; else None.
+    held : int
+        Ops that keep their order among one another, since it is not known whether they
+        only compute; all this is said of orders that keep it.
     """
 
     __slots__ = ()
@@ -285,17 +331,30 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins views 
 def open(path: typed.Path | Iterable[typed.Path], **options: typed.Unpack[typed.ModelOptions]) -> Model:
     """Reads a model, or a bare problem.
 
-    Args:
-        path: of a file of any format that `arenaut formats` lists; or several paths, which are one
-            program, with `share` naming the shared buffers.
-        options: those of Model.plan. They hold for all that is asked of the model later, e.g.
-            dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
+    Parameters
+    ----------
+    path : path_like or iterable of Path
+        Of a file of any format that `arenaut formats` lists; or several paths, which are one
+        program, with `share` naming the shared buffers.
+    **options : keywords of typed.ModelOptions
+        Those of Model.plan. They hold for all that is asked of the model later, e.g.
+        dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
 
-    Raises:
-        InputError: the file is not well formed; position is the byte or line.
-        UnsupportedError: it holds something that is not supported.
-        OSError: it cannot be read.
-        TypeError: there is no such option.
+    Returns
+    -------
+    Model
+        Which has read the file; it is planned when that is asked for.
+
+    Raises
+    ------
+    InputError
+        The file is not well formed; position is the byte or line.
+    UnsupportedError
+        It holds something that is not supported.
+    OSError
+        It cannot be read.
+    TypeError
+        There is no such option.
     """
     if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read") or \
             not hasattr(path, "__iter__") and not is_path(path):
@@ -320,8 +379,32 @@ io_open = __builtins__["open"] if isinstance(__builtins__, dict) else __builtins
 
 
 class Model:
-    """A program, or a bare problem, out of a file: see arenaut.open. Models do not change, can be
-    pickled (with the bytes of their file), and used by several threads at once."""
+    """A program, or a bare problem, out of a file: see arenaut.open.
+
+    Models do not change, can be pickled (with the bytes of their file), and used by several threads at once.
+
+    Parameters
+    ----------
+    files : iterable of (str, bytes)
+        The name and the bytes of each file.
+    options : mapping of str, Any, optional
+        Those of Model.plan, for all that is asked of the model.
+
+    Attributes
+    ----------
+    format : str
+        The name of the files' format.
+    notes : tuple of str
+        Remarks of the reader.
+    path : str
+        The name of the file, or of the first.
+    problem : Problem
+        What is planned, with n buffers.
+    program : dict
+        The program as arenaut.program/1.
+    trace : Trace or None
+        The recording of a trace.
+    """
 
     __slots__ = ("_files", "_options", "format", "notes")
     format: str
@@ -340,7 +423,17 @@ class Model:
 
     @classmethod
     def parse(cls, data: bytes, name: str = "input", **options: typed.Unpack[typed.ModelOptions]) -> Model:
-        """The same from bytes in memory."""
+        """A model from bytes in memory.
+
+        Parameters
+        ----------
+        data : bytes_like
+            All of the file.
+        name : str, optional
+            Of the file, for messages; its ending may say the format.
+        **options : keywords of typed.ModelOptions
+            As of arenaut.open.
+        """
         return cls([(name, bytes(memoryview(data)))], options)
 
     def __reduce__(self):
@@ -351,6 +444,7 @@ class Model:
 
     @property
     def path(self) -> str:
+        """The name of the file, or of the first."""
         return self._files[0][0]
 
     def _pipeline(self, options, progress=False):
@@ -366,8 +460,9 @@ class Model:
 
     @property
     def program(self) -> dict[str, typed.Any] | None:
-        """Methods, tensors and ops, as arenaut.program/1 has them (docs/formats.md); None for a bare
-        problem."""
+        """Methods, tensors and ops, as arenaut.program/1 has them (docs/formats.md).
+
+        None for a bare problem."""
         pipeline = self._prepared({})
         if not pipeline.record.document.program:
             return None
@@ -377,53 +472,69 @@ class Model:
 
     @property
     def trace(self) -> Trace | None:
-        """Measurements of the recording of an allocator's trace (docs/traces.md); None for all other
-        files."""
+        """Measurements of the recording of an allocator's trace (docs/traces.md).
+
+        None for all other files."""
         record = self._prepared({}).record
         trace = record.document.trace
         return Trace._of(trace.contents, record.problem) if trace else None
 
     def plan(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> ModelPlan:
-        """Plans the model's memory anew, and has the plan checked and the program replayed; what the file
-        makes its runtime do is `today` of the plan.
+        """Plans the model's memory anew, and has the plan checked and the program replayed.
 
-        Args:
-            progress: as of arenaut.plan.
-            options: the planner's, as of arenaut.plan (planner, effort, time, seed, capacity, threads,
-                settings), and about the model:
-                `format`, `target`, `kernels`: names of `arenaut formats`, `targets`, `kernels`.
-                `unmeasured`: True: rules of the kernels that were only read count too.
-                `method`: only this entry method.
-                `passes`: names to add, "-name" to leave out.
-                `share`: True, or the names that several files share: one layout for all.
-                `dims`: {size: 8 or (1, 8) or [1, 4, 8]}: a value, a range, several.
-                `shapes`: {tensor: sizes}, or a path to CSV.
-                `scratch`: a path to CSV with the kernels' working memory, `scratch_model` this
-                model's name in there.
-                `inplace`: True, False or "only"; `inplace_ops`: {op: input or (input, output)}.
-                `overlap`: True: results may overlap operands, as far as the kernels allow.
-                `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
-                "channels", "rows" or "kept"). `max_ops`, `max_macs`: limits of that, in ops and
-                in percent of multiplications. `budget`: bytes to be reserved: the stages that add
-                least and fit are taken.
-                `reorder`: True: ops may run in another order.
-                `recompute`: True: cheap ops are rematerialized for late readers; `max_ops`: how many.
-                With `fit`, bytes, any op may be: the schedule that adds least time and fits. Times
-                are those of `costs`, a path to CSV, or modelled for `device`: "a100", "h100",
-                "cpu", or its (operations, bytes) in a second.
-                `compact`: True: the written file has no unreferenced bytes.
-                `preserve_inputs`: True: inputs keep their bytes.
-                `alloc_io`: False: inputs and outputs are not in the arena.
-                `align`: bytes, of all; `tensor_align`, `op_align`: {name: bytes}.
-                `pools`: as of Problem; `pins`: {tensor: pool or (pool, offset)}.
+        The memory that the file makes its runtime use is `today` of the plan.
 
-        Raises:
-            InputError: an option does not suit the model; option and open_sizes say which.
-            NoPlanError: no plan exists, and witness says which buffers are too much at which step.
-            RefusedError: the planner does not support the request.
-            TypeError: there is no such option.
-            KeyboardInterrupt: Ctrl-C before there was a plan; later it ends the search, and the best
-                plan is returned.
+        Parameters
+        ----------
+        progress : Progress, optional
+            As of arenaut.plan.
+        **options : keywords of typed.ModelOptions
+            The planner's, as of arenaut.plan (planner, effort, time, seed, capacity, threads,
+            settings), and about the model:
+            `format`, `target`, `kernels`: names of `arenaut formats`, `targets`, `kernels`.
+            `unmeasured`: True: rules of the kernels that were only read count too.
+            `method`: only this entry method.
+            `passes`: names to add, "-name" to leave out.
+            `share`: True, or the names that several files share: one layout for all.
+            `dims`: {size: 8 or (1, 8) or [1, 4, 8]}: a value, a range, several.
+            `shapes`: {tensor: sizes}, or a path to CSV.
+            `scratch`: a path to CSV with the kernels' working memory, `scratch_model` this
+            model's name in there.
+            `inplace`: True, False or "only"; `inplace_ops`: {op: input or (input, output)}.
+            `overlap`: True: results may overlap operands, as far as the kernels allow.
+            `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
+            "channels", "rows" or "kept"). `max_ops`, `max_macs`: limits of that, in ops and
+            in percent of multiplications. `budget`: bytes to be reserved: the stages that add
+            least and fit are taken.
+            `reorder`: True: ops may run in another order.
+            `recompute`: True: cheap ops are rematerialized for late readers; `max_ops`: how many.
+            With `fit`, bytes, any op may be: the schedule that adds least time and fits. Times
+            are those of `costs`, a path to CSV, or modelled for `device`: "a100", "h100",
+            "cpu", or its (operations, bytes) in a second.
+            `compact`: True: the written file has no unreferenced bytes.
+            `preserve_inputs`: True: inputs keep their bytes.
+            `alloc_io`: False: inputs and outputs are not in the arena.
+            `align`: bytes, of all; `tensor_align`, `op_align`: {name: bytes}.
+            `pools`: as of Problem; `pins`: {tensor: pool or (pool, offset)}.
+
+        Returns
+        -------
+        ModelPlan
+            Which has been checked.
+
+        Raises
+        ------
+        InputError
+            An option does not suit the model; option and open_sizes say which.
+        NoPlanError
+            No plan exists, and witness says which buffers are too much at which step.
+        RefusedError
+            The planner does not support the request.
+        TypeError
+            There is no such option.
+        KeyboardInterrupt
+            Ctrl-C before there was a plan; later it ends the search, and the best
+            plan is returned.
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
@@ -432,9 +543,23 @@ class Model:
         return ModelPlan._made(self, options, made)
 
     def size(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.ModelOptions]) -> Size:
-        """How big the arena is today, and how big it must be; arguments as of plan. A file that holds a
-        plan is described by it, with what that lets share memory, unless a new one with the same rights
-        needs less; `inplace`, `overlap`, `split`, `reorder` or `recompute`, True or False, plan anew."""
+        """How big the arena is today, and how big it must be.
+
+        A file that holds a plan is described by it, with the sharing that it allows, unless a new one with the
+        same rights needs less; `inplace`, `overlap`, `split`, `reorder` or `recompute`, True or False, plan anew.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            As of arenaut.plan.
+        **options : keywords of typed.ModelOptions
+            As of plan.
+
+        Returns
+        -------
+        Size
+            In bytes.
+        """
         made = self._described(options, progress, or_better=True)
         whole = made.tensor_arena
         return Size(made.now, made.planned, made.minimum, made.needed, made.status,
@@ -442,19 +567,40 @@ class Model:
 
     def explain(self, *, width: int = 80, progress: typed.Progress = None,
                 **options: typed.Unpack[typed.ModelOptions]) -> documents.Text:
-        """Why the arena is as large as it is; arguments as of plan. A file that holds a plan is explained
-        by it, as size describes it."""
+        """Why the arena is as large as it is.
+
+        A file that holds a plan is explained by it, as size describes it.
+
+        Parameters
+        ----------
+        width : int, optional
+            Columns of the text; None: those of the terminal.
+        progress : Progress, optional
+            As of arenaut.plan.
+        **options : keywords of typed.ModelOptions
+            As of plan.
+
+        Returns
+        -------
+        str
+            The report of the command.
+        """
         return self._described(options, progress, or_better=False).explain(width)
 
     def check(self, **options: typed.Unpack[typed.ModelOptions]) -> None:
         """Holds the plan in the file against the model.
 
-        Args:
-            options: those of plan.
+        Parameters
+        ----------
+        **options : keywords of typed.ModelOptions
+            Those of plan.
 
-        Raises:
-            RejectedError: the plan is wrong, and finding is the counter-example.
-            RefusedError: the file holds no plan.
+        Raises
+        ------
+        RejectedError
+            The plan is wrong, and finding is the counter-example.
+        RefusedError
+            The file holds no plan.
         """
         pipeline = self._pipeline(options)
         pipeline.options.judge_given = True
@@ -472,8 +618,15 @@ class Model:
     def strip(self, path: typed.Path) -> None:
         """Writes the model without the plan that arenaut put into it. All or nothing.
 
-        Raises:
-            RefusedError: the file holds no plan, or another tool's, which cannot be made again.
+        Parameters
+        ----------
+        path : path_like
+            The file to write.
+
+        Raises
+        ------
+        RefusedError
+            The file holds no plan, or another tool's, which cannot be made again.
         """
         strip = self._pipeline({}).read().record.document.format.contents.strip
         if not strip:
@@ -493,16 +646,25 @@ class Model:
 class ModelPlan(Plan):
     """The plan of a model.
 
-    Attributes:
-        model (Model): whose plan it is, besides all that Plan has.
-        now (int): bytes that the file's runtime needs today; None if that is not known.
-        planned (int): bytes with this plan: `arena`, but for files that state memories of their own.
-        needed (int): bytes: the smaller of the two.
-        minimum (int): bytes; no plan needs less.
-        scratch_unknown (bool): some kernels ask for memory that no file tells.
-        kernels (str): the kernel set of which the plan is right, where results lie over operands; with others
-            results may be wrong. None: for any kernels.
-        options (dict): those that it was made with.
+    Attributes
+    ----------
+    model : Model
+        Whose plan it is, besides all that Plan has.
+    now : int
+        Bytes that the file's runtime needs today; None if that is not known.
+    planned : int
+        Bytes with this plan: `arena`, but for files that state memories of their own.
+    needed : int
+        Bytes: the smaller of the two.
+    minimum : int
+        Bytes; no plan needs less.
+    scratch_unknown : bool
+        Some kernels ask for memory that no file tells.
+    kernels : str
+        The kernel set of which the plan is right, where results lie over operands; with others
+        results may be wrong. None: for any kernels.
+    options : dict
+        Those that it was made with.
     """
 
     model: Model
@@ -537,8 +699,9 @@ class ModelPlan(Plan):
 
     @property
     def order(self) -> Order | None:
-        """Schedules of the ops; None if `reorder` was not asked for, or if the
-        ops must stay where they are."""
+        """Schedules of the ops.
+
+        None if `reorder` was not asked for, or if the ops must stay where they are."""
         found = self._pipeline.record.ordering
         if not found.known:
             return None
@@ -549,8 +712,9 @@ class ModelPlan(Plan):
 
     @property
     def stages(self) -> tuple[tuple[int, int, int, str], ...]:
-        """The tile groups that `split` led to, as it takes them: (first op, last op, tiles, mode); none if
-        no tiles need less, or were not asked for."""
+        """The tile groups that `split` led to, as it takes them: (first op, last op, tiles, mode).
+
+        None if no tiles need less, or were not asked for."""
         rewrite = self._pipeline.record.rewrite
         made = rewrite.contents.stages[:rewrite.contents.n_stages] if rewrite else ()
         return tuple((stage.first_op, stage.first_op + stage.n_ops - 1, stage.pieces,
@@ -558,8 +722,9 @@ class ModelPlan(Plan):
 
     @property
     def recomputed(self) -> Recomputed | None:
-        """The result of rematerialization; None if `recompute` was not asked for, or if ops can
-        run only once."""
+        """The result of rematerialization.
+
+        None if `recompute` was not asked for, or if ops can run only once."""
         found = self._pipeline.record.recomputed
         if not found.known:
             return None
@@ -581,8 +746,9 @@ class ModelPlan(Plan):
 
     @property
     def tensor_arena(self) -> TensorArena | None:
-        """Parts of a micro runtime's arena with this plan; None for other runtimes, for several
-        pools and for several files."""
+        """Parts of a micro runtime's arena with this plan.
+
+        None for other runtimes, for several pools and for several files."""
         if not self._lives_in_arena:
             return None
         record, arena = self._pipeline.record, records.TensorArena()
@@ -615,11 +781,14 @@ class ModelPlan(Plan):
         return None if outcome == records.OUTCOME_WRITE else text_of(C.arenaut_outcome_text(outcome))
 
     def check(self) -> None:
-        """Holds the plan against its problem, and replays a program's ops over tensors that lie as the
-        plan says, once more.
+        """Holds the plan against its problem, and replays the program, once more.
 
-        Raises:
-            RejectedError: it is wrong, and finding is the counter-example.
+        The replay's tensors lie as the plan says.
+
+        Raises
+        ------
+        RejectedError
+            It is wrong, and finding is the counter-example.
         """
         record = self._record
         # The arenas may have room behind all buffers, which the runtime asks for.
@@ -633,18 +802,26 @@ class ModelPlan(Plan):
             judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
 
     def save(self, path: typed.Path, *, force: bool = False) -> None:
-        """Writes the model with the plan inside, or another format by the file's name: .json, .csv, .svg,
-        .html, .h. All or nothing.
+        """Writes the model with the plan inside, or another format by the file's name.
 
-        Args:
-            path: the file to write; of several ExecuTorch files, a folder that is there, into which they go
-                under their names.
-            force: replaces another tool's plan.
+        The others are .json, .csv, .svg, .html and .h. All or nothing.
 
-        Raises:
-            RefusedError: it would make nothing smaller, or the runtime would not obey it.
-            InputError: no format has that extension.
-            OSError: the file cannot be written; the old file stays.
+        Parameters
+        ----------
+        path : path_like
+            The file to write; of several ExecuTorch files, a folder that is there, into which they go
+            under their names.
+        force : bool, optional
+            Replaces another tool's plan.
+
+        Raises
+        ------
+        RefusedError
+            It would make nothing smaller, or the runtime would not obey it.
+        InputError
+            No format has that extension.
+        OSError
+            The file cannot be written; the old file stays.
         """
         if len(self.model._files) > 1 and os.path.isdir(path):
             made = [self._in_model(force, k) for k in range(len(self.model._files))]
@@ -698,18 +875,29 @@ RUN = dict(records.Planner._fields_)["run"]
 
 
 def one_arena(plans: Iterable[ModelPlan]) -> TensorArena:
-    """One arena for the interpreters of several models, of which one runs at a time: the largest head, and all
-    tails, in the order of the plans.
+    """One arena for the interpreters of several models, of which one runs at a time.
 
-    Args:
-        plans: of one runtime, which lives in its arena (tflite-micro).
+    It has the largest head, and all tails, in the order of the plans.
 
-    Raises:
-        ValueError: there is none, or another runtime.
+    Parameters
+    ----------
+    plans : iterable of ModelPlan
+        Of one runtime, which lives in its arena (tflite-micro).
 
-    Example:
-        >>> small = [arenaut.open(path).plan(overlap=True) for path in ("wake.tflite", "words.tflite")]
-        >>> arenaut.one_arena(small).total
+    Returns
+    -------
+    TensorArena
+        The parts in bytes; `total` is to be reserved.
+
+    Raises
+    ------
+    ValueError
+        There is none, or another runtime.
+
+    Examples
+    --------
+    >>> small = [arenaut.open(path).plan(overlap=True) for path in ("wake.tflite", "words.tflite")]
+    >>> arenaut.one_arena(small).total
     """
     arena, target = records.TensorArena(), None
     for plan in plans:

@@ -25,36 +25,57 @@ def plan(sizes: typed.Numbers | Problem, first: typed.Numbers | None = None, end
     The same arguments give the same plan on every machine, but for `time`. Ctrl-C stops the search
     and keeps the best plan.
 
-    Args:
-        sizes: bytes of each of n buffers: a list, a numpy array or anything that has a buffer, of one
-            dimension and whole numbers; or a Problem, which has all of the next three as well.
-        first: the step from which each is alive, n numbers.
-        end: the step up to which, not included, each is alive, n numbers.
-        align: bytes, a power of two: one number for all, or n.
-        planner: a name of `arenaut planners`; None tries several and proves bounds.
-        effort: search steps; None for 8,000,000.
-        time: seconds; alone it lifts the limit of effort.
-        seed: of random choices.
-        capacity: bytes: fit into so many, and stop there.
-        threads: how many; they never change the answer.
-        settings: options of one planner, {name: value}.
-        progress: called as `progress(best, bound, seconds)` now and then, `best` None before the
-            first plan; it stops the search by returning False. None: a line shows work of over a
-            second on a terminal or in a notebook. True: anywhere. False: nothing does.
-        constraints: all others of Problem: pools, lifetimes, fixed, conflicts, …
+    Parameters
+    ----------
+    sizes : array_like of int, shape (n,) or Problem
+        Bytes of each of n buffers: a list, a numpy array or anything that has a buffer, of one
+        dimension and whole numbers; or a Problem, which has all of the next three as well.
+    first : array_like of int, shape (n,), optional
+        The step from which each is alive, n numbers.
+    end : array_like of int, shape (n,), optional
+        The step up to which, not included, each is alive, n numbers.
+    align : int or array_like of int, shape (n,), optional
+        Bytes, a power of two: one number for all, or n.
+    planner : str, optional
+        A name of `arenaut planners`; None tries several and proves bounds.
+    effort : int, optional
+        Search steps; None for 8,000,000.
+    time : float, optional
+        Seconds; alone it lifts the limit of effort.
+    seed : int, optional
+        Of random choices.
+    capacity : int, optional
+        Bytes: fit into so many, and stop there.
+    threads : int, optional
+        How many; they never change the answer.
+    settings : mapping of str, object, optional
+        Options of one planner, {name: value}.
+    progress : Progress, optional
+        Called as `progress(best, bound, seconds)` now and then, `best` None before the
+        first plan; it stops the search by returning False. None: a line shows work of over a
+        second on a terminal or in a notebook. True: anywhere. False: nothing does.
+    **constraints : keywords of typed.Constraints
+        All others of Problem, as pools, lifetimes, fixed and conflicts.
 
-    Returns:
+    Returns
+    -------
+    Plan
         The plan, whose columns are numpy arrays where `sizes` was one.
 
-    Raises:
-        InputError: an argument is not well formed; position, found and allowed say which and why.
-        NoPlanError: no plan exists, and witness says which buffers are too much at which step.
-        StoppedError: it was stopped before there was any plan.
+    Raises
+    ------
+    InputError
+        An argument is not well formed; position, found and allowed say which and why.
+    NoPlanError
+        No plan exists, and witness says which buffers are too much at which step.
+    StoppedError
+        It was stopped before there was any plan.
 
-    Examples:
-        >>> plan = arenaut.plan([100, 100, 50], [0, 1, 2], [2, 3, 4], align=16)
-        >>> plan.arena, plan.status
-        (212, 'optimal')
+    Examples
+    --------
+    >>> plan = arenaut.plan([100, 100, 50], [0, 1, 2], [2, 3, 4], align=16)
+    >>> plan.arena, plan.status
+    (212, 'optimal')
     """
     if isinstance(sizes, Problem):
         refuse_second("first" if first is not None else "end" if end is not None else
@@ -133,30 +154,52 @@ class Plan:
     Plans do not change: columns are numpy arrays that can only be read if the problem's were numpy arrays,
     else a new `array.array` at each access. Plans can be pickled, and used by several threads at once.
 
-    Args:
-        problem: whose n buffers are placed.
-        offsets: bytes from the start of each buffer's pool, n numbers.
-        pools: of each buffer the number of its pool; None: all are in the first.
+    Parameters
+    ----------
+    problem : Problem
+        Whose n buffers are placed.
+    offsets : array_like of int, shape (n,)
+        Bytes from the start of each buffer's pool, n numbers.
+    pools : array_like of int or None, shape (n,), optional
+        Of each buffer the number of its pool; None: all are in the first.
 
-    Raises:
-        RejectedError: the plan is wrong, and finding is the counter-example.
-        InputError: a column is not well formed.
+    Attributes
+    ----------
+    problem : Problem
+        Whose plan it is.
+    offsets : array of int64, shape (n,)
+        Bytes from the start of each buffer's pool, n numbers of 64 bits.
+    pools : array of uint32, shape (n,)
+        Of each buffer the number of its pool; 2**32 - 1 for one that needs no memory.
+    arena : int
+        Bytes of all pools.
+    bound : int
+        Bytes; no plan has a smaller arena.
+    arenas : tuple of int
+        Bytes of each pool.
+    bounds : tuple of int
+        Bytes that no plan has less of in each pool.
+    spill : int
+        Byte-uses in slower pools.
+    spill_bound : int
+        No plan has fewer.
+    status : str
+        "optimal", which is proven, or "feasible".
+    stopped_by : str
+        "proof", "effort", "time" or "interrupt".
+    planner : str
+        The planner that made it.
+    effort : int
+        Search steps that it took.
+    seconds : float or None
+        Seconds that it took; None of a plan made elsewhere.
 
-    Attributes:
-        problem (Problem): whose plan it is.
-        offsets (array): bytes from the start of each buffer's pool, n numbers of 64 bits.
-        pools (array): of each buffer the number of its pool; 2**32 - 1 for one that needs no memory.
-        arena (int): bytes of all pools.
-        bound (int): bytes; no plan has a smaller arena.
-        arenas (tuple): bytes of each pool.
-        bounds (tuple): bytes that no plan has less of in each pool.
-        spill (int): byte-uses in slower pools.
-        spill_bound (int): no plan has fewer.
-        status (str): "optimal", which is proven, or "feasible".
-        stopped_by (str): "proof", "effort", "time" or "interrupt".
-        planner (str): who made it.
-        effort (int): in how many search steps.
-        seconds (float): and in how long; None of a plan made elsewhere.
+    Raises
+    ------
+    RejectedError
+        The plan is wrong, and finding is the counter-example.
+    InputError
+        A column is not well formed.
     """
 
     problem: Problem
@@ -256,55 +299,104 @@ class Plan:
     def check(self) -> None:
         """Holds the plan against its problem once more.
 
-        Raises:
-            RejectedError: it is wrong, and finding is the counter-example.
+        Raises
+        ------
+        RejectedError
+            It is wrong, and finding is the counter-example.
         """
         check_record(self.problem, self._record)
 
     def report(self, name: str, **options: typed.Unpack[typed.ReportOptions]) -> documents.Text:
         """One of the command's reports as text.
 
-        Args:
-            name: "explain", "ascii", "svg", "html", "header", "dot", "perfetto", …
-            options: `width` (columns), `top` (rows), `color`, `unicode` (True or False); of pictures
-                `steps`, a pair: the first, and the one up to which they show; and
-                `compare`, {name: plan}: plans to show beside this one; and of "html" `replan`:
-                the page has the planner in it.
+        Parameters
+        ----------
+        name : str
+            "explain", "ascii", "svg", "html", "header", "dot", "perfetto" or another that `arenaut export --help` lists.
+        **options : keywords of typed.ReportOptions
+            `width` (columns), `top` (rows), `color`, `unicode` (True or False); of pictures
+            `steps`, a pair: the first, and the one up to which they show; and
+            `compare`, {name: plan}: plans to show beside this one; and of "html" `replan`:
+            the page has the planner in it.
 
-        Raises:
-            InputError: there is no report of that name.
-            TypeError: there is no such option.
+        Returns
+        -------
+        str
+            The report.
+
+        Raises
+        ------
+        InputError
+            There is no report of that name.
+        TypeError
+            There is no such option.
         """
         report = documents.named("report", name)
         return documents.Text(documents.emit(report, self._result(), report_options(options)).decode())
 
     def explain(self, width: int = 80) -> documents.Text:
-        """Why the arena is as large as it is."""
+        """Why the arena is as large as it is.
+
+        Parameters
+        ----------
+        width : int, optional
+            Columns of the text; None: those of the terminal.
+
+        Returns
+        -------
+        str
+            The report of the command.
+        """
         return self.report("explain", width=width)
 
     def to_json(self) -> str:
-        """The plan and its problem as arenaut.plan/1 (docs/formats.md)."""
+        """The plan and its problem as arenaut.plan/1 (docs/formats.md).
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return documents.emit(documents.named("format", "plan-json"), self._result()).decode()
 
     def to_csv(self) -> str:
-        """A row for each buffer, with its offset."""
+        """A row for each buffer, with its offset.
+
+        Returns
+        -------
+        str
+            CSV, with a head.
+        """
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
     def save(self, path: typed.Path) -> None:
-        """Writes the format of the file's name: .json, .csv, .svg (the picture), .html (the
-        page to search and zoom in), .h. All or nothing, and checked once more.
+        """Writes the format of the file's name. All or nothing, and checked once more.
 
-        Raises:
-            RejectedError: the plan is wrong.
-            InputError: no format has that extension.
-            OSError: the file cannot be written; the old file stays.
+        Parameters
+        ----------
+        path : path_like
+            Of .json, .csv, .svg (the picture), .html (the page to search and zoom in) or .h.
+
+        Raises
+        ------
+        RejectedError
+            The plan is wrong.
+        InputError
+            No format has that extension.
+        OSError
+            The file cannot be written; the old file stays.
         """
         self.check()
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
     def view(self, path: typed.Path | None = None) -> None:
-        """The picture: written to `path` (.html, .svg), else shown in the notebook or the browser, else
-        printed."""
+        """Shows the picture in the notebook or the browser, or prints it, or writes it.
+
+        Parameters
+        ----------
+        path : path_like, optional
+            The file to write, .html or .svg; None: it is shown.
+        """
         show.view(self, path)
 
     def _repr_svg_(self) -> str:

@@ -35,8 +35,10 @@ def ensure() -> None:
     """Starts this program anew under the library, if it is not there yet; so it belongs before all
     else. Nothing that the program has done so far is undone.
 
-    Raises:
-        ImportError: the library is not part of this installation, or was named and did not load.
+    Raises
+    ------
+    ImportError
+        The library is not part of this installation, or was named and did not load.
     """
     from arenaut import library
     if library.preloaded():

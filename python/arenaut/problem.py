@@ -33,11 +33,16 @@ LISTS = {"conflict": (records.Conflict, ("a", "b")),
 class Pool(namedtuple("Pool", "name capacity align device")):
     """Memory to place buffers in.
 
-    Attributes:
-        name (str): its name.
-        capacity (int): bytes; None for no limit.
-        align (int): bytes, a power of two, that its size is a multiple of.
-        device (tuple): a type and an index, (0, 0) for the host.
+    Parameters
+    ----------
+    name : str
+        Its name.
+    capacity : int, optional
+        Bytes; None for no limit.
+    align : int, optional
+        Bytes, a power of two, that its size is a multiple of.
+    device : (int, int), optional
+        A type and an index, (0, 0) for the host.
     """
 
     __slots__ = ()
@@ -109,38 +114,61 @@ class Problem:
     Problems do not change. They can be pickled, and used by several threads at once. Columns are
     lists, numpy arrays, or anything that has a buffer, of one dimension and as long as `sizes`.
 
-    Args:
-        sizes: bytes of each of n buffers.
-        first: the step from which each is alive.
-        end: the step up to which, not included, each is alive.
-        align: bytes, a power of two: one number for all, or n.
-        lifetimes: instead of first and end: for each buffer a list of pairs of them.
-        pools: where they may lie: a list of Pool, fastest first, or {name: capacity}. None: one
-            without a limit.
-        allowed: of each buffer the names of its pools; None for all.
-        fixed: an offset in bytes that each must have; None or -1 where there is none.
-        hints: an offset that each had before; None or -1 where there is none.
-        same_base: a buffer whose place each may take at the step at which both are alive; None or -1.
-        inside: a buffer that each lies in; None or -1.
-        inside_delta: and how many bytes from its start.
-        kinds: "intermediate", "input", "output", "state", "scratch" or "constant".
-        uses: how often all its bytes are written or read, which counts where there are several pools.
-        names: of the buffers, for reports.
-        conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
-        separations: (upper, lower, distance): the two may overlap at offsets so many bytes apart.
-        reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
-        tokens: True: memory comes in whole blocks: two buffers begin at the same address or have no byte
-            in common, at any time.
+    Parameters
+    ----------
+    sizes : array_like of int, shape (n,)
+        Bytes of each of n buffers.
+    first : array_like of int, shape (n,), optional
+        The step from which each is alive.
+    end : array_like of int, shape (n,), optional
+        The step up to which, not included, each is alive.
+    align : int or array_like of int, shape (n,), optional
+        Bytes, a power of two: one number for all, or n.
+    lifetimes : iterable of iterables of (int, int), optional
+        Instead of first and end: for each buffer a list of pairs of them.
+    pools : list of Pool or mapping of str, int, optional
+        Where they may lie: a list of Pool, fastest first, or {name: capacity}. None: one
+        without a limit.
+    allowed : iterable of iterables of str, or None, optional
+        Of each buffer the names of its pools; None for all.
+    fixed : array_like of int or None, shape (n,), optional
+        An offset in bytes that each must have; None or -1 where there is none.
+    hints : array_like of int or None, shape (n,), optional
+        An offset that each had before; None or -1 where there is none.
+    same_base : array_like of int or None, shape (n,), optional
+        A buffer whose place each may take at the step at which both are alive; None or -1.
+    inside : array_like of int or None, shape (n,), optional
+        A buffer that each lies in; None or -1.
+    inside_delta : array_like of int, shape (n,), optional
+        Bytes from the start of that buffer.
+    kinds : iterable of str or None, optional
+        "intermediate", "input", "output", "state", "scratch" or "constant".
+    uses : array_like of int, shape (n,), optional
+        How often all its bytes are written or read, which counts where there are several pools.
+    names : iterable of str or None, optional
+        Of the buffers, for reports.
+    conflicts : iterable of (int, int), optional
+        Pairs of buffers that must not share bytes, although their lifetimes would allow it.
+    separations : iterable of (int, int, int), optional
+        (upper, lower, distance): the two may overlap at offsets so many bytes apart.
+    reserved : iterable of (int, int, int), optional
+        (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
+    tokens : bool, optional
+        True: memory comes in whole blocks: two buffers begin at the same address or have no byte
+        in common, at any time.
 
-    Raises:
-        InputError: an argument is not well formed; position, found and allowed say which and why.
+    Raises
+    ------
+    InputError
+        An argument is not well formed; position, found and allowed say which and why.
 
-    Examples:
-        >>> problem = arenaut.Problem([4096, 512], [0, 1], [2, 3], names=["image", "conv"])
-        >>> len(problem), problem.bound
-        (2, 4608)
-        >>> problem.plan(planner="first-fit").offsets.tolist()
-        [0, 4096]
+    Examples
+    --------
+    >>> problem = arenaut.Problem([4096, 512], [0, 1], [2, 3], names=["image", "conv"])
+    >>> len(problem), problem.bound
+    (2, 4608)
+    >>> problem.plan(planner="first-fit").offsets.tolist()
+    [0, 4096]
     """
 
     __slots__ = ("_parts", "_record")
@@ -240,7 +268,18 @@ class Problem:
 
     @classmethod
     def parse(cls, text: str | bytes) -> Problem:
-        """From JSON (arenaut.problem/1, arenaut.plan/1) or CSV, or the bytes of any other file."""
+        """A problem from JSON (arenaut.problem/1, arenaut.plan/1) or CSV, or the bytes of any other file.
+
+        Parameters
+        ----------
+        text : str or bytes_like
+            All of the file.
+
+        Returns
+        -------
+        Problem
+            With n buffers, whose columns are `array.array`.
+        """
         return documents.read_problem(cls, text)
 
     def __reduce__(self):
@@ -305,10 +344,12 @@ class Problem:
 
     @property
     def conflicts(self) -> list[tuple[int, int]]:
+        """Pairs of buffers that must not share bytes."""
         return self._parts["conflict"]
 
     @property
     def separations(self) -> list[tuple[int, int, int]]:
+        """Pairs (upper, lower) that may overlap at offsets so many bytes apart, with these bytes."""
         return self._parts["separation"]
 
     @property
@@ -329,19 +370,51 @@ class Problem:
         return found.value
 
     def plan(self, *, progress: typed.Progress = None, **options: typed.Unpack[typed.PlannerOptions]) -> typed.Plan:
-        """The plan of this problem: arenaut.plan has the options."""
+        """The plan of this problem.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            As of arenaut.plan.
+        **options : keywords of typed.PlannerOptions
+            As of arenaut.plan.
+
+        Returns
+        -------
+        Plan
+            Which has been checked.
+        """
         from arenaut.planning import plan
         return plan(self, progress=progress, **options)
 
     def to_json(self) -> str:
-        """As arenaut.problem/1 (docs/formats.md)."""
+        """The problem as arenaut.problem/1 (docs/formats.md).
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return documents.write("problem-json", self).decode()
 
     def to_csv(self) -> str:
+        """The problem as a row for each buffer.
+
+        Returns
+        -------
+        str
+            CSV, with a head.
+        """
         return documents.write("csv", self).decode()
 
     def save(self, path: typed.Path) -> None:
-        """Writes it in the format of the file's name: .json or .csv. All or nothing."""
+        """Writes the problem in the format of the file's name. All or nothing.
+
+        Parameters
+        ----------
+        path : path_like
+            Of .json or .csv.
+        """
         name = documents.format_for(path)
         name = "problem-json" if name == "plan-json" else name  # both are .json
         documents.write_file(path, documents.write(name, self))

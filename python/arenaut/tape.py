@@ -76,15 +76,23 @@ if available:
 class Tape:
     """The allocations of this thread in one run, recorded and then played back.
 
-    Args:
-        what: the requests that count: ALIGNED, those of tensors; ALIGNED | MALLOC, all.
-        align: bytes, a power of two, of every block.
-        min_size: bytes; smaller requests are left to the heap.
-        exact: whether sizes must be the recorded ones, too.
-        strict: whether a request that was not recorded fails; else the heap answers it.
+    Parameters
+    ----------
+    what : int, optional
+        The requests that count: ALIGNED, those of tensors; ALIGNED | MALLOC, all.
+    align : int, optional
+        Bytes, a power of two, of every block.
+    min_size : int, optional
+        Bytes; smaller requests are left to the heap.
+    exact : bool, optional
+        Whether sizes must be the recorded ones, too.
+    strict : bool, optional
+        Whether a request that was not recorded fails; else the heap answers it.
 
-    Raises:
-        ImportError: the library was not preloaded (arenaut.preload).
+    Raises
+    ------
+    ImportError
+        The library was not preloaded (arenaut.preload).
     """
 
     def __init__(self, what: int = ALIGNED, align: int = 64, min_size: int = 0, exact: bool = False,
@@ -183,8 +191,10 @@ class Tape:
     def bound(self) -> int:
         """Bytes that no plan of these blocks needs less of.
 
-        Raises:
-            ArenautError: there is no plan yet, which the bound comes with.
+        Raises
+        ------
+        ArenautError
+            There is no plan yet, which the bound comes with.
         """
         if not self.placed:
             raise library.ArenautError("the tape has no plan yet, nor a bound: call plan() first", 2)

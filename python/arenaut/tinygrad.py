@@ -39,11 +39,16 @@ ALIGN = 256  # of every buffer, as tinygrad has it
 class Lane(namedtuple("Lane", "buffers stock arena bound")):
     """One arena of one call of tinygrad's planner: a device's buffers, or those that copies touch there.
 
-    Attributes:
-        buffers (int): how many there are.
-        stock (int): bytes as tinygrad places them.
-        arena (int): bytes as they are placed now; with `place=False`, the same.
-        bound (int): bytes; no placement needs fewer.
+    Attributes
+    ----------
+    buffers : int
+        How many there are.
+    stock : int
+        Bytes as tinygrad places them.
+    arena : int
+        Bytes as they are placed now; with `place=False`, the same.
+    bound : int
+        Bytes; no placement needs fewer.
     """
 
     __slots__ = ()
@@ -52,17 +57,25 @@ class Lane(namedtuple("Lane", "buffers stock arena bound")):
 def install(*, place: bool = True, effort: int = EFFORT, report=None) -> bool:
     """Takes over the placing in tinygrad's memory planner, for all that is scheduled from now on.
 
-    Args:
-        place: False leaves every buffer where tinygrad puts it, and checks that: the plan against the
-            lifetimes, and the kernels in their order against what lies in each byte.
-        effort: search steps for each lane.
-        report: called with a list of Lane for each schedule.
+    Parameters
+    ----------
+    place : bool, optional
+        False leaves every buffer where tinygrad puts it, and checks that: the plan against the
+        lifetimes, and the kernels in their order against what lies in each byte.
+    effort : int, optional
+        Search steps for each lane.
+    report
+        Called with a list of Lane for each schedule.
 
-    Returns:
+    Returns
+    -------
+    bool
         Whether it was done. A tinygrad whose planner is another one is left as it is, with a warning.
 
-    Raises:
-        RejectedError: later, from scheduling, if a plan of tinygrad's is wrong.
+    Raises
+    ------
+    RejectedError
+        Later, from scheduling, if a plan of tinygrad's is wrong.
     """
     uninstall()
     why = refusal()

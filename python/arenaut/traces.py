@@ -98,16 +98,23 @@ class TorchDevice:
 def from_torch(snapshot: Mapping[str, typed.Any], device: int | None = None) -> str:
     """A trace from the result of torch.cuda.memory._snapshot().
 
-    Args:
-        snapshot: recorded with torch.cuda.memory._record_memory_history(); it has "device_traces"
-            and "segments".
-        device: the number of the only device that is wanted; None: the only one that has a history.
+    Parameters
+    ----------
+    snapshot : mapping of str, Any
+        Recorded with torch.cuda.memory._record_memory_history(); it has "device_traces"
+        and "segments".
+    device : int, optional
+        The number of the only device that is wanted; None: the only one that has a history.
 
-    Returns:
+    Returns
+    -------
+    str
         CSV. Times are microseconds, sizes bytes as they were asked for, tags the author's lines.
 
-    Raises:
-        InputError: there is no history, or more than one device has one; or a part is missing.
+    Raises
+    ------
+    InputError
+        There is no history, or more than one device has one; or a part is missing.
     """
     try:
         traces, segments = snapshot["device_traces"], snapshot.get("segments", [])
@@ -135,8 +142,10 @@ class PlainUnpickler(pickle.Unpickler):
 def load_torch(data: bytes) -> typed.Any:
     """The snapshot in the bytes of a pickle.
 
-    Raises:
-        InputError: they are no pickle, are cut off, or hold more than plain values.
+    Raises
+    ------
+    InputError
+        They are no pickle, are cut off, or hold more than plain values.
     """
     try:
         return PlainUnpickler(io.BytesIO(data)).load()
@@ -157,8 +166,10 @@ def from_ggml(log: str) -> str:
     (AT_PRINTF in ggml-alloc.c). Where a graph is measured anew before its tensors are free, what was
     logged so far is dropped.
 
-    Raises:
-        InputError: there is no such line.
+    Raises
+    ------
+    InputError
+        There is no such line.
     """
     events: list[tuple[str, int, int | None, str]] = []
     live: set[int] = set()

@@ -32,13 +32,18 @@ NAME = "StaticPlanBlockMemory"
 def pipeline(target: Any = "llvm", plan: Any = None) -> Any:
     """TVM's default pipeline for the CPU, with our pass in the place of its own.
 
-    Args:
-        target: a tvm.target.Target, or what makes one; of the kind llvm. For others, put
-            static_plan_block_memory() into their lists.
-        plan: the pass that plans memory; None for static_plan_block_memory().
+    Parameters
+    ----------
+    target : Any, optional
+        A tvm.target.Target, or what makes one; of the kind llvm. For others, put
+        static_plan_block_memory() into their lists.
+    plan : Any, optional
+        The pass that plans memory; None for static_plan_block_memory().
 
-    Raises:
-        UnsupportedError: the target is of another kind.
+    Raises
+    ------
+    UnsupportedError
+        The target is of another kind.
     """
     target = tvm.target.Target(target)
     if target.kind.name != "llvm":

@@ -28,19 +28,31 @@ class Fitted(namedtuple("Fitted", "before budget planned counted floor ops added
     once: activations, what is saved for the backward pass, results and gradients; on a GPU also what kernels take
     inside; not parameters, buffers, inputs and optimizer states.
 
-    Attributes:
-        before (int): bytes if each op runs once.
-        budget (int): bytes.
-        planned (int): bytes.
-        counted (int): bytes, of a step that was run; None before.
-        floor (int): bytes; no step needs fewer, whatever runs again: proven, and checked.
-        ops (int): of the step, each once.
-        added_ops (int): runs that were added.
-        time (int): nanoseconds of all ops, each once; measured or modelled.
-        added_time (int): of the runs that were added.
-        least_time (int): no schedule within the budget adds less: proven, and checked.
-        kept (bool): False: what was counted is not what was planned, and the step runs as PyTorch's default
-            partition has it, which keeps no budget.
+    Attributes
+    ----------
+    before : int
+        Bytes if each op runs once.
+    budget : int
+        Bytes.
+    planned : int
+        Bytes.
+    counted : int
+        Bytes, of a step that was run; None before.
+    floor : int
+        Bytes; no step needs fewer, whatever runs again: proven, and checked.
+    ops : int
+        Of the step, each once.
+    added_ops : int
+        Runs that were added.
+    time : int
+        Nanoseconds of all ops, each once; measured or modelled.
+    added_time : int
+        Of the runs that were added.
+    least_time : int
+        No schedule within the budget adds less: proven, and checked.
+    kept : bool
+        False: what was counted is not what was planned, and the step runs as PyTorch's default
+        partition has it, which keeps no budget.
     """
 
     __slots__ = ()
@@ -122,10 +134,14 @@ def device_of(joint):
 class Curve(namedtuple("Curve", "before floor points")):
     """What a training step costs within budgets.
 
-    Attributes:
-        before (int): bytes if each op runs once, as Fitted counts them.
-        floor (int): bytes; no step needs fewer: proven, and checked.
-        points (tuple): a Fitted for each budget for which a schedule was found.
+    Attributes
+    ----------
+    before : int
+        Bytes if each op runs once, as Fitted counts them.
+    floor : int
+        Bytes; no step needs fewer: proven, and checked.
+    points : tuple
+        A Fitted for each budget for which a schedule was found.
     """
 
     __slots__ = ()
@@ -146,9 +162,12 @@ def curve(model: torch.nn.Module, inputs: Any, *, budgets: Iterable[int | str] =
     """Peak against time of a model's training step. No step is run; on a GPU each kind of its operators is, by
     itself, to learn what its kernel takes inside.
 
-    Args:
-        model, inputs, costs, device: as of fit.
-        budgets: each as `memory` of fit. Those that nothing was found for are left out.
+    Parameters
+    ----------
+    model, inputs, costs, device
+        As of fit.
+    budgets : iterable of int | str, optional
+        Each as `memory` of fit. Those that nothing was found for are left out.
     """
     recipe = Recipe(capture(model, inputs), costs, device)
     points, floor = [], recipe.floor

@@ -48,12 +48,18 @@ def profile(model: torch.nn.Module, inputs: Any, path: Path | None = None, *, re
     """Measures the ops of a training step, one by one, on tensors of their shapes with made up content. No step
     is run, and no more memory is needed than by one op. Ops of one kind are measured once.
 
-    Args:
-        model, inputs: as of fit.
-        path: of a file to write, for `costs` of fit and curve, and `--costs` of the command.
-        repeats: runs of each op, of which the shortest counts, and the mean on a GPU.
+    Parameters
+    ----------
+    model, inputs
+        As of fit.
+    path : Path, optional
+        Of a file to write, for `costs` of fit and curve, and `--costs` of the command.
+    repeats : int, optional
+        Runs of each op, of which the shortest counts, and the mean on a GPU.
 
-    Returns:
+    Returns
+    -------
+    str
         CSV with the header method,op,nanoseconds. Ops that do not run on made up content are left out, with a
         warning; their times are modelled.
     """

@@ -31,17 +31,26 @@ def children_of(spec):
 class Options:
     """How a program is run.
 
-    Attributes:
-        outputs: "apart", each result in memory of its own that belongs to the caller; or "arena":
-            results are planned with all else, and valid until the next run.
-        record: whether what kernels allocate is planned too; None: if the library was preloaded.
-        smallest_block: requests below so many bytes are left to the heap. None: 1024; or 0 where
-            sizes vary, since what is small in one run need not be so in the next.
-        keep_arena: whether the arena stays between runs.
-        fold_constants: work done beforehand on weights, as freezing does it.
-        fold_batch_norms: the same of batch norms.
-        pointwise_as_product: 1x1 convolutions of one image as matrix products, without scratch.
-        most_shapes: so many combinations of input shapes are remembered.
+    Attributes
+    ----------
+    outputs : str
+        "apart", each result in memory of its own that belongs to the caller; or "arena":
+        results are planned with all else, and valid until the next run.
+    record : bool or None
+        Whether what kernels allocate is planned too; None: if the library was preloaded.
+    smallest_block : int or None
+        Requests below so many bytes are left to the heap. None: 1024; or 0 where
+        sizes vary, since what is small in one run need not be so in the next.
+    keep_arena : bool
+        Whether the arena stays between runs.
+    fold_constants : bool
+        Work done beforehand on weights, as freezing does it.
+    fold_batch_norms : bool
+        The same of batch norms.
+    pointwise_as_product : bool
+        1x1 convolutions of one image as matrix products, without scratch.
+    most_shapes : int
+        So many combinations of input shapes are remembered.
     """
 
     outputs: str = "apart"
@@ -317,19 +326,29 @@ def compile(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, A
             dynamic_shapes: Any = None, **options: Unpack[TorchOptions]) -> Planned:
     """Exports a module for these example arguments, and makes it run on planned memory.
 
-    Args:
-        module: in the mode that it is to run in, e.g. `module.eval()`.
-        args: example inputs: a tuple of tensors on the CPU, of the shapes to export for.
-        kwargs: those that are given by name.
-        dynamic_shapes: sizes that vary, as of torch.export.export.
-        options: outputs, record, smallest_block, keep_arena, fold_constants, fold_batch_norms,
-            pointwise_as_product, most_shapes: as of Options.
+    Parameters
+    ----------
+    module : torch.nn.Module
+        In the mode that it is to run in, e.g. `module.eval()`.
+    args : Sequence[Any]
+        Example inputs: a tuple of tensors on the CPU, of the shapes to export for.
+    kwargs : mapping of str, Any, optional
+        Those that are given by name.
+    dynamic_shapes : Any, optional
+        Sizes that vary, as of torch.export.export.
+    **options : Unpack[TorchOptions]
+        Outputs, record, smallest_block, keep_arena, fold_constants, fold_batch_norms,
+        pointwise_as_product, most_shapes: as of Options.
 
-    Returns:
+    Returns
+    -------
+    Planned
         A Planned, to be called as the module was.
 
-    Raises:
-        ValueError: an option does not hold here, e.g. `record` without the preloaded library.
+    Raises
+    ------
+    ValueError
+        An option does not hold here, e.g. `record` without the preloaded library.
     """
     exported = torch.export.export(module, tuple(args), kwargs, dynamic_shapes=dynamic_shapes)
     return Planned(exported, Options(**options))
@@ -338,8 +357,11 @@ def compile(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, A
 def load(exported: torch.export.ExportedProgram, **options: Unpack[TorchOptions]) -> Planned:
     """Makes a torch.export program run on planned memory.
 
-    Args:
-        exported: an ExportedProgram.
-        options: as of compile.
+    Parameters
+    ----------
+    exported : torch.export.ExportedProgram
+        An ExportedProgram.
+    **options : Unpack[TorchOptions]
+        As of compile.
     """
     return Planned(exported, Options(**options))

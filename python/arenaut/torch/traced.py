@@ -98,11 +98,16 @@ def part_dropouts(graph):
 class Joint:
     """A joint graph and the same as a program.
 
-    Attributes:
-        graph (torch.fx.GraphModule): as AOTAutograd hands it to a partition function.
-        n_outputs (int): so many of its results are those of the forward pass.
-        ops (list): the node of each op of the program; None for the end of the forward pass.
-        model (arenaut.Model): the program.
+    Attributes
+    ----------
+    graph : torch.fx.GraphModule
+        As AOTAutograd hands it to a partition function.
+    n_outputs : int
+        So many of its results are those of the forward pass.
+    ops : list
+        The node of each op of the program; None for the end of the forward pass.
+    model : arenaut.Model
+        The program.
 
     `sizes` are bytes of the storages of a node's results, and those that its kernel takes inside, by its name,
     where they were counted: kernels may take more than a result needs, as those of losses do for what they add
@@ -332,9 +337,12 @@ def joint(model: torch.nn.Module, inputs: Any, path: Path | None = None) -> aren
     """The training step of a model, forward and backward pass in one, as a model to plan and explain. No step is
     run; on a GPU each kind of its operators is, by itself. Parameters, buffers and inputs take no bytes; the numbers of its ops are those in what profile writes.
 
-    Args:
-        model, inputs: as of fit.
-        path: of a file to write, for the command: "step.program.json".
+    Parameters
+    ----------
+    model, inputs
+        As of fit.
+    path : Path, optional
+        Of a file to write, for the command: "step.program.json".
     """
     text = capture(model, inputs).text()
     if path is not None:

@@ -101,10 +101,14 @@ class Compiled:
 class Step:
     """A model whose steps keep a budget: called as the model is, and followed by `backward()`. Made by `fit`.
 
-    Attributes:
-        memory (int | str): as it was given.
-        budget (int): bytes; percent are those of the first arguments.
-        fitted (Fitted): figures of the step for arguments of the kind that came last.
+    Attributes
+    ----------
+    memory : int | str
+        As it was given.
+    budget : int
+        Bytes; percent are those of the first arguments.
+    fitted : Fitted
+        Figures of the step for arguments of the kind that came last.
     """
 
     fitted: Fitted
@@ -183,23 +187,35 @@ def fit(model: torch.nn.Module, memory: int | str, inputs: Any, *, costs: Path |
         device: str | tuple[int, int] | None = None) -> Step:
     """Makes the training steps of a model fit into memory, in as little time as was found.
 
-    Args:
-        model: a module, in the mode in which it is trained; best one that returns its loss.
-        memory: bytes, or text: "8GB" (10**9), "8G" or "8GiB" (2**30), "60%" of what the step needs where each op
-            runs once. Fitted says what is counted.
-        inputs: arguments of a call: a tuple, or a dict of named ones. They tell sizes; others that come later are
-            planned when they come. A step is run with them and counted, and leaves no trace.
-        costs: a path to CSV with the times of ops, as profile makes it.
-        device: whose times are modelled, where there are none in `costs`: "a100", "h100", "cpu", or its
-            (operations, bytes) in a second. None: "cpu", or "a100" where tensors are elsewhere.
+    Parameters
+    ----------
+    model : torch.nn.Module
+        A module, in the mode in which it is trained; best one that returns its loss.
+    memory : int or str
+        Bytes, or text: "8GB" (10**9), "8G" or "8GiB" (2**30), "60%" of what the step needs where each op
+        runs once. Fitted says what is counted.
+    inputs : Any
+        Arguments of a call: a tuple, or a dict of named ones. They tell sizes; others that come later are
+        planned when they come. A step is run with them and counted, and leaves no trace.
+    costs : Path, optional
+        A path to CSV with the times of ops, as profile makes it.
+    device : str or (int, int), optional
+        Whose times are modelled, where there are none in `costs`: "a100", "h100", "cpu", or its
+        (operations, bytes) in a second. None: "cpu", or "a100" where tensors are elsewhere.
 
-    Returns:
+    Returns
+    -------
+    Step
         A Step, to be called as the model is.
 
-    Raises:
-        NoPlanError: no step needs as little: `floor` is proven.
-        RefusedError: none was found, or the step holds something that is not supported.
-        InputError: an argument is not well formed.
+    Raises
+    ------
+    NoPlanError
+        No step needs as little: `floor` is proven.
+    RefusedError
+        None was found, or the step holds something that is not supported.
+    InputError
+        An argument is not well formed.
     """
     args, kwargs = arguments_of(inputs)
     step = Step(model, memory, costs, device)
