@@ -892,7 +892,7 @@ def one_arena(plans: Iterable[ModelPlan]) -> TensorArena:
     Raises
     ------
     ValueError
-        There is none, or another runtime.
+        There is none, or another runtime, or (InputError) it is no plan.
 
     Examples
     --------
@@ -900,7 +900,9 @@ def one_arena(plans: Iterable[ModelPlan]) -> TensorArena:
     >>> arenaut.one_arena(small).total
     """
     arena, target = records.TensorArena(), None
-    for plan in plans:
+    for position, plan in enumerate(plans):
+        if not isinstance(plan, ModelPlan):
+            arrays.refuse("plans", position, plan, "plans of models, as Model.plan makes them")
         if not plan._lives_in_arena:
             raise ValueError(f"{plan.model.path}: its runtime has no interpreters that share an arena")
         record = plan._pipeline.record

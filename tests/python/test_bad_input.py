@@ -311,3 +311,31 @@ def test_the_file_that_cannot_be_written_is_named(tmp_path):
             plan.save(path)
         assert error.value.filename == str(path) and str(error.value).endswith(f"'{path}'")
     assert os.listdir(tmp_path) == ["folder.svg"]
+
+
+#: Words that only the package's own sources have: names that begin with _, of the C library, of ctypes.
+PRIVATE = re.compile(r"(?<![\w.])_[a-z]|\._[a-z]|'_[a-z]|arenaut_[a-z]|arn_|ctypes|LP_|\bc_(u?int|char|void)|NoneType|object at 0x")
+PROBLEM = arenaut.Problem([1, 2], [0, 0], [1, 1])
+PLAN = arenaut.open(MODEL).plan
+
+
+@pytest.mark.parametrize("call", [
+    lambda: arenaut.one_arena([3]), lambda: arenaut.one_arena(3), lambda: arenaut.one_arena([]),
+    lambda: arenaut.open(None), lambda: arenaut.open([]), lambda: arenaut.Model([(1, 2)]),
+    lambda: arenaut.Model([("a", "b")]), lambda: arenaut.Model.parse(3), lambda: arenaut.Problem.parse(3),
+    lambda: arenaut.Problem(None), lambda: arenaut.Problem([1], [0], [1], zz=1),
+    lambda: arenaut.Problem([1], [0], [1], pools=[3]), lambda: arenaut.Problem([1], [0], [1], names=3),
+    lambda: arenaut.Problem([1], lifetimes=[3]), lambda: arenaut.Problem([1], [0], [1], conflicts=[(0, "x")]),
+    lambda: arenaut.Plan(3, [0]), lambda: arenaut.Plan(PROBLEM, [0, "x"]), lambda: arenaut.Plan(PROBLEM, [0, 1], pools=[0, 9]),
+    lambda: PLAN(kernels=3), lambda: PLAN(dims=3), lambda: PLAN(inplace_ops={"A": "x"}), lambda: PLAN(passes=3),
+    lambda: PLAN(share=3), lambda: PLAN(pools=3), lambda: PLAN(pins=3), lambda: PLAN(op_align=3), lambda: PLAN(split=[(1, 2)]),
+    lambda: PLAN(recompute=True, fit="x"), lambda: PLAN(settings=3, planner="search"), lambda: PLAN(progress="x"),
+    lambda: PLAN(time="x"), lambda: PLAN(shapes={"x": "y"}), lambda: PLAN().save(3), lambda: PLAN().save("x.zzz"),
+    lambda: PLAN().report("svg", compare=3), lambda: PLAN().explain(width="x"), lambda: PLAN().view("x.zzz"),
+    lambda: list(arenaut.plan_many(3)), lambda: list(arenaut.plan_many([3])), lambda: list(arenaut.plan_many([PROBLEM], executor=3)),
+    lambda: arenaut.sweep(MODEL, 3), lambda: arenaut.sweep(MODEL, {"align": 3})])
+def test_errors_never_show_private_names(call):
+    with pytest.raises(Exception) as error:
+        call()
+    assert type(error.value).__module__ in ("builtins", "arenaut.errors")
+    assert not PRIVATE.search(re.sub(r"\b\w+\.__init__", "", str(error.value))), str(error.value)
