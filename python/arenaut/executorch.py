@@ -302,8 +302,8 @@ class MemoryPlanningPass(TheirPass):
         as far as the loops of the stock kernels of convolutions and pools allow. `arenaut check` of the file must
         be told (`--overlap on`).
     kernels : str, optional
-        "cortex-m" if the application links that library of ExecuTorch's: its operators then count for
-        `inplace`. None: "portable" alone.
+        "cortex-m", or "cortex-m-mve" for vector instructions, if the application links that library of
+        ExecuTorch's: its operators then count for `inplace` and `overlap`. None: "portable" alone.
     op_align : mapping of str, int, optional
         {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
         given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
