@@ -21,6 +21,7 @@ typedef struct combination {
     bool tried, refused; /* planned; or not to be done with this file */
     uint64_t head;
     reservation need;
+    arenaut_cost cost; /* of `need` and the ops */
     int64_t more_ops;
     arenaut_text quality;
 } combination;
@@ -102,6 +103,8 @@ static void take_baseline(combinations *all, const tool_job *job) {
     as_it_is->tried = true;
     as_it_is->head = job->pipeline->figures.now;
     as_it_is->need = reserved_as_it_is(job);
+    as_it_is->cost =
+        (arenaut_cost){.spill = job->pipeline->baseline.plan->spill, .total = as_it_is->need.bytes};
     all->of = has_whole_arena(job) ? "head" : "arena";
 }
 
@@ -128,6 +131,8 @@ static exit_code try_combination(combinations *all, combination *w) {
         w->head = p->figures.planned;
         all->only_whole_ops = !p->target->layout;
         w->need = reserved_for(&job, w->head);
+        w->cost = arenaut_pipeline_cost(p);
+        w->cost.total = w->need.bytes;
         if (p->rewrite)
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
         describe_quality(p, &w->quality);
@@ -168,7 +173,7 @@ static exit_code try_all(combinations *all) {
 
 static bool is_better(const combinations *all, const combination *w, const combination *best) {
     const bool kept = keeps(all, w);
-    return kept != keeps(all, best) ? kept : w->need.bytes < best->need.bytes;
+    return kept != keeps(all, best) ? kept : arenaut_costs_less(w->cost, best->cost);
 }
 
 /* With --fit the first that fits, else the least, of those that keep their memories if any does;

@@ -6,6 +6,7 @@
 #include <arenaut/certificate.h>
 #include <arenaut/check.h>
 #include <arenaut/dialect.h>
+#include <arenaut/cost.h>
 #include <arenaut/error.h>
 #include <arenaut/expr.h>
 #include <arenaut/format.h>

@@ -34,6 +34,7 @@
 #define ARENAUT_PIPELINE_H
 
 #include <arenaut/check.h>
+#include <arenaut/cost.h>
 #include <arenaut/format.h>
 #include <arenaut/lowering.h>
 #include <arenaut/pass.h>
@@ -374,6 +375,10 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *pipeline, arenau
  * in arenaut_pipeline_run, else the errors of arenaut_plan_make; BAD_INPUT where the program itself
  * is wrong, however its buffers are placed; INTERNAL where our plan did not pass the checks. */
 arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *err);
+/* The cost of that plan: its spill and bytes; modelled nanoseconds of all ops of the program, as
+ * the passes have left it, on the device of options.recomputing; and their number. Rewrites add the
+ * differences between two of one file. Without a plan its total is ARENAUT_UNPLACED. */
+arenaut_cost arenaut_pipeline_cost(const arenaut_pipeline *pipeline);
 
 /* In the place of planning, of a file that holds a right plan: that plan, with the problem and the
  * program that it is of. A search gives its lower bound and, where it finds a smaller plan with the

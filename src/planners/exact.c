@@ -31,7 +31,7 @@ static void take_arena(lane_search *s, uint64_t arena) {
     if (arena == ARENAUT_UNPLACED) return;
     /* Within its pool a buffer spills as much as before. */
     const uint64_t spill = is_whole(s) ? s->out->spill : s->meter->best.spill;
-    const arn_cost cost = {spill, arena + s->others};
+    const arenaut_cost cost = arn_plan_cost(spill, arena + s->others);
     if (!arn_meter_improves(s->meter, cost)) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
@@ -45,9 +45,9 @@ static void take_arena(lane_search *s, uint64_t arena) {
 /* A bound on one of several pools is none of the total. */
 static void take_bound(lane_search *s, uint64_t bound) {
     arenaut_plan *plan = s->planning->plan;
-    const arn_cost before = {plan->spill_bound, plan->total_bound};
-    const arn_cost now = {s->out->spill_bound, bound};
-    if (!is_whole(s) || bound == ARENAUT_UNPLACED || !arn_costs_less(before, now)) return;
+    const arenaut_cost before = arn_plan_cost(plan->spill_bound, plan->total_bound);
+    const arenaut_cost now = arn_plan_cost(s->out->spill_bound, bound);
+    if (!is_whole(s) || bound == ARENAUT_UNPLACED || !arenaut_costs_less(before, now)) return;
     plan->spill_bound = now.spill;
     plan->total_bound = bound;
     if (plan->n_pools == 1) plan->lower_bound[0] = bound;

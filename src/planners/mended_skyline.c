@@ -30,16 +30,16 @@ static uint64_t goal_of(const arn_meter *meter) {
     return arn_min_u64(near, planning->problem->pool[0].capacity);
 }
 
-static arn_cost cost_of(const attempt *a) {
+static arenaut_cost cost_of(const attempt *a) {
     const arn_groups *groups = &a->space.groups;
     uint64_t top = 0;
     for (uint32_t i = 0; i < groups->n; i++)
         top = arn_max_u64(top, a->space.offset[i] + groups->group[i].extent);
-    return (arn_cost){0, arn_aligned(top, groups->problem->pool[0].align)};
+    return arn_plan_cost(0, arn_aligned(top, groups->problem->pool[0].align));
 }
 
 static void keep_if_better(attempt *a) {
-    const arn_cost cost = cost_of(a);
+    const arenaut_cost cost = cost_of(a);
     if (cost.total > a->space.groups.problem->pool[0].capacity) return;
     if (arn_meter_improves(a->meter, cost)) arn_keep(&a->space, a->meter, cost);
 }
@@ -89,7 +89,7 @@ static arenaut_status settle(attempt *a) {
 
 static arenaut_status fill(attempt *a, const arenaut_planner *self) {
     const arn_pass *pass = self->data;
-    arn_cost cost;
+    arenaut_cost cost;
     arn_orders_sort(&a->space.orders, pass->letters, a->space.order);
     const arenaut_status st =
         arn_place_by_skyline(&a->space, a->meter, pass->rules, ARN_ANY_PLAN, &cost);

@@ -42,7 +42,7 @@ static uint64_t next_place(piles *s, uint32_t pool, const arn_group *group) {
 
 /* Writes the plan only if there is one. False if the group fits in no pool. */
 static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *plan,
-                              arn_cost *cost) {
+                              arenaut_cost *cost) {
     const arn_groups *groups = s->groups;
     const arenaut_problem *p = groups->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {
@@ -64,9 +64,9 @@ static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *pl
 }
 
 /* ARN_NO_PLAN if something does not fit. */
-static arn_cost pile_up(const arn_groups *groups, arenaut_plan *plan, arn_poll *poll) {
+static arenaut_cost pile_up(const arn_groups *groups, arenaut_plan *plan, arn_poll *poll) {
     piles s = {.groups = groups, .poll = poll};
-    arn_cost cost = {0, 0};
+    arenaut_cost cost = arn_plan_cost(0, 0);
     start_piles(&s);
     for (int fixed = 1; fixed >= 0; fixed--) {
         for (uint32_t i = 0; i < groups->n; i++) {
@@ -90,7 +90,7 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     if (st != ARENAUT_OK) return st;
     arn_poll *poll = arn_meter_poll(meter);
     poll->verdict = ARENAUT_GO_ON; /* an earlier stop is polled again if this takes long */
-    const arn_cost cost = pile_up(&groups, NULL, poll);
+    const arenaut_cost cost = pile_up(&groups, NULL, poll);
     arn_meter_spend(meter, groups.n);
     if (arn_meter_improves(meter, cost)) {
         pile_up(&groups, planning->plan, NULL);

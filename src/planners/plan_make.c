@@ -31,7 +31,7 @@
 typedef struct rounds {
     const arenaut_plan_options *options; /* the caller's */
     uint64_t spent;                      /* in the rounds before */
-    arn_cost best, bound;                /* that were reported to the caller */
+    arenaut_cost best, bound;            /* that were reported to the caller */
     uint64_t of_all;                     /* no plan at all has a smaller total */
     arenaut_verdict verdict;
 } rounds;
@@ -41,10 +41,10 @@ static arenaut_verdict pass_progress(void *context, const arenaut_progress *prog
     rounds *all = context;
     arenaut_progress reported = *progress;
     if (!all->options->progress) return ARENAUT_GO_ON;
-    const arn_cost best = {progress->spill, progress->best};
-    const arn_cost bound = {progress->spill_bound, progress->bound};
-    if (arn_costs_less(best, all->best)) all->best = best;
-    if (arn_costs_less(all->bound, bound)) all->bound = bound;
+    const arenaut_cost best = arn_plan_cost(progress->spill, progress->best);
+    const arenaut_cost bound = arn_plan_cost(progress->spill_bound, progress->bound);
+    if (arenaut_costs_less(best, all->best)) all->best = best;
+    if (arenaut_costs_less(all->bound, bound)) all->bound = bound;
     reported.spill = all->best.spill;
     reported.best = all->best.total;
     reported.spill_bound = all->bound.spill;
@@ -76,8 +76,8 @@ static bool is_better(const arenaut_plan *now, const arenaut_plan *best) {
     const bool is_whole = now->quality == ARENAUT_INFEASIBLE ||
                           now->stopped_by == ARENAUT_STOP_PROOF ||
                           now->stopped_by == ARENAUT_STOP_EFFORT;
-    const arn_cost found = arn_cost_of(now), so_far = arn_cost_of(best);
-    return is_whole ? !arn_costs_less(so_far, found) : arn_costs_less(found, so_far);
+    const arenaut_cost found = arn_cost_of(now), so_far = arn_cost_of(best);
+    return is_whole ? !arenaut_costs_less(so_far, found) : arenaut_costs_less(found, so_far);
 }
 
 /* Of two plans keeps the better one, with the bounds of either. */
@@ -85,8 +85,8 @@ static void keep_better(arenaut_planning *planning, arenaut_plan *now) {
     arenaut_plan *best = planning->plan;
     const bool better = is_better(now, best);
     arenaut_plan *kept = better ? now : best, *other = better ? best : now;
-    const arn_cost bound = {kept->spill_bound, kept->total_bound};
-    if (arn_costs_less(bound, (arn_cost){other->spill_bound, other->total_bound})) {
+    const arenaut_cost bound = arn_plan_cost(kept->spill_bound, kept->total_bound);
+    if (arenaut_costs_less(bound, arn_plan_cost(other->spill_bound, other->total_bound))) {
         kept->spill_bound = other->spill_bound;
         kept->total_bound = other->total_bound;
         for (uint32_t k = 0; k < kept->n_pools; k++) kept->lower_bound[k] = other->lower_bound[k];

@@ -31,7 +31,7 @@ typedef struct arn_candidate {
 
 /* Bytes to reserve for a trial, with those that the runtime keeps where its layout is known. */
 typedef struct arn_reserved {
-    arn_cost cost;
+    arenaut_cost cost;
     uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
     uint64_t kept;    /* of the cost: a transform may add to it, but does not change it; without the
                        * padding, which may change */

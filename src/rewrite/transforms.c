@@ -10,6 +10,7 @@
 
 #include "core/checked.h"
 #include "ir/program.h"
+#include "rewrite/rematerialize/remat_cost.h"
 
 static const arn_transform *const table[] = {
 #define TRANSFORM(id) &arn_transform_##id,
@@ -114,6 +115,24 @@ arenaut_status arn_trial_lower(const arenaut_pipeline *p, arn_budget *budget,
     return make_trial(p, budget, options, candidate, N_TRANSFORMS, trial, err);
 }
 
+/* ---- costs ---- */
+
+/* Modelled times alone: those that are given are of the file's ops, and not of tiles, nor of ops
+ * that passes add. */
+arenaut_cost arenaut_pipeline_cost(const arenaut_pipeline *p) {
+    const arenaut_program *program = p->document.program;
+    const arenaut_roofline *device = arn_roofline_of(&p->options.recomputing.options);
+    const uint32_t n = program ? program->n_ops : 0;
+    uint64_t time = 0;
+    if (!p->plan) return ARN_NO_PLAN;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t own = arn_remat_cost(program, &program->ops[i], device);
+        if (!arn_add(time, own, &time)) time = UINT64_MAX;
+    }
+    return (arenaut_cost){p->plan->spill, p->figures.planned, (int64_t)arn_min_u64(time, INT64_MAX),
+                          n};
+}
+
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
                                     arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -129,8 +148,8 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
         target = arenaut_target_find(target->wide);
         st = arenaut_tensor_arena_find(&p->result, planned, target, allocator, &wide, err);
     }
-    *r = (arn_reserved){
-        {p->plan->spill, arena.total}, wide.total, arena.tail - arena.padding, planned};
+    *r = (arn_reserved){arenaut_pipeline_cost(p), wide.total, arena.tail - arena.padding, planned};
+    r->cost.total = arena.total;
     return st;
 }
 
@@ -178,7 +197,8 @@ arenaut_status arn_search_try(arn_search *s, const arn_candidate *candidate, arn
                               arn_reserved *reserved, arenaut_error *err) {
     const arenaut_status st = try_with(s, NULL, candidate, how, reserved, err);
     const bool within = reserved->cost.total <= s->most && reserved->wide <= s->widest;
-    if (st != ARENAUT_OK || !within || !arn_costs_less(reserved->cost, s->least.cost)) return st;
+    if (st != ARENAUT_OK || !within || !arenaut_costs_less(reserved->cost, s->least.cost))
+        return st;
     s->best = *candidate;
     s->least = *reserved;
     return ARENAUT_OK;

@@ -455,6 +455,33 @@ TEST(every_allocation_may_fail) {
              (arenaut_pipeline_options){.share = "auto", .note = hear_nothing});
 }
 
+/* ---- costs ---- */
+
+TEST(a_cost_is_spill_then_bytes_then_added_time_then_added_ops) {
+    const arenaut_cost rising[] = {{0, 1, 0, -3}, {0, 1, 0, 7}, {0, 1, 5, 0},
+                                   {0, 2, -9, 0}, {1, 0, 0, 0}, {1, 0, 1, -1}};
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t k = 0; k < 6; k++) {
+            assert_int_equal(arenaut_costs_less(rising[i], rising[k]), i < k);
+        }
+    }
+}
+
+TEST(tiles_cost_bytes_less_and_time_and_ops_more) {
+    const arenaut_pipeline_options options = {.splitting = {.on = true}};
+    const model m = load("inception_int8.tflite");
+    arenaut_pipeline *whole = run_with(&m, NULL), *tiled = run_with(&m, &options);
+    const arenaut_cost before = arenaut_pipeline_cost(whole);
+    const arenaut_cost after = arenaut_pipeline_cost(tiled);
+    assert_int_equal(before.total, whole->figures.planned);
+    assert_int_equal(before.ops, whole->document.program->n_ops);
+    assert_true(after.total < before.total && after.time > before.time && after.ops > before.ops);
+    assert_true(arenaut_costs_less(after, before));
+    arenaut_pipeline_free(whole);
+    arenaut_pipeline_free(tiled);
+    free(m.data);
+}
+
 /* Files that are one program are written each by itself, if the runtime obeys a plan in them. */
 TEST(only_files_that_are_there_are_written) {
     const arenaut_pipeline_options options = {.share = "auto"};

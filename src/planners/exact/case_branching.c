@@ -124,7 +124,7 @@ typedef struct assumption {
     uint8_t pair;
     /* Lower bounds: none of the case's plans spills less, nor has a smaller total, with any spill.
      */
-    arn_cost bound;
+    arenaut_cost bound;
 } assumption;
 
 typedef struct cases {
@@ -144,7 +144,7 @@ typedef struct cases {
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
     uint64_t limit;           /* the effort for a case, this round */
-    arn_cost bound;           /* of all that is not done yet, when it was last looked for */
+    arenaut_cost bound;       /* of all that is not done yet, when it was last looked for */
     uint64_t since_bound;     /* effort since then */
     arenaut_verdict verdict;
     bool fits; /* a plan was found, and that is enough */
@@ -186,14 +186,14 @@ static void assume_all(cases *x, uint32_t id) {
 /* Branches on a pair. Most pairs are better joined, so that the case in which it is apart comes in
  * the next round: otherwise the search would long be busy with cases that differ only in the last
  * of many pairs. */
-static bool split_pair(cases *x, uint32_t id, uint32_t heir, arn_cost bound) {
+static bool split_pair(cases *x, uint32_t id, uint32_t heir, arenaut_cost bound) {
     const assumption apart = {id, heir, ARENAUT_NONE, ARN_EXACT_APART, bound};
     const assumption joined = {id, heir, ARENAUT_NONE, ARN_EXACT_JOINED, bound};
     return add_case(x, &x->later, apart) && add_case(x, &x->stack, joined);
 }
 
 /* Follows x->choice all the way down, and leaves the other ways for later on the stack. */
-static bool split_pools(cases *x, uint32_t *id, arn_cost bound) {
+static bool split_pools(cases *x, uint32_t *id, arenaut_cost bound) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t i = 0; i < x->n_order; i++) {
         const uint32_t root = x->order[i], parent = *id;
@@ -212,11 +212,11 @@ static bool split_pools(cases *x, uint32_t *id, arn_cost bound) {
 
 /* ---- one search ---- */
 
-static arn_cost best_of(const cases *x) { return (arn_cost){x->out->spill, x->out->arena}; }
+static arenaut_cost best_of(const cases *x) { return arn_plan_cost(x->out->spill, x->out->arena); }
 
 /* Whether something better than the best plan may be found in the case. */
 static bool may_improve(const cases *x, uint32_t id) {
-    return arn_costs_less(x->all[id].bound, best_of(x));
+    return arenaut_costs_less(x->all[id].bound, best_of(x));
 }
 
 static void raise_total(cases *x, uint32_t id, uint64_t total) {
@@ -285,7 +285,7 @@ static arenaut_status do_one_pool(cases *x, uint32_t id) {
     if (st != ARENAUT_OK) return st;
     take_arena(x, &found);
     if (found.open_pair != ARENAUT_NONE) {
-        const arn_cost bound = {0, found.bound};
+        const arenaut_cost bound = arn_plan_cost(0, found.bound);
         return split_pair(x, id, found.open_pair, bound) ? st : arn_no_memory(x->err);
     }
     if (found.stopped_by == ARENAUT_STOP_PROOF) {
@@ -349,7 +349,7 @@ static void take_pools(cases *x, uint64_t spill, const uint64_t *arena) {
     for (uint32_t k = 0; k < p->n_pools; k++) {
         if (arena[k] == ARENAUT_UNPLACED || !arn_add(total, arena[k], &total)) return;
     }
-    if (!arn_costs_less((arn_cost){spill, total}, best_of(x))) return;
+    if (!arenaut_costs_less(arn_plan_cost(spill, total), best_of(x))) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         x->out->pool_of[b] = x->pool_of[b];
@@ -372,7 +372,7 @@ static arenaut_status do_filled_pools(cases *x, uint32_t id) {
     if (!may_improve(x, id)) return st;
     st = fill_pools(x, id, bound, arena, &open_pair, &possible);
     if (st != ARENAUT_OK || !possible) return st;
-    const arn_cost least = x->all[id].bound;
+    const arenaut_cost least = x->all[id].bound;
     if (open_pair != ARENAUT_NONE) {
         return split_pair(x, id, open_pair, least) ? st : arn_no_memory(x->err);
     }
@@ -393,7 +393,7 @@ static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
     arn_spill_answer answer;
     const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
     if (st != ARENAUT_OK) return st;
-    arn_cost *bound = &x->all[id].bound;
+    arenaut_cost *bound = &x->all[id].bound;
     x->out->effort += answer.effort;
     take_stop(x);
     if (answer.ended) return ARENAUT_STOPPED;
@@ -441,7 +441,9 @@ static arenaut_status do_pools(cases *x, uint32_t id) {
 
 /* ---- all cases ---- */
 
-static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a : b; }
+static arenaut_cost lesser(arenaut_cost a, arenaut_cost b) {
+    return arenaut_costs_less(a, b) ? a : b;
+}
 
 /* Polls the stop callback during work that is not charged as effort. */
 static void count(cases *x, uint64_t operations) {
@@ -449,12 +451,12 @@ static void count(cases *x, uint64_t operations) {
 }
 
 static void find_bound(cases *x) {
-    arn_cost bound = best_of(x);
+    arenaut_cost bound = best_of(x);
     x->since_bound = 0;
     count(x, (uint64_t)x->stack.n + x->later.n);
     for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.ids[k]].bound);
     for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.ids[k]].bound);
-    if (arn_costs_less(x->bound, bound)) x->bound = bound;
+    if (arenaut_costs_less(x->bound, bound)) x->bound = bound;
     x->out->spill_bound = x->bound.spill;
 }
 
@@ -559,7 +561,7 @@ static bool list_roots(cases *x) {
 
 static bool begin(cases *x) {
     const uint32_t n = x->in->problem->n_buffers;
-    const arn_cost bound = {x->in->spill_bound, x->in->bound};
+    const arenaut_cost bound = arn_plan_cost(x->in->spill_bound, x->in->bound);
     const assumption nothing = {ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 0, bound};
     x->limit = FIRST_LIMIT;
     x->bound = bound;
@@ -578,7 +580,7 @@ static void end(cases *x) {
     find_bound(x);
     x->out->bound = x->bound.total;
     if (x->out->arena == ARENAUT_UNPLACED && done) x->out->bound = ARENAUT_UNPLACED;
-    const bool reached = !arn_costs_less(x->bound, best_of(x));
+    const bool reached = !arenaut_costs_less(x->bound, best_of(x));
     if (x->out->bound > x->out->arena) x->out->bound = x->out->arena;
     x->out->stopped_by = done || reached                     ? ARENAUT_STOP_PROOF
                          : x->verdict == ARENAUT_OUT_OF_TIME ? ARENAUT_STOP_TIME

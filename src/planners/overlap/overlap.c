@@ -126,7 +126,7 @@ static void take_plan(layers *s) {
 static void keep(layers *s) {
     const arenaut_problem *p = s->problem;
     arenaut_plan *plan = s->planning->plan;
-    arn_cost cost = {s->chosen ? s->meter->best.spill : 0, 0};
+    arenaut_cost cost = arn_plan_cost(s->chosen ? s->meter->best.spill : 0, 0);
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->layer[k].height == ARENAUT_UNPLACED) return;
         cost.total += arn_aligned(s->layer[k].height, p->pool[k].align);
@@ -232,7 +232,7 @@ static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
         memcpy(plan->pool, part->pool, plan->n_buffers * sizeof *plan->pool);
         memcpy(plan->offset, part->offset, plan->n_buffers * sizeof *plan->offset);
         meter->spent += part->effort;
-        arn_meter_improved(meter, (arn_cost){part->spill, part->total});
+        arn_meter_improved(meter, arn_plan_cost(part->spill, part->total));
         if (part->stopped_by != ARENAUT_STOP_PROOF) arn_meter_stop(meter, part->stopped_by);
     }
     arenaut_plan_free(part);

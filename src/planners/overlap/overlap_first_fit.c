@@ -245,12 +245,12 @@ static uint64_t placing_end(const placing *x, uint32_t id) {
     return x->offset[id] + x->groups->group[id].extent;
 }
 
-static arn_cost placing_cost(const placing *x) {
+static arenaut_cost placing_cost(const placing *x) {
     uint64_t total = 0;
     for (uint32_t k = 0; k < x->problem->n_pools; k++) {
         total += arn_aligned(x->top[k], x->problem->pool[k].align);
     }
-    return (arn_cost){x->spill, total};
+    return arn_plan_cost(x->spill, total);
 }
 
 static void placing_export(const placing *x, uint32_t *pool, uint64_t *offset) {
@@ -275,7 +275,7 @@ typedef struct ordering {
     arn_region region;
     arn_meter *meter;
     uint32_t *order;
-    arn_cost best; /* of best_order; there may be plans from elsewhere that are better */
+    arenaut_cost best; /* of best_order; there may be plans from elsewhere that are better */
     uint32_t *best_order;
     uint32_t *top, n_top; /* positions in that order of the groups that end at the top */
     uint32_t n_fixed;     /* these come first in every order */
@@ -294,7 +294,7 @@ static void find_top(ordering *x) {
     }
 }
 
-static void keep(const ordering *x, arn_cost cost) {
+static void keep(const ordering *x, arenaut_cost cost) {
     arenaut_plan *plan = x->meter->planning->plan;
     if (!arn_meter_improves(x->meter, cost)) return;
     placing_export(x->placing, plan->pool, plan->offset);
@@ -313,7 +313,7 @@ static arenaut_status try_order(ordering *x) {
         arn_meter_spend(x->meter, looked / LOOKS_PER_STEP + 1);
         looked %= LOOKS_PER_STEP;
         if (!placed || !arn_meter_wants_plan(x->meter)) return ARENAUT_OK;
-        if (arn_costs_less(x->best, placing_cost(x->placing))) return ARENAUT_OK;
+        if (arenaut_costs_less(x->best, placing_cost(x->placing))) return ARENAUT_OK;
     }
     x->best = placing_cost(x->placing);
     memcpy(x->best_order, x->order, x->groups.n * sizeof *x->best_order);
@@ -341,10 +341,10 @@ static arenaut_status improve(ordering *x, uint64_t effort) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t idle = 0; st == ARENAUT_OK && idle < PATIENCE; idle++) {
         if (!arn_meter_goes_on(x->meter) || x->meter->spent - start >= effort) break;
-        const arn_cost before = x->best;
+        const arenaut_cost before = x->best;
         bring_forward(x);
         st = try_order(x);
-        if (arn_costs_less(x->best, before)) idle = 0;
+        if (arenaut_costs_less(x->best, before)) idle = 0;
     }
     return st;
 }

@@ -563,12 +563,12 @@ uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group) {
     return placing->offset[group];
 }
 
-arn_cost arn_placing_cost(const arn_placing *placing) {
+arenaut_cost arn_placing_cost(const arn_placing *placing) {
     uint64_t total = 0;
     for (uint32_t k = 0; k < placing->problem->n_pools; k++) {
         total += arn_aligned(placing->top[k], placing->problem->pool[k].align);
     }
-    return (arn_cost){placing->spill, total};
+    return arn_plan_cost(placing->spill, total);
 }
 
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset) {

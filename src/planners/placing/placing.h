@@ -61,7 +61,7 @@ uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group);
 uint64_t arn_placing_effort(arn_placing *placing);
 
 /* The cost as it is now: the spill, and the sum of the arenas. */
-arn_cost arn_placing_cost(const arn_placing *placing);
+arenaut_cost arn_placing_cost(const arn_placing *placing);
 
 /* Writes the places of all groups as places of buffers; the rest is left alone. */
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset);

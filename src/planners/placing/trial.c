@@ -75,16 +75,17 @@ static bool need_skyline(arn_workspace *space) {
 }
 
 /* After a placement: whether this trial may go on. */
-static bool is_worth_it(const arn_workspace *space, arn_meter *meter, arn_cost limit) {
+static bool is_worth_it(const arn_workspace *space, arn_meter *meter, arenaut_cost limit) {
     arn_meter_spend(meter, arn_placing_effort(space->placing));
-    return arn_meter_wants_plan(meter) && !arn_costs_less(limit, arn_placing_cost(space->placing));
+    return arn_meter_wants_plan(meter) &&
+           !arenaut_costs_less(limit, arn_placing_cost(space->placing));
 }
 
 /* Both place all groups by space->order and set *cost to the cost of that; they stop early and set
  * it to ARN_NO_PLAN when something does not fit, or the cost would pass `limit`. NO_MEMORY, or OK
  * whatever the result. */
 static arenaut_status place_in_order(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                     arn_cost limit, arn_cost *cost) {
+                                     arenaut_cost limit, arenaut_cost *cost) {
     *cost = ARN_NO_PLAN;
     if (!need_placing(space)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = space->placing;
@@ -139,8 +140,8 @@ static bool can_pay(arn_meter *meter, uint64_t effort) {
 }
 
 /* Each pool by itself: its groups come to the front of the order, in the same order. */
-static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *meter, arn_cost limit,
-                                             arn_cost *cost) {
+static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *meter,
+                                             arenaut_cost limit, arenaut_cost *cost) {
     const arn_groups *groups = &space->groups;
     const arenaut_problem *p = groups->problem;
     const uint64_t effort_each = arn_effort_per_placement(groups->n);
@@ -167,7 +168,7 @@ static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *me
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > most_in_all || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
     }
-    *cost = (arn_cost){spill, sum};
+    *cost = arn_plan_cost(spill, sum);
     return ARENAUT_OK;
 }
 
@@ -199,7 +200,7 @@ static void sift_down(waiting *heap, uint32_t n, uint32_t at) {
  * algorithm: Minoux 1978): the place of the group at the top of the heap is computed anew, and the
  * group placed if that has not risen. */
 static arenaut_status place_lowest_first(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                         arn_cost limit, waiting *heap, arn_cost *cost) {
+                                         arenaut_cost limit, waiting *heap, arenaut_cost *cost) {
     arn_placing *placing = space->placing;
     uint32_t n = space->groups.n;
     space->by_skyline = false;
@@ -236,7 +237,7 @@ static arenaut_status place_lowest_first(arn_workspace *space, arn_meter *meter,
 enum { MOST_WAITING = 4000 };
 
 arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                    arn_cost limit, arn_cost *cost) {
+                                    arenaut_cost limit, arenaut_cost *cost) {
     *cost = ARN_NO_PLAN;
     const bool is_large = space->groups.n > MOST_WAITING;
     if (skyline_suits(space, rules.share, !is_large)) {
@@ -258,7 +259,7 @@ uint64_t arn_workspace_offset(const arn_workspace *space, uint32_t group) {
     return space->by_skyline ? space->offset[group] : arn_placing_offset(space->placing, group);
 }
 
-void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost) {
+void arn_keep(const arn_workspace *space, arn_meter *meter, arenaut_cost cost) {
     const arn_groups *groups = &space->groups;
     arenaut_plan *plan = meter->planning->plan;
     if (!space->by_skyline) arn_placing_export(space->placing, plan->pool, plan->offset);
@@ -272,7 +273,7 @@ void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost) {
 }
 
 arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules rules) {
-    arn_cost cost;
+    arenaut_cost cost;
     const arenaut_status st =
         place_in_order(space, meter, rules, arn_just_below(meter->best), &cost);
     if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(space, meter, cost);
@@ -280,7 +281,7 @@ arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules r
 }
 
 static arenaut_status try_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules) {
-    arn_cost cost;
+    arenaut_cost cost;
     const arenaut_status st =
         arn_place_by_skyline(space, meter, rules, arn_just_below(meter->best), &cost);
     if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(space, meter, cost);

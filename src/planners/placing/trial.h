@@ -39,7 +39,7 @@ bool arn_workspace_is_plain(const arn_workspace *space);
 bool arn_workspace_need_offsets(arn_workspace *space);
 
 arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules,
-                                    arn_cost limit, arn_cost *cost);
+                                    arenaut_cost limit, arenaut_cost *cost);
 
 /* A placement on the skyline costs so much effort: two for a few
  * groups, eight for a million, most of which are not in the cache. */
@@ -49,7 +49,7 @@ uint64_t arn_effort_per_placement(uint64_t n_groups);
 uint64_t arn_workspace_offset(const arn_workspace *space, uint32_t group);
 
 /* Makes the last trial the plan. */
-void arn_keep(const arn_workspace *space, arn_meter *meter, arn_cost cost);
+void arn_keep(const arn_workspace *space, arn_meter *meter, arenaut_cost cost);
 
 /* The same, kept if it makes the best plan so far. */
 arenaut_status arn_try_order(arn_workspace *space, arn_meter *meter, arn_rules rules);

@@ -36,8 +36,9 @@ static void poll(arn_lanes *lanes, const char *planner) {
 }
 
 static void note(arenaut_progress *seen, const arenaut_progress *progress) {
-    const arn_cost best = {seen->spill, seen->best}, found = {progress->spill, progress->best};
-    if (arn_costs_less(found, best)) {
+    const arenaut_cost best = arn_plan_cost(seen->spill, seen->best);
+    const arenaut_cost found = arn_plan_cost(progress->spill, progress->best);
+    if (arenaut_costs_less(found, best)) {
         seen->spill = found.spill;
         seen->best = found.total;
     }
@@ -169,9 +170,9 @@ static arenaut_status take_over(arn_lanes *lanes, const arn_lane *lane, bool wit
         arn_meter_spend(meter, meter->limit - meter->spent);
         return ARENAUT_OK;
     }
-    const arn_cost bound = {plan->spill_bound, plan->total_bound};
-    const arn_cost raised = {found->spill_bound, found->total_bound};
-    if (arn_costs_less(bound, raised)) {
+    const arenaut_cost bound = arn_plan_cost(plan->spill_bound, plan->total_bound);
+    const arenaut_cost raised = arn_plan_cost(found->spill_bound, found->total_bound);
+    if (arenaut_costs_less(bound, raised)) {
         copy_bounds(found, plan);
         arn_meter_raise_goal(meter);
     }

@@ -41,10 +41,10 @@ typedef struct arn_lanes {
     arn_lane lane[ARN_MOST_LANES];
     arn_lane_task run;
     void *context;
-    uint32_t first_task;   /* in lane 0 */
-    arn_cost best, goal;   /* when the batch began */
-    uint32_t last;         /* the last task whose outcome may still count */
-    arenaut_progress seen; /* the best figures that any lane has ever reported */
+    uint32_t first_task;     /* in lane 0 */
+    arenaut_cost best, goal; /* when the batch began */
+    uint32_t last;           /* the last task whose outcome may still count */
+    arenaut_progress seen;   /* the best figures that any lane has ever reported */
     uint64_t next_report;
     arenaut_verdict verdict;
 } arn_lanes;

@@ -20,7 +20,7 @@ void arn_meter_raise_goal(arn_meter *meter) {
     const arenaut_plan *plan = meter->planning->plan;
     meter->goal = meter->planning->options->capacity
                       ? ARN_ANY_PLAN
-                      : (arn_cost){plan->spill_bound, plan->total_bound};
+                      : arn_plan_cost(plan->spill_bound, plan->total_bound);
 }
 
 void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
@@ -95,14 +95,14 @@ bool arn_meter_goes_on(const arn_meter *meter) {
 bool arn_meter_has_plan(const arn_meter *meter) { return arn_is_plan(meter->best); }
 
 bool arn_meter_at_goal(const arn_meter *meter) {
-    return arn_is_plan(meter->best) && !arn_costs_less(meter->goal, meter->best);
+    return arn_is_plan(meter->best) && !arenaut_costs_less(meter->goal, meter->best);
 }
 
-bool arn_meter_improves(const arn_meter *meter, arn_cost cost) {
-    return arn_costs_less(cost, meter->best);
+bool arn_meter_improves(const arn_meter *meter, arenaut_cost cost) {
+    return arenaut_costs_less(cost, meter->best);
 }
 
-void arn_meter_improved(arn_meter *meter, arn_cost cost) {
+void arn_meter_improved(arn_meter *meter, arenaut_cost cost) {
     meter->best = cost;
     meter->planning->plan->planner = meter->planner;
     report(meter);

@@ -18,8 +18,8 @@ typedef struct arn_meter {
     uint64_t spent;      /* effort */
     uint64_t limit;
     uint64_t next_report;
-    arn_cost best; /* of the plan in planning->plan; ARN_NO_PLAN: none yet */
-    arn_cost goal; /* at or below this there is nothing to gain */
+    arenaut_cost best; /* of the plan in planning->plan; ARN_NO_PLAN: none yet */
+    arenaut_cost goal; /* at or below this there is nothing to gain */
     bool stopped;
     arenaut_stop why;
     arn_poll poll; /* see arn_meter_poll */
@@ -61,10 +61,10 @@ bool arn_meter_at_goal(const arn_meter *meter);
 void arn_meter_raise_goal(arn_meter *meter);
 
 /* Whether a plan of this cost is worth keeping. */
-bool arn_meter_improves(const arn_meter *meter, arn_cost cost);
+bool arn_meter_improves(const arn_meter *meter, arenaut_cost cost);
 
 /* To be called when planning->plan has just got better places. */
-void arn_meter_improved(arn_meter *meter, arn_cost cost);
+void arn_meter_improved(arn_meter *meter, arenaut_cost cost);
 
 /* Writes effort and the reason for stopping into the plan. If there is no plan: STOPPED, or
  * REFUSED if the planner itself found none. */

@@ -131,7 +131,7 @@ static arenaut_status executorch_naive_run(const arenaut_planner *self,
     find_floors(&groups, reserve, floor);
     const uint64_t total = lay_end_to_end(&groups, floor, planning->plan);
     arn_meter_spend(&meter, groups.n);
-    if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, (arn_cost){0, total});
+    if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, arn_plan_cost(0, total));
     arn_groups_free(&groups);
     return arn_meter_finish(&meter);
 }
@@ -298,7 +298,7 @@ static arenaut_status fill(arn_workspace *space, uint64_t reserve, arn_meter *me
     const uint64_t total = lay_objects(&s, floor);
     if (total == ARENAUT_UNPLACED) return ARENAUT_OK;
     keep(&s, meter->planning->plan);
-    arn_meter_improved(meter, (arn_cost){0, total});
+    arn_meter_improved(meter, arn_plan_cost(0, total));
     return ARENAUT_OK;
 }
 

@@ -308,10 +308,10 @@ static uint64_t place_of(const replay *r, uint32_t b) {
 }
 
 /* The cost of the plan; ARN_NO_PLAN if a pool is too small. */
-static arn_cost find_cost(const replay *r) {
+static arenaut_cost find_cost(const replay *r) {
     const arenaut_problem *p = r->problem;
     uint64_t end[ARENAUT_MAX_POOLS] = {0};
-    arn_cost cost = {0, 0}; /* each is in the fastest of its pools */
+    arenaut_cost cost = arn_plan_cost(0, 0); /* each is in the fastest of its pools */
     for (uint32_t i = 0; i < r->n; i++) {
         const uint32_t b = r->births[i];
         uint64_t *top = &end[r->shelf[b] / 2];
@@ -329,7 +329,7 @@ static arn_cost find_cost(const replay *r) {
 
 static void keep(arn_meter *meter, const replay *r) {
     arenaut_plan *plan = meter->planning->plan;
-    const arn_cost cost = find_cost(r);
+    const arenaut_cost cost = find_cost(r);
     if (!arn_is_plan(cost) || !arn_meter_improves(meter, cost)) return;
     for (uint32_t i = 0; i < r->n; i++) {
         const uint32_t b = r->births[i];

@@ -24,11 +24,11 @@ typedef struct climb {
     arn_workspace space;
     arn_meter *meter; /* of the lane it is in */
     arn_rules rules;
-    const char *start;      /* the order it begins with */
-    uint64_t spent, budget; /* effort since the beginning */
-    uint64_t random;        /* see core/hash.h */
-    arn_cost current, best; /* of `order` and of `best_order` */
-    arn_cost memory[MEMORY];
+    const char *start;          /* the order it begins with */
+    uint64_t spent, budget;     /* effort since the beginning */
+    uint64_t random;            /* see core/hash.h */
+    arenaut_cost current, best; /* of `order` and of `best_order` */
+    arenaut_cost memory[MEMORY];
     uint32_t *best_order, *top; /* groups that end at the top of the current plan */
     uint32_t n_top, round, idle;
     bool is_open, has_start;
@@ -49,10 +49,10 @@ static uint32_t random_below(climb *c, uint32_t limit) {
 
 static bool goes_on(const climb *c) {
     return arn_meter_goes_on(c->meter) && c->spent < c->budget &&
-           arn_costs_less(c->meter->goal, c->best);
+           arenaut_costs_less(c->meter->goal, c->best);
 }
 
-static arenaut_status place(climb *c, arn_cost limit, arn_cost *cost) {
+static arenaut_status place(climb *c, arenaut_cost limit, arenaut_cost *cost) {
     const uint64_t before = c->meter->spent;
     const arenaut_status st = arn_place_by_skyline(&c->space, c->meter, c->rules, limit, cost);
     c->spent += c->meter->spent - before;
@@ -77,10 +77,10 @@ static void find_top(climb *c) {
     }
 }
 
-static void remember(climb *c, arn_cost cost) {
+static void remember(climb *c, arenaut_cost cost) {
     c->current = cost;
     find_top(c);
-    if (!arn_costs_less(cost, c->best)) return;
+    if (!arenaut_costs_less(cost, c->best)) return;
     c->best = cost;
     memcpy(c->best_order, c->space.order, c->space.groups.n * sizeof *c->best_order);
 }
@@ -115,7 +115,7 @@ static void go_back_to_best(climb *c) {
 }
 
 /* The effort ended, or the caller said stop, before all was placed. */
-static bool was_cut_short(const climb *c, arn_cost cost) {
+static bool was_cut_short(const climb *c, arenaut_cost cost) {
     return !arn_is_plan(cost) && c->meter->stopped;
 }
 
@@ -124,9 +124,9 @@ static arenaut_status climb_on(climb *c) {
         const uint64_t random = c->random;
         uint32_t from, to;
         choose_move(c, &from, &to);
-        arn_cost *late = &c->memory[c->round % MEMORY], cost;
-        const arn_cost limit = arn_costs_less(c->current, *late) ? *late : c->current;
-        const arn_cost best = c->best;
+        arenaut_cost *late = &c->memory[c->round % MEMORY], cost;
+        const arenaut_cost limit = arenaut_costs_less(c->current, *late) ? *late : c->current;
+        const arenaut_cost best = c->best;
         move_entry(c->space.order, from, to);
         const arenaut_status st = place(c, limit, &cost);
         if (st != ARENAUT_OK) return st;
@@ -141,14 +141,14 @@ static arenaut_status climb_on(climb *c) {
         }
         *late = c->current;
         c->round++;
-        c->idle = arn_costs_less(c->best, best) ? 0 : c->idle + 1;
+        c->idle = arenaut_costs_less(c->best, best) ? 0 : c->idle + 1;
         if (c->idle == PATIENCE) go_back_to_best(c);
     }
     return ARENAUT_OK;
 }
 
 static arenaut_status find_start(climb *c) {
-    arn_cost cost;
+    arenaut_cost cost;
     arn_orders_sort(&c->space.orders, c->start, c->space.order);
     const arenaut_status st = place(c, ARN_ANY_PLAN, &cost);
     c->has_start = !was_cut_short(c, cost);

@@ -51,7 +51,7 @@ static arenaut_status make_all(pools *s, arn_meter *meter) {
 /* Makes the packings found so far the plan, if all of them fit and it is the best so far. */
 static void keep(const pools *s, arn_meter *meter) {
     arenaut_plan *plan = s->planning->plan;
-    arn_cost cost = {0, 0};
+    arenaut_cost cost = arn_plan_cost(0, 0);
     for (uint32_t k = 0; k < s->n; k++) {
         const arn_packer *packer = &s->packers[k];
         if (packer->layout.total == ARENAUT_UNPLACED) return;

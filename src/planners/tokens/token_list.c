@@ -67,7 +67,7 @@ void arn_token_list_keep(arn_meter *meter, arn_token_list *tokens) {
     const arenaut_problem *p = meter->planning->problem;
     arenaut_plan *plan = meter->planning->plan;
     const uint64_t total = stack(p, tokens);
-    const arn_cost cost = {0, total}; /* each is in the fastest of its pools */
+    const arenaut_cost cost = arn_plan_cost(0, total); /* each is in the fastest of its pools */
     if (total == ARENAUT_UNPLACED || !arn_meter_improves(meter, cost)) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (tokens->of[b] == ARENAUT_NONE) continue;

@@ -41,9 +41,11 @@ static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t
     return st;
 }
 
-static bool is_better(const arn_recomputation *a, const arn_recomputation *b, uint64_t bytes) {
-    if (bytes > 0 && a->fits && b->fits) return a->added < b->added;
-    return bytes > 0 && a->fits != b->fits ? a->fits : a->after < b->after;
+/* All within the budget reserve it. */
+static arenaut_cost cost_of(const arn_recomputation *r, uint64_t bytes) {
+    return (arenaut_cost){.total = bytes > 0 && r->fits ? bytes : r->after,
+                          .time = (int64_t)arn_min_u64(r->added, INT64_MAX),
+                          .ops = r->n_ops};
 }
 
 /* A proof holds for every order. It is stated for the file's, which can be found again. */
@@ -77,7 +79,7 @@ static arenaut_status find_in_best_base(arn_search *s, uint64_t bytes, uint32_t 
     arenaut_pipeline_free(lowered);
     if (st != ARENAUT_OK) return st;
     other->before = arn_max_u64(other->before, (*found)->before);
-    const bool better = is_better(other, *found, bytes);
+    const bool better = arenaut_costs_less(cost_of(other, bytes), cost_of(*found, bytes));
     if (better) keep_proof(*found, other);
     arn_recomputation_free(better ? *found : other);
     if (better) *found = other;

@@ -134,3 +134,14 @@ const arenaut_roofline *arenaut_roofline_find(const char *name) {
     }
     return NULL;
 }
+
+const arenaut_roofline *arn_roofline_of(const arenaut_recompute_options *options) {
+    return options->device.operations > 0 ? &options->device : arenaut_roofline_find("a100");
+}
+
+uint64_t arn_roofline_operations(const arenaut_roofline *device, uint64_t macs, uint64_t ops) {
+    const uint64_t launch = times(device->launch, device->operations / NANOSECONDS);
+    const uint64_t launches = times(ops, launch);
+    uint64_t all;
+    return arn_add(times(2, macs), launches, &all) ? all : ARENAUT_SIZE_MAX;
+}

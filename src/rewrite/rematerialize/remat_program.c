@@ -319,9 +319,7 @@ static bool find_in_turn(modeller *m) {
 static uint64_t cost_of(const arn_remat_program *p, uint32_t op) {
     const arenaut_recompute_options *o = p->options;
     if (o->costs && o->costs[op] != ARENAUT_COST_UNKNOWN) return o->costs[op];
-    const arenaut_roofline *standard = arenaut_roofline_find("a100");
-    return arn_remat_cost(p->task->file, &p->task->file->ops[op],
-                          o->device.operations > 0 ? &o->device : standard);
+    return arn_remat_cost(p->task->file, &p->task->file->ops[op], arn_roofline_of(o));
 }
 
 static bool allocate(modeller *m) {

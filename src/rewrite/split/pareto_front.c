@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <arenaut/cost.h>
+
 #include "core/checked.h"
 #include "core/memory.h"
 #include "ir/program.h"
@@ -42,10 +44,15 @@ static arn_tile_price sum_of(const arn_tile_price *a, const arn_tile_price *b) {
                             a->ops + b->ops};
 }
 
-/* Cheaper, or as cheap with less to compute. */
+/* Its time is in multiplications. Bytes that are kept count from the fewest that there can be,
+ * since fewer may be than before. */
+static arenaut_cost cost_of(const arn_tile_price *p) {
+    return (arenaut_cost){
+        .total = (uint64_t)p->kept ^ UINT64_C(1) << 63, .time = p->macs, .ops = p->ops};
+}
+
 static bool is_cheaper(const arn_tile_price *a, const arn_tile_price *b) {
-    if (a->kept != b->kept) return a->kept < b->kept;
-    return a->macs != b->macs ? a->macs < b->macs : a->ops < b->ops;
+    return arenaut_costs_less(cost_of(a), cost_of(b));
 }
 
 static bool dominates(const arn_tile_price *a, const arn_tile_price *b) {

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
+#include "core/checked.h"
 #include "ir/program.h"
 #include "rewrite/find_within.h"
+#include "rewrite/rematerialize/remat_cost.h"
 #include "rewrite/tile_dialects/tile_dialect.h"
 #include "rewrite/split/tile_groups.h"
 
@@ -28,10 +30,12 @@ static uint64_t needs_at_least(const choosing *c, const arenaut_split_choice *ch
     return choice->head + (uint64_t)choice->kept + c->whole.kept;
 }
 
-/* Whether no plan of a choice that needs so much can be the best. */
+/* Whether no plan of a choice that needs so much can be the best: of as many bytes, it may still
+ * add less than another choice, but not less than the program as it is. */
 static bool is_dominated(const choosing *c, uint64_t bytes) {
-    const arn_cost least = c->search->least.cost;
-    return least.spill == 0 && bytes >= least.total;
+    const arenaut_cost least = c->search->least.cost;
+    const bool as_it_is = c->search->best.n_groups == 0;
+    return least.spill == 0 && (as_it_is ? bytes >= least.total : bytes > least.total);
 }
 
 /* Tries `more` tiles of each group than the choice has; *bytes: those it reserves. Groups that
@@ -122,8 +126,17 @@ static arenaut_status look_closer(choosing *c, const arenaut_split_front *front,
     return try_tiles(c, choice, 0, ARN_THOROUGHLY, &bytes, err);
 }
 
-static bool adds_less(const arenaut_split_choice *a, const arenaut_split_choice *b) {
-    return a->ops != b->ops ? a->ops < b->ops : a->macs < b->macs;
+/* Of the program of a choice, beside the program as it is, where both are within a budget. */
+static arenaut_cost added_by(const choosing *c, const arenaut_split_choice *choice) {
+    const arenaut_pipeline_options *options = &c->search->pipeline->options;
+    const arenaut_roofline *device = arn_roofline_of(&options->recomputing.options);
+    const uint64_t time = arn_roofline_operations(device, choice->macs, choice->ops);
+    return (arenaut_cost){.time = (int64_t)arn_min_u64(time, INT64_MAX), .ops = choice->ops};
+}
+
+static bool adds_less(const choosing *c, const arenaut_split_choice *a,
+                      const arenaut_split_choice *b) {
+    return arenaut_costs_less(added_by(c, a), added_by(c, b));
 }
 
 /* The choice that adds least, of those that may fit and add more than `last`. */
@@ -132,8 +145,8 @@ static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_
     const arenaut_split_choice *next = NULL;
     for (uint32_t i = 1; i < front->n_choices; i++) {
         const arenaut_split_choice *choice = &front->choices[i];
-        if (needs_at_least(c, choice) > budget || (last && !adds_less(last, choice))) continue;
-        if (!next || adds_less(choice, next)) next = choice;
+        if (needs_at_least(c, choice) > budget || (last && !adds_less(c, last, choice))) continue;
+        if (!next || adds_less(c, choice, next)) next = choice;
     }
     return next;
 }

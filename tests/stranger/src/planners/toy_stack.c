@@ -20,7 +20,7 @@ static uint64_t stack(const arenaut_problem *p, arenaut_plan *plan) {
 static arenaut_status toy_stack_make(const arenaut_planner *self, arenaut_planning *planning,
                                      arn_meter *meter) {
     fprintf(stderr, "%s is tried\n", self->name); /* for the test to see */
-    const arn_cost cost = {.total = stack(planning->problem, NULL)};
+    const arenaut_cost cost = {.total = stack(planning->problem, NULL)};
     arn_meter_spend(meter, planning->problem->n_buffers);
     if (arn_meter_improves(meter, cost)) {
         stack(planning->problem, planning->plan);
