@@ -6,7 +6,7 @@
 #include "passes/pass_table.h"
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
-#include "rewrite/rematerialize/cost_file.h"
+#include "rewrite/rematerialize/remat_cost.h"
 #include "rewrite/transform.h"
 
 /* The program as its file has it, ready for rematerialization. */

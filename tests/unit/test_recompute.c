@@ -15,7 +15,6 @@
 #include "support/fuse.h"
 #include "support/programs.h"
 #include "support/random.h"
-#include "rewrite/recompute/recompute_unread.h"
 #include "support/recompute_machine.h"
 #include "support/unbudgeted.h"
 

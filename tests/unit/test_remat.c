@@ -8,7 +8,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "rewrite/rematerialize/cost_file.h"
+#include "rewrite/rematerialize/remat_cost.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/remat_machine.h"

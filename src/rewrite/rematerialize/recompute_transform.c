@@ -10,7 +10,7 @@
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
-#include "rewrite/rematerialize/cost_file.h"
+#include "rewrite/rematerialize/remat_cost.h"
 
 /* `moved`: the base is another schedule than that of the file. */
 static arenaut_status find_in_base(arn_search *s, uint64_t bytes, const uint32_t *base, bool moved,

@@ -14,8 +14,8 @@
 #include "ir/program.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_problem.h"
-#include "rewrite/recompute/recompute_cheap.h"
-#include "rewrite/recompute/recompute_unread.h"
+#include "ops/ops.h"
+#include "rewrite/recompute/recompute_sequence.h"
 #include "rewrite/rematerialize/remat_cost.h"
 
 typedef struct modeller {
@@ -106,7 +106,7 @@ static bool may_run_again(const modeller *m, uint32_t op) {
     const arenaut_op *now = &m->program->ops[op];
     if (own == ARENAUT_NONE) return false;
     const arenaut_op *before = &m->file->ops[own];
-    return (m->out->options->budget > 0 || arn_recompute_is_cheap(before->name)) &&
+    return (m->out->options->budget > 0 || arn_op_is_cheap(before->name)) &&
            arn_recompute_may_repeat(m->file, before) &&
            (now->kind == ARENAUT_OP_OUT || now->kind == ARENAUT_OP_FUNCTIONAL ||
             now->kind == ARENAUT_OP_VIEW);
