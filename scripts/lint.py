@@ -5,21 +5,27 @@
     ruff         the Python, by ruff.toml
     shellcheck   every file that begins with #!/bin/sh
     names        no two C files of src/, of tools/, or of tests/ share a name
+    language     things have nouns: *what* in 1,000 words of comments and of pages keeps to a budget, and
+                 no message or help text has it (tests/pytest/test_words.py: folder by folder)
 
 Prints what each finds; the exit status is 1 if any found something."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from measure_structure import COMMENT_OR_STRING, comments, per_thousand, sources
+
 ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / "build" / "venv-lint" / "bin"
 MOST_LINES = 60
 MOST_BRANCHES = 20  # a switch counts as one
+MOST_WHATS = {"src": 2, "tools": 2, "include": 2, "docs": 4}  # in 1,000 words
 AT_ONCE = 12  # files per process: starting clang-tidy costs as much as reading one
 
 
@@ -76,9 +82,23 @@ def names():
     return "".join(f"one name, several files: {line}\n" for line in found)
 
 
+def language():
+    found = []
+    for room, most in MOST_WHATS.items():
+        texts = {path: path.read_text() for path in sources(room, *([".md"] if room == "docs" else []))}
+        words = texts.values() if room == "docs" else [each for text in texts.values() for each in comments(text)]
+        often = per_thousand("what", " ".join(words))
+        if often > most:
+            found.append(f"{room}: {often:.1f} times *what* in 1,000 words, {most} allowed")
+        found += [f"{path.relative_to(ROOT)}: {each}" for path, text in texts.items() if room != "docs"
+                  for each in COMMENT_OR_STRING.findall(text)
+                  if each.startswith('"') and re.search(r"\bwhat\b(?!-if)", each, re.IGNORECASE)]
+    return "".join(f"{line}\n" for line in found)
+
+
 def main():
     failed = False
-    for check in (names, functions, python, shell, clang_tidy):
+    for check in (names, language, functions, python, shell, clang_tidy):
         said = check()
         print(f"lint: {check.__name__}: {'wrong' if said else 'ok'}", flush=True)
         print(said, end="")
