@@ -10,7 +10,7 @@ install(EXPORT arenaut NAMESPACE arenaut:: FILE arenaut-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenaut)
 configure_package_config_file(cmake/arenaut-config.cmake.in arenaut-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arenaut)
-write_basic_package_version_file(arenaut-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(arenaut-config-version.cmake COMPATIBILITY SameMajorVersion)
 # `cmake --install --prefix` comes after this is written, so the file finds its own place.
 file(RELATIVE_PATH pc_to_prefix "/x/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /x)
 configure_file(cmake/arenaut.pc.in arenaut.pc @ONLY)

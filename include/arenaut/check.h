@@ -137,6 +137,7 @@ typedef struct arenaut_replay_options {
     bool unmeasured; /* rules of the kernels that were only read count too */
     /* The name of each pool in findings of the placement; NULL, or NULL entries: "pool 0", … */
     const char *const *pool_names;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_replay_options;
 
 /* Replays every entry method twice: both sides of branches, loops to a fixed point, delegates with

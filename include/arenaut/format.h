@@ -44,6 +44,7 @@ typedef struct arenaut_read_options {
      * the file has no size of a name. */
     const arenaut_dim *dims;
     size_t n_dims;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_read_options;
 
 typedef struct arenaut_format {

@@ -64,6 +64,7 @@ typedef struct arenaut_lowering_options {
                  * nothing from one call to the next, and their callers' arguments and results are
                  * alive only while they are copied; for any target. Right if the runtime is given
                  * each place, and finds none itself */
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_lowering_options;
 
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of their

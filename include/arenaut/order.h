@@ -129,6 +129,7 @@ typedef struct arenaut_order_options {
     uint64_t effort;              /* branch and bound steps; 0: the default */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: may stop the search; may be NULL */
     void *progress_context;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_order_options;
 
 typedef struct arenaut_order {

@@ -38,6 +38,7 @@ typedef struct arenaut_pass_options {
                         * the file itself gives one place */
     const struct arenaut_pass *const *user; /* the caller's passes, which `user` runs in order */
     size_t n_user;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_pass_options;
 
 typedef struct arenaut_pass {

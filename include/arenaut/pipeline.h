@@ -219,6 +219,7 @@ typedef struct arenaut_pipeline_options {
     void (*note)(void *context, const char *text);
     void (*stage)(void *context, arenaut_stage stage); /* as each begins */
     void (*after_pass)(void *context, const arenaut_pass *pass, const arenaut_program *program);
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_pipeline_options;
 
 /* The plan of the file's runtime. */

@@ -95,6 +95,7 @@ typedef struct arenaut_plan_options {
     void *progress_context;
     const arenaut_setting *settings;
     size_t n_settings;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_plan_options;
 
 /* The input and output of a planner. It fills plan->pool and plan->offset, and may raise

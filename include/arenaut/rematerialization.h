@@ -77,6 +77,7 @@ typedef struct arenaut_remat_options {
     uint64_t effort; /* runs looked at; 0: the default */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_remat_options;
 
 typedef struct arenaut_rematerialization {

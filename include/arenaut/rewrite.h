@@ -113,6 +113,7 @@ typedef struct arenaut_split_options {
     uint64_t effort; /* ops of tile groups that are tried; 0: the default. Fewer find less */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_split_options;
 
 /* A choice of tile groups (a way in our reports). */
@@ -174,6 +175,7 @@ typedef struct arenaut_recompute_options {
     uint64_t effort;              /* ops visited; 0: the default */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
+    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_recompute_options;
 
 /* A certificate of rematerialization (rematerialization.h has the argument): why no schedule of a

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ARENAUT_VERSION "0.1.0"
+#define ARENAUT_VERSION "1.0.0-rc1"
 
 const char *arenaut_version(void); /* static */
 

@@ -35,17 +35,19 @@ def candidates():
     named = os.environ.get("ARENAUT_LIBRARY")
     if named:
         return [named]
-    major, minor, _ = records.VERSION.split(".")
+    major = records.VERSION.split(".")[0]
     own = packaged("libarenaut" + SUFFIX)
-    return [own] if own else [f"libarenaut.so.{major}.{minor}", f"libarenaut{SUFFIX}"]
+    return [own] if own else [f"libarenaut.so.{major}", f"libarenaut{SUFFIX}"]
 
 
 def check_version(library):
-    """Before 1.0 a minor version may lay structs out anew, and ours are those of our version."""
+    """A later minor version has every function of an earlier one, and lays structs out as it does."""
     function = library.arenaut_version
     function.argtypes, function.restype = (), ctypes.c_char_p
     found, own = function().decode(), records.VERSION
-    if found.split(".")[:2] != own.split(".")[:2]:
+    (found_major, found_minor), (own_major, own_minor) = (
+        [int(part) for part in version.split(".")[:2]] for version in (found, own))
+    if found_major != own_major or found_minor < own_minor:
         raise ImportError(f"this is arenaut {own}, and the library found is {found}: its ABI is "
                           "another one (ARENAUT_LIBRARY names the library to use)")
 

@@ -15,7 +15,7 @@ TYPES_ANY = 4294967295
 COST_UNKNOWN = 18446744073709551615
 REPORT_MAX_WIDTH = 1000
 MAX_OPEN_SIZES = 8
-VERSION = "0.1.0"
+VERSION = "1.0.0-rc1"
 OK = 0
 NO_MEMORY = 1
 BAD_ARGUMENT = 2
@@ -736,7 +736,8 @@ PlanOptions._fields_ = [
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
     ("progress_context", c_void_p),
     ("settings", POINTER(Setting)),
-    ("n_settings", c_size_t)]
+    ("n_settings", c_size_t),
+    ("reserved", c_uint64 * 4)]
 Planning._fields_ = [
     ("problem", POINTER(Problem)),
     ("options", POINTER(PlanOptions)),
@@ -857,7 +858,8 @@ KernelSet._fields_ = [
 OrderOptions._fields_ = [
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
-    ("progress_context", c_void_p)]
+    ("progress_context", c_void_p),
+    ("reserved", c_uint64 * 4)]
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
@@ -943,7 +945,8 @@ SplitOptions._fields_ = [
     ("run_by", POINTER(KernelSet)),
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
-    ("progress_context", c_void_p)]
+    ("progress_context", c_void_p),
+    ("reserved", c_uint64 * 4)]
 SplitChoice._fields_ = [
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
@@ -976,7 +979,8 @@ RecomputeOptions._fields_ = [
     ("device", Roofline),
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
-    ("progress_context", c_void_p)]
+    ("progress_context", c_void_p),
+    ("reserved", c_uint64 * 4)]
 RematFlow._fields_ = [
     ("op", c_uint32),
     ("storage", c_uint32),
@@ -1100,7 +1104,8 @@ ReadOptions._fields_ = [
     ("note", CFUNCTYPE(None, c_void_p, c_char_p)),
     ("note_context", c_void_p),
     ("dims", POINTER(Dim)),
-    ("n_dims", c_size_t)]
+    ("n_dims", c_size_t),
+    ("reserved", c_uint64 * 4)]
 Format._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -1132,7 +1137,8 @@ ReportOptions._fields_ = [
     ("n_variants", c_uint32),
     ("steps", Interval),
     ("replan", c_bool),
-    ("curve", POINTER(RecomputeCurve))]
+    ("curve", POINTER(RecomputeCurve)),
+    ("reserved", c_uint64 * 4)]
 Report._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -1242,7 +1248,8 @@ PipelineOptions._fields_ = [
     ("context", c_void_p),
     ("note", CFUNCTYPE(None, c_void_p, c_char_p)),
     ("stage", CFUNCTYPE(None, c_void_p, c_int)),
-    ("after_pass", CFUNCTYPE(None, c_void_p, c_void_p, c_void_p))]
+    ("after_pass", CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)),
+    ("reserved", c_uint64 * 4)]
 Baseline._fields_ = [
     ("plan", POINTER(Plan)),
     ("from_file", c_bool),
