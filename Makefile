@@ -15,7 +15,11 @@
 #   make browser     build/arenaut.html: the whole command, for WebAssembly, in one page that sends nothing
 #   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
 #   make dist        the source archive of this commit, its checksum and bill of materials, into build/dist
-#   make wheel       the Python packages for Linux, into build/dist
+#   make release     all that is published, with SHA256SUMS: dist, wheel, binaries, deb, recipes
+#   make binaries    the command as one file, for Linux and Windows on two processors each, into build/dist
+#   make deb         Debian's packages of the archive, held against lintian, installed in a clean Debian (needs root)
+#   make recipes     those of packaging/ for the archive (Homebrew, vcpkg, conda, Nix); make recipes-tried builds by them
+#   make wheel       the Python packages for Linux, into build/dist/python
 #   make foreign-wheels  those for musl and aarch64 answer as the command here does (needs root, after make wheel)
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
@@ -37,7 +41,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all coverage dist demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
+.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -53,6 +57,23 @@ tools-build:
 dist:
 	@scripts/need git:git
 	@scripts/dist.sh
+
+deb: dist
+	@scripts/need dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian mmdebstrap:mmdebstrap
+	@scripts/deb.sh
+
+recipes: dist
+	@scripts/recipes.sh
+
+recipes-tried: recipes
+	@scripts/need ruby:ruby nix-instantiate:nix-bin
+	@tests/recipes/run.sh
+
+binaries: venv-wheel tools-build
+	@scripts/binaries.sh
+
+release: dist wheel binaries deb recipes
+	@cd build/dist && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS
 
 demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all

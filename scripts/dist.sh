@@ -1,6 +1,6 @@
 #!/bin/sh
 # The source archive of the present commit, the same bytes whenever and wherever it is made, with its
-# checksum and a bill of materials (SPDX 2.3), into build/dist or OUT.
+# checksum, a bill of materials (SPDX 2.3) and the notes of CHANGELOG.md, into build/dist or OUT.
 #
 #     scripts/dist.sh [OUT]
 set -eu
@@ -12,6 +12,11 @@ name=arenaut-$version
 commit=$(git rev-parse HEAD)
 if ! git diff --quiet HEAD; then
     echo "$0: files have changed since commit $commit, and would not be in the archive" >&2
+    exit 1
+fi
+sed -n "/^## $version\\b/,/^## /{/^## /d;p}" CHANGELOG.md >"$out/$name.notes.md"
+if ! [ -s "$out/$name.notes.md" ]; then
+    echo "$0: CHANGELOG.md has no section '## $version'" >&2
     exit 1
 fi
 git -c tar.umask=0022 archive --format=tar --prefix="$name/" HEAD | gzip -n9 >"$out/$name.tar.gz"

@@ -33,7 +33,7 @@ play() {
 
 build/arenaut size "$model" >build/foreign.expected
 played=0
-for wheel in build/dist/arenaut-*.whl; do
+for wheel in build/dist/python/arenaut-*.whl; do
     [ -f "$wheel" ] || { echo "$0: no wheels: make wheel" >&2; exit 2; }
     rm -rf "$work"
     mkdir -p "$work"

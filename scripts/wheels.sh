@@ -1,23 +1,14 @@
 #!/bin/sh
 # The wheels that go to users: for glibc 2.17 and for musl, on x86_64 and aarch64, all from here, with
-# the compiler that the package ziglang holds. They end in build/dist, beside the source package.
+# the compiler that the package ziglang holds. They end in build/dist/python, beside the source package.
 #
 #     scripts/wheels.sh [TARGET...]      e.g. x86_64-linux-gnu.2.17
 set -eu
 cd "$(dirname "$0")/.."
 bin=$PWD/build/venv-wheel/bin
-out=$PWD/build/dist
+out=$PWD/build/dist/python
 
-# The compiler for one target, under names that CMake takes.
-tools() {
-    mkdir -p "$2"
-    for tool in cc ar; do
-        flags=
-        if [ $tool = cc ]; then flags="-target $1"; fi
-        printf '#!/bin/sh\nexec "%s/python" -m ziglang %s %s "$@"\n' "$bin" $tool "$flags" >"$2/$tool"
-        chmod +x "$2/$tool"
-    done
-}
+. scripts/zig_tools.sh
 
 # What pip calls the platform: manylinux_2_17_x86_64, musllinux_1_2_aarch64.
 platform() {
@@ -53,7 +44,7 @@ wheel() {
     zig=$PWD/build/zig/$1
     machine=${1%%-*}
     tag=$(platform "$1")
-    tools "$1" "$zig"
+    zig_tools "$1" "$zig"
     rm -rf "$zig/dist"
     CC=$zig/cc _PYTHON_HOST_PLATFORM=linux-$machine "$bin/python" -m pip -q wheel \
         --disable-pip-version-check --no-build-isolation --no-deps . -w "$zig/dist" \
@@ -69,7 +60,7 @@ wheel() {
     mv "$zig"/dist/*.whl "$out"
 }
 
-"$bin/python" -m pip -q --disable-pip-version-check install ziglang==0.17.1
+zig_install
 mkdir -p "$out"
 if [ $# -eq 0 ]; then
     set -- x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl

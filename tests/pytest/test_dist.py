@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -10,6 +11,8 @@ import tarfile
 import pytest
 
 from conftest import ROOT
+
+VERSION = re.search('ARENAUT_VERSION "(.*)"', (ROOT / "include/arenaut/version.h").read_text())[1]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +33,8 @@ def archives(tmp_path_factory):
 def test_the_same_bytes_twice(archives):
     _, (first, second) = archives
     names = sorted(path.name for path in first.iterdir())
-    assert [name.split(".", 3)[3] for name in names] == ["spdx.json", "tar.gz", "tar.gz.sha256"]
+    assert [name.removeprefix(f"arenaut-{VERSION}.") for name in names] == [
+        "notes.md", "spdx.json", "tar.gz", "tar.gz.sha256"]
     for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
 
@@ -72,3 +76,34 @@ def test_changes_are_not_left_out_in_silence(archives, tmp_path):
     assert run.returncode == 1
     assert "files have changed since commit" in run.stderr
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_notes_are_the_section_of_this_version(archives):
+    _, (out, _) = archives
+    notes = (out / f"arenaut-{VERSION}.notes.md").read_text()
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    assert notes.strip() and notes in changes
+    assert not re.search("^## ", notes, re.M)
+
+
+def test_recipes_name_the_archive_and_its_checksums(archives):
+    clone, (out, _) = archives
+    subprocess.run([clone / "scripts" / "recipes.sh", out], check=True)
+    archive = (out / f"arenaut-{VERSION}.tar.gz").read_bytes()
+    recipes = {path.name: path.read_text() for path in (out / "packaging").glob("*/*")}
+    assert not [name for name, text in recipes.items() if re.search("@[A-Z0-9]+@", text)]
+    for name in "arenaut.rb", "recipe.yaml", "default.nix":
+        assert VERSION in recipes[name] and hashlib.sha256(archive).hexdigest() in recipes[name]
+    assert hashlib.sha512(archive).hexdigest() in recipes["portfile.cmake"]
+    assert json.loads(recipes["vcpkg.json"])["version-semver"] == VERSION
+
+
+@pytest.mark.parametrize("path, pattern", [
+    ("CITATION.cff", r"^version: (.*)$"), ("integrations/esp_idf/arenaut/idf_component.yml", r'^version: "(.*)"$'),
+    ("examples/size_changes/pre-commit-config.yaml", r"rev: v(.*)$"),
+    ("examples/size_changes/workflow.yml", r"arenaut/arenaut@v(.*)$"), ("docs/diff.md", r"rev: v(.*)$"),
+    ("docs/diff.md", r"arenaut/arenaut@v(.*)$"), ("CHANGELOG.md", r"^## (\S+) "),
+    ("debian/changelog", r"^arenaut \((.*)\)")])
+def test_every_file_names_the_same_version(path, pattern):
+    found = re.search(pattern, (ROOT / path).read_text(), re.M)[1]
+    assert found.replace("~", "-") == VERSION
