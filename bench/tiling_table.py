@@ -1,6 +1,6 @@
 """Whole and tiled models in real runtimes: peaks of memory, time of the processor, and bits.
 
-    build/venv/bin/python bench/tiling_table.py [MODEL[:SIZE]…] [--manual] [--levels all,off] [--folder FOLDER]
+    build/venv/bin/python bench/tiling_table.py [MODEL[:SIZE[@WHOLE]]…] [--manual] [--levels all,off] [--folder FOLDER]
 
 Models are those of bench/tiling_models.py; the tiled ones are what `arenaut plan MODEL --split on` writes, and run
 as they are in the unmodified ONNX Runtime, on one thread, each in a process of its own. A level `pytorch` runs
@@ -17,7 +17,8 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
     results       the same bits; or how many elements differ, by how many units in the last place in the median
                   and, in those of the largest result, at most; and how much that is of the results' range
 
---manual adds the model cut into squares by a script, with an overlap of 0 and of 16 pixels, and for the decoder
+WHOLE is the side of the image that the whole model gets, if that of SIZE needs more than the machine has: results are
+not compared then. --manual adds the model cut into squares by a script, with an overlap of 0 and of 16 pixels, and for the decoder
 of latent images blended tiles, as diffusers has them.
 """
 
@@ -201,9 +202,8 @@ def run_blended(path, level, arena, image, results):
 class Bench:
     """Files of one model, and runs of them in processes of their own."""
 
-    def __init__(self, folder, meter, name, size):
-        self.folder, self.meter, self.name, self.size = Path(folder), meter, name, size
-        self.image = self.folder / f"{name}_{size}.npy"
+    def __init__(self, folder, meter, name, size, whole):
+        self.folder, self.meter, self.name, self.size, self.whole = Path(folder), meter, name, size, whole
 
     def models(self, size, suffix=".onnx"):
         """The file of the model for images of this side."""
@@ -213,9 +213,12 @@ class Bench:
                            check=True, capture_output=True)
         return path
 
-    def make_image(self):
-        draw = np.random.RandomState(1)
-        np.save(self.image, draw.standard_normal((1, 4 if self.name == "vae_decoder" else 3, self.size, self.size)).astype(np.float32))
+    def image(self, size):
+        path = self.folder / f"{self.name}_{size}.npy"
+        if not path.exists():
+            shape = 1, 4 if self.name == "vae_decoder" else 3, size, size
+            np.save(path, np.random.RandomState(1).standard_normal(shape).astype(np.float32))
+        return path
 
     def tiled(self, suffix, extra):
         """The tiled model, and what `plan` says of it."""
@@ -230,7 +233,8 @@ class Bench:
     def run(self, kind, path, level, arena, label, *more):
         """What one process finds; and the file of its results."""
         results = self.folder / f"{label}.npz"
-        call = json.dumps([kind, str(path), level, arena, str(self.image), str(results), *more])
+        image = self.image(self.whole if label == "whole" else self.size)
+        call = json.dumps([kind, str(path), level, arena, str(image), str(results), *more])
         done = subprocess.run([sys.executable, __file__, "--measure", call], capture_output=True, text=True,
                               env=os.environ | {"LD_PRELOAD": str(self.meter)})
         if done.returncode:
@@ -284,13 +288,12 @@ def compare(bench, level, extra, manual):
     """Prints the rows of one model at one level; gives a line on its tiles."""
     title, suffix = f"{bench.name} {bench.size}²", ".pt2" if level == TORCH else ".onnx"
     tiled, plan, seconds = bench.tiled(suffix, extra)
-    whole, wanted = bench.row("model", bench.models(bench.size, suffix), level, "whole")
-    print(cells(title, level, "whole", whole, whole, ""), flush=True)
-    found, results = bench.row("model", tiled, level, "tiled")
-    print(cells(title, level, "tiled", found, whole, difference(wanted, results)), flush=True)
-    if level != TORCH:
-        found, results = bench.row("model", tiled, level, "without reuse", False)
-        print(cells(title, level, "tiled, without reuse", found, whole, difference(wanted, results)), flush=True)
+    whole, wanted = bench.row("model", bench.models(bench.whole, suffix), level, "whole")
+    print(cells(f"{bench.name} {bench.whole}²", level, "whole", whole, whole, ""), flush=True)
+    for label, *reuse in [("tiled",)] + [("tiled, without reuse", False)] * (level != TORCH):
+        found, results = bench.row("model", tiled, level, label, *reuse)
+        said = difference(wanted, results) if bench.whole == bench.size else ""
+        print(cells(title, level, label, found, whole, said), flush=True)
     if manual and level != TORCH:
         compare_manual(bench, level, whole, wanted)
     return (f"- {title}, {suffix}: {stages(plan)}; planned {plan['result']['arena'] / MIB:,.1f} MiB "
@@ -339,7 +342,9 @@ def sizes(names):
     import tiling_models
     for given in names or tiling_models.MODELS:
         name, _, size = given.partition(":")
-        yield name, int(size or tiling_models.MODELS[name][1])
+        size, _, whole = size.partition("@")
+        size = int(size or tiling_models.MODELS[name][1])
+        yield name, size, int(whole or size)
 
 
 def main():
@@ -347,7 +352,7 @@ def main():
         measured(sys.argv[2])
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", metavar="MODEL[:SIZE]")
+    parser.add_argument("models", nargs="*", metavar="MODEL[:SIZE[@WHOLE]]")
     parser.add_argument("--levels", default="all,off", help="of all, extended, basic, off; and pytorch")
     parser.add_argument("--manual", action="store_true")
     parser.add_argument("--plan", default="", help="more flags of `arenaut plan`")
@@ -358,9 +363,8 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         meter = build_meter(folder)
         print(HEAD)
-        for name, size in sizes(options.models):
-            bench = Bench(folder, meter, name, size)
-            bench.make_image()
+        for name, size, whole in sizes(options.models):
+            bench = Bench(folder, meter, name, size, whole)
             said += [compare(bench, level, options.plan.split(), options.manual and name in CUT)
                      for level in options.levels.split(",")]
         print("\n" + "\n".join(dict.fromkeys(said)))
