@@ -196,11 +196,14 @@ class Images:
             self.put("SpaceToDepth", [image], made, integer("blocksize", block))
 
     def pad(self, image):
+        mode = str(self.random.choice(["constant", "edge", "reflect"]))
         before, after = ([0, *self.random.randint(0, 3, 3)] for _ in range(2))
+        if mode == "reflect":
+            before, after = (np.minimum(sides, np.array(self.shapes[image]) - 1) for sides in (before, after))
         operands = [image, self.numbers(np.array([*before, *after], "i8"))]
-        if self.chance(0.5):
+        if mode == "constant" and self.chance(0.5):
             operands.append(self.constant([]))
-        self.put("Pad", operands, np.array(self.shapes[image]) + before + after, text("mode", "constant"))
+        self.put("Pad", operands, np.array(self.shapes[image]) + before + after, text("mode", mode))
 
     def squeeze(self, image):
         """Channels are weighed by what all of the image says."""

@@ -199,28 +199,39 @@ static const int64_t *paddings(const arenaut_program *program, const arenaut_op 
                : NULL;
 }
 
+/* The element of the old image, or past an end of it, with which the margin of the new one shows
+ * the same beyond its edge. False if there is none, or it is not known. */
+static bool place_beyond(arn_margin_kind kind, int64_t beyond, int64_t from, int64_t old_in,
+                         int64_t *old_at) {
+    const int64_t old_edge = beyond < 0 ? 0 : old_in - 1;
+    *old_at = kind == ARN_MARGIN_REFLECTION ? 2 * old_edge - from : from + beyond;
+    if (kind == ARN_MARGIN_EDGE) return from == old_edge;
+    return kind == ARN_MARGIN_REFLECTION || *old_at < 0 || *old_at >= old_in;
+}
+
 arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
-                                         const arenaut_op *old, uint32_t axis, arn_margin margin,
-                                         arn_margin old_margin) {
+                                         const arenaut_op *old, uint32_t axis, arn_margin_kind kind,
+                                         arn_margin margin, arn_margin old_margin) {
     const int64_t in = arn_new_tensor(c, op->inputs[0])->dims[axis];
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
     if (margin.before < 0 || margin.after < 0 || margin.before > out || in <= 0 ||
-        out - margin.before - in != margin.after) {
+        out - margin.before - in != margin.after ||
+        (kind == ARN_MARGIN_REFLECTION && (margin.before >= in || margin.after >= in))) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     int64_t *place = arn_label_axis(c, out);
     if (!place) return arn_no_memory(c->err);
     for (int64_t i = 0; i < out; i++) {
         const int64_t at = i - margin.before;
-        const int64_t edge = at < 0 ? 0 : at >= in ? in - 1 : at;
-        const int64_t from = arn_label_place(c, op->inputs[0], axis, edge);
-        const int64_t old_at = from + (at - edge); /* in the old image, or past an end of it */
-        const bool padded = at != edge;
-        const bool fits = from >= 0 && old_at + old_margin.before >= 0 &&
-                          old_at < old_in + old_margin.after &&
-                          padded == (old_at < 0 || old_at >= old_in);
-        place[i] = fits ? old_at + old_margin.before : ARN_PLACE_UNKNOWN;
+        const int64_t edge = at < 0 ? 0 : at >= in ? in - 1 : at, beyond = at - edge;
+        const int64_t shown = kind == ARN_MARGIN_REFLECTION ? edge - beyond : edge;
+        const int64_t from = arn_label_place(c, op->inputs[0], axis, shown);
+        int64_t old_at = from;
+        const bool known = from >= 0 &&
+                           (beyond == 0 || place_beyond(kind, beyond, from, old_in, &old_at)) &&
+                           old_at + old_margin.before >= 0 && old_at < old_in + old_margin.after;
+        place[i] = known ? old_at + old_margin.before : ARN_PLACE_UNKNOWN;
     }
     c->labels[op->outputs[0]].place[axis] = place;
     return ARENAUT_OK;
@@ -245,7 +256,7 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
         const arn_margin margin = {pads[2 * axis], pads[2 * axis + 1]};
         const arn_margin old_margin = {old_pads[2 * axis], old_pads[2 * axis + 1]};
-        st = arn_rewrite_follow_margin(c, op, old, axis, margin, old_margin);
+        st = arn_rewrite_follow_margin(c, op, old, axis, ARN_MARGIN_VALUE, margin, old_margin);
     }
     return st;
 }

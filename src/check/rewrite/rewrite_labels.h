@@ -109,11 +109,17 @@ arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op 
 typedef struct arn_margin {
     int64_t before, after;
 } arn_margin;
+/* The elements of a margin: one value; those at the edge again; or the next ones, in reverse. */
+typedef enum arn_margin_kind {
+    ARN_MARGIN_VALUE,
+    ARN_MARGIN_EDGE,
+    ARN_MARGIN_REFLECTION
+} arn_margin_kind;
 /* Labels an axis of an op that puts a margin around its first operand: rows of the new margin are
- * those of the old one next to the rows that they border on. */
+ * those of the old one with the same elements. */
 arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
-                                         const arenaut_op *old, uint32_t axis, arn_margin margin,
-                                         arn_margin old_margin);
+                                         const arenaut_op *old, uint32_t axis, arn_margin_kind kind,
+                                         arn_margin margin, arn_margin old_margin);
 /* Begins the label of data that is moved: parts of the tensor that the first operand is of. */
 arenaut_status arn_rewrite_begin_move(arn_rewrite_check *c, const arenaut_op *op);
 /* Parts of one tensor behind one another, along attribute "axis". */

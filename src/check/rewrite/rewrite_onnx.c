@@ -97,33 +97,43 @@ static bool holds_float(const arenaut_tensor *list, uint32_t i, double wanted) {
     return number == wanted;
 }
 
-static bool is_missing(const arn_rewrite_check *c, const arenaut_op *op, uint32_t i) {
+static bool is_missing(const arenaut_program *program, const arenaut_op *op, uint32_t i) {
     return i >= op->n_inputs || op->inputs[i] == ARENAUT_NONE ||
-           (c->after->tensors[op->inputs[i]].cls == ARENAUT_CONSTANT &&
-            c->after->tensors[op->inputs[i]].bytes == 0);
+           (program->tensors[op->inputs[i]].cls == ARENAUT_CONSTANT &&
+            program->tensors[op->inputs[i]].bytes == 0);
 }
 
-/* The new op scales by the old factors: of heights a whole one, of the rest the same sizes. */
+/* These are the scales by which the old op's sizes are whole multiples of its image's. */
+static bool are_ratios(const arn_rewrite_check *c, const arenaut_tensor *scales,
+                       const arenaut_op *old) {
+    const arenaut_tensor *in = &c->before->tensors[old->inputs[0]];
+    const arenaut_tensor *out = &c->before->tensors[old->outputs[0]];
+    bool are = !is_missing(c->before, old, 3) && is_missing(c->before, old, 2);
+    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && are; axis++) {
+        const int64_t times = out->dims[axis] / in->dims[axis];
+        are = times * in->dims[axis] == out->dims[axis] && holds_float(scales, axis, (double)times);
+    }
+    return are;
+}
+
+/* The new op scales by the old factors: of heights a whole one. */
 static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
                          int64_t up) {
-    const int64_t *dims = arn_new_tensor(c, op->outputs[0])->dims;
     int64_t antialias;
-    if (!is_missing(c, op, 1) || arenaut_op_attribute(op, "axes") ||
+    if (!is_missing(c->after, op, 1) || is_missing(c->after, op, 2) ||
+        !is_missing(c->after, op, 3) || arenaut_op_attribute(op, "axes") ||
         !arn_nchw_number(op, "antialias", 1, 0, 0, &antialias) || antialias != 0 ||
         !says(op, "keep_aspect_ratio_policy", "stretch", "stretch")) {
         return false;
     }
-    if (!is_missing(c, op, 2)) {
-        const arenaut_tensor *scales = &c->after->tensors[op->inputs[2]];
-        return is_missing(c, op, 3) && arn_label_is_whole(c, op->inputs[2], old->inputs[2]) &&
-               scales->n_values == ARN_LABEL_RANK && scales->values &&
-               holds_float(scales, H, (double)up);
+    const arenaut_tensor *scales = &c->after->tensors[op->inputs[2]];
+    if (scales->cls != ARENAUT_CONSTANT || scales->dtype != ARENAUT_DTYPE_FLOAT32 ||
+        scales->n_values != ARN_LABEL_RANK || !scales->values) {
+        return false;
     }
-    if (is_missing(c, op, 3)) return false;
-    const arenaut_tensor *sizes = &c->after->tensors[op->inputs[3]];
-    return sizes->cls == ARENAUT_CONSTANT && sizes->dtype == ARENAUT_DTYPE_INT64 && sizes->values &&
-           sizes->n_values == ARN_LABEL_RANK &&
-           memcmp(sizes->values, dims, ARN_LABEL_RANK * sizeof *dims) == 0;
+    return is_missing(c->before, old, 2) ? are_ratios(c, scales, old)
+                                         : arn_label_is_whole(c, op->inputs[2], old->inputs[2]) &&
+                                               holds_float(scales, H, (double)up);
 }
 
 static arenaut_status follow_resizer(arn_rewrite_check *c, const arenaut_op *op,
@@ -178,14 +188,28 @@ static const int64_t *pads_of(const arenaut_program *program, const arenaut_op *
         op->n_inputs > 1 && op->inputs[1] != ARENAUT_NONE ? &program->tensors[op->inputs[1]] : NULL;
     const bool known = t && t->cls == ARENAUT_CONSTANT && t->values &&
                        t->n_values == 2 * ARN_LABEL_RANK && op->n_inputs <= 3;
-    return known && says(op, "mode", "constant", "constant") ? t->values : NULL;
+    return known ? t->values : NULL;
+}
+
+/* False if the mode is another. */
+static bool take_margin(const arenaut_op *op, arn_margin_kind *kind) {
+    static const char *const modes[] = {[ARN_MARGIN_VALUE] = "constant",
+                                        [ARN_MARGIN_EDGE] = "edge",
+                                        [ARN_MARGIN_REFLECTION] = "reflect"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        *kind = (arn_margin_kind)i;
+        if (says(op, "mode", "constant", modes[i])) return true;
+    }
+    return false;
 }
 
 static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old) {
     const int64_t *pads = pads_of(c->after, op), *old_pads = pads_of(c->before, old);
     arenaut_status st = ARENAUT_OK;
-    if (!pads || !old_pads || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
+    arn_margin_kind kind, old_kind;
+    if (!pads || !old_pads || !take_margin(op, &kind) || !take_margin(old, &old_kind) ||
+        kind != old_kind || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
         !arn_nchw_has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
         !arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
         !arn_rewrite_are_whole(c, op, old, 2)) {
@@ -194,7 +218,7 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
         const arn_margin new_margin = {pads[axis], pads[ARN_LABEL_RANK + axis]};
         const arn_margin old_margin = {old_pads[axis], old_pads[ARN_LABEL_RANK + axis]};
-        st = arn_rewrite_follow_margin(c, op, old, axis, new_margin, old_margin);
+        st = arn_rewrite_follow_margin(c, op, old, axis, kind, new_margin, old_margin);
     }
     return st;
 }

@@ -266,6 +266,26 @@ static bool put_nodes(tiling *t, arn_writer *out) {
 
 /* ---- constants ---- */
 
+static uint64_t type_number(arenaut_dtype dtype) {
+    return dtype == ARENAUT_DTYPE_INT64 ? TYPE_OF_INT64 : TYPE_OF_FLOAT;
+}
+
+/* A number of float32, kept as the bits of a double, or a whole one. */
+static void put_value(arenaut_dtype dtype, int64_t value, arn_writer *out) {
+    const bool is_real = dtype == ARENAUT_DTYPE_FLOAT32;
+    uint8_t bytes[8];
+    uint32_t low = (uint32_t)value;
+    if (is_real) {
+        double wide;
+        memcpy(&wide, &value, sizeof wide);
+        const float real = (float)wide;
+        memcpy(&low, &real, sizeof low);
+    }
+    arn_store_u32(bytes, low);
+    arn_store_u32(bytes + 4, (uint32_t)((uint64_t)value >> 32));
+    arn_put(out, bytes, is_real ? 4 : sizeof bytes);
+}
+
 /* The numbers of a new constant. */
 static void put_constant(const tiling *t, uint32_t tensor, arn_writer *out) {
     const arenaut_tensor *constant = &t->program->tensors[tensor];
@@ -275,13 +295,10 @@ static void put_constant(const tiling *t, uint32_t tensor, arn_writer *out) {
     for (uint32_t i = 0; i < constant->rank; i++) {
         arn_pb_put_number(&p.to, TENSOR_DIMS, (uint64_t)constant->dims[i]);
     }
-    arn_pb_put_number(&p.to, TENSOR_DATA_TYPE, TYPE_OF_INT64);
+    arn_pb_put_number(&p.to, TENSOR_DATA_TYPE, type_number(constant->dtype));
     put_name(&p.to, TENSOR_NAME, t->name[tensor]);
     for (uint32_t i = 0; i < constant->n_values; i++) {
-        uint8_t bytes[8];
-        arn_store_u32(bytes, (uint32_t)constant->values[i]);
-        arn_store_u32(bytes + 4, (uint32_t)((uint64_t)constant->values[i] >> 32));
-        arn_put(&raw.to, bytes, sizeof bytes);
+        put_value(constant->dtype, constant->values[i], &raw.to);
     }
     end_part(&raw, &p.to, TENSOR_RAW_DATA);
     end_part(&p, out, GRAPH_INITIALIZER);
@@ -295,10 +312,6 @@ static void put_constants(const tiling *t, arn_writer *out) {
 }
 
 /* ---- inputs ---- */
-
-static uint64_t type_number(arenaut_dtype dtype) {
-    return dtype == ARENAUT_DTYPE_INT64 ? TYPE_OF_INT64 : TYPE_OF_FLOAT;
-}
 
 /* A ValueInfoProto: name, type, sizes. */
 static void put_info(const tiling *t, arn_name name, const arenaut_tensor *tensor,

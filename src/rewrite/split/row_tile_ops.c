@@ -150,6 +150,19 @@ static arn_rows padded_edges(const arn_tile_op *facts, arn_rows in, arn_rows mad
     return (arn_rows){in.begin - all.begin, all.end - in.end};
 }
 
+/* By scales, whatever the op before has: from a list of sizes a runtime would know those of tiles.
+ */
+static void put_scales(row_tiling *b, uint32_t k, uint32_t *inputs) {
+    const uint32_t scales = facts_of(b, k)->scales;
+    if (b->draft->failed) return;
+    const int64_t *image = arn_draft_dims(b->draft, op_of(b, k)->inputs[0]);
+    const int64_t *made = arn_draft_dims(b->draft, op_of(b, k)->outputs[0]);
+    double times[ARN_IMAGE_RANK];
+    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) times[i] = (double)(made[i] / image[i]);
+    inputs[scales] = arn_draft_reals(b->draft, times, ARN_IMAGE_RANK);
+    inputs[scales + 1] = ARENAUT_NONE;
+}
+
 /* Puts op `k` for the rows `made`. */
 static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, uint32_t *inputs,
                        uint32_t output) {
@@ -162,11 +175,7 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
     const uint32_t at = b->group->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
     static const int64_t unpadded[4] = {0};
-    if (facts->sizes > 0 && !b->draft->failed) {
-        int64_t dims[ARN_IMAGE_RANK]; /* a copy: the draft's own move as it grows */
-        memcpy(dims, arn_draft_dims(b->draft, output), sizeof dims);
-        inputs[facts->sizes] = arn_draft_numbers(b->draft, dims, ARN_IMAGE_RANK, 0);
-    }
+    if (facts->scales > 0) put_scales(b, k, inputs);
     if (facts->kind == ARN_TILE_PAD) {
         inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
         arn_draft_part(b->draft, at, inputs, output, NULL);

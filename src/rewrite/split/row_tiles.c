@@ -151,6 +151,21 @@ static void mirror(const arn_tile_window *w, int64_t height, arn_rows made, arn_
     *run = (arn_rows){in->begin / w->stride, in->begin / w->stride + rows};
 }
 
+/* The same for a padding that shows rows of the image in reverse, without the one at its edge: a
+ * tile with n rows of it reads n + 1 rows at least, and computes all of these, too. */
+static void reflect(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
+                    arn_rows *run) {
+    const arn_rows all = arn_rows_with_halo(w, made);
+    const int64_t above = -all.begin, below = all.end - height;
+    *in = inside(all, height);
+    if (above > 0 && in->end < above + 1) in->end = above + 1;
+    if (below > 0 && in->begin > height - 1 - below) in->begin = height - 1 - below;
+    if (above > 0) in->begin = 0;
+    if (below > 0) in->end = height;
+    run->begin = above > 0 ? made.begin : in->begin + w->before;
+    run->end = below > 0 ? made.end : in->end + w->before;
+}
+
 /* ---- counting ---- */
 
 /* Input rows (with halo) needed to produce the rows `op->make`. False if no op can. */
@@ -160,6 +175,7 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     const arn_rows all = arn_rows_with_halo(h, op->make);
     op->input = inside(all, height);
     op->run = op->make;
+    if (facts->reflects) reflect(h, height, op->make, &op->input, &op->run);
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
     if (facts->in_blocks) op->run = (arn_rows){op->input.begin * h->up, op->input.end * h->up};
     if (facts->mirrors) mirror(h, height, op->make, &op->input, &op->run);

@@ -214,7 +214,7 @@ static arn_draft_tensor *add_tensor(arn_draft *draft, uint32_t of, uint32_t rank
     arn_draft_tensor *tensor = &draft->tensors[draft->n_tensors++];
     tensor->origin = (arenaut_origin){of, false, ARENAUT_NONE, 0};
     tensor->rank = rank;
-    tensor->edge = ARENAUT_DTYPE_OTHER;
+    tensor->dtype = ARENAUT_DTYPE_OTHER;
     tensor->bytes = 0;
     tensor->n_values = 0;
     return tensor;
@@ -261,9 +261,18 @@ uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, 
     if (!tensor) return 0;
     tensor->dims[0] = columns ? n / columns : n;
     tensor->dims[1] = columns;
+    tensor->dtype = draft->graph->dialect->numbers;
     tensor->n_values = n;
     memcpy(tensor->values, values, n * sizeof *values);
     return last_number(draft);
+}
+
+uint32_t arn_draft_reals(arn_draft *draft, const double *values, uint32_t n) {
+    int64_t bits[ARN_DRAFT_VALUES];
+    memcpy(bits, values, n * sizeof *values);
+    const uint32_t list = arn_draft_numbers(draft, bits, n, 0);
+    if (!draft->failed) draft->tensors[draft->n_tensors - 1].dtype = ARENAUT_DTYPE_FLOAT32;
+    return list;
 }
 
 /* ---- ops ---- */
@@ -380,7 +389,7 @@ uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dty
     arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, 1);
     if (!tensor) return 0;
     tensor->dims[0] = 1;
-    tensor->edge = dtype;
+    tensor->dtype = dtype;
     tensor->bytes = arenaut_dtype_bits(dtype) / 8;
     const uint32_t made = last_number(draft);
     add_op(draft, &op, inputs, &made);
@@ -414,11 +423,10 @@ arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number
     const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
     arenaut_tensor tensor = arenaut_tensor_default();
     if (from->origin.tensor == ARENAUT_NONE) {
-        const bool edge = from->edge != ARENAUT_DTYPE_OTHER;
-        tensor.dtype = edge ? from->edge : draft->graph->dialect->numbers;
+        tensor.dtype = from->dtype;
         tensor.method = 0;
-        tensor.cls = edge ? ARENAUT_INTERMEDIATE : ARENAUT_CONSTANT;
-        tensor.values = edge ? NULL : from->values;
+        tensor.cls = from->n_values > 0 ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
+        tensor.values = from->n_values > 0 ? from->values : NULL;
         tensor.n_values = from->n_values;
     } else {
         const arenaut_tensor *old = &before->tensors[from->origin.tensor];
@@ -462,11 +470,12 @@ uint32_t arn_draft_most_attributes(const arenaut_program *program) {
 /* ---- shared constants ---- */
 
 static bool is_new_constant(const arn_draft_tensor *tensor) {
-    return tensor->origin.tensor == ARENAUT_NONE && tensor->edge == ARENAUT_DTYPE_OTHER;
+    return tensor->origin.tensor == ARENAUT_NONE && tensor->n_values > 0;
 }
 
 static int compare(const arn_draft_tensor *a, const arn_draft_tensor *b) {
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->dtype != b->dtype) return a->dtype < b->dtype ? -1 : 1;
     if (a->n_values != b->n_values) return a->n_values < b->n_values ? -1 : 1;
     return memcmp(a->values, b->values, a->n_values * sizeof *a->values);
 }

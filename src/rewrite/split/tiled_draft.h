@@ -49,13 +49,15 @@ typedef struct arn_tile_op {
     bool same;          /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;    /* states the padding of each side: its parts have their own */
     bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
+    bool reflects;      /* a PAD whose rows beyond an edge show those on the other side of it */
     int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
                          * fewer, the runtime's kernel makes other bits */
     uint64_t also;      /* bit n: it computes n rows, too, though they are fewer; of a window that
                          * goes up, the rows of n rows of its image */
     int64_t multiple;   /* likewise, of which the number of these rows is a multiple; 0: of one */
     bool in_blocks;     /* makes just `up` rows of each row that it is given */
-    uint32_t sizes;     /* the operand that lists the sizes of its result; 0: none does */
+    uint32_t scales;    /* the operand that would say how many times as large its result is along
+                         * each dimension, if the next one did not list the sizes; 0: none does */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */
     bool widens;        /* its only operand, to numbers of more bytes */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
@@ -125,10 +127,10 @@ typedef struct arn_draft_tensor {
     arenaut_origin origin;
     uint32_t rank;
     int64_t dims[ARN_IMAGE_RANK];
-    arenaut_dtype edge; /* of a number of an order edge: its type; OTHER: it is none */
-    uint64_t bytes;     /* in the arena: 0 for constants */
-    uint32_t n_values;
-    int64_t values[ARN_DRAFT_VALUES];
+    arenaut_dtype dtype; /* of new constants, and of numbers of order edges; OTHER: of the origin */
+    uint64_t bytes;      /* in the arena: 0 for constants */
+    uint32_t n_values;   /* of constants */
+    int64_t values[ARN_DRAFT_VALUES]; /* the bits of doubles, if they are of floating point */
 } arn_draft_tensor;
 
 /* Ops that move data, under the names of any dialect. */
@@ -199,6 +201,8 @@ void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, u
 
 /* A constant with these numbers: a list, or rows of so many if `columns` is not 0. */
 uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t columns);
+/* The same of float32, a list. */
+uint32_t arn_draft_reals(arn_draft *draft, const double *values, uint32_t n);
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);

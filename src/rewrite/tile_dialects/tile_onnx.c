@@ -244,13 +244,17 @@ static double number_at(const arenaut_tensor *list, uint32_t i) {
     return number;
 }
 
-/* The scale of heights is given as it is, or as the sizes of the result. */
+/* The scale of heights is given as it is, or by the sizes of the result, which then are whole
+ * multiples of the image's. */
 static bool take_scale(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *scales = arn_tile_input(graph, op, 2);
     const arenaut_tensor *sizes = arn_tile_input(graph, op, 3);
     if (sizes && sizes->n_values == ARN_IMAGE_RANK && sizes->values) {
-        out->sizes = 3;
-        return !scales || scales->bytes == 0;
+        const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+        const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+        out->scales = 2;
+        return (!scales || scales->bytes == 0) &&
+               made->dims[ARN_NCHW_W] % image->dims[ARN_NCHW_W] == 0;
     }
     return !sizes && scales && scales->cls == ARENAUT_CONSTANT && scales->values &&
            scales->n_values == ARN_IMAGE_RANK &&
@@ -288,23 +292,26 @@ static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, ar
            made->dims[ARN_NCHW_W] * down == image->dims[ARN_NCHW_W];
 }
 
-/* A value around, along all dimensions but the batch. */
+/* A value around, or rows and columns of the image again, along all dimensions but the batch. */
 static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     static const int axes[ARN_IMAGE_RANK] = {
         [ARN_NCHW_C] = ARN_AXIS_C, [ARN_NCHW_H] = ARN_AXIS_H, [ARN_NCHW_W] = ARN_AXIS_W};
     const arenaut_tensor *image = arn_tile_input(graph, op, 0),
                          *pads = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const char *const usual = "constant";
+    out->reflects = is_text(op, "mode", usual, "reflect");
     if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3 ||
-        !is_text(op, "mode", "constant", "constant")) {
+        !(out->reflects || is_text(op, "mode", usual, "edge") || is_text(op, "mode", usual, usual)))
         return false;
-    }
     if (arn_tile_input(graph, op, 2) && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
     for (int dim = 0; dim < ARN_IMAGE_RANK; dim++) {
         const int64_t before = pads->values[dim], after = pads->values[ARN_IMAGE_RANK + dim];
         if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
         if (dim == 0 && before + after > 0) return false;
         if (made->dims[dim] != image->dims[dim] + before + after) return false;
+        if (out->reflects && (before >= image->dims[dim] || after >= image->dims[dim]))
+            return false;
         if (dim > 0) out->window[axes[dim]] = (arn_tile_window){1, 1, 1, before, after, 1};
     }
     return true;
