@@ -96,7 +96,7 @@ def test_what_was_planned_is_what_is_alive(tmp_path):
 
 class Net(nn.Module):
     """What tiles have to get right: windows with strides, dilation and padding, depthwise ones, pools, constants by
-    channel, joins of channels, images that are resized, values that several nodes read or that are results."""
+    channel, joins of channels, margins, images that are resized, values that several nodes read or that are results."""
 
     def __init__(self, seed):
         super().__init__()
@@ -125,7 +125,7 @@ class Net(nn.Module):
     def draw(self, of, shapes):
         channels, pick = shapes[of][1], self.random.choice
         kind = pick(["conv", "conv", "conv", "depthwise", "pool", "norm", "curve", "constant", "sum", "join", "up", "grow",
-                     "shuffle"])
+                     "shuffle", "unshuffle", "pad", "pad"])
         if kind == "conv":
             size, stride, dilation = pick([2, 3, 3, 5]), pick([1, 1, 1, 2]), pick([1, 1, 2])
             part = self.add(nn.Conv2d(channels, pick([16, 24, 32]), (size, pick([1, 3])), (stride, pick([1, 2])),
@@ -161,6 +161,11 @@ class Net(nn.Module):
         if kind == "grow":
             part = self.add(nn.ConvTranspose2d(channels, 16, 2, 2))
             return lambda values: part(values[of])
+        if kind == "pad":
+            mode, pads = pick(["constant", "replicate", "reflect"]), [self.random.randrange(4) for _ in range(4)]
+            return lambda values: functional.pad(values[of], pads, mode)
+        if kind == "unshuffle" and shapes[of][2] % 2 == shapes[of][3] % 2 == 0 and channels < 32:
+            return lambda values: functional.pixel_unshuffle(values[of], 2)
         if kind == "shuffle" and channels % 4 == 0:
             return lambda values: functional.pixel_shuffle(values[of], 2)
         return None

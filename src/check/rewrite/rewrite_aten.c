@@ -11,9 +11,11 @@ enum rule {
     CONVOLUTION,
     TRANSPOSED,
     POOL,
+    PADDER,
     NEAREST,
     LINEAR,
     SHUFFLE,
+    UNSHUFFLE,
     NORMALIZATION,
     JOINER,
     BY_ELEMENT
@@ -28,8 +30,11 @@ static const arn_rewrite_row rows[] = {
     {"aten::upsample_nearest2d.vec", NEAREST},
     {"aten::upsample_bilinear2d.vec", LINEAR},
     {"aten::pixel_shuffle", SHUFFLE},
+    {"aten::pixel_unshuffle", UNSHUFFLE},
     {"aten::batch_norm", NORMALIZATION},
     {"aten::cat", JOINER},
+    {"aten::pad", PADDER},
+    {"aten::constant_pad_nd", PADDER},
     {"aten::add.Tensor", BY_ELEMENT},
     {"aten::sub.Tensor", BY_ELEMENT},
     {"aten::mul.Tensor", BY_ELEMENT},
@@ -84,6 +89,38 @@ static arenaut_status follow_shuffle(arn_rewrite_check *c, const arenaut_op *op,
     return arn_rewrite_follow_blocks(c, op, old, &b);
 }
 
+static arenaut_status follow_unshuffle(arn_rewrite_check *c, const arenaut_op *op,
+                                       const arenaut_op *old) {
+    int64_t down;
+    if (!arn_nchw_number(op, "downscale_factor", 1, 0, 0, &down)) {
+        return arn_rewrite_reject(c, "the size of its blocks is not known");
+    }
+    return arn_rewrite_follow_unblocks(c, op, old, down);
+}
+
+/* ---- padding of the model ---- */
+
+static const int64_t *pads_of(const arenaut_op *op) {
+    const arenaut_attribute *pads = arenaut_op_attribute(op, "pads");
+    return pads && !pads->text && pads->n_numbers == 2 * ARN_LABEL_RANK ? pads->numbers : NULL;
+}
+
+/* The mode is the old one: no attribute but the padding differs. */
+static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
+                                    const arenaut_op *old) {
+    static const char *const modes[] = {[ARN_MARGIN_VALUE] = "constant",
+                                        [ARN_MARGIN_EDGE] = "replicate",
+                                        [ARN_MARGIN_REFLECTION] = "reflect"};
+    const arenaut_attribute *mode = arenaut_op_attribute(old, "mode");
+    const char *text = mode && mode->text ? mode->text : modes[ARN_MARGIN_VALUE];
+    for (size_t i = 0; i < sizeof modes / sizeof *modes && op->n_inputs == 1; i++) {
+        if (strcmp(text, modes[i]) != 0) continue;
+        return arn_rewrite_follow_margins(c, op, old, (arn_margin_kind)i, pads_of(op),
+                                          pads_of(old));
+    }
+    return arn_rewrite_reject(c, "the elements that it pads with are not known");
+}
+
 /* ---- parts ---- */
 
 static arenaut_status follow_convolution(arn_rewrite_check *c, const arenaut_op *op,
@@ -106,9 +143,11 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case CONVOLUTION: return follow_convolution(c, op, old);
         case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);
         case POOL: return arn_rewrite_follow_nchw(c, op, old, true);
+        case PADDER: return follow_padder(c, op, old);
         case NEAREST: return follow_resize(c, op, old, false);
         case LINEAR: return follow_resize(c, op, old, true);
         case SHUFFLE: return follow_shuffle(c, op, old);
+        case UNSHUFFLE: return follow_unshuffle(c, op, old);
         case NORMALIZATION: return follow_normalization(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);

@@ -154,6 +154,26 @@ arenaut_status arn_rewrite_follow_channels(arn_rewrite_check *c, const arenaut_o
     return st;
 }
 
+/* ---- margins ---- */
+
+arenaut_status arn_rewrite_follow_margins(arn_rewrite_check *c, const arenaut_op *op,
+                                          const arenaut_op *old, arn_margin_kind kind,
+                                          const int64_t *pads, const int64_t *old_pads) {
+    arenaut_status st = ARENAUT_OK;
+    if (!pads || !old_pads || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
+        !arn_nchw_has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
+        !arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
+        !arn_rewrite_are_whole(c, op, old, 2)) {
+        return arn_rewrite_reject(c, "how much it pads is not known");
+    }
+    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+        const arn_margin new_margin = {pads[axis], pads[ARN_LABEL_RANK + axis]};
+        const arn_margin old_margin = {old_pads[axis], old_pads[ARN_LABEL_RANK + axis]};
+        st = arn_rewrite_follow_margin(c, op, old, axis, kind, new_margin, old_margin);
+    }
+    return st;
+}
+
 /* ---- transposed convolutions ---- */
 
 /* A row of the result, counted from the first row that any input is seen by, and the inputs that
@@ -305,6 +325,27 @@ arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op 
         return arn_rewrite_reject(c, "it makes blocks of a part of its rows");
     }
     return follow_block_rows(c, op, old, b, H);
+}
+
+/* Rows of blocks: a window without gaps or padding. */
+arenaut_status arn_rewrite_follow_unblocks(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old, int64_t down) {
+    const arn_stencil s = {down, down, 1};
+    const uint32_t input = op->inputs[0];
+    arn_window v = {.check = c, .input = input, .axis = H, .s = &s, .zeroes_count = true};
+    if (!arn_rewrite_reads_image(c, op, old) || op->n_inputs != 1 || down <= 0) {
+        return arn_rewrite_reject(c, "the blocks that it takes are not known");
+    }
+    v.in = arn_new_tensor(c, input)->dims[H];
+    v.old_in = c->before->tensors[old->inputs[0]].dims[H];
+    v.old_out = v.old_in / down;
+    const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[H];
+    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
+        !arn_nchw_is_as_long(c, op, old, C) || v.in != out * down || v.old_out * down != v.old_in ||
+        c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
+        return arn_rewrite_reject(c, "its result has other sizes than it makes");
+    }
+    return arn_label_windows(c, &v, op->outputs[0], out);
 }
 
 arenaut_status arn_rewrite_follow_slice(arn_rewrite_check *c, const arenaut_op *op, int64_t begin,

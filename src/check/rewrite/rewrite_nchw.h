@@ -21,6 +21,12 @@ bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
 arenaut_status arn_rewrite_follow_slice(arn_rewrite_check *c, const arenaut_op *op, int64_t begin,
                                         int64_t end, int64_t axis);
 
+/* Padding in front of each dimension of the image, then behind, by the new op and by the old one.
+ */
+arenaut_status arn_rewrite_follow_margins(arn_rewrite_check *c, const arenaut_op *op,
+                                          const arenaut_op *old, arn_margin_kind kind,
+                                          const int64_t *pads, const int64_t *old_pads);
+
 /* A convolution or a pool: "strides", "dilations", "kernel_shape", "pads", "auto_pad", "ceil_mode",
  * "count_include_pad". */
 arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *op,
@@ -44,6 +50,10 @@ typedef struct arn_blocks {
 /* Whole columns of the image, in blocks of rows: resizing, and channels that become rows. */
 arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old, const arn_blocks *blocks);
+
+/* The other way round: blocks of `down` rows and columns become channels. */
+arenaut_status arn_rewrite_follow_unblocks(arn_rewrite_check *c, const arenaut_op *op,
+                                           const arenaut_op *old, int64_t down);
 
 /* Whether the op has an axis of its result, and its image, as long as the old op has them. */
 bool arn_nchw_is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,

@@ -156,28 +156,13 @@ static arenaut_status follow_shuffler(arn_rewrite_check *c, const arenaut_op *op
     return arn_rewrite_follow_blocks(c, op, old, &b);
 }
 
-/* Rows of blocks: a window without gaps or padding. */
 static arenaut_status follow_unshuffler(arn_rewrite_check *c, const arenaut_op *op,
                                         const arenaut_op *old) {
-    arn_stencil s = {0, 0, 1};
-    const uint32_t input = op->inputs[0];
-    arn_window v = {.check = c, .input = input, .axis = H, .s = &s, .zeroes_count = true};
-    if (!arn_rewrite_reads_image(c, op, old) || op->n_inputs != 1 ||
-        !arn_nchw_number(op, "blocksize", 1, 0, 0, &s.taps) || s.taps <= 0) {
+    int64_t down;
+    if (!arn_nchw_number(op, "blocksize", 1, 0, 0, &down)) {
         return arn_rewrite_reject(c, "the blocks that it takes are not known");
     }
-    s.stride = s.taps;
-    v.in = arn_new_tensor(c, input)->dims[H];
-    v.old_in = c->before->tensors[old->inputs[0]].dims[H];
-    v.old_out = v.old_in / s.taps;
-    const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[H];
-    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
-        !arn_nchw_is_as_long(c, op, old, C) || v.in != out * s.taps ||
-        v.old_out * s.taps != v.old_in ||
-        c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
-        return arn_rewrite_reject(c, "its result has other sizes than it makes");
-    }
-    return arn_label_windows(c, &v, op->outputs[0], out);
+    return arn_rewrite_follow_unblocks(c, op, old, down);
 }
 
 /* ---- padding of the model ---- */
@@ -205,22 +190,12 @@ static bool take_margin(const arenaut_op *op, arn_margin_kind *kind) {
 
 static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old) {
-    const int64_t *pads = pads_of(c->after, op), *old_pads = pads_of(c->before, old);
-    arenaut_status st = ARENAUT_OK;
     arn_margin_kind kind, old_kind;
-    if (!pads || !old_pads || !take_margin(op, &kind) || !take_margin(old, &old_kind) ||
-        kind != old_kind || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
-        !arn_nchw_has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
-        !arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
-        !arn_rewrite_are_whole(c, op, old, 2)) {
-        return arn_rewrite_reject(c, "how much it pads is not known");
+    if (!take_margin(op, &kind) || !take_margin(old, &old_kind) || kind != old_kind) {
+        return arn_rewrite_reject(c, "the elements that it pads with are not known");
     }
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
-        const arn_margin new_margin = {pads[axis], pads[ARN_LABEL_RANK + axis]};
-        const arn_margin old_margin = {old_pads[axis], old_pads[ARN_LABEL_RANK + axis]};
-        st = arn_rewrite_follow_margin(c, op, old, axis, kind, new_margin, old_margin);
-    }
-    return st;
+    return arn_rewrite_follow_margins(c, op, old, kind, pads_of(c->after, op),
+                                      pads_of(c->before, old));
 }
 
 /* ---- parts ---- */

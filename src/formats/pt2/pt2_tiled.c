@@ -178,11 +178,11 @@ static bool same_attribute(const arenaut_attribute *a, const arenaut_attribute *
             memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
 }
 
-/* Padding as a convolution or a pool states it, the same in front and behind, or as `pad` does: in
- * front and behind, of the last axis first. */
-static bool put_pads(arn_writer *out, const arenaut_attribute *pads, bool pairs) {
-    const uint32_t axes = pads->n_numbers / 2;
-    for (uint32_t i = 0; i < axes; i++) {
+/* Padding as a convolution or a pool states it, the same in front and behind, or as `pad` does: of
+ * so many pairs, in front and behind, of the last axis first. */
+static bool put_pads(arn_writer *out, const arenaut_attribute *pads, uint32_t pairs) {
+    const uint32_t axes = pads->n_numbers / 2, n = pairs ? pairs : axes;
+    for (uint32_t i = 0; i < n; i++) {
         const uint32_t axis = pairs ? axes - 1 - i : i;
         const int64_t front = pads->numbers[axis], behind = pads->numbers[axes + axis];
         if (!pairs && front != behind) return false;
@@ -193,6 +193,13 @@ static bool put_pads(arn_writer *out, const arenaut_attribute *pads, bool pairs)
     return axes > 0 && !out->failed;
 }
 
+/* Pairs of the numbers of `pad`, which may leave axes out: some modes must. */
+static uint32_t count_pairs(const tiling *t, uint32_t arg, uint32_t axes) {
+    const uint32_t list = arg == ARN_JSON_NONE ? arg : arn_json_get(t->json, arg, "as_ints");
+    const uint32_t n = list == ARN_JSON_NONE ? 0 : arn_json_count(t->json, list) / 2;
+    return n > 0 && n < axes ? n : axes;
+}
+
 /* Gives a part its own padding: the only attribute in which it may differ. `text` must last. */
 static arenaut_status repad(tiling *t, const arenaut_op *op, const arenaut_op *old, uint32_t node,
                             arenaut_text *text, arn_json_patch *patch) {
@@ -201,9 +208,11 @@ static arenaut_status repad(tiling *t, const arenaut_op *op, const arenaut_op *o
     for (uint32_t i = 0; i < op->n_attributes; i++) {
         const arenaut_attribute *now = &op->attributes[i];
         if (same_attribute(now, &old->attributes[i])) continue;
-        uint32_t arg = find_argument(t, node, "padding");
-        const bool pairs = arg == ARN_JSON_NONE;
-        if (pairs) arg = find_argument(t, node, "pad");
+        uint32_t arg = find_argument(t, node, "padding"), pairs = 0;
+        if (arg == ARN_JSON_NONE) {
+            arg = find_argument(t, node, "pad");
+            pairs = count_pairs(t, arg, now->n_numbers / 2);
+        }
         if (strcmp(now->name, "pads") != 0 || now->text || arg == ARN_JSON_NONE ||
             !put_pads(&out, now, pairs)) {
             return out.failed ? arn_no_memory(t->err)

@@ -163,6 +163,19 @@ static void put_scales(row_tiling *b, uint32_t k, uint32_t *inputs) {
     inputs[scales + 1] = ARENAUT_NONE;
 }
 
+/* Puts op `at`, a PAD, which reads its padding from a constant or states it. */
+static void put_margin(row_tiling *b, uint32_t at, const int64_t pads[6], uint32_t *inputs,
+                       uint32_t output) {
+    const arn_tile_dialect *dialect = b->graph->dialect;
+    int64_t sides[ARN_DRAFT_VALUES] = {0};
+    for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
+        sides[dialect->dim[axis]] = pads[2 * axis];
+        sides[ARN_IMAGE_RANK + dialect->dim[axis]] = pads[2 * axis + 1];
+    }
+    if (dialect->list_pads) inputs[1] = dialect->list_pads(b->draft, pads);
+    arn_draft_part(b->draft, at, inputs, output, dialect->list_pads ? NULL : sides);
+}
+
 /* Puts op `k` for the rows `made`. */
 static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, uint32_t *inputs,
                        uint32_t output) {
@@ -174,14 +187,13 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
         in.begin - all.begin, all.end - in.end, w->before, w->after, c->before, c->after};
     const uint32_t at = b->group->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
-    static const int64_t unpadded[4] = {0};
+    static const int64_t unpadded[ARN_DRAFT_VALUES] = {0};
     if (facts->scales > 0) put_scales(b, k, inputs);
     if (facts->kind == ARN_TILE_PAD) {
-        inputs[1] = b->graph->dialect->list_pads(b->draft, pads);
-        arn_draft_part(b->draft, at, inputs, output, NULL);
+        put_margin(b, at, pads, inputs, output);
     } else if (facts->pads_sides) {
         const arn_rows edges = padded_edges(facts, in, made);
-        const int64_t sides[4] = {edges.begin, pads[2], edges.end, pads[3]};
+        const int64_t sides[ARN_DRAFT_VALUES] = {edges.begin, pads[2], edges.end, pads[3]};
         arn_draft_part(b->draft, at, inputs, output, sides);
     } else if (!some || facts->in_blocks) {
         arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);

@@ -65,7 +65,7 @@ static uint64_t hash_op(const arn_draft_op *op) {
 static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uint32_t input) {
     uint64_t hash = hash_op(op);
     hash = arn_hash_word(hash, (uint64_t)op->axis << 1 | op->repadded);
-    hash = hash_words(hash, op->pads, 4);
+    hash = hash_words(hash, op->pads, ARN_DRAFT_VALUES);
     hash = arn_hash_word(hash, (uint64_t)input + 1);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         hash = hash_argument(hash, draft, draft->arguments[op->first + i]);

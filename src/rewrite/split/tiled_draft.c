@@ -302,7 +302,7 @@ void arn_draft_copy(arn_draft *draft, uint32_t op) {
 }
 
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    const int64_t pads[4]) {
+                    const int64_t pads[ARN_DRAFT_VALUES]) {
     arn_draft_op part = {.before = before,
                          .n_inputs = draft->graph->program->ops[before].n_inputs,
                          .n_outputs = 1,

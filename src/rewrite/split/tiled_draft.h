@@ -152,7 +152,8 @@ typedef struct arn_draft_op {
     arn_draft_move move;
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
     bool repadded;                       /* a part that is padded otherwise than the op before: */
-    int64_t pads[4];                     /* top, left, bottom, right */
+    int64_t pads[ARN_DRAFT_VALUES];      /* top, left, bottom, right; of a PAD, in front of all
+                                          * dimensions, then behind */
     int64_t axis, begin, end;            /* of one that moves data */
 } arn_draft_op;
 
@@ -194,10 +195,10 @@ uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t be
 /* An image of these sizes, with the type of tensor `of` of the program before. */
 uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]);
 
-/* A part of op `before`, with the arguments given in the order of its own. `pads`: its padding,
- * top, bottom, left and right; NULL: by the same rule as before. */
+/* A part of op `before`, with the arguments given in the order of its own. `pads`: its padding, as
+ * an arn_draft_op has it; NULL: by the same rule as before. */
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    const int64_t pads[4]);
+                    const int64_t pads[ARN_DRAFT_VALUES]);
 
 /* A constant with these numbers: a list, or rows of so many if `columns` is not 0. */
 uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t columns);

@@ -175,6 +175,11 @@ static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_
            arn_tile_number(op, "upscale_factor", ARN_TILE_UNKNOWN) == out->window[ARN_AXIS_H].up;
 }
 
+static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    return arn_tile_take_nchw_unshuffle(
+        graph, op, arn_tile_number(op, "downscale_factor", ARN_TILE_UNKNOWN), out);
+}
+
 static bool take_up(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     if (strcmp(op->name, "aten::upsample_nearest2d.vec") == 0) {
         return take_resize(graph, op, false, out);
@@ -182,8 +187,25 @@ static bool take_up(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     if (strcmp(op->name, "aten::upsample_bilinear2d.vec") == 0) {
         return take_resize(graph, op, true, out);
     }
+    if (strcmp(op->name, "aten::pixel_unshuffle") == 0) return take_unshuffle(graph, op, out);
     return strcmp(op->name, "aten::pixel_shuffle") == 0 ? take_shuffle(graph, op, out)
                                                         : take_transposed(graph, op, out);
+}
+
+/* ---- margins ---- */
+
+/* A value around, or rows and columns of the image again. */
+static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_attribute *mode = arenaut_op_attribute(op, "mode");
+    const char *const text = mode && mode->text ? mode->text : "constant";
+    int64_t pads[2 * ARN_IMAGE_RANK] = {0};
+    const bool reflects = strcmp(text, "reflect") == 0;
+    if (op->n_inputs != 1 || !arenaut_op_attribute(op, "pads") ||
+        !arn_tile_numbers(op, "pads", 2 * ARN_IMAGE_RANK, pads)) {
+        return false;
+    }
+    return (reflects || strcmp(text, "replicate") == 0 || strcmp(text, "constant") == 0) &&
+           arn_tile_take_nchw_margin(graph, op, pads, reflects, out);
 }
 
 /* ---- all of them ---- */
@@ -222,6 +244,8 @@ static const char *const tiled[] = {"aten::conv2d",
                                     "aten::avg_pool2d",
                                     "aten::batch_norm",
                                     "aten::cat",
+                                    "aten::pad",
+                                    "aten::constant_pad_nd",
                                     "aten::add.Tensor",
                                     "aten::sub.Tensor",
                                     "aten::mul.Tensor",
@@ -240,7 +264,8 @@ static const char *const tiled[] = {"aten::conv2d",
                                     "aten::conv_transpose2d.input",
                                     "aten::upsample_nearest2d.vec",
                                     "aten::upsample_bilinear2d.vec",
-                                    "aten::pixel_shuffle"};
+                                    "aten::pixel_shuffle",
+                                    "aten::pixel_unshuffle"};
 
 static bool is_tiled(const char *name) {
     for (size_t i = 0; name && i < sizeof tiled / sizeof *tiled; i++) {
@@ -263,6 +288,7 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
         row->family == ARN_FAMILY_LAYOUT || arn_tile_number(op, "transposed", 0) == 1) {
         return take_up(graph, op, out);
     }
+    if (out->kind == ARN_TILE_PAD) return take_pad(graph, op, out);
     out->mirrors = true;
     if (out->kind == ARN_TILE_POOL) return take_pool(graph, op, out);
     return out->kind == ARN_TILE_CONV && take_convolution(graph, op, out);

@@ -290,6 +290,36 @@ bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
            is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
 }
 
+bool arn_tile_take_nchw_margin(const arn_tile_graph *graph, const arenaut_op *op,
+                               const int64_t pads[2 * ARN_IMAGE_RANK], bool reflects,
+                               arn_tile_op *out) {
+    static const int axes[ARN_IMAGE_RANK] = {
+        [ARN_NCHW_C] = ARN_AXIS_C, [ARN_NCHW_H] = ARN_AXIS_H, [ARN_NCHW_W] = ARN_AXIS_W};
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->reflects = reflects;
+    for (int dim = 0; dim < ARN_IMAGE_RANK; dim++) {
+        const int64_t before = pads[dim], after = pads[ARN_IMAGE_RANK + dim];
+        const int64_t most = reflects ? image->dims[dim] : INT32_MAX;
+        if (before < 0 || after < 0 || before >= most || after >= most) return false;
+        if (dim == 0 && before + after > 0) return false;
+        if (made->dims[dim] != image->dims[dim] + before + after) return false;
+        if (dim > 0) out->window[axes[dim]] = (arn_tile_window){1, 1, 1, before, after, 1};
+    }
+    return true;
+}
+
+bool arn_tile_take_nchw_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, int64_t down,
+                                  arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->kind = ARN_TILE_POOL;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){down, down, 1, 0, 0, 1};
+    return op->n_inputs == 1 && is_size(down) &&
+           made->dims[ARN_NCHW_H] * down == image->dims[ARN_NCHW_H] &&
+           made->dims[ARN_NCHW_W] * down == image->dims[ARN_NCHW_W];
+}
+
 /* By its weights; 0 if it has none, or they are unknown. */
 static uint64_t count_macs(const arn_tile_graph *graph, const arenaut_op *op,
                            const arn_op_row *row) {

@@ -43,7 +43,8 @@ typedef struct arn_tile_dialect {
      * dims. NULL: the image is all that it reads, and its attributes say the rest. */
     uint32_t (*list_slice)(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands);
-    /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. */
+    /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. NULL: its
+     * attributes say them. */
     uint32_t (*list_pads)(arn_draft *draft, const int64_t pads[6]);
 
     /* Of a runtime that runs ops in a sequence of its own: puts ops that make a list of one zero,
@@ -144,6 +145,16 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
                                    arn_tile_op *out);
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
+
+/* A PAD: in front of each dimension, then behind; none of them along the batch. `reflects`: with
+ * rows of the image in reverse. */
+bool arn_tile_take_nchw_margin(const arn_tile_graph *graph, const arenaut_op *op,
+                               const int64_t pads[2 * ARN_IMAGE_RANK], bool reflects,
+                               arn_tile_op *out);
+
+/* Blocks of `down` rows and columns become channels. */
+bool arn_tile_take_nchw_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, int64_t down,
+                                  arn_tile_op *out);
 
 /* Each row of the image becomes `up` rows; the result's sizes along the other dimensions do not
  * depend on its height. */

@@ -282,39 +282,20 @@ static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_
 }
 
 static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    const int64_t down = arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN);
-    out->kind = ARN_TILE_POOL;
-    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){down, down, 1, 0, 0, 1};
-    return op->n_inputs == 1 && down > 0 && down <= ARN_TILE_LONGEST &&
-           made->dims[ARN_NCHW_H] * down == image->dims[ARN_NCHW_H] &&
-           made->dims[ARN_NCHW_W] * down == image->dims[ARN_NCHW_W];
+    return arn_tile_take_nchw_unshuffle(graph, op,
+                                        arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN), out);
 }
 
-/* A value around, or rows and columns of the image again, along all dimensions but the batch. */
+/* A value around, or rows and columns of the image again. */
 static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    static const int axes[ARN_IMAGE_RANK] = {
-        [ARN_NCHW_C] = ARN_AXIS_C, [ARN_NCHW_H] = ARN_AXIS_H, [ARN_NCHW_W] = ARN_AXIS_W};
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
-                         *pads = arn_tile_input(graph, op, 1);
-    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const arenaut_tensor *pads = arn_tile_input(graph, op, 1);
     const char *const usual = "constant";
-    out->reflects = is_text(op, "mode", usual, "reflect");
-    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3 ||
-        !(out->reflects || is_text(op, "mode", usual, "edge") || is_text(op, "mode", usual, usual)))
+    const bool reflects = is_text(op, "mode", usual, "reflect");
+    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3)
         return false;
     if (arn_tile_input(graph, op, 2) && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
-    for (int dim = 0; dim < ARN_IMAGE_RANK; dim++) {
-        const int64_t before = pads->values[dim], after = pads->values[ARN_IMAGE_RANK + dim];
-        if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
-        if (dim == 0 && before + after > 0) return false;
-        if (made->dims[dim] != image->dims[dim] + before + after) return false;
-        if (out->reflects && (before >= image->dims[dim] || after >= image->dims[dim]))
-            return false;
-        if (dim > 0) out->window[axes[dim]] = (arn_tile_window){1, 1, 1, before, after, 1};
-    }
-    return true;
+    return (reflects || is_text(op, "mode", usual, "edge") || is_text(op, "mode", usual, usual)) &&
+           arn_tile_take_nchw_margin(graph, op, pads->values, reflects, out);
 }
 
 /* Operators of families that do not tell how they see an image. */
