@@ -23,9 +23,9 @@ from test_split_pt2 import Rrdb, UNet, bits, save_module, settle  # noqa: E402
 
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 NETS = {
-    "unet3": (lambda: UNet(32, 3), 512),
-    "unet4": (lambda: UNet(32, 4), 512),
-    "rrdb": (lambda: Rrdb(64, 32, 9), 64),
+    "unet3": (lambda: UNet(False, 32, 3), 512),
+    "unet4": (lambda: UNet(False, 32, 4), 512),
+    "rrdb": (lambda: Rrdb(64, 32, 3), 64),
 }
 
 

@@ -13,7 +13,7 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
     without reuse with enable_mem_reuse off: ONNX Runtime keeps a buffer that several values of one known size
                   use in turn from the first of them to the last, tiled or not
     loaded        MiB that loading the model adds: weights, and copies of them
-    time          of the processor, of the fastest run, divided by that of the whole model
+    time          of the processor, of the fastest run, divided by that of the whole model, for as many pixels
     results       the same bits; or how many elements differ, by how many units in the last place in the median
                   and, in those of the largest result, at most; and how much that is of the results' range
 
@@ -277,7 +277,7 @@ def error(whole, other):
 def cells(model, options, kind, found, whole, result):
     mib = [f"{found[key] / MIB:,.1f}" for key in ("resident", "heap")]
     loaded = f"{found['loaded'] / MIB:,.1f}" if "loaded" in found else ""
-    ratio = f"{found['seconds'] / whole['seconds']:.2f}" if found is not whole else f"({found['seconds']:.2f} s)"
+    ratio = f"({found['seconds']:.2f} s)" if kind == "whole" else f"{found['seconds'] / whole['seconds']:.2f}"
     return "| " + " | ".join([model, options, kind, *mib, loaded, ratio, result]) + " |"
 
 
@@ -290,6 +290,7 @@ def compare(bench, level, extra, manual):
     tiled, plan, seconds = bench.tiled(suffix, extra)
     whole, wanted = bench.row("model", bench.models(bench.whole, suffix), level, "whole")
     print(cells(f"{bench.name} {bench.whole}²", level, "whole", whole, whole, ""), flush=True)
+    whole = whole | {"seconds": whole["seconds"] * (bench.size / bench.whole) ** 2}
     for label, *reuse in [("tiled",)] + [("tiled, without reuse", False)] * (level != TORCH):
         found, results = bench.row("model", tiled, level, label, *reuse)
         said = difference(wanted, results) if bench.whole == bench.size else ""

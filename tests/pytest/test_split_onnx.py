@@ -223,6 +223,39 @@ def without_edges(data):
     return onnx_file.model(kept, 17)
 
 
+def known_sizes(path, folder):
+    """Values of the file, but for numbers, all sizes of which the runtime infers when it loads it."""
+    data = path.read_bytes()
+    graph, probe = graph_of(data), folder / "probe.onnx"
+    results = {messages(value, 1)[0].decode() for value in messages(graph, 12)}
+    inner = {name for node in messages(graph, 1) for name in names(node, 2)} - results
+    images = b"".join(onnx_file.field(12, onnx_file.field(1, name) + onnx_file.field(2, onnx_file.field(1, onnx_file.field(1, 1))))
+                      for name in sorted(inner) if not name.startswith("number__tile"))
+    probe.write_bytes(onnx_file.model(graph + images))
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(probe), options, providers=["CPUExecutionProvider"])
+    return {each.name for each in session.get_outputs() if all(isinstance(side, int) for side in each.shape)}
+
+
+@pytest.mark.parametrize("mode", ["rows", "kept"])
+def test_the_runtime_does_not_know_how_large_tiles_are(arenaut, tmp_path, mode):
+    """It would keep a buffer of each size for all tiles, from the first to the last."""
+    net, _ = sandwich()
+    last = list(net.shapes)[-1]
+    sizes = [1, 24, 2 * net.shapes[last][2], 2 * net.shapes[last][3]]
+    net.put("Resize", [last, "", "", net.numbers(np.array(sizes, "i8"))], sizes, onnx_file.attribute("mode", "nearest"),
+            onnx_file.attribute("coordinate_transformation_mode", "asymmetric"), onnx_file.attribute("nearest_mode", "floor"))
+    net.put("Relu", [list(net.shapes)[-1]], sizes)
+    net.outputs = [list(net.shapes)[-1]]
+    path, output, feed = tmp_path / "whole.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(net.bytes())
+    arenaut("plan", path, "--split", f"0-6/3:{mode}", "-o", output)
+    assert "value5" in known_sizes(path, tmp_path)
+    assert not [name for name in known_sizes(output, tmp_path) if "__tile_" in name]
+    assert same_bits(run(output, feed), run(path, feed))
+
+
 def test_what_the_runtime_has_optimized_can_be_tiled(arenaut, tmp_path):
     """A Mul is fused into weights, by another rounding: first that, then tiles."""
     net, _ = sandwich()
