@@ -20,15 +20,20 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
                             .most_added = UINT64_MAX,
                             .random = 1};
     s->score = arn_region_allocate(region, n_gaps, sizeof *s->score);
+    s->known = arn_region_allocate(region, n_gaps, sizeof *s->known);
     s->over = arn_region_allocate(region, n, sizeof *s->over);
+    s->sum = arn_region_allocate(region, n / ARN_REMAT_BLOCK + 1, sizeof *s->sum);
+    s->least = arn_region_allocate(region, n / ARN_REMAT_BLOCK + 1, sizeof *s->least);
+    s->most = arn_region_allocate(region, n / ARN_REMAT_BLOCK + 1, sizeof *s->most);
     s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
     s->runs_of = arn_region_allocate(region, n, sizeof *s->runs_of);
     s->saved = arn_region_allocate(region, n_gaps, sizeof *s->saved);
     s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
     s->scratch = arn_region_allocate(region, n_gaps, sizeof *s->scratch);
     s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
-    return s->score && s->over && s->listed && s->runs_of && s->saved && s->order && s->scratch &&
-           s->key;
+    for (size_t gap = 0; gap < n_gaps && s->known; gap++) s->known[gap].when = 0;
+    return s->known && s->score && s->over && s->sum && s->least && s->most && s->listed &&
+           s->runs_of && s->saved && s->order && s->scratch && s->key;
 }
 
 bool arn_remat_is_over(const arn_remat_search *s) {
@@ -45,11 +50,23 @@ uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit) {
 
 /* ---- scores ---- */
 
+static void add_over(arn_remat_search *s, uint32_t at, int64_t above) {
+    const uint32_t block = s->n_over / ARN_REMAT_BLOCK;
+    if (s->n_over % ARN_REMAT_BLOCK == 0) {
+        s->sum[block] = s->most[block] = 0;
+        s->least[block] = INT64_MAX;
+    }
+    s->over[s->n_over++] = at;
+    s->sum[block] += above;
+    if (above > s->most[block]) s->most[block] = above;
+    if (above < s->least[block]) s->least[block] = above;
+}
+
 static void find_over(arn_remat_search *s) {
     const arn_remat_sequence *q = s->sequence;
     s->n_over = 0;
     for (uint32_t at = 0; at < s->graph->problem->n_ops; at++) {
-        if (q->peak[at] > q->budget) s->over[s->n_over++] = at;
+        if (q->peak[at] > q->budget) add_over(s, at, q->peak[at] - q->budget);
     }
 }
 
@@ -71,13 +88,22 @@ static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
     return made ? q->made_at[gap] : from + 1;
 }
 
-/* In positions [from, to), if so many bytes are gone. */
+/* In positions [from, to), if so many bytes are gone: block by block, where all of one have more,
+ * or none has. */
 static int64_t excess_that_goes(const arn_remat_search *s, uint32_t from, uint32_t to,
                                 int64_t size) {
     const arn_remat_sequence *q = s->sequence;
+    const uint32_t end = first_over(s, to);
     int64_t sum = 0;
-    for (uint32_t i = first_over(s, from); i < s->n_over && s->over[i] < to; i++) {
-        const int64_t above = q->peak[s->over[i]] - q->budget;
+    for (uint32_t i = first_over(s, from); i < end;) {
+        const uint32_t block = i / ARN_REMAT_BLOCK;
+        const bool whole = i % ARN_REMAT_BLOCK == 0 && i + ARN_REMAT_BLOCK <= end;
+        if (whole && (s->most[block] <= size || s->least[block] >= size)) {
+            sum += s->most[block] <= size ? s->sum[block] : ARN_REMAT_BLOCK * size;
+            i += ARN_REMAT_BLOCK;
+            continue;
+        }
+        const int64_t above = q->peak[s->over[i++]] - q->budget;
         sum += above < size ? above : size;
     }
     return sum;
@@ -85,6 +111,47 @@ static int64_t excess_that_goes(const arn_remat_search *s, uint32_t from, uint32
 
 static int64_t above(const arn_remat_sequence *q, int64_t peak) {
     return peak > q->budget ? peak - q->budget : 0;
+}
+
+static bool is_known(const arn_remat_search *s, uint32_t gap) {
+    const arn_remat_known *k = &s->known[gap];
+    bool same = k->when > 0 && k->most_cost == s->sequence->most_cost;
+    for (uint32_t i = 0; i < k->n && same; i++) same = s->sequence->changed_at[k->on[i]] < k->when;
+    return same;
+}
+
+static void remember(arn_remat_search *s, uint32_t gap, uint64_t cost, int64_t peak) {
+    const arn_remat_sequence *q = s->sequence;
+    const arn_remat_lists *makes = &s->graph->makes;
+    const uint32_t at = s->graph->gaps[gap].to;
+    arn_remat_known *k = &s->known[gap];
+    k->when = 0;
+    k->n = q->n_seen;
+    if (k->n + makes->begin[at + 1] - makes->begin[at] > ARN_REMAT_MOST_SEEN) return;
+    memcpy(k->on, q->seen_ids, k->n * sizeof *k->on);
+    for (uint32_t i = makes->begin[at]; i < makes->begin[at + 1]; i++) {
+        k->on[k->n++] = makes->ids[i];
+    }
+    k->when = q->change;
+    k->cost = cost;
+    k->most_cost = q->most_cost;
+    k->peak = peak - q->enter[at];
+}
+
+/* Of the position at which a gap ends, without it. */
+static bool try_without(arn_remat_search *s, uint32_t gap, int64_t more, uint64_t *cost,
+                        int64_t *peak) {
+    arn_remat_sequence *q = s->sequence;
+    const uint32_t at = s->graph->gaps[gap].to;
+    if (is_known(s, gap)) {
+        q->effort++;
+        *cost = s->known[gap].cost;
+        *peak = s->known[gap].peak + q->enter[at] + more;
+        return true;
+    }
+    if (!arn_remat_try_position(q, at, more, cost, peak)) return false;
+    remember(s, gap, *cost, *peak - more);
+    return true;
 }
 
 /* A dropped gap costs the repetitions for its next reader. Where an operand would have to be kept
@@ -100,7 +167,7 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
     uint64_t cost;
     if (goes == 0) return 0;
     q->state[gap] = ARN_REMAT_LATE;
-    bool ok = arn_remat_try_position(q, of->to, more, &cost, &peak);
+    bool ok = try_without(s, gap, more, &cost, &peak);
     if (!ok && q->blocked != ARENAUT_NONE && q->state[q->blocked] == ARN_REMAT_LATE) {
         const uint32_t tail = q->blocked;
         const arn_remat_gap *kept = &s->graph->gaps[tail];

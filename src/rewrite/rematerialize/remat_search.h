@@ -4,18 +4,31 @@
 
 #include "rewrite/rematerialize/remat_sequence.h"
 
+enum { ARN_REMAT_MOST_SEEN = 20, ARN_REMAT_BLOCK = 16 };
+
+/* What a position takes without a gap, as long as no storage that its runs depend on has changed.
+ */
+typedef struct arn_remat_known {
+    uint64_t cost, most_cost;
+    int64_t peak;                        /* above the bytes that are live before */
+    uint32_t when;                       /* the next evaluation by then; 0: nothing is known */
+    uint32_t n, on[ARN_REMAT_MOST_SEEN]; /* the storages */
+} arn_remat_known;
+
 typedef struct arn_remat_search {
     arn_remat_sequence *sequence;
     const arn_remat_graph *graph;
     arn_budget *budget;
-    uint64_t limit;      /* of the sequence's effort */
-    uint64_t most_added; /* repair gives up there */
-    uint64_t random;     /* state of the generator */
-    double *score;       /* per gap: bytes of excess that go, for each nanosecond; 0: none */
-    uint32_t *over;      /* positions above the budget, ascending */
+    uint64_t limit;         /* of the sequence's effort */
+    uint64_t most_added;    /* repair gives up there */
+    uint64_t random;        /* state of the generator */
+    arn_remat_known *known; /* per gap */
+    double *score;          /* per gap: bytes of excess that go, for each nanosecond; 0: none */
+    uint32_t *over;         /* positions above the budget, ascending */
     uint32_t n_over;
-    uint32_t *listed, n_listed; /* gaps that may be dropped */
-    uint32_t *runs_of;          /* per op: its runs */
+    int64_t *sum, *least, *most; /* of the excess of each ARN_REMAT_BLOCK of them */
+    uint32_t *listed, n_listed;  /* gaps that may be dropped */
+    uint32_t *runs_of;           /* per op: its runs */
     uint32_t *runs, n_runs;
     uint8_t *saved;            /* per gap: states to go back to */
     uint32_t *order, *scratch; /* room for all gaps */

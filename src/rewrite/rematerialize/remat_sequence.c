@@ -36,7 +36,8 @@ static uint32_t gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
     return low < g->gap_begin[s + 1] && g->gaps[low].from < at ? low : ARENAUT_NONE;
 }
 
-static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
+/* `gap`: that of the storage at `at`. */
+static bool is_there_in(const arn_remat_sequence *q, uint32_t s, uint32_t at, uint32_t gap) {
     const arn_remat_graph *g = q->graph;
     const arenaut_remat_problem *p = g->problem;
     if (g->solid[s]) {
@@ -45,7 +46,6 @@ static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
         if (arn_remat_held(p, s, ARENAUT_LIVE_OUT)) return begun;
         if (g->last[s] != ARENAUT_NONE && at <= g->last[s]) return begun;
     }
-    const uint32_t gap = gap_at(g, s, at);
     if (gap == ARENAUT_NONE) return false;
     switch ((arn_remat_state)q->state[gap]) {
         case ARN_REMAT_KEEP: return !q->absent[gap] || q->made_at[gap] < at;
@@ -55,12 +55,23 @@ static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
     return false;
 }
 
+static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
+    return is_there_in(q, s, at, gap_at(q->graph, s, at));
+}
+
+/* At the present position, of a storage that was looked at. */
+static bool is_there_now(const arn_remat_sequence *q, uint32_t s) {
+    return is_there_in(q, s, q->at, q->gap_now[s]);
+}
+
 static void look_at(arn_remat_sequence *q, uint32_t s) {
     if (q->stamp[s] == q->stamp_now) return;
     q->stamp[s] = q->stamp_now;
     add_to(&q->seen, s);
+    q->seen_ids[q->n_seen++] = s;
     q->pins[s] = 0;
-    q->here[s] = is_there_at(q, s, q->at);
+    q->gap_now[s] = gap_at(q->graph, s, q->at);
+    q->here[s] = is_there_now(q, s);
 }
 
 static void put(arn_remat_sequence *q, uint32_t s) {
@@ -100,8 +111,8 @@ static void note_made(arn_remat_sequence *q, uint32_t gap) {
 static bool stays(const arn_remat_sequence *q, uint32_t s) {
     const arn_remat_graph *g = q->graph;
     if (q->pins[s] > 0) return true;
-    if (g->solid[s] && is_there_at(q, s, q->at)) return true;
-    const uint32_t gap = gap_at(g, s, q->at);
+    if (g->solid[s] && is_there_now(q, s)) return true;
+    const uint32_t gap = q->gap_now[s];
     return gap != ARENAUT_NONE && q->state[gap] != ARN_REMAT_LATE;
 }
 
@@ -111,7 +122,7 @@ static void release(arn_remat_sequence *q, uint32_t s) {
         drop(q, s);
         return;
     }
-    const uint32_t gap = gap_at(q->graph, s, q->at);
+    const uint32_t gap = q->gap_now[s];
     if (gap == ARENAUT_NONE) return;
     if (q->state[gap] == ARN_REMAT_RETAIN || q->absent[gap]) note_made(q, gap);
 }
@@ -122,8 +133,8 @@ static bool is_over_after(const arn_remat_sequence *q, uint32_t s, uint32_t op) 
     const arn_remat_graph *g = q->graph;
     if (q->pins[s] != 1) return false;
     if (op != q->at) { /* it is repeated: as above, but for its own pin */
-        if (g->solid[s]) return !is_there_at(q, s, q->at);
-        const uint32_t gap = gap_at(g, s, q->at);
+        if (g->solid[s]) return !is_there_now(q, s);
+        const uint32_t gap = q->gap_now[s];
         return gap == ARENAUT_NONE || q->state[gap] == ARN_REMAT_LATE;
     }
     return !is_there_at(q, s, q->at + 1);
@@ -203,7 +214,7 @@ static bool make_again(arn_remat_sequence *q, uint32_t s, uint32_t depth) {
     const uint32_t op = g->problem->maker[s];
     if (op == ARENAUT_NONE || !arn_remat_may_repeat(g->problem, op, q->at) || depth == MOST_DEPTH ||
         q->n_again == MOST_AGAIN || q->cost_now > q->most_cost) {
-        const uint32_t gap = gap_at(g, s, q->at);
+        const uint32_t gap = q->gap_now[s];
         q->blocked = gap != ARENAUT_NONE && g->gaps[gap].tail ? gap : ARENAUT_NONE;
         return false;
     }
@@ -231,6 +242,7 @@ static void mark(arn_remat_sequence *q, uint32_t at) {
 
 static void mark_end(arn_remat_sequence *q, uint32_t gap) {
     add_to(&q->changed, q->graph->gaps[gap].storage);
+    q->changed_at[q->graph->gaps[gap].storage] = q->change;
     mark(q, q->graph->gaps[gap].to);
 }
 
@@ -285,6 +297,7 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
     q->at = at;
     q->stamp_now++;
     q->seen = (arn_remat_storages){{0}};
+    q->n_seen = 0;
     q->now = enter;
     q->most = enter;
     q->cost_now = q->n_again = 0;
@@ -360,6 +373,8 @@ static void evaluate(arn_remat_sequence *q, uint32_t at) {
 /* Where no changed gap ends, and nothing is repeated that depends on one, all is as before but for
  * bytes that are live throughout. */
 void arn_remat_follow(arn_remat_sequence *q) {
+    enum { POSITIONS_OF_A_RUN = 16 }; /* that cost no more than one */
+    const uint32_t from = q->from;
     int64_t more = 0;
     for (uint32_t at = q->from; at <= q->to; at++) {
         const int64_t next = q->enter[at + 1];
@@ -372,6 +387,7 @@ void arn_remat_follow(arn_remat_sequence *q) {
         }
         more = q->enter[at + 1] - next;
     }
+    if (from <= q->to) q->effort += (q->to - from) / POSITIONS_OF_A_RUN;
     q->change++;
     q->changed = (arn_remat_storages){{0}};
     q->from = ARENAUT_NONE;
@@ -448,9 +464,13 @@ static bool allocate(arn_remat_sequence *q, arn_region *region) {
     q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
     q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
     q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
+    q->changed_at = arn_region_allocate(region, n_storages, sizeof *q->changed_at);
+    q->gap_now = arn_region_allocate(region, n_storages, sizeof *q->gap_now);
+    q->seen_ids = arn_region_allocate(region, n_storages, sizeof *q->seen_ids);
     return q->state && q->made_at && q->absent && q->deferred && q->repeats && q->looked &&
            q->marked && q->next && q->previous && q->old && q->old_stamp && q->head && q->enter &&
-           q->peak && q->cost && q->bad && q->stamp && q->pins && q->here;
+           q->peak && q->cost && q->bad && q->stamp && q->pins && q->here && q->changed_at &&
+           q->gap_now && q->seen_ids;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
@@ -470,6 +490,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
         q->old_stamp[i] = 0;
     }
     memset(q->stamp, 0, p->n_storages * sizeof *q->stamp);
+    memset(q->changed_at, 0, p->n_storages * sizeof *q->changed_at);
     memset(q->peak, 0, p->n_ops * sizeof *q->peak);
     memset(q->cost, 0, p->n_ops * sizeof *q->cost);
     memset(q->repeats, 0, p->n_ops * sizeof *q->repeats);

@@ -51,9 +51,12 @@ typedef struct arn_remat_sequence {
     arn_remat_storages *looked; /* per position: those that its runs depend on */
     arn_remat_storages seen;    /* the same, of the position that is looked at */
     arn_remat_storages changed; /* whose gaps have changed since the last evaluation */
-    uint32_t *marked;  /* per position: `change`, if a gap that has changed begins or ends there */
-    uint32_t change;   /* number of the next evaluation */
-    uint32_t from, to; /* it is of these positions; from > to: nothing has changed */
+    uint32_t *marked; /* per position: `change`, if a gap that has changed begins or ends there */
+    uint32_t change;  /* number of the next evaluation */
+    uint32_t *changed_at; /* per storage: the last evaluation for which one of its gaps changed */
+    uint32_t *gap_now;    /* per storage that was looked at: its gap there; NONE */
+    uint32_t *seen_ids, n_seen; /* storages that the runs of the position depend on, each once */
+    uint32_t from, to;          /* it is of these positions; from > to: nothing has changed */
     bool dry, skips;
     uint32_t *stamp, *pins; /* per storage */
     bool *here;
