@@ -84,6 +84,33 @@ TEST(what_is_dropped_in_a_chain_is_what_the_budget_wants) {
     arenaut_rematerialization_free(r);
 }
 
+/* Most bytes are alive at ops that are not the one with the best bound: that one needs many bytes
+ * itself, and its best price of a byte is far higher than theirs. */
+TEST(the_bound_is_of_an_op_that_needs_many_bytes) {
+    enum { N = 10 };
+    static const uint64_t times[N] = {20, 5, 1, 5, 40, 20, 40, 1, 5, 5};
+    static const uint64_t bytes[N] = {16, 32, 32, 4, 8, 4, 32, 32, 4, 4};
+    static const uint32_t makers[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const uint8_t ends[N] = {[9] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use operands[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4},
+                                                 {6, 5}, {7, 6}, {8, 7}, {9, 8}, {9, 0},
+                                                 {8, 1}, {7, 2}, {6, 3}};
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = sizeof operands / sizeof *operands,
+                                     .cost = times,
+                                     .size = bytes,
+                                     .maker = makers,
+                                     .held = ends,
+                                     .reads = operands};
+    arenaut_rematerialization *r = find(&p, 115);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 5);
+    assert_int_equal(r->bound, 5);
+    assert_int_equal(r->proof.op, 7);
+    arenaut_rematerialization_free(r);
+}
+
 TEST(what_fits_as_it_is_stays_as_it_is) {
     arenaut_rematerialization *r = find(&chain, 36);
     assert_int_equal(r->n_runs, OPS);

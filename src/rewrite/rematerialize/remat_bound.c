@@ -1,8 +1,9 @@
 /* Lagrangian dual of one op: concave and piecewise linear in the price of a byte, and a cut gives a
  * piece: cost + price × (bytes − bytes that the budget leaves). Two pieces, one rising and one
- * falling, meet at the next price to try (Kelley). Over ops, a sample of those above the budget is
- * tried at the best price so far, then neighbours of the best, at growing and shrinking distances.
- */
+ * falling, meet at the next price to try (Kelley). The ops above the budget are cut into stretches,
+ * and the one of each that needs most bytes is tried at the best price so far; then those that need
+ * most of all, at prices of their own, and neighbours of the best, at growing and shrinking
+ * distances. */
 #include "rewrite/rematerialize/remat_bound.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "core/sort.h"
 
 #define MOST_SUM (UINT64_C(1) << 58)
-enum { MOST_SCALE = 1 << 20 };
+enum { MOST_SCALE = 1 << 20, MOST_LARGEST = 12 };
 
 bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bounds *b) {
     const arenaut_remat_problem *p = cut->graph->problem;
@@ -25,8 +26,9 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
            2 * b->most_time_price <= MOST_SUM / (cut->graph->base + 1)) {
         b->most_time_price *= 2;
     }
-    return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->scratch, p->n_ops),
-                             ARN_ARRAY(b->upper, p->n_ops), ARN_ARRAY(b->key, p->n_ops));
+    return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->largest, p->n_ops),
+                             ARN_ARRAY(b->scratch, p->n_ops), ARN_ARRAY(b->upper, p->n_ops),
+                             ARN_ARRAY(b->key, p->n_ops));
 }
 
 /* ---- one op ---- */
@@ -99,66 +101,7 @@ static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
     }
 }
 
-/* ---- all ops ---- */
-
-static uint64_t first_price(const arn_remat_bounds *b) {
-    if (b->byte_price > 0) return b->byte_price;
-    const uint64_t most_bytes = MOST_SUM / b->most_byte_price;
-    const double per_byte =
-        (double)b->cut->graph->base * (double)b->most_time_price / (double)most_bytes;
-    const uint64_t price = per_byte < 1 ? 1 : (uint64_t)per_byte;
-    return arn_min_u64(price, b->most_byte_price / 2 + 1);
-}
-
-/* One cut at the best price so far; more where that is not far from the best value. */
-static void look_at(arn_remat_bounds *b, uint32_t op) {
-    const uint64_t before = b->value;
-    arn_remat_cut_at(b->cut, op);
-    if (before == 0) {
-        maximise_at(b, first_price(b), 14);
-        return;
-    }
-    try_price(b, b->byte_price);
-    if (b->value > before) maximise_at(b, b->byte_price, 6);
-}
-
-static uint32_t list_above(const arn_remat_bounds *b, const int64_t *load, uint32_t *ops) {
-    uint32_t n = 0;
-    for (uint32_t op = 0; op < b->cut->graph->problem->n_ops; op++) {
-        if (load[op] > (int64_t)b->budget) ops[n++] = op;
-    }
-    return n;
-}
-
-/* From the best op among those listed to better neighbours. */
-static void climb(arn_remat_bounds *b, const uint32_t *ops, uint32_t n, uint32_t step) {
-    for (; step > 0 && b->op != ARENAUT_NONE; step /= 2) {
-        uint32_t at = 0;
-        while (at + 1 < n && ops[at] < b->op) at++;
-        const uint64_t before = b->value;
-        if (at >= step) look_at(b, ops[at - step]);
-        if (at + step < n) look_at(b, ops[at + step]);
-        if (b->value > before) step *= 2;
-        if (arn_budget_ended(b->cut->budget)) return;
-    }
-}
-
-void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *load,
-                          uint32_t tries) {
-    uint32_t *ops = b->above;
-    b->budget = budget;
-    b->value = b->byte_price = 0;
-    b->op = ARENAUT_NONE;
-    const uint32_t n = list_above(b, load, ops);
-    const uint32_t step = n / tries + 1;
-    for (uint32_t i = step / 2; i < n && !arn_budget_ended(b->cut->budget); i += step) {
-        look_at(b, ops[i]);
-    }
-    climb(b, ops, n, step);
-    if (b->op == ARENAUT_NONE) return;
-    arn_remat_cut_at(b->cut, b->op);
-    maximise_at(b, b->byte_price, 20);
-}
+/* ---- bytes that an op needs ---- */
 
 /* Whether a storage may have to stay to the end, as far as the given schedule tells. */
 static bool may_be_needed_for_good(const arn_remat_graph *g, uint32_t s) {
@@ -192,6 +135,92 @@ static void find_upper_bounds(const arn_remat_bounds *b, uint64_t *most) {
             most[op] += p->size[g->makes.ids[i]];
         }
     }
+}
+
+/* ---- all ops ---- */
+
+static uint64_t first_price(const arn_remat_bounds *b) {
+    if (b->byte_price > 0) return b->byte_price;
+    const uint64_t most_bytes = MOST_SUM / b->most_byte_price;
+    const double per_byte =
+        (double)b->cut->graph->base * (double)b->most_time_price / (double)most_bytes;
+    const uint64_t price = per_byte < 1 ? 1 : (uint64_t)per_byte;
+    return arn_min_u64(price, b->most_byte_price / 2 + 1);
+}
+
+/* One cut at the best price so far; more where that is better than the best value. */
+static void look_at(arn_remat_bounds *b, uint32_t op) {
+    const uint64_t before = b->value;
+    arn_remat_cut_at(b->cut, op);
+    if (before == 0) {
+        maximise_at(b, first_price(b), 14);
+        return;
+    }
+    try_price(b, b->byte_price);
+    if (b->value > before) maximise_at(b, b->byte_price, 6);
+}
+
+static uint32_t list_above(const arn_remat_bounds *b, const int64_t *load, uint32_t *ops) {
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < b->cut->graph->problem->n_ops; op++) {
+        if (load[op] > (int64_t)b->budget) ops[n++] = op;
+    }
+    return n;
+}
+
+/* The op that needs most bytes. */
+static uint32_t largest_of(const arn_remat_bounds *b, const uint32_t *ops, uint32_t n) {
+    uint32_t largest = ops[0];
+    for (uint32_t i = 1; i < n; i++) {
+        if (b->upper[ops[i]] > b->upper[largest]) largest = ops[i];
+    }
+    return largest;
+}
+
+/* At prices of their own, the ops that leave fewest bytes to others: there the best price may be
+ * far higher. */
+static void look_at_largest(arn_remat_bounds *b, const uint32_t *ops, uint32_t n, uint32_t most) {
+    for (uint32_t i = 0; i < n; i++) {
+        b->largest[i] = ops[i];
+        b->key[ops[i]] = UINT64_MAX - b->upper[ops[i]];
+    }
+    arn_sort_by_key(b->largest, n, b->key, b->scratch);
+    for (uint32_t i = 0; i < n && i < most && !arn_budget_ended(b->cut->budget); i++) {
+        arn_remat_cut_at(b->cut, b->largest[i]);
+        maximise_at(b, first_price(b), 10);
+    }
+}
+
+/* From the best op among those listed to better neighbours. */
+static void climb(arn_remat_bounds *b, const uint32_t *ops, uint32_t n, uint32_t step) {
+    for (; step > 0 && b->op != ARENAUT_NONE; step /= 2) {
+        uint32_t at = 0;
+        while (at + 1 < n && ops[at] < b->op) at++;
+        const uint64_t before = b->value;
+        if (at >= step) look_at(b, ops[at - step]);
+        if (at + step < n) look_at(b, ops[at + step]);
+        if (b->value > before) step *= 2;
+        if (arn_budget_ended(b->cut->budget)) return;
+    }
+}
+
+void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *load,
+                          uint32_t tries) {
+    uint32_t *ops = b->above;
+    b->budget = budget;
+    b->value = b->byte_price = 0;
+    b->op = ARENAUT_NONE;
+    const uint32_t n = list_above(b, load, ops);
+    const uint32_t step = n / tries + 1;
+    find_upper_bounds(b, b->upper);
+    for (uint32_t i = 0; i < n && !arn_budget_ended(b->cut->budget); i += step) {
+        look_at(b, largest_of(b, ops + i, n - i < step ? n - i : step));
+    }
+    look_at_largest(b, ops, n, MOST_LARGEST);
+    climb(b, ops, n, step);
+    if (b->op == ARENAUT_NONE) return;
+    arn_remat_cut_at(b->cut, b->op);
+    maximise_at(b, b->byte_price, 20);
 }
 
 /* ---- the end ---- */

@@ -7,7 +7,7 @@
 typedef struct arn_remat_bounds {
     arn_remat_cut *cut;
     uint64_t budget;
-    uint32_t *above, *scratch;                 /* room for all ops */
+    uint32_t *above, *largest, *scratch;       /* room for all ops */
     uint64_t *upper, *key;                     /* likewise */
     uint64_t most_byte_price, most_time_price; /* with which nothing overflows */
     uint64_t value;                            /* of the best: no sequence adds less */
