@@ -104,7 +104,7 @@ static double heat_at(double first, uint64_t spent, uint64_t effort) {
 void arn_remat_anneal(arn_remat_search *s, uint64_t effort, uint8_t *best, uint64_t added) {
     arn_remat_sequence *q = s->sequence;
     annealer a = {.search = s, .sequence = q};
-    const double base = (double)s->graph->base, first = base / 5000;
+    const double base = (double)s->graph->base, first = base / 20000;
     const uint64_t begin = q->effort;
     list_gaps(&a);
     if (a.n_gaps == 0 || q->budget <= 0) return;

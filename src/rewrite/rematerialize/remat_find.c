@@ -13,12 +13,15 @@
 #include "rewrite/rematerialize/remat_search.h"
 #include "rewrite/rematerialize/remat_segments.h"
 
-#define DEFAULT_EFFORT UINT64_C(12000000)
+#define DEFAULT_EFFORT UINT64_C(16000000)
 
 enum {
     TRIES_OF_BOUND = 400,
     TRIES_OF_RUNG = 60,
     MOST_IN_VAIN = 1000,
+    PARTS_OF_START = 14, /* of the effort: windows from one start, and from the best of all */
+    PARTS_OF_BEST = 3,
+    PARTS_OF_LAST = 5,
 };
 
 uint64_t arn_remat_default_effort(void) { return DEFAULT_EFFORT; }
@@ -47,6 +50,7 @@ struct finder {
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
     int64_t peak;
+    uint64_t rival;    /* added in the other order within the same budget; 0: unknown */
     uint32_t floor_op; /* NONE: none */
     uint64_t lowest;   /* peak to which repair comes */
     uint64_t measured; /* the exact peak of the last schedule that was found */
@@ -207,6 +211,12 @@ static bool is_close(const finder *f) {
     return f->found && f->added <= f->bounds.value + f->graph.base / 400;
 }
 
+/* Whether the other order's answer within the same budget is far better. */
+static bool is_hopeless(const finder *f) {
+    enum { PARTS = 200 };
+    return f->rival > 0 && f->found && f->added > f->rival + f->graph.base / PARTS;
+}
+
 static void begin_within(finder *f, uint64_t budget) {
     arn_remat_restore(&f->search, f->base);
     arn_remat_set_budget(&f->sequence, budget);
@@ -239,13 +249,13 @@ static uint64_t least_peak(finder *f, uint64_t floor, uint64_t before) {
     return high;
 }
 
-/* Windows from the best by now, with the same part of the effort and the same chances each time. */
-static void improve(finder *f) {
-    enum { SEARCHES = 10 };
+/* Windows from the best by now, with one of so many parts of the effort, and the same chances each
+ * time. */
+static void improve(finder *f, uint32_t parts) {
     const uint64_t whole = f->search.limit;
     if (!f->found) return;
     f->search.random = 1;
-    f->search.limit = arn_min_u64(whole, f->sequence.effort + f->effort / SEARCHES);
+    f->search.limit = arn_min_u64(whole, f->sequence.effort + f->effort / parts);
     arn_remat_restore(&f->search, f->best);
     arn_remat_improve(&f->search, MOST_IN_VAIN);
     arn_remat_give_back(&f->search);
@@ -264,7 +274,7 @@ static void improve_from_cut(finder *f) {
     try_start(f);
     start_from_cut(f, ARN_REMAT_RETAIN);
     try_start(f);
-    improve(f);
+    improve(f, PARTS_OF_START);
     if (!found || (f->found && f->added <= added)) return;
     memcpy(f->best, f->kept, f->graph.n_gaps * sizeof *f->best);
     f->found = found;
@@ -284,12 +294,12 @@ static void search_from_cuts(finder *f, uint64_t budget) {
 }
 
 static void anneal(finder *f) {
-    enum { SEARCHES = 5, OF_TWO_GAPS = 16 };
+    enum { PARTS = 2, OF_TWO_GAPS = 16 };
     const uint64_t n_gaps = f->graph.n_gaps, most = OF_TWO_GAPS * n_gaps * n_gaps;
     if (is_close(f)) return;
     f->search.random = 1;
     arn_remat_restore(&f->search, f->found ? f->best : f->base);
-    arn_remat_anneal(&f->search, arn_min_u64(f->effort / SEARCHES, most), f->best,
+    arn_remat_anneal(&f->search, arn_min_u64(f->effort / 5 * 2, most), f->best,
                      f->found ? f->added : UINT64_MAX);
     arn_remat_restore(&f->search, f->best);
     if (f->sequence.excess == 0) arn_remat_give_back(&f->search);
@@ -299,12 +309,13 @@ static void anneal(finder *f) {
 /* From all starts, then windows and annealing. The bound is that of the budget. */
 static void search_from_all(finder *f, uint64_t budget) {
     search_from_cuts(f, budget);
-    if (is_close(f)) return;
+    if (is_close(f) || is_hopeless(f)) return;
     arn_remat_restore(&f->search, f->base);
     try_start(f);
-    start_from_segments(f, budget);
-    improve(f);
+    if (!f->found) start_from_segments(f, budget);
+    improve(f, PARTS_OF_BEST);
     anneal(f);
+    if (!is_close(f)) improve(f, PARTS_OF_LAST);
 }
 
 /* First with few repetitions at each position. */
@@ -407,7 +418,7 @@ static bool search_lowest(finder *f, arenaut_rematerialization *r) {
     begin_within(f, f->lowest);
     arn_remat_restore(&f->search, f->known);
     take(f);
-    improve(f);
+    improve(f, PARTS_OF_START);
     return keep_answer(f, r);
 }
 
@@ -416,6 +427,7 @@ static bool search_moved(finder *f, uint64_t budget, arenaut_rematerialization *
     finder *m = f->moved;
     if (!m || is_close(f) || m->sequence.effort >= m->effort) return true;
     const uint32_t op = f->bounds.op;
+    m->rival = f->found ? f->added : 0;
     m->bounds.budget = budget;
     m->bounds.value = f->bounds.value;
     m->bounds.op = op == ARENAUT_NONE ? op : f->order.turn[op];
