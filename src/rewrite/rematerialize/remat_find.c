@@ -50,7 +50,7 @@ struct finder {
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
     int64_t peak;
-    uint64_t rival;    /* added in the other order within the same budget; 0: unknown */
+    uint64_t other;    /* added in the other order within the same budget; 0: unknown */
     uint32_t floor_op; /* NONE: none */
     uint64_t lowest;   /* peak to which repair comes */
     uint64_t measured; /* the exact peak of the last schedule that was found */
@@ -214,7 +214,7 @@ static bool is_close(const finder *f) {
 /* Whether the other order's answer within the same budget is far better. */
 static bool is_hopeless(const finder *f) {
     enum { PARTS = 200 };
-    return f->rival > 0 && f->found && f->added > f->rival + f->graph.base / PARTS;
+    return f->other > 0 && f->found && f->added > f->other + f->graph.base / PARTS;
 }
 
 static void begin_within(finder *f, uint64_t budget) {
@@ -427,7 +427,7 @@ static bool search_moved(finder *f, uint64_t budget, arenaut_rematerialization *
     finder *m = f->moved;
     if (!m || is_close(f) || m->sequence.effort >= m->effort) return true;
     const uint32_t op = f->bounds.op;
-    m->rival = f->found ? f->added : 0;
+    m->other = f->found ? f->added : 0;
     m->bounds.budget = budget;
     m->bounds.value = f->bounds.value;
     m->bounds.op = op == ARENAUT_NONE ? op : f->order.turn[op];
