@@ -68,30 +68,30 @@ def load(kernels, *arguments):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def invoke(data, inputs, kernels, *options, counting=False):
-    """The finished process of one invocation."""
+def invoke(data, inputs, kernels, *options, counting=False, arena=ARENA):
+    """The finished process of one invocation in an arena of so many bytes."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder, "model.tflite")
         model.write_bytes(data)
         paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
         for path, value in zip(paths, inputs):
             path.write_bytes(value.tobytes())
-        return subprocess.run(command(kernels, *options, model, ARENA, *paths, counting=counting),
+        return subprocess.run(command(kernels, *options, model, arena, *paths, counting=counting),
                               check=False, capture_output=True, text=True, timeout=300)
 
 
-def called(data, inputs, kernels, *options, counting=False):
+def called(data, inputs, kernels, *options, counting=False, arena=ARENA):
     """What the runtime prints of one invocation; `counting` its instructions, too."""
     options = [*options, "--count"] if counting else options
-    done = invoke(data, inputs, kernels, *options, counting=counting)
+    done = invoke(data, inputs, kernels, *options, counting=counting, arena=arena)
     done.check_returncode()
     return json.loads(done.stdout)
 
 
-def run(data, inputs, kernels="reference"):
+def run(data, inputs, kernels="reference", arena=ARENA):
     """The bytes of all outputs of one invocation, one after another."""
     with tempfile.NamedTemporaryFile() as dump:
-        called(data, inputs, kernels, "--dump", dump.name)
+        called(data, inputs, kernels, "--dump", dump.name, arena=arena)
         return dump.read()
 
 
