@@ -3,23 +3,25 @@
 import { element } from "../src/table.js";
 import { compiled } from "../src/wasm_planner.js";
 import { commas } from "../src/words.js";
-import { commandOf, linkOf, print, quoted, readLink, valueOf, withValue } from "./words.js";
+import { commandOf, isTrace, linkOf, print, quoted, readLink, valueOf, withValue } from "./words.js";
 
 const PATIENCE_MS = 3000; // for a run that was asked to stop, and may have something to keep
+const HEAD = 4096; // bytes in which the columns of a file of CSV are named
 const $ = (id) => document.getElementById(id);
 const text = (id) => $(id).textContent;
-let files = [], stop = null, again = false, urls = [];
+const traces = new Set(); // names of files
+let files = [], adding = Promise.resolve(), stop = null, again = false, urls = [];
 
 const module = compiled(text("command"));
 
 const size = (bytes) => `${commas(bytes)} bytes`;
 const verb = () => $("question").verb.value;
+const asked = () => commandOf(verb(), files.map((file) => file.name), $("flags").value, traces);
 
 // ---- what is asked ----
 
 function showCommand() {
-  const words = commandOf(verb(), files.map((file) => file.name), $("flags").value);
-  $("line").textContent = `arenaut ${words.map(quoted).join(" ")}`;
+  $("line").textContent = `arenaut ${asked().map(quoted).join(" ")}`;
   $("run").disabled = !files.length || !!stop;
   history.replaceState(null, "", linkOf(`${verb()} ${$("flags").value}`.trim()));
 }
@@ -35,6 +37,7 @@ function showLevers() {
 function pull({ target: lever }) {
   const value = lever.type === "checkbox" ? (lever.checked ? "on" : null) : lever.value.trim() || null;
   $("flags").value = withValue($("flags").value, lever.dataset.flag, value);
+  if (value && lever.dataset.flag === "--fit") $("question").verb.value = "plan"; // the only one that has it
   showCommand();
 }
 
@@ -49,11 +52,21 @@ function showFiles() {
 
 // A file takes the place of one of its name: a command knows files by their names. One that comes while a run goes on
 // runs after it.
-function add(more) {
+async function take(more) {
+  for (const file of more) {
+    const head = await file.slice(0, HEAD).text().catch(() => ""); // of a folder, which the command names
+    traces[isTrace(file.name, head) ? "add" : "delete"](file.name);
+  }
   files = [...new Map([...files, ...more].map((file) => [file.name, file])).values()];
   showFiles();
   again ||= more.length > 0;
   if (!stop) startAgain();
+}
+
+// One after another, as they came.
+function add(more) {
+  const list = [...more];
+  adding = adding.then(() => take(list));
 }
 
 function startAgain() {
@@ -62,8 +75,8 @@ function startAgain() {
 
 // A link has a verb and flags, and no file: those stay with whoever has them.
 function follow() {
-  const [asked, ...flags] = readLink(location.hash).split(" ");
-  const known = [...$("question").verb].find((radio) => radio.value === asked);
+  const [question, ...flags] = readLink(location.hash).split(" ");
+  const known = [...$("question").verb].find((radio) => radio.value === question);
   if (known) known.checked = true;
   if (known) $("flags").value = flags.join(" ");
   showLevers();
@@ -119,7 +132,7 @@ const unable = (error) => `This browser cannot run the command: ${error.message}
 // ---- a run ----
 
 function start() {
-  const args = commandOf(verb(), files.map((file) => file.name), $("flags").value), given = files;
+  const args = asked(), given = files;
   const script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
   const worker = new Worker(script), began = performance.now();
   const end = (words) => {

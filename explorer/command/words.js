@@ -43,30 +43,38 @@ const inputsOf = (names) => (names.some((name) => ONNX.test(name)) ? names.filte
 const PLANS = /\.(tflite|lite|pte|csv|json)$/, PROGRAMS = /\.(onnx|pt2)$/i, NEITHER = /\.(pb|txt|mlir)$/i;
 const REWRITES = ["--split", "--reorder", "--recompute"], ONE_POOL = /\.(tflite|lite|csv)$/;
 
+// Whether this is the beginning of an allocator's trace: CSV that holds no plan, since streams and devices have pools
+// of their own.
+export function isTrace(name, head) {
+  const columns = head.split(/[\r\n]/, 1)[0].split(",").map((column) => column.trim().replaceAll('"', ""));
+  return /\.csv$/i.test(name) && ["event", "size"].every((column) => columns.includes(column));
+}
+
 // A plan goes into a file of the model's own format where such a file can hold it, else into JSON.
-function planOf(name, pools) {
+function planOf(name, pools, traces) {
   const planned = `planned_${name.replace(/\.\w+$/, (extension) => extension.toLowerCase())}`;
   const held = PROGRAMS.test(planned) || (PLANS.test(planned) && !(pools > 1 && ONE_POOL.test(planned)));
-  return held && !/\.trace\.csv$/i.test(name) ? planned : `${planned}.plan.json`;
+  return held && !traces.has(name) ? planned : `${planned}.plan.json`;
 }
 
 // Where a result goes; null if there is none to write.
-function outputOf(verb, names, line) {
+function outputOf(verb, names, line, traces) {
   if (verb === "view") return "plan.html";
   if (verb !== "plan" || names.some((name) => NEITHER.test(name))) return null;
   const rewrites = REWRITES.some((flag) => ![null, "off"].includes(valueOf(line, flag)));
   if (names.some((name) => PROGRAMS.test(name)) && !rewrites) return null;
   const pools = wordsOf(line).filter((word) => /^--pool(=|$)/.test(word)).length;
-  if (names.length === 1) return planOf(names[0], pools);
-  return names.every((name) => planOf(name, pools) === `planned_${name}`) ? "planned" : null;
+  if (names.length === 1) return planOf(names[0], pools, traces);
+  return names.every((name) => planOf(name, pools, traces) === `planned_${name}`) ? "planned" : null;
 }
 
 const free = (output, names) => (names.includes(output) ? free(`new_${output}`, names) : output);
 const asFile = (name) => (name.startsWith("-") ? `./${name}` : name);
 
-// The words behind "arenaut": verb, files, where a result goes, unless the line says so, and the line.
-export function commandOf(verb, names, line) {
-  const flags = wordsOf(line), inputs = inputsOf(names), output = outputOf(verb, inputs, line);
+// The words behind "arenaut": verb, files, where a result goes, unless the line says so, and the line. `traces`: which of
+// the files are traces.
+export function commandOf(verb, names, line, traces = new Set()) {
+  const flags = wordsOf(line), inputs = inputsOf(names), output = outputOf(verb, inputs, line, traces);
   const given = !output || flags.some((word) => /^(-[fqv]*o|--output)/.test(word));
   return [verb, ...inputs.map(asFile), ...(given ? [] : ["-o", free(output, names)]), ...flags];
 }

@@ -10,7 +10,7 @@ import test, { after, before } from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { COMMAND, ROOT, data, launch, open, problemOf, scratch, skip as noBrowser, text } from "./browser.js";
 import { run } from "../command/wasi.js";
-import { commandOf, linkOf, print, readLink, valueOf, withValue, wordsOf } from "../command/words.js";
+import { commandOf, isTrace, linkOf, print, readLink, valueOf, withValue, wordsOf } from "../command/words.js";
 
 const PAGE = join(ROOT, "build", "arenaut.html"), MODEL = data("mobilenet_v1_025_96_int8.tflite");
 const skip = existsSync(PAGE) ? noBrowser : "no page is built: make browser";
@@ -124,6 +124,8 @@ test("a line that is written anew replaces the last one, and 25 MB are printed w
 
 test("where a result goes: a file that can be written, of a name that no file has", { skip }, async () => {
   const planned = (name, flags = "") => commandOf("plan", [name], flags).slice(2, 4);
+  assert.deepEqual(["event,time,address,size", '"size", "event"', "id,lower,upper,size", ""].map((head) => isTrace("a.CSV", `${head}\r\nevent,size`)), [true, true, false, false]);
+  assert.ok(!isTrace("events.json", "event,size"));
   for (const [name, output] of Object.entries({ "M.TFLITE": "planned_M.tflite", "m.c": "planned_m.c.plan.json", m: "planned_m.plan.json", "-m.pte": "planned_-m.pte" })) {
     assert.deepEqual(planned(name), ["-o", output]);
   }
@@ -132,11 +134,12 @@ test("where a result goes: a file that can be written, of a name that no file ha
   for (const given of ["-ob.csv", "-fo b.csv", "--output=b.csv"]) assert.deepEqual(planned("a.csv", given), given.split(" "));
   assert.deepEqual(commandOf("view", ["plan.html", "-a.csv"], ""), ["view", "plan.html", "./-a.csv", "-o", "new_plan.html"]);
   assert.deepEqual(commandOf("plan", ["A.TFLITE", "b.tflite"], ""), ["plan", "A.TFLITE", "b.tflite"]);
-  const named = [[MODEL, "M.TFLITE"], [MODEL, "model"], [MODEL, "-f"], [MODEL, "m.tflite", "--pool a=1M --pool b=1M"], [data("trace/streams.trace.csv"), "streams.trace.csv"]];
+  const named = [[MODEL, "M.TFLITE"], [MODEL, "model"], [MODEL, "-f"], [MODEL, "m.tflite", "--pool a=1M --pool b=1M"], [data("trace/streams.trace.csv"), "plain.csv"], [data("fragmented.csv"), "problem.csv"]];
   for (const [path, name, flags] of named) {
     const copy = scratch(name);
     copyFileSync(path, copy);
-    const args = commandOf("plan", [name], flags ?? ""), page = await inPage([copy], args);
+    const traces = new Set([name].filter(() => isTrace(name, readFileSync(copy, "latin1").slice(0, 4096))));
+    const args = commandOf("plan", [name], flags ?? "", traces), page = await inPage([copy], args);
     assert.deepEqual(page, inShell([copy], args), args.join(" "));
     assert.deepEqual([page.code, Object.keys(page.made).length], [0, 1], args.join(" "));
   }
@@ -204,6 +207,33 @@ test("a dropped model is answered, planned, and handed back as the command write
   assert.deepEqual(args, ["plan", basename(MODEL), "-o", `planned_${basename(MODEL)}`, "--overlap", "on"]);
   assert.equal(await text(page, "#results"), told.results);
   assert.deepEqual(await saved(page), told.made);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("a size to fit has the model planned, with the levers and for the kernels that fit", { skip }, async () => {
+  const { page, wrong, runs } = await dropped([MODEL]);
+  await runs(1);
+  await page.type('[data-flag="--kernels"]', "cmsis-nn");
+  await page.type('[data-flag="--fit"]', "80K");
+  await page.click("#run");
+  await runs(2);
+  const args = wordsOf(await text(page, "#line")).slice(1), told = inShell([MODEL], args);
+  assert.deepEqual(args, ["plan", basename(MODEL), "-o", `planned_${basename(MODEL)}`, "--kernels", "cmsis-nn", "--fit", "80K"]);
+  assert.match(told.results, /--split on .*taken/);
+  assert.equal(await text(page, "#results"), told.results);
+  assert.deepEqual(await saved(page), told.made);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("a trace is known by its columns, and its plan goes into JSON", { skip }, async () => {
+  const copy = scratch("plain.csv");
+  copyFileSync(data("trace/streams.trace.csv"), copy);
+  const { page, wrong, runs } = await dropped([copy], { line: "plan" });
+  await runs(1);
+  assert.match(await text(page, "#status"), /^Done\./);
+  assert.match(await text(page, "#made"), /Save planned_plain\.csv\.plan\.json/);
   assert.deepEqual(wrong, []);
   await page.close();
 });
