@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "planning.h"
 #include "tool.h"
 
 enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 19 };
@@ -24,6 +25,8 @@ typedef struct combination {
     arenaut_cost cost; /* of `need` and the ops */
     int64_t more_ops;
     arenaut_text quality;
+    const char *kept; /* why the file stays as it is although this differs; NULL: it does not */
+    bool by_force;    /* with -f it would not */
 } combination;
 
 typedef struct combinations {
@@ -34,10 +37,8 @@ typedef struct combinations {
     bool only_whole_ops; /* the cost of more ops is unknown for this runtime: no tiling */
 } combinations;
 
-static bool is_on(const char *value) { return value && strcmp(value, "off") != 0; }
-
 /* Whether a lever may be set so: flags of the user are kept. */
-static bool may_be(const char *given, bool on) { return !given || is_on(given) == on; }
+static bool may_be(const char *given, bool on) { return !given || lever_is_on(given) == on; }
 
 static bool is_allowed(const tool_options *o, const combination *w) {
     return (w->rights == REACHING || may_be(o->inplace, w->rights == IN_PLACE)) &&
@@ -89,7 +90,7 @@ static void put_flags(const combinations *all, const combination *w, arenaut_tex
 
 /* Within --fit, if it is given, and in two memories each. */
 static bool keeps(const combinations *all, const combination *w) {
-    return w->tried && judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
+    return w->tried && !w->kept && judge_budget(&w->need, all->given->fit) == BUDGET_KEPT;
 }
 
 static bool fits(const combinations *all, const combination *w) {
@@ -108,13 +109,28 @@ static void take_baseline(combinations *all, const tool_job *job) {
     all->of = has_whole_arena(job) ? "head" : "arena";
 }
 
-/* Whether the runtime obeys plans in its files: else no plan makes a file fit. */
-static exit_code check_obeyed(const tool_job *job) {
+bool is_model_name(const char *output) {
+    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
+    return format && format->needs_original;
+}
+
+/* Whether a model gets this plan, or stays as it is for another reason than that its own needs no
+ * more. */
+static exit_code find_whether_kept(const combinations *all, const tool_job *job, combination *w) {
     const arenaut_pipeline *p = job->pipeline;
-    if (p->document.program && arenaut_target_for_format(p->document.format->name)->plan_in_file)
-        return EXIT_FINE;
-    return complain(EXIT_INPUT, job->path, "--fit and --smallest try nothing for the format %s yet",
-                    p->document.format->name);
+    arenaut_outcome outcome, forced;
+    arenaut_error err = {0};
+    if (all->given->output && !is_model_name(all->given->output)) return EXIT_FINE;
+    if (arenaut_pipeline_outcome(p, true, all->given->force, &outcome, &err) != ARENAUT_OK ||
+        arenaut_pipeline_outcome(p, true, true, &forced, &err) != ARENAUT_OK) {
+        return complain_error(job->path, &err);
+    }
+    if (outcome == ARENAUT_OUTCOME_FOREIGN || outcome == ARENAUT_OUTCOME_OUTSIDE ||
+        outcome == ARENAUT_OUTCOME_MEMORY_GROWS || outcome == ARENAUT_OUTCOME_SCRATCH_UNKNOWN) {
+        w->kept = planning_reason(p, outcome);
+        w->by_force = forced == ARENAUT_OUTCOME_WRITE;
+    }
+    return EXIT_FINE;
 }
 
 static exit_code try_combination(combinations *all, combination *w) {
@@ -123,7 +139,7 @@ static exit_code try_combination(combinations *all, combination *w) {
     options.dump_live = false; /* of the plan that is taken alone */
     options.dump_after = NULL;
     exit_code code = job_read(&job, options.files.items[0], &options);
-    if (code == EXIT_FINE) code = check_obeyed(&job);
+    if (code == EXIT_FINE) code = fit_check_obeyed(&job);
     if (code == EXIT_FINE) code = job_run_read(&job);
     if (code == EXIT_FINE) {
         const arenaut_pipeline *p = job.pipeline;
@@ -137,6 +153,7 @@ static exit_code try_combination(combinations *all, combination *w) {
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
         describe_quality(p, &w->quality);
         if (!all->items[0].tried) take_baseline(all, &job);
+        code = find_whether_kept(all, &job, w);
     }
     if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
     job_close(&job);
@@ -172,6 +189,7 @@ static exit_code try_all(combinations *all) {
 }
 
 static bool is_better(const combinations *all, const combination *w, const combination *best) {
+    if (w->kept || best->kept) return !w->kept;
     const bool kept = keeps(all, w);
     return kept != keeps(all, best) ? kept : arenaut_costs_less(w->cost, best->cost);
 }
@@ -246,7 +264,25 @@ static void put_row(const combinations *all, const combination *w, const combina
     if (repeats_nothing(w)) table_cell(table, "no op");
     else if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
     else table_cell(table, "");
-    table_cell(table, w != chosen ? "" : size == NOT_GIVEN || fits(all, w) ? "taken" : "the least");
+    table_cell(table, w->kept       ? w->by_force ? "only with -f" : "not written"
+                      : w != chosen ? ""
+                      : size == NOT_GIVEN || fits(all, w) ? "taken"
+                                                          : "the least");
+}
+
+/* Why rows are not written, and which are missing. */
+static void put_notes(const combinations *all, arenaut_text *out) {
+    const combination *last = &all->items[all->n - 1];
+    bool repeats = false;
+    for (size_t i = 0; i < all->n; i++) repeats = repeats || all->items[i].repeats;
+    for (size_t i = 0; i < all->n; i++) {
+        if (!all->items[i].kept) continue;
+        text_printf(out, "  %s\n", all->items[i].kept);
+        break;
+    }
+    if (repeats && last->splits) {
+        text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
+    }
 }
 
 static void put_table(const combinations *all, const combination *chosen, arenaut_text *out) {
@@ -266,6 +302,22 @@ static void put_table(const combinations *all, const combination *chosen, arenau
         said = said || repeats_nothing(w);
     }
     table_end(&table, out, "", "");
+    put_notes(all, out);
+}
+
+/* "; 880 with -f, by places alone: the file holds another tool's plan, which -f replaces" */
+static void put_least_by_force(const combinations *all, const combination *least,
+                               arenaut_text *out) {
+    const combination *best = least;
+    for (size_t i = 0; i < all->n; i++) {
+        const combination *w = &all->items[i];
+        if (w->by_force && w->need.bytes < best->need.bytes) best = w;
+    }
+    if (best == least) return;
+    text_printf(out, "; with -f %s%s, by ", best->need.unknown ? "at least " : "",
+                with_commas(best->need.bytes).text);
+    put_name(all, best, out);
+    text_printf(out, ": %s", best->kept);
 }
 
 /* "nothing fits into 20,480 bytes: the least is 61,072, with --split on; ..." */
@@ -276,6 +328,7 @@ static exit_code complain_too_large(const combinations *all, const combination *
     if (least->quality.size) text_printf(&with, ", %s", least->quality.bytes);
     if (least->need.unknown) text_printf(&with, "; %s", least->need.unknown);
     put_memory_missing(&least->need, "; ", &with);
+    put_least_by_force(all, least, &with);
     const exit_code code = complain(
         EXIT_NEGATIVE, all->given->files.items[0],
         "nothing is known to fit into %s bytes%s: the least to reserve is %s%s (%s)",
@@ -306,6 +359,10 @@ static void put_json_combinations(const combinations *all, const combination *ch
             text_printf(out, ", \"exact\": %s, \"added_ops\": %" PRId64,
                         w->need.unknown ? "false" : "true", w->more_ops);
         }
+        if (w->kept) {
+            text_put(out, ", \"kept\": ");
+            text_put_json(out, w->kept);
+        }
         text_printf(
             out, ", \"taken\": %s}",
             w == chosen && (all->given->fit == NOT_GIVEN || fits(all, w)) ? "true" : "false");
@@ -313,79 +370,12 @@ static void put_json_combinations(const combinations *all, const combination *ch
     text_put(out, "]}");
 }
 
-/* ---- the size ---- */
-
-bool fits_by_rematerializing(const tool_options *o) {
-    return o->fit_text && o->recompute && strcmp(o->recompute, "on") == 0;
-}
-
-/* Bytes to reserve without the flags that --fit decides, silently. */
-static exit_code find_needed_as_it_is(const tool_options *given, reservation *need) {
-    tool_options once = *given;
-    tool_job job;
-    once.fit_text = once.recompute = once.reorder = once.dump_after = NULL;
-    once.dump_live = false;
-    set_quiet(true);
-    exit_code code = job_read(&job, given->files.items[0], &once);
-    if (code == EXIT_FINE && fits_by_rematerializing(given)) {
-        code = job_run_read(&job);
-        if (code == EXIT_FINE) *need = reserved_for(&job, job.pipeline->figures.planned);
-        if (code == EXIT_NEGATIVE) complain_infeasible(job.pipeline);
-    } else if (code == EXIT_FINE) {
-        code = check_obeyed(&job);
-        if (code == EXIT_FINE) code = job_prepare(&job);
-        if (code == EXIT_FINE) code = job_find_baseline(&job);
-        if (code == EXIT_FINE) *need = reserved_as_it_is(&job);
-    }
-    job_close(&job);
-    set_quiet(given->quiet);
-    return code;
-}
-
-static exit_code resolve_percent(const tool_options *given, uint64_t hundredths, uint64_t *bytes) {
-    reservation need;
-    if (given->files.n > 1 || given->folder) {
-        return complain(EXIT_USAGE, NULL, "--fit %s: a percentage is of one file", given->fit_text);
-    }
-    const exit_code code = find_needed_as_it_is(given, &need);
-    if (code != EXIT_FINE) return code;
-    if (need.unknown) {
-        return complain(EXIT_NEGATIVE, given->files.items[0],
-                        "--fit %s: a share of an unknown number (%s); give bytes", given->fit_text,
-                        need.unknown);
-    }
-    *bytes = need.bytes / 10000 * hundredths + need.bytes % 10000 * hundredths / 10000;
-    if (*bytes > 0) return EXIT_FINE;
-    return complain(EXIT_USAGE, given->files.items[0], "--fit %s: of %s bytes is less than one",
-                    given->fit_text, with_commas(need.bytes).text);
-}
-
-exit_code resolve_fit(const tool_options *given, tool_options *resolved) {
-    const char *text = given->fit_text;
-    uint64_t hundredths;
-    *resolved = *given;
-    if (!text) return EXIT_FINE;
-    if (parse_share(text, &hundredths)) return resolve_percent(given, hundredths, &resolved->fit);
-    if (strchr(text, '%')) {
-        return complain(EXIT_USAGE, NULL,
-                        "--fit: '%s' is not a percentage such as 60%% or 62.5%%, above 0 and no "
-                        "more than 100",
-                        text);
-    }
-    if (!parse_size(text, &resolved->fit)) {
-        return complain(EXIT_USAGE, NULL,
-                        "--fit: '%s' is not a size such as 204800, 200K, 200KB, 200KiB or 0.2M (K "
-                        "is 1024), nor a percentage such as 60%%",
-                        text);
-    }
-    if (resolved->fit > 0) return EXIT_FINE;
-    return complain(EXIT_USAGE, NULL, "--fit SIZE is at least a byte");
-}
-
 /* ---- all of it ---- */
 
 static exit_code complain_both_rewrites(void) {
-    return complain(EXIT_USAGE, NULL, "--recompute and --split do not go together: give one");
+    return complain(EXIT_USAGE, NULL,
+                    "--recompute and --split do not go together: give one, or none, and both "
+                    "are tried");
 }
 
 static void complain_interrupted(const tool_options *options) {
@@ -407,6 +397,7 @@ exit_code find_fit(const tool_options *options, fit *found) {
     } else if (chosen) {
         found->options = options_of(&all, chosen);
         found->as_it_is = chosen == all.items;
+        for (size_t i = 0; i < all.n && !found->kept; i++) found->kept = all.items[i].kept;
     }
     free_combinations(&all);
     return code;

@@ -4,6 +4,12 @@
 
 #include "whole_arena.h"
 
+/* Whether a flag of a lever is given, and not "off". */
+bool lever_is_on(const char *value);
+
+/* Whether the runtime obeys plans in its files: else no plan makes a file fit. */
+exit_code fit_check_obeyed(const tool_job *job);
+
 /* Whether --fit is the budget of rematerialization, in one plan. */
 bool fits_by_rematerializing(const tool_options *options);
 
@@ -15,7 +21,8 @@ exit_code resolve_fit(const tool_options *options, tool_options *resolved);
 /* The combination that was found, as options for planning the file. */
 typedef struct fit {
     tool_options options; /* the given options with the levers that are taken; borrows from them */
-    bool as_it_is;        /* it fits without a plan of ours */
+    bool as_it_is;        /* it fits without a plan of ours, or none of ours needs less */
+    const char *kept;     /* why plans of ours that need less are not taken; NULL: there are none */
     arenaut_text table,
         json; /* the needs of each combination, as text and as a member of a JSON document */
 } fit;
@@ -26,6 +33,9 @@ typedef struct fit {
  * always due. */
 exit_code find_fit(const tool_options *options, fit *found);
 void fit_free(fit *found);
+
+/* Whether the model itself is asked for, which can be copied as it is. */
+bool is_model_name(const char *output);
 
 /* A combination of levers, planned: the flags that choose it, and its needs. */
 typedef struct lever_choice {

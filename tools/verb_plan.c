@@ -10,10 +10,11 @@
 #include "shared_fit.h"
 #include "verb.h"
 
-/* A file that fits as it is stays as it is. */
+/* A file that fits as it is stays as it is, as does one that no plan may replace. */
 static exit_code keep_fitting(const fit *found, arenaut_text *out) {
     const tool_options *options = &found->options;
     planning p = {.output = options->output, .reason = "it fits as it is"};
+    if (options->smallest) p.reason = found->kept ? found->kept : "nothing needs less";
     exit_code code = job_read(&p.job, options->files.items[0], options);
     if (code == EXIT_FINE) code = planning_check_output(&p);
     if (code == EXIT_FINE) code = copy_input(p.job.inputs, p.output, options->force);
@@ -47,12 +48,6 @@ static exit_code refuse_missing_output_flag(const tool_options *options) {
     return complain(EXIT_USAGE, path, "%s: to write the plan of %s there, say -o %s",
                     missing ? "does not exist" : "holds nothing that can be planned",
                     options->files.items[0], path);
-}
-
-/* Whether the model itself is asked for, which can be copied as it is. */
-static bool is_model_name(const char *output) {
-    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
-    return format && format->needs_original;
 }
 
 /* Nothing is written of models whose shared arena is too large: their plans are made once more, to

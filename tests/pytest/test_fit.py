@@ -63,6 +63,40 @@ def test_what_is_known_in_part_fits_nothing(arenaut):
     assert "at least" in refused.stderr
 
 
+FOREIGN = DATA / "foreign_plan_float.tflite"  # its plan is another tool's: 1,152 bytes, where 880 do
+
+
+def test_a_plan_that_would_not_be_written_fits_nothing(arenaut, tmp_path):
+    out = tmp_path / "out.tflite"
+    for where in ((), ("-o", out)):
+        refused = arenaut("plan", FOREIGN, "--fit", 1000, *where, exit=1)
+        assert "taken" not in refused.stdout and "only with -f" in refused.stdout and not out.exists()
+        assert "least to reserve is 1,152" in refused.stderr and "with -f 880, by places alone" in refused.stderr
+    kept = json.loads(arenaut("plan", FOREIGN, "--fit", "10K", "--json", "-o", out).stdout)["fit"]["ways"]
+    assert [way["levers"] for way in kept if way["taken"]] == ["as it is"]
+    assert all("another tool's plan" in way["kept"] for way in kept[1:] if "reserve" in way)
+    assert out.read_bytes() == FOREIGN.read_bytes()
+
+
+def test_the_smallest_leaves_another_tools_plan_unless_forced(arenaut, arenaut_json, tmp_path):
+    out = tmp_path / "out.tflite"
+    assert "as it is" in next(line for line in arenaut("plan", FOREIGN, "--smallest", "-o", out).stdout.splitlines()
+                              if line.endswith("taken"))
+    assert out.read_bytes() == FOREIGN.read_bytes()
+    for flags in (("--smallest",), ("--fit", 1000)):
+        assert "taken" in arenaut("plan", FOREIGN, *flags, "-f", "-o", out).stdout
+        assert arenaut_json("size", out)["tensor_arena"][0]["bytes"] == 880
+        arenaut("check", out)
+
+
+def test_tiles_and_rematerialization_are_said_not_to_be_combined(arenaut):
+    path, both = DATA / "resnet_int8.tflite", ("--recompute", "on", "--split", "on")
+    assert "--split on and --recompute on do not go together" in arenaut("plan", path, "--smallest").stdout
+    for flags in (("--fit", "20K"), ("--fit", "60%"), ("--smallest",)):
+        done = arenaut("plan", path, *flags, *both, exit=2)
+        assert "--recompute and --split do not go together" in done.stderr and not done.stdout
+
+
 def test_a_percentage_is_of_what_the_runtime_needs_today(arenaut, arenaut_json):
     path = DATA / "mobilenet_v1_025_96_int8.tflite"
     today = arenaut_json("size", path)["tensor_arena"][0]["bytes"]
@@ -127,11 +161,6 @@ def test_rematerialization_that_misses_a_memory_is_not_written(arenaut, tmp_path
     flags = (*memories("20K", "32K"), "--recompute", "on", "--fit", "90K")
     assert "the head needs 55,296" in arenaut("plan", MOBILENET, *flags, "-o", out, exit=1).stderr
     assert not out.exists()
-
-
-def test_tiling_beside_rematerialization_is_refused(arenaut):
-    done = arenaut("plan", MOBILENET, "--smallest", "--recompute", "on", "--split", "on", exit=2)
-    assert "--recompute and --split do not go together" in done.stderr and not done.stdout
 
 
 def test_live_ranges_are_those_of_the_plan_that_is_taken(arenaut):
