@@ -11,6 +11,7 @@
 
 #include "describe.h"
 #include "planning.h"
+#include "remedies.h"
 #include "tool.h"
 
 enum { IN_PLACE = 1, REACHING = 2, N_RIGHTS = 3, MAX_COMBINATIONS = 19 };
@@ -34,6 +35,7 @@ typedef struct combinations {
     combination items[MAX_COMBINATIONS]; /* the first: the file as it is */
     size_t n;
     const char *of;      /* the planned memory: "head" or "arena" */
+    arenaut_text beside; /* changes of the model that would help */
     bool only_whole_ops; /* the cost of more ops is unknown for this runtime: no tiling */
 } combinations;
 
@@ -61,6 +63,7 @@ static void list_combinations(combinations *all) {
 
 static void free_combinations(combinations *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
+    arenaut_text_free(&all->beside);
 }
 
 /* The given flags and the levers of a combination. Tiling searches for the same budget, in two
@@ -152,7 +155,10 @@ static exit_code try_combination(combinations *all, combination *w) {
         if (p->rewrite)
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
         describe_quality(p, &w->quality);
-        if (!all->items[0].tried) take_baseline(all, &job);
+        if (!all->items[0].tried) {
+            take_baseline(all, &job);
+            put_model_remedies(p, &all->beside);
+        }
         code = find_whether_kept(all, &job, w);
     }
     if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
@@ -271,7 +277,7 @@ static void put_row(const combinations *all, const combination *w, const combina
 }
 
 /* Why rows are not written, and which are missing. */
-static void put_notes(const combinations *all, arenaut_text *out) {
+static void put_notes(const combinations *all, const combination *chosen, arenaut_text *out) {
     const combination *last = &all->items[all->n - 1];
     bool repeats = false;
     for (size_t i = 0; i < all->n; i++) repeats = repeats || all->items[i].repeats;
@@ -283,6 +289,8 @@ static void put_notes(const combinations *all, arenaut_text *out) {
     if (repeats && last->splits) {
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
     }
+    if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->beside.size)
+        text_put(out, all->beside.bytes);
 }
 
 static void put_table(const combinations *all, const combination *chosen, arenaut_text *out) {
@@ -302,7 +310,7 @@ static void put_table(const combinations *all, const combination *chosen, arenau
         said = said || repeats_nothing(w);
     }
     table_end(&table, out, "", "");
-    put_notes(all, out);
+    put_notes(all, chosen, out);
 }
 
 /* "; 880 with -f, by places alone: the file holds another tool's plan, which -f replaces" */

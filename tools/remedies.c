@@ -287,46 +287,6 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
 }
 
-/* The tensor that an input of the model becomes, if it is only ever quantised, and once; NONE. */
-static uint32_t quantised_to(const arenaut_program *program, uint32_t input) {
-    uint32_t made = ARENAUT_NONE;
-    for (uint32_t i = 0; i < program->n_ops; i++) {
-        const arenaut_op *op = &program->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            if (op->inputs[k] != input) continue;
-            if (made != ARENAUT_NONE || op->n_outputs != 1 || !op->name ||
-                strcmp(op->name, "QUANTIZE") != 0) {
-                return ARENAUT_NONE;
-            }
-            made = op->outputs[0];
-        }
-    }
-    return made;
-}
-
-/* Another interface is no flag, but often the only obstacle. */
-static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
-    const arenaut_program *program = p->document.program;
-    for (uint32_t m = 0; m < program->n_methods; m++) {
-        const arenaut_method *method = &program->methods[m];
-        for (uint32_t i = 0; i < method->n_inputs; i++) {
-            const uint32_t input = method->inputs[i], made = quantised_to(program, input);
-            char store[24];
-            if (!method->entry || made == ARENAUT_NONE) continue;
-            const arenaut_tensor *wide = &program->tensors[input],
-                                 *narrow = &program->tensors[made];
-            if (wide->dtype != ARENAUT_DTYPE_FLOAT32 || narrow->bytes >= wide->bytes) continue;
-            text_put(out, "  input ");
-            text_put_clean(out, arenaut_program_tensor_name(program, input, store));
-            text_printf(out,
-                        " is only quantised: a model that takes %s there needs %s bytes less "
-                        "for it\n",
-                        arenaut_dtype_name(narrow->dtype),
-                        with_commas(wide->bytes - narrow->bytes).text);
-        }
-    }
-}
-
 /* Why ops in another order save nothing; "" where there is no more to say. */
 static void put_why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o,
                             arenaut_text *out) {
@@ -382,7 +342,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
     if (whole)
         text_put(out, "  combinations of these: 'arenaut plan FILE --smallest', or --fit SIZE\n");
     if (list->interrupted) text_put(out, "  interrupted: other flags may help, too\n");
-    if (p->lowering) put_float_inputs(p, out);
+    put_model_remedies(p, out);
 }
 
 typedef struct removal {

@@ -39,6 +39,8 @@ void remedies_free(remedy_list *list);
 /* Lines of the report, and members of the JSON document: the remedies, and the bound without each
  * of the largest buffers at the peak. */
 void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
+/* Changes of the model that would help, and are no flag. */
+void put_model_remedies(const arenaut_pipeline *p, arenaut_text *out);
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 
 #endif

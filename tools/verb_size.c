@@ -71,6 +71,7 @@ typedef struct totals {
     size_t n;
     bool now_known;       /* of all of them */
     arenaut_text kernels; /* names of the sets that the whole arenas depend on: "a, b" */
+    arenaut_text heading; /* the line about them, of a file that is alone */
 } totals;
 
 /* Whether `name` is one of the names so far. */
@@ -110,19 +111,19 @@ static void put_totals(const totals *sums, text_table *table) {
 }
 
 /* The bytes of a runtime that lives in its own arena depend on its kernels. */
-static void put_kernels(const tool_job *job, arenaut_text *out) {
+static void put_kernels(const tool_job *job, const char *head, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     if (!has_whole_arena(job) || !p->kernels || stands_on_kernels(p)) {
-        describe_kernels(p, "  kernels  ", out);
+        describe_kernels(p, head, out);
         return;
     }
-    text_put(out, "  kernels  ");
+    text_put(out, head);
     text_put_clean(out, p->kernels->name);
     text_put(out, p->unmeasured ? ", with rules that were only read in their source\n" : "\n");
 }
 
 /* Other memory of the same arena, and facts that qualify the figures. */
-static exit_code put_details(const tool_job *job, arenaut_text *out) {
+static exit_code put_details(const tool_job *job, bool alone, arenaut_text *out) {
     const arenaut_plan *plan = job->pipeline->plan;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
     if (plan->quality == ARENAUT_INFEASIBLE) {
@@ -142,7 +143,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
     describe_recompute(job->pipeline, "  recompute ", out);
     describe_order(job->pipeline, "  order    ", out);
     describe_outside(job->pipeline, "  outside  ", out);
-    put_kernels(job, out);
+    if (!alone) put_kernels(job, "  kernels  ", out);
     describe_refused(job->pipeline, "  runs     ", out);
     if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
@@ -178,7 +179,7 @@ static reservation judged(const tool_job *job) {
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
                           totals *sums, one_arena *all, arenaut_text *json, arenaut_text *details) {
     tool_job job;
-    const bool merged = is_merged(options);
+    const bool merged = is_merged(options), alone = merged || options->files.n == 1;
     exit_code code = merged ? job_read_merged(&job, options)
                             : job_read(&job, options->files.items[index], options);
     if (code == EXIT_FINE) code = job_describe_or_better(&job);
@@ -196,12 +197,14 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     } else if (answered) {
         code = graver(code, put_row(&job, name, table));
         add_to_totals(&job, sums);
-        add_kernels(&job, sums);
-        if (options->files.n > 1 && !merged) {
+        if (alone) {
+            put_kernels(&job, "kernels  ", &sums->heading);
+        } else {
+            add_kernels(&job, sums);
             text_put(details, "\n");
             text_put_clean(details, job.path);
         }
-        code = graver(code, put_details(&job, details));
+        code = graver(code, put_details(&job, alone, details));
         code = graver(code, put_token_offsets(&job, "  ", details));
     }
     if (answered && options->one_arena && job.pipeline->plan->quality != ARENAUT_INFEASIBLE) {
@@ -246,11 +249,10 @@ static void put_json_end(const tool_options *options, const answers *a, arenaut_
 static void put_table(const tool_options *options, answers *a, arenaut_text *out) {
     const text_style style = style_for(options->color);
     const bool detailed = a->n == 1 || options->verbose > 0;
+    if (a->sums.kernels.size) text_printf(out, "kernels  %s\n", a->sums.kernels.bytes);
+    if (a->sums.heading.size) text_put(out, a->sums.heading.bytes);
     if (a->n > 1 && !a->whole) put_totals(&a->sums, &a->table);
     table_end(&a->table, out, style.bold, style.plain);
-    if (a->n > 1 && a->sums.kernels.size) {
-        text_printf(out, "kernels  %s\n", a->sums.kernels.bytes);
-    }
     if (detailed && a->details.bytes && !options->quiet) text_put(out, a->details.bytes);
     if (a->whole) text_put(out, "\n");
     if (a->whole) put_one_arena(&a->all, out);
@@ -273,6 +275,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     else table_drop(&a.table);
     arenaut_text_free(&a.details);
     arenaut_text_free(&a.sums.kernels);
+    arenaut_text_free(&a.sums.heading);
     one_arena_free(&a.all);
     return code;
 }

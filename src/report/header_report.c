@@ -85,13 +85,19 @@ typedef struct header {
     const char *suffix;      /* of a literal of that type */
 } header;
 
+/* Whether the planned memory is a part of an arena in which the runtime itself lives, too. */
+static bool is_head(const header *h) {
+    const arenaut_result *r = h->result;
+    return r->program && r->target && r->target->layout && r->problem->n_pools == 1;
+}
+
 static void put_opening(header *h) {
     const arenaut_plan *plan = h->result->plan;
     const bool unknown = h->result->scratch == ARENAUT_SCRATCH_UNKNOWN;
     arn_puts(&h->out, "/* Memory plan of ");
     arn_put_c_path(&h->out, h->result->path);
-    arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
-             arn_report_commas(plan->total).text);
+    arn_putf(&h->out, ", made by arenaut %s.\n * %s%s", arenaut_version(),
+             is_head(h) ? "head " : "", arn_report_commas(plan->total).text);
     arn_putf(&h->out, " bytes, %s%s (bound %s)",
              plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
              : unknown                        ? "without kernel scratch, which is unknown"
@@ -119,8 +125,9 @@ static void put_pool(header *h, uint32_t pool) {
         const arn_c_name id = arn_c_identifier(own, strlen(own), true);
         snprintf(name, sizeof name, "POOL_%" PRIu32 "_%.48s", pool, id.text);
     }
-    arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s\n", h->upper.text, name,
-             h->result->plan->arena[pool], h->suffix);
+    arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s%s\n", h->upper.text, name,
+             h->result->plan->arena[pool], h->suffix,
+             is_head(h) ? " /* the head alone: not all of tensor_arena */" : "");
     arn_putf(&h->out, "#define %s_%s_ALIGN %" PRIu64 "%s\n", h->upper.text, name,
              arn_report_pool_alignment(h->result, pool), h->suffix);
 }
@@ -135,22 +142,26 @@ static bool is_listed(size_t index, const char *macro) {
     return false;
 }
 
-/* Builds of the runtime with other kernels define a macro, which stops the compiler here. The build
- * of a caller's own set is unknown. */
+/* Builds of the runtime with other kernels define a macro, which stops the compiler here: the name
+ * of a folder of tflite-micro's kernels (OPTIMIZED_KERNEL_DIR), also of one that no set is about.
+ * The build of a caller's own set is unknown. */
 static void put_guard(header *h, const arenaut_kernel_set *kernels) {
+    static const char *const folders[] = {"ARC_MLI", "CEVA", "HEXAGON", "RISCV_VECTOR", "XTENSA"};
     const arenaut_target *target = h->result->target;
-    const char *before = "#if (";
     if (!target || !target->layout || arenaut_kernel_set_find(kernels->name) != kernels) return;
+    arn_putf(&h->out, "#if !defined(%s_ANY_KERNELS) && \\\n    (", h->upper.text);
     for (size_t i = 0; i < arenaut_kernel_set_count(); i++) {
         const char *macro = arenaut_kernel_set_at(i)->macro;
         if (!macro || is_same_text(macro, kernels->macro) || is_listed(i, macro)) continue;
-        arn_putf(&h->out, "%sdefined(%s)", before, macro);
-        before = " || ";
+        arn_putf(&h->out, "defined(%s) || ", macro);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        arn_putf(&h->out, "%sdefined(%s)", i ? " || " : "", folders[i]);
     }
     arn_putf(&h->out,
-             ") && !defined(%s_ANY_KERNELS)\n#error \"planned for the kernels '%s', but the build "
-             "has others: plan with --kernels\"\n#endif\n",
-             h->upper.text, kernels->name);
+             ")\n#error \"planned for the kernels '%s', but the build has others: plan with "
+             "--kernels\"\n#endif\n",
+             kernels->name);
 }
 
 /* If results overlap operands, the plan is right for these kernels and no others. */

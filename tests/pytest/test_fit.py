@@ -89,6 +89,15 @@ def test_the_smallest_leaves_another_tools_plan_unless_forced(arenaut, arenaut_j
         arenaut("check", out)
 
 
+def test_convolutions_that_let_nothing_overlap_are_named_where_nothing_fits(arenaut):
+    path, said = DATA / "mobilenet_v1_025_96_int8.tflite", "operands of 13 1x1 convolutions with these kernels, unless dilated"
+    for kernels, named in (("cmsis-nn", True), ("cmsis-nn-c", True), ("cmsis-nn-mve", False), ("reference", False)):
+        flags = ("--kernels", kernels, "--split", "off")
+        assert (said in arenaut("plan", path, "--fit", "20K", *flags, exit=1).stdout) == named
+        assert (said in arenaut("explain", path, "--kernels", kernels).stdout) == named
+        assert said not in arenaut("plan", path, "--fit", "90K", *flags).stdout
+
+
 def test_tiles_and_rematerialization_are_said_not_to_be_combined(arenaut):
     path, both = DATA / "resnet_int8.tflite", ("--recompute", "on", "--split", "on")
     assert "--split on and --recompute on do not go together" in arenaut("plan", path, "--smallest").stdout

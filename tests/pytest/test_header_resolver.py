@@ -82,7 +82,9 @@ def test_the_resolver_of_the_runtime_has_them_all():
 @pytest.mark.parametrize(("kernels", "macros", "compiles"), [
     ("reference", [], True), ("reference", ["CMSIS_NN"], False), ("reference", ["ESP_NN"], False),
     ("reference", ["CMSIS_NN", "MODEL_ANY_KERNELS"], True), ("cmsis-nn", ["CMSIS_NN"], True),
-    ("cmsis-nn", ["ESP_NN"], False), ("esp-nn", ["ESP_NN"], True), ("esp-nn", ["CMSIS_NN"], False)])
+    ("cmsis-nn", ["ESP_NN"], False), ("esp-nn", ["ESP_NN"], True), ("esp-nn", ["CMSIS_NN"], False),
+    ("reference", ["XTENSA"], False), ("cmsis-nn", ["CMSIS_NN", "ARC_MLI"], False), ("esp-nn", ["ESP_NN", "XTENSA"], False),
+    ("reference", ["__XTENSA__"], True)])
 def test_a_build_with_other_kernels_stops(arenaut, tmp_path, kernels, macros, compiles):
     arenaut("plan", DATA / "resnet_int8.tflite", "--kernels", kernels, "-q", "-o", tmp_path / "model.tflite")
     arenaut("export", tmp_path / "model.tflite", "--kernels", kernels, "--as", "header", "-o", tmp_path / "model.h")
