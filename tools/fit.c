@@ -34,9 +34,9 @@ typedef struct combinations {
     const tool_options *given;
     combination items[MAX_COMBINATIONS]; /* the first: the file as it is */
     size_t n;
-    const char *of;      /* the planned memory: "head" or "arena" */
-    arenaut_text beside; /* changes of the model that would help */
-    bool only_whole_ops; /* the cost of more ops is unknown for this runtime: no tiling */
+    const char *of;        /* the planned memory: "head" or "arena" */
+    arenaut_text of_model; /* changes of the model that would help */
+    bool only_whole_ops;   /* the cost of more ops is unknown for this runtime: no tiling */
 } combinations;
 
 /* Whether a lever may be set so: flags of the user are kept. */
@@ -63,7 +63,7 @@ static void list_combinations(combinations *all) {
 
 static void free_combinations(combinations *all) {
     for (size_t i = 0; i < all->n; i++) arenaut_text_free(&all->items[i].quality);
-    arenaut_text_free(&all->beside);
+    arenaut_text_free(&all->of_model);
 }
 
 /* The given flags and the levers of a combination. Tiling searches for the same budget, in two
@@ -157,7 +157,7 @@ static exit_code try_combination(combinations *all, combination *w) {
         describe_quality(p, &w->quality);
         if (!all->items[0].tried) {
             take_baseline(all, &job);
-            put_model_remedies(p, &all->beside);
+            put_model_remedies(p, &all->of_model);
         }
         code = find_whether_kept(all, &job, w);
     }
@@ -289,8 +289,8 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
     if (repeats && last->splits) {
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
     }
-    if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->beside.size)
-        text_put(out, all->beside.bytes);
+    if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->of_model.size)
+        text_put(out, all->of_model.bytes);
 }
 
 static void put_table(const combinations *all, const combination *chosen, arenaut_text *out) {
