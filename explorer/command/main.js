@@ -10,7 +10,7 @@ const HEAD = 4096; // bytes in which the columns of a file of CSV are named
 const $ = (id) => document.getElementById(id);
 const text = (id) => $(id).textContent;
 const traces = new Set(); // names of files
-let files = [], adding = Promise.resolve(), stop = null, again = false, urls = [];
+let files = [], marking = Promise.resolve(), stop = null, again = false, urls = [];
 
 const module = compiled(text("command"));
 
@@ -50,23 +50,24 @@ function showFiles() {
   showCommand();
 }
 
-// A file takes the place of one of its name: a command knows files by their names. One that comes while a run goes on
-// runs after it.
-async function take(more) {
+async function mark(more) {
   for (const file of more) {
     const head = await file.slice(0, HEAD).text().catch(() => ""); // of a folder, which the command names
     traces[isTrace(file.name, head) ? "add" : "delete"](file.name);
   }
-  files = [...new Map([...files, ...more].map((file) => [file.name, file])).values()];
-  showFiles();
-  again ||= more.length > 0;
-  if (!stop) startAgain();
 }
 
-// One after another, as they came.
-function add(more) {
-  const list = [...more];
-  adding = adding.then(() => take(list));
+// A file takes the place of one of its name: a command knows files by their names. One that comes while a run goes on
+// runs after it, and each once it is known whether it is a trace.
+function add(added) {
+  const more = [...added];
+  files = [...new Map([...files, ...more].map((file) => [file.name, file])).values()];
+  showFiles();
+  marking = marking.then(() => mark(more)).then(() => {
+    showCommand();
+    again ||= more.length > 0;
+    if (!stop) startAgain();
+  });
 }
 
 function startAgain() {
