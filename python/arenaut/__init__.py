@@ -19,6 +19,7 @@ from arenaut.planning import Plan, plan
 from arenaut.problem import Pool, Problem
 from arenaut.records import VERSION as __version__
 
+__version__ = __version__.replace("-", "")  # a candidate, as Python's packages name it
 TYPE_CHECKING = False  # as typing has it
 if TYPE_CHECKING:
     from arenaut.many import Results, Row, plan_many, sweep

@@ -9,6 +9,7 @@ from importlib import metadata, resources
 import pytest
 
 import arenaut
+from arenaut import records
 
 
 def python(code, **environment):
@@ -29,7 +30,7 @@ def test_the_command_in_both_ways():
     script = os.path.join(os.path.dirname(sys.executable), "arenaut")
     for command in [script], [sys.executable, "-m", "arenaut"]:
         done = subprocess.run([*command, "version"], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[0] == f"arenaut {arenaut.__version__}"
+        assert done.stdout.splitlines()[0] == f"arenaut {records.VERSION}"
         done = subprocess.run([*command, "plan", "absent.tflite"], capture_output=True, check=False)
         assert done.returncode == 4
 
@@ -43,7 +44,7 @@ def test_a_program_in_c_is_compiled_from_the_wheel(tmp_path):
                     tmp_path / "version", str(package / "libarenaut.so"), f"-Wl,-rpath,{package}"],
                    check=True)
     done = subprocess.run([tmp_path / "version"], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == arenaut.__version__
+    assert done.stdout.strip() == records.VERSION
 
 
 IMPORT = """
