@@ -681,6 +681,90 @@ TEST(a_walk_of_too_many_steps_ends) {
     close_bench(&b);
 }
 
+/* A walk of an op that makes one line of bytes of another, which overlap by `shift`. */
+typedef struct line_walk {
+    scene s;
+    arn_walk_pair pair;
+    arn_region region;
+    arn_walk walk;
+} line_walk;
+
+static void open_line(line_walk *l, int64_t size, int64_t shift) {
+    *l = (line_walk){.pair = {0, 0, shift}};
+    open_scene(&l->s, "RELU", ARENAUT_KERNEL_RASTER);
+    begin_method(l->s.p, "main");
+    const uint32_t x = add_line(&l->s, "x", size, ARENAUT_INPUT);
+    const uint32_t y = add_line(&l->s, "y", size, ARENAUT_OUTPUT);
+    ADD_OP(l->s.p, .name = "RELU", IN(x), OUT(y));
+    SET_IO(l->s.p, 0, LIST(x), LIST(y));
+    finish_program(l->s.p);
+    arn_region_init(&l->region, NULL);
+    l->walk = (arn_walk){.program = l->s.p,
+                         .op = l->s.p->ops,
+                         .rule = l->s.kernels.rules,
+                         .pairs = &l->pair,
+                         .n_pairs = 1,
+                         .most = UINT64_MAX};
+    assert_true(arn_walk_begin(&l->walk, &l->region));
+}
+
+static void close_line(line_walk *l) {
+    arn_region_free(&l->region);
+    arn_program_free(l->s.p);
+}
+
+/* The run step by step: what is written early, the read, the rest. */
+static bool run_plainly(arn_walk *walk, const arn_walk_run *run) {
+    for (uint64_t k = 0; k < run->n; k++) {
+        const uint64_t from = run->from + k * run->read, to = run->to + k * run->made;
+        if (!arn_walk_write(walk, 0, to, to + run->early) ||
+            !arn_walk_read(walk, 0, from, from + run->read) ||
+            !arn_walk_write(walk, 0, to + run->early, to + run->made))
+            return false;
+    }
+    return true;
+}
+
+TEST(a_run_that_stays_ahead_is_right_step_by_step) {
+    rng r = {7};
+    count n = {0, 0};
+    for (int turn = 0; turn < 20000; turn++) {
+        const int64_t size = 1 + rng_below(&r, 200);
+        const int64_t shift = (int64_t)rng_below(&r, 240) - 120;
+        arn_walk_run run = {.read = rng_below(&r, 5), .made = rng_below(&r, 5)};
+        run.early = run.made ? rng_below(&r, (uint32_t)run.made) : 0;
+        run.n = 1 + rng_below(&r, 30);
+        run.from = rng_below(&r, 40);
+        run.to = rng_below(&r, 40);
+        if (run.from + run.n * run.read > (uint64_t)size ||
+            run.to + run.n * run.made > (uint64_t)size)
+            continue;
+        const uint64_t done = rng_once_in(&r, 2) ? 0 : rng_below(&r, (uint32_t)run.to + 1);
+        line_walk l;
+        open_line(&l, size, shift);
+        assert_true(arn_walk_write(&l.walk, 0, 0, done)); /* what was made before */
+        const bool ahead = arn_walk_stays_ahead(&l.walk, &run);
+        const bool right = run_plainly(&l.walk, &run);
+        n.accepted += ahead;
+        n.refused += !right;
+        if (ahead) assert_true(right);
+        close_line(&l);
+    }
+    print_message("%u stay ahead, %u are wrong\n", n.accepted, n.refused);
+    assert_true(n.accepted > 1000 && n.refused > 1000);
+}
+
+/* In place, all that kernels of elements read and write is one look at each 64 bytes. */
+TEST(elements_in_place_are_followed_by_words) {
+    line_walk l;
+    open_line(&l, 64000, 0);
+    l.walk.work = 0;
+    arn_kernel_steps(&l.walk);
+    assert_int_equal(l.walk.end, ARN_WALK_RIGHT);
+    assert_in_range(l.walk.work, 2000, 2010);
+    close_line(&l);
+}
+
 TEST(operands_too_large_to_mark_are_not_followed) {
     scene s;
     open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);

@@ -169,6 +169,45 @@ bool arn_walk_is_apart(arn_walk *walk, uint32_t input, uint64_t first, uint64_t 
     return true;
 }
 
+/* Before step k reads from byte from + k * read on, nothing at or behind byte to + shift + k * made
+ * + early of the input is written over. That is no further in every step if it is no further in the
+ * first and the last, since both grow evenly. */
+static bool is_behind(const arn_walk_pair *pair, const arn_walk_run *run) {
+    const int64_t ahead = (int64_t)run->from - (int64_t)(run->to + run->early) - pair->shift;
+    const int64_t gain = (int64_t)run->read - (int64_t)run->made;
+    return ahead >= 0 && ahead + gain * (int64_t)(run->n - 1) >= 0;
+}
+
+bool arn_walk_stays_ahead(arn_walk *walk, const arn_walk_run *run) {
+    const arn_walk_input *input = &walk->inputs[run->input];
+    const uint64_t first = run->from, end = run->from + run->n * run->read;
+    if (run->n == 0 || end > input->bytes) return false;
+    if (!charge(walk, input->over ? end - first : 0)) return false;
+    if (!input->over) return true;
+    if (find_over(input, first, end) != end) return false;
+    for (uint32_t i = 0; i < walk->n_pairs; i++) {
+        const arn_walk_pair *pair = &walk->pairs[i];
+        uint64_t over = run->to, over_end = run->to + run->n * run->made;
+        if (pair->input != run->input || pair->output != run->output || is_behind(pair, run))
+            continue;
+        if (to_input(pair, input->bytes, &over, &over_end) && over < end && first < over_end)
+            return false;
+    }
+    return true;
+}
+
+bool arn_walk_run_steps(arn_walk *walk, const arn_walk_run *run) {
+    if (run->n > 1 && arn_walk_stays_ahead(walk, run))
+        return arn_walk_write(walk, run->output, run->to, run->to + run->n * run->made);
+    for (uint64_t k = 0; k < run->n; k++) {
+        const uint64_t from = run->from + k * run->read, to = run->to + k * run->made;
+        if (!arn_walk_read(walk, run->input, from, from + run->read) ||
+            !arn_walk_write(walk, run->output, to, to + run->made))
+            return false;
+    }
+    return true;
+}
+
 /* ---- the loops ---- */
 
 enum { MOST = 1 << 30 }; /* of a dimension and of an attribute: products of two fit in 63 bits */

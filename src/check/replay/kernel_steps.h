@@ -59,6 +59,21 @@ bool arn_walk_copy(arn_walk *walk, uint32_t input, uint64_t from, uint32_t outpu
  * then the order of the two does not matter. A shortcut for loops; nothing is read. */
 bool arn_walk_is_apart(arn_walk *walk, uint32_t input, uint64_t first, uint64_t end,
                        uint32_t output, uint64_t output_first, uint64_t output_end);
+
+/* Steps one after the other: each reads `read` bytes of an input and writes `made` bytes of an
+ * output, both right behind those of the step before. `early` of a step's bytes may be written
+ * before it has read. */
+typedef struct arn_walk_run {
+    uint32_t input, output;
+    uint64_t from, read;
+    uint64_t to, made, early;
+    uint64_t n; /* steps */
+} arn_walk_run;
+/* Whether every step of the run reads bytes that are whole, since no step has written that far by
+ * then. A shortcut for loops, which then write all at once; nothing is read. */
+bool arn_walk_stays_ahead(arn_walk *walk, const arn_walk_run *run);
+/* The run by that shortcut or, where it is none, step by step; `early` is 0. */
+bool arn_walk_run_steps(arn_walk *walk, const arn_walk_run *run);
 /* Begins anew, with nothing written: a kernel may walk in several ways, which must all be right. */
 void arn_walk_again(arn_walk *walk);
 /* Ends the walk, and returns false: how the kernel walks is not known. */

@@ -17,13 +17,13 @@ static bool one_operand(arn_walk *walk) {
         return false;
     if (in.count != out.count) return arn_walk_give_up(walk, "its shapes do not fit together");
     const uint64_t block = block_of(walk);
-    for (uint64_t k = 0; k < out.count && block > 0; k += block) {
-        const uint64_t end = out.count - k < block ? out.count : k + block;
-        if (!arn_walk_read(walk, 0, k * in.element, end * in.element) ||
-            !arn_walk_write(walk, 0, k * out.element, end * out.element))
-            return false;
-    }
-    return block > 0;
+    if (block == 0) return false;
+    const arn_walk_run blocks = {
+        .read = block * in.element, .made = block * out.element, .n = out.count / block};
+    const uint64_t whole = blocks.n * block;
+    return arn_walk_run_steps(walk, &blocks) &&
+           arn_walk_read(walk, 0, whole * in.element, out.count * in.element) &&
+           arn_walk_write(walk, 0, whole * out.element, out.count * out.element);
 }
 
 /* Strides of an operand in each dimension of the output, in elements: 0 where it is repeated. False

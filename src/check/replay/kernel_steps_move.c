@@ -14,11 +14,18 @@ static bool operands(arn_walk *walk, uint32_t input, arn_operand *in, arn_operan
     return in->element == out->element || misfit(walk);
 }
 
-/* One element of the input to one of the output; both are counted in elements. */
+/* `n` elements of the input to as many of the output, one by one; places are counted in elements.
+ */
 static bool move(arn_walk *walk, uint32_t input, uint32_t output, uint64_t from, uint64_t to,
-                 uint64_t element) {
-    return arn_walk_read(walk, input, from * element, (from + 1) * element) &&
-           arn_walk_write(walk, output, to * element, (to + 1) * element);
+                 uint64_t n, uint64_t element) {
+    const arn_walk_run run = {.input = input,
+                              .output = output,
+                              .from = from * element,
+                              .read = element,
+                              .to = to * element,
+                              .made = element,
+                              .n = n};
+    return arn_walk_run_steps(walk, &run);
 }
 
 static void set_strides(const arn_operand *o, int64_t *strides) {
@@ -28,9 +35,15 @@ static void set_strides(const arn_operand *o, int64_t *strides) {
 
 /* All turns of the loops: array 0 is the input, array 1 the output. */
 static bool move_in_loops(arn_walk *walk, arn_loops *loops, uint64_t element) {
+    uint64_t run = 1;
     if (arn_loops_are_empty(loops)) return true;
+    if (loops->depth > 0) {
+        const uint32_t last = loops->depth - 1;
+        const bool dense = loops->stride[0][last] == 1 && loops->stride[1][last] == 1;
+        if (dense) run = (uint64_t)loops->count[--loops->depth];
+    }
     do {
-        if (!move(walk, 0, 0, (uint64_t)loops->at[0], (uint64_t)loops->at[1], element))
+        if (!move(walk, 0, 0, (uint64_t)loops->at[0], (uint64_t)loops->at[1], run, element))
             return false;
     } while (arn_loops_next(loops));
     return true;
@@ -62,23 +75,22 @@ static bool is_padding(const arn_loops *loops, const arn_operand *in, const int6
     return false;
 }
 
-/* How many of the innermost dimensions are one run: none by `raster`, which goes by elements; by
- * `rows` as many of the last two as go on in memory. */
-static uint32_t dimensions_of_run(const arn_walk *walk, const arn_operand *in,
-                                  const int64_t *paddings) {
-    if (walk->rule->order == ARENAUT_KERNEL_RASTER || in->rank == 0) return 0;
+/* How many of the innermost dimensions are one run: as many of the last two as go on in memory. */
+static uint32_t dimensions_of_run(const arn_operand *in, const int64_t *paddings) {
+    if (in->rank == 0) return 0;
     const int64_t *last = paddings + 2 * (in->rank - 1);
     return in->rank > 1 && last[0] == 0 && last[1] == 0 ? 2 : 1;
 }
 
-/* A line of the output: padding, a run of the input (one element by itself, more by memcpy), and
- * padding again. All in elements, but for the size of one. */
+/* A line of the output: padding, a run of the input (by `rows` with memcpy, if it is more than one
+ * element), and padding again. All in elements, but for the size of one. */
 static bool pad_line(arn_walk *walk, uint64_t from, uint64_t run, uint64_t to, uint64_t before,
                      uint64_t line, uint64_t element) {
     const uint64_t first = to + before, end = first + run;
+    const bool copies = walk->rule->order == ARENAUT_KERNEL_ROWS && run != 1;
     return arn_walk_write(walk, 0, to * element, first * element) &&
-           (run == 1 ? move(walk, 0, 0, from, first, element)
-                     : arn_walk_copy(walk, 0, from * element, 0, first * element, run * element)) &&
+           (copies ? arn_walk_copy(walk, 0, from * element, 0, first * element, run * element)
+                   : move(walk, 0, 0, from, first, run, element)) &&
            arn_walk_write(walk, 0, end * element, (to + line) * element);
 }
 
@@ -91,7 +103,7 @@ static bool pad(arn_walk *walk) {
     if (!paddings) return misfit(walk);
     if (walk->rule->order != ARENAUT_KERNEL_RASTER && walk->rule->order != ARENAUT_KERNEL_ROWS)
         return arn_walk_give_up(walk, "its elements are in no such order");
-    const uint32_t rank = in.rank, outer = rank - dimensions_of_run(walk, &in, paddings);
+    const uint32_t rank = in.rank, outer = rank - dimensions_of_run(&in, paddings);
     const uint64_t run = arn_operand_count(&in, outer, rank);
     const uint64_t line = arn_operand_count(&out, outer, rank);
     const uint64_t inner = outer + 1 < rank ? arn_operand_count(&in, outer + 1, rank) : 1;
@@ -137,7 +149,7 @@ static bool mirror_pad(arn_walk *walk) {
             if (at < 0 || at >= in.dims[i]) return misfit(walk);
             from += at * strides[i];
         }
-        if (!move(walk, 0, 0, (uint64_t)from, to++, out.element)) return false;
+        if (!move(walk, 0, 0, (uint64_t)from, to++, 1, out.element)) return false;
     } while (arn_loops_next(&loops));
     return true;
 }
@@ -183,10 +195,7 @@ static bool pack(arn_walk *walk) {
         if (!arn_walk_input_operand(walk, i, &in)) return false;
         if (in.element != out.element) return misfit(walk);
         for (uint64_t k = 0; k < outer; k++) {
-            for (uint64_t j = 0; j < run; j++) {
-                if (!move(walk, i, 0, k * run + j, (k * n + i) * run + j, out.element))
-                    return false;
-            }
+            if (!move(walk, i, 0, k * run, (k * n + i) * run, run, out.element)) return false;
         }
     }
     return true;
@@ -208,9 +217,8 @@ static bool cut(arn_walk *walk, uint32_t input, uint32_t axis_input) {
             if (!arn_walk_output_operand(walk, i, &out)) return false;
             if (out.rank != in.rank || out.element != in.element) return misfit(walk);
             const uint64_t run = (uint64_t)out.dims[axis] * inner;
-            for (uint64_t j = 0; j < run; j++) {
-                if (!move(walk, input, i, from++, k * run + j, in.element)) return false;
-            }
+            if (!move(walk, input, i, from, k * run, run, in.element)) return false;
+            from += run;
         }
     }
     return true;
@@ -303,7 +311,7 @@ static bool slice_by_strides(arn_walk *walk) {
         const uint64_t from = (uint64_t)loops.at[0];
         const bool right =
             copies ? arn_walk_copy(walk, 0, from * in.element, 0, to * in.element, run * in.element)
-                   : move(walk, 0, 0, from, to, in.element);
+                   : move(walk, 0, 0, from, to, 1, in.element);
         if (!right) return false;
         to += run;
     } while (arn_loops_next(&loops));

@@ -13,7 +13,8 @@
  * `block-reread`, and `rows` with a row of them, look at all windows of the block for each channel,
  * so that only the block's last element is sure to be written after that; and of a maximum, which
  * is kept in the output, not even that. O(pixels × groups × taps), but where a block's windows lie
- * apart from its output and are whole, one look at each row of them. */
+ * apart from its output and are whole, one look at each row of them, and where the groups of a
+ * pixel stay ahead of its output, one at each tap. */
 #include <string.h>
 
 #include "check/replay/kernel_steps.h"
@@ -138,14 +139,31 @@ static uint64_t row_start(const window *v, int64_t image, int64_t y) {
     return (uint64_t)((image * v->y.in + y) * v->x.in);
 }
 
-/* A group's channels of what the output's pixel p is made from. */
-static bool read_window(const window *v, const pixel *p, int64_t group) {
-    const uint64_t offset = (uint64_t)group * v->in_group;
+/* Bytes [offset, offset + bytes) of each pixel that the output's pixel p is made from. */
+static bool read_window(const window *v, const pixel *p, uint64_t offset, uint64_t bytes) {
     for (int64_t j = 0; j < p->y.n && p->x.n > 0; j++) {
         const uint64_t row = row_start(v, p->image, at(&p->y, j));
         for (int64_t i = 0; i < p->x.n; i++) {
             const uint64_t first = (row + (uint64_t)at(&p->x, i)) * in_pixel(v) + offset;
-            if (!arn_walk_read(v->walk, v->input, first, first + v->in_group)) return false;
+            if (!arn_walk_read(v->walk, v->input, first, first + bytes)) return false;
+        }
+    }
+    return true;
+}
+
+/* Whether output pixel `number`, group by group, writes nowhere as far as it still has to read. */
+static bool groups_stay_ahead(const window *v, const pixel *p, int64_t number) {
+    arn_walk_run run = {.input = v->input,
+                        .read = v->in_group,
+                        .to = (uint64_t)number * out_pixel(v),
+                        .made = v->out_group,
+                        .early = v->out_group - v->out_channel,
+                        .n = (uint64_t)v->groups};
+    for (int64_t j = 0; j < p->y.n && p->x.n > 0; j++) {
+        const uint64_t row = row_start(v, p->image, at(&p->y, j));
+        for (int64_t i = 0; i < p->x.n; i++) {
+            run.from = (row + (uint64_t)at(&p->x, i)) * in_pixel(v);
+            if (!arn_walk_stays_ahead(v->walk, &run)) return false;
         }
     }
     return true;
@@ -179,9 +197,7 @@ static bool write_pixels(const window *v, int64_t first, int64_t end) {
 static bool read_block(const window *v, int64_t first, int64_t end) {
     for (int64_t k = first; k < end; k++) {
         const pixel p = locate(v, k);
-        for (int64_t g = 0; g < v->groups; g++) {
-            if (!read_window(v, &p, g)) return false;
-        }
+        if (!read_window(v, &p, 0, in_pixel(v))) return false;
     }
     return true;
 }
@@ -199,10 +215,13 @@ static bool block_is_apart(const window *v, int64_t first, int64_t end) {
 static bool make_pixel(const window *v, int64_t number) {
     const uint64_t start = (uint64_t)number * out_pixel(v);
     const pixel p = locate(v, number);
+    if (v->groups > 1 && groups_stay_ahead(v, &p, number))
+        return arn_walk_write(v->walk, 0, start, start + out_pixel(v));
     for (int64_t g = 0; g < v->groups; g++) {
         const uint64_t first = start + (uint64_t)g * v->out_group, end = first + v->out_group;
         const uint64_t last = end - v->out_channel;
-        if (!arn_walk_write(v->walk, 0, first, last) || !read_window(v, &p, g) ||
+        if (!arn_walk_write(v->walk, 0, first, last) ||
+            !read_window(v, &p, (uint64_t)g * v->in_group, v->in_group) ||
             !arn_walk_write(v->walk, 0, last, end))
             return false;
     }
