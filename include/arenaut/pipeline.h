@@ -372,9 +372,12 @@ arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_erro
  * figures.now. */
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *pipeline, arenaut_error *err);
 
-/* Plans and checks. Fills `plan` and the other figures; called again, it replaces them. NO_PLAN as
- * in arenaut_pipeline_run, else the errors of arenaut_plan_make; BAD_INPUT where the program itself
- * is wrong, however its buffers are placed; INTERNAL where our plan did not pass the checks. */
+/* Plans and checks. Fills `plan` and the other figures; called again, it replaces them. If time or
+ * an interrupt ended the search while its plan was larger than the baseline, the result is what the
+ * runtime does by itself, with a note: of the program as read, without the rights of the options,
+ * from which they are gone then. NO_PLAN as in arenaut_pipeline_run, else the errors of
+ * arenaut_plan_make; BAD_INPUT where the program itself is wrong, however its buffers are placed;
+ * INTERNAL where our plan did not pass the checks. */
 arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *err);
 /* The cost of that plan: its spill and bytes; modelled nanoseconds of all ops of the program, as
  * the passes have left it, on the device of options.recomputing; and their number. Rewrites add the

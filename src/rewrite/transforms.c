@@ -170,7 +170,7 @@ static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
     arenaut_status st = make_trial(s->pipeline, budget, &own, candidate, s->row + 1, &trial, err);
     if (st == ARENAUT_OK && arn_budget_goes_on(budget)) {
         trial->options.plan.effort = trial_effort(s->pipeline, how);
-        st = arenaut_pipeline_plan(trial, err);
+        st = arn_pipeline_make_plan(trial, err);
         if (st == ARENAUT_OK) st = find_reserved(trial, reserved, err);
     }
     arenaut_pipeline_free(trial);

@@ -159,6 +159,8 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
                                    bool as_in_file, arenaut_finding *finding, arenaut_error *err);
 /* The plan, or the witness of there being none. */
 arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err);
+/* Plans and checks, by the search alone. */
+arenaut_status arn_pipeline_make_plan(arenaut_pipeline *p, arenaut_error *err);
 
 /* deploy_scratch.c */
 /* Replaces a plan whose runtime places kernel scratch itself by the plan that the runtime will make

@@ -133,7 +133,7 @@ static void settle_figures(arenaut_pipeline *p) {
     }
 }
 
-arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
+arenaut_status arn_pipeline_make_plan(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
     if (st != ARENAUT_OK) return st;
     arn_pipeline_keep_plan(p, NULL);

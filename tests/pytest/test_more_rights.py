@@ -49,3 +49,17 @@ def test_tiles_that_are_not_made_change_no_order(arenaut_json, path):
     """Its state is updated, so nothing is split: the order is that without --split, which is better than the given."""
     orders = [arenaut_json("plan", path, "--reorder", "on", *flags)["order"] for flags in ([], ["--split", "on"])]
     assert orders[0] == orders[1] and orders[0]["best"] < orders[0]["given"]
+
+
+HURRIED = ["tflite/mp_palm_detection_lite.tflite", "tflite/mp_face_landmark_attention.tflite",
+           "tflite/torchaudio_conformer.tflite", "pte/mobilenetv2_100.pte"]
+
+
+@pytest.mark.parametrize("milliseconds", (1, 20, 50))
+@pytest.mark.parametrize("path", [DATA / "inception_int8.tflite",
+                                  *(param for name in HURRIED for param in corpus_params(name))])
+def test_with_little_time_no_plan_is_worse_than_the_runtimes(arenaut_json, path, milliseconds):
+    for rights in ((), ("overlap",), RIGHTS):
+        document = arenaut_json("plan", path, "--time", f"{milliseconds}ms", "-q",
+                                *(word for name in rights for word in (f"--{name}", "on")))
+        assert document["result"]["arena"] <= document["baseline"]["arena"], rights

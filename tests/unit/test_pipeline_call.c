@@ -367,6 +367,147 @@ TEST(stages_out_of_order_are_refused) {
     free(m.data);
 }
 
+/* ---- with little time ---- */
+
+/* Time is up at this question, and at all behind it. */
+typedef struct hourglass {
+    uint64_t questions, until;
+    arenaut_verdict verdict;
+} hourglass;
+
+static arenaut_verdict ask_hourglass(void *context, const arenaut_progress *progress) {
+    hourglass *h = context;
+    (void)progress;
+    return h->questions++ < h->until ? ARENAUT_GO_ON : h->verdict;
+}
+
+static arenaut_pipeline_options all_rights(hourglass *h) {
+    return (arenaut_pipeline_options){
+        .target = arenaut_target_find("tflite-micro"),
+        .overwrite = ARENAUT_OVERWRITE_ON,
+        .overlap = true,
+        .splitting.on = true,
+        .reordering.on = true,
+        .recomputing.on = true,
+        .plan = {
+            .effort = ARENAUT_NO_EFFORT_LIMIT, .progress = ask_hourglass, .progress_context = h}};
+}
+
+/* Plans with all rights, and with none, until each of many questions. Returns the number of plans
+ * that the runtime's own stood in for. */
+static uint32_t stop_early(const model *m, arenaut_verdict verdict) {
+    uint32_t n = 0;
+    for (uint64_t until = 0; until < 200; until = until * 3 / 2 + 1) {
+        for (int rights = 0; rights < 2; rights++) {
+            hourglass h = {.until = until, .verdict = verdict};
+            arenaut_pipeline_options options = all_rights(&h);
+            if (!rights)
+                options =
+                    (arenaut_pipeline_options){.target = options.target, .plan = options.plan};
+            arenaut_pipeline *p = run_with(m, &options);
+            arenaut_finding finding;
+            arenaut_error err;
+            assert_ok(arenaut_check_plan(p->problem, p->plan, NULL, &finding, &err), err);
+            assert_ok(arenaut_pipeline_replay(p, p->plan, &finding, &err), err);
+            assert_true(!p->baseline.plan || p->plan->total <= p->figures.now);
+            if (rights && !p->options.overlap) {
+                assert_int_equal(p->plan->quality, ARENAUT_FEASIBLE);
+                assert_int_equal(p->plan->stopped_by, verdict == ARENAUT_INTERRUPTED
+                                                          ? ARENAUT_STOP_INTERRUPT
+                                                          : ARENAUT_STOP_TIME);
+                assert_int_equal(outcome_of(p, true), ARENAUT_OUTCOME_NO_SMALLER);
+                n++;
+            }
+            arenaut_pipeline_free(p);
+        }
+    }
+    return n;
+}
+
+/* A program whose first plan (skyline) has 992 bytes, where tflm-greedy has 816. */
+static const char *const hard_for_skyline =
+    "{'schema': 'arenaut.program/1', 'tensors': ["
+    "{'name': 'b0', 'dtype': 'int8', 'dims': [16]}, {'name': 'b1', 'dtype': 'int8', 'dims': [16]},"
+    "{'name': 'b2', 'dtype': 'int8', 'dims': [48]}, {'name': 'b3', 'dtype': 'int8', 'dims': [16]},"
+    "{'name': 'b4', 'dtype': 'int8', 'dims': [32]}, {'name': 'b5', 'dtype': 'int8', 'dims': [320]},"
+    "{'name': 'b6', 'dtype': 'int8', 'dims': [80]}, {'name': 'b7', 'dtype': 'int8', 'dims': [32]},"
+    "{'name': 'b8', 'dtype': 'int8', 'dims': [320]},"
+    "{'name': 'b9', 'dtype': 'int8', 'dims': [320]},"
+    "{'name': 'b10', 'dtype': 'int8', 'dims': [320]},"
+    "{'name': 'b11', 'dtype': 'int8', 'dims': [16]}],"
+    "'methods': [{'name': 'main', 'inputs': [], 'outputs': [], 'ops': ["
+    "{'name': 'A', 'inputs': [], 'outputs': ['b9']},"
+    "{'name': 'A', 'inputs': [], 'outputs': ['b0']},"
+    "{'name': 'A', 'inputs': [], 'outputs': ['b1', 'b2', 'b11']},"
+    "{'name': 'A', 'inputs': ['b2', 'b11'], 'outputs': []},"
+    "{'name': 'A', 'inputs': ['b9'], 'outputs': ['b8']},"
+    "{'name': 'A', 'inputs': ['b1', 'b8'], 'outputs': ['b3', 'b10']},"
+    "{'name': 'A', 'inputs': ['b10'], 'outputs': ['b4', 'b5', 'b6', 'b7'],"
+    " 'overlaps': [{'output': 0, 'input': 0, 'distance': 320}]},"
+    "{'name': 'A', 'inputs': ['b0', 'b3', 'b4', 'b5', 'b6', 'b7'], 'outputs': []}]}]}";
+
+static model hard_program(void) {
+    model m = {strdup(hard_for_skyline), strlen(hard_for_skyline)};
+    assert_non_null(m.data);
+    for (size_t i = 0; i < m.size; i++) {
+        if (m.data[i] == '\'') m.data[i] = '"';
+    }
+    return m;
+}
+
+TEST(with_little_time_no_plan_is_worse_than_the_runtimes) {
+    static const char *const names[] = {"mobilenet_v1_025_96_int8.tflite", "inception_int8.tflite",
+                                        "resnet_int8.tflite"};
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        model m = load(names[i]);
+        n += stop_early(&m, ARENAUT_OUT_OF_TIME) + stop_early(&m, ARENAUT_INTERRUPTED);
+        free(m.data);
+    }
+    model m = hard_program();
+    n += stop_early(&m, ARENAUT_OUT_OF_TIME) + stop_early(&m, ARENAUT_INTERRUPTED);
+    free(m.data);
+    print_message("the runtime's own plan stood in %u times\n", n);
+    assert_true(n > 0);
+}
+
+/* A demand is met, whatever the time: the runtime's own plan knows of none. */
+TEST(with_little_time_demands_are_met) {
+    model m = load("mobilenet_v1_025_96_int8.tflite");
+    hourglass h = {.until = 3, .verdict = ARENAUT_OUT_OF_TIME};
+    arenaut_pipeline_options options = all_rights(&h);
+    options.align = 64;
+    arenaut_pipeline *p = run_with(&m, &options);
+    for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
+        if (p->plan->pool[b] != ARENAUT_NONE) assert_int_equal(p->plan->offset[b] % 64, 0);
+    }
+    arenaut_pipeline_free(p);
+    free(m.data);
+}
+
+typedef struct hurried {
+    model file;
+    uint64_t until;
+} hurried;
+
+static arenaut_status plan_in_a_hurry(void *context, const arenaut_allocator *allocator) {
+    const hurried *a = context;
+    hourglass h = {.until = a->until, .verdict = ARENAUT_OUT_OF_TIME};
+    const arenaut_pipeline_options options = all_rights(&h);
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    const arenaut_status st =
+        arenaut_pipeline_run(a->file.data, a->file.size, &options, allocator, &p, &err);
+    if (st == ARENAUT_OK) arenaut_pipeline_free(p);
+    return st;
+}
+
+TEST(every_allocation_of_a_first_answer_may_fail) {
+    hurried a = {.file = hard_program(), .until = 0};
+    survives_every_allocation_failure(plan_in_a_hurry, &a);
+    free(a.file.data);
+}
+
 typedef struct attempt {
     model files[2];
     size_t n;
