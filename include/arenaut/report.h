@@ -35,7 +35,7 @@ typedef struct arenaut_report_options {
     arenaut_interval steps;               /* shown in a picture; empty: all of them */
     bool replan;                          /* the page has the planner in it */
     const arenaut_recompute_curve *curve; /* of peak against time, on the page; NULL: none */
-    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
+    uint64_t reserved[4];                 /* zero; later versions of 1.x take their fields here */
 } arenaut_report_options;
 
 typedef struct arenaut_report {

@@ -147,7 +147,7 @@ typedef struct arenaut_iteration_options {
                             * there is a plan, gets so much more in the next one, so that sizes
                             * that rise all the time do not renew the plan all the time */
     size_t align;          /* of places and sizes, a power of two; 0: 64 */
-    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
+    uint64_t reserved[4];  /* zero; later versions of 1.x take their fields here */
 } arenaut_iteration_options;
 
 /* Out variants, managed outputs, optimised memory and falling back on, all else off. */

@@ -150,15 +150,18 @@ static arn_rows padded_edges(const arn_tile_op *facts, arn_rows in, arn_rows mad
     return (arn_rows){in.begin - all.begin, all.end - in.end};
 }
 
-/* By scales, whatever the op before has: from a list of sizes a runtime would know those of tiles.
- */
+/* By scales, whole numbers, whatever the op before has: from a list of sizes a runtime would know
+ * those of tiles. */
 static void put_scales(row_tiling *b, uint32_t k, uint32_t *inputs) {
     const uint32_t scales = facts_of(b, k)->scales;
     if (b->draft->failed) return;
     const int64_t *image = arn_draft_dims(b->draft, op_of(b, k)->inputs[0]);
     const int64_t *made = arn_draft_dims(b->draft, op_of(b, k)->outputs[0]);
     double times[ARN_IMAGE_RANK];
-    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) times[i] = (double)(made[i] / image[i]);
+    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) {
+        const int64_t scale = made[i] / image[i];
+        times[i] = (double)scale;
+    }
     inputs[scales] = arn_draft_reals(b->draft, times, ARN_IMAGE_RANK);
     inputs[scales + 1] = ARENAUT_NONE;
 }
