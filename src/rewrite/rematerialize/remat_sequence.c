@@ -442,35 +442,42 @@ bool arn_remat_list_runs(arn_remat_sequence *q, uint32_t *runs, uint32_t room, u
     return q->n_runs <= room;
 }
 
-static bool allocate(arn_remat_sequence *q, arn_region *region) {
-    const size_t n = q->graph->problem->n_ops, n_gaps = q->graph->n_gaps;
-    const size_t n_storages = q->graph->problem->n_storages;
-    q->state = arn_region_allocate(region, n_gaps, sizeof *q->state);
-    q->made_at = arn_region_allocate(region, n_gaps, sizeof *q->made_at);
-    q->absent = arn_region_allocate(region, n_gaps, sizeof *q->absent);
+static bool allocate_for_gaps(arn_remat_sequence *q, arn_region *region) {
+    const size_t n = q->graph->n_gaps;
+    q->state = arn_region_allocate(region, n, sizeof *q->state);
+    q->made_at = arn_region_allocate(region, n, sizeof *q->made_at);
+    q->absent = arn_region_allocate(region, n, sizeof *q->absent);
+    q->next = arn_region_allocate(region, n, sizeof *q->next);
+    q->previous = arn_region_allocate(region, n, sizeof *q->previous);
+    q->old = arn_region_allocate(region, n, sizeof *q->old);
+    q->old_stamp = arn_region_allocate(region, n, sizeof *q->old_stamp);
+    return q->state && q->made_at && q->absent && q->next && q->previous && q->old && q->old_stamp;
+}
+
+static bool allocate_for_ops(arn_remat_sequence *q, arn_region *region) {
+    const size_t n = q->graph->problem->n_ops;
     q->repeats = arn_region_allocate(region, n, sizeof *q->repeats);
     q->looked = arn_region_allocate(region, n, sizeof *q->looked);
     q->marked = arn_region_allocate(region, n, sizeof *q->marked);
     q->deferred = arn_region_allocate(region, n, sizeof *q->deferred);
-    q->next = arn_region_allocate(region, n_gaps, sizeof *q->next);
-    q->previous = arn_region_allocate(region, n_gaps, sizeof *q->previous);
-    q->old = arn_region_allocate(region, n_gaps, sizeof *q->old);
-    q->old_stamp = arn_region_allocate(region, n_gaps, sizeof *q->old_stamp);
     q->head = arn_region_allocate(region, n, sizeof *q->head);
     q->enter = arn_region_allocate(region, n + 1, sizeof *q->enter);
     q->peak = arn_region_allocate(region, n, sizeof *q->peak);
     q->cost = arn_region_allocate(region, n, sizeof *q->cost);
     q->bad = arn_region_allocate(region, n, sizeof *q->bad);
-    q->stamp = arn_region_allocate(region, n_storages, sizeof *q->stamp);
-    q->pins = arn_region_allocate(region, n_storages, sizeof *q->pins);
-    q->here = arn_region_allocate(region, n_storages, sizeof *q->here);
-    q->changed_at = arn_region_allocate(region, n_storages, sizeof *q->changed_at);
-    q->gap_now = arn_region_allocate(region, n_storages, sizeof *q->gap_now);
-    q->seen_ids = arn_region_allocate(region, n_storages, sizeof *q->seen_ids);
-    return q->state && q->made_at && q->absent && q->deferred && q->repeats && q->looked &&
-           q->marked && q->next && q->previous && q->old && q->old_stamp && q->head && q->enter &&
-           q->peak && q->cost && q->bad && q->stamp && q->pins && q->here && q->changed_at &&
-           q->gap_now && q->seen_ids;
+    return q->repeats && q->looked && q->marked && q->deferred && q->head && q->enter && q->peak &&
+           q->cost && q->bad;
+}
+
+static bool allocate_for_storages(arn_remat_sequence *q, arn_region *region) {
+    const size_t n = q->graph->problem->n_storages;
+    q->stamp = arn_region_allocate(region, n, sizeof *q->stamp);
+    q->pins = arn_region_allocate(region, n, sizeof *q->pins);
+    q->here = arn_region_allocate(region, n, sizeof *q->here);
+    q->changed_at = arn_region_allocate(region, n, sizeof *q->changed_at);
+    q->gap_now = arn_region_allocate(region, n, sizeof *q->gap_now);
+    q->seen_ids = arn_region_allocate(region, n, sizeof *q->seen_ids);
+    return q->stamp && q->pins && q->here && q->changed_at && q->gap_now && q->seen_ids;
 }
 
 bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, arn_budget *budget,
@@ -482,7 +489,9 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
                               .most_cost = UINT64_MAX,
                               .change = 1,
                               .from = ARENAUT_NONE};
-    if (!allocate(q, region)) return false;
+    if (!allocate_for_gaps(q, region) || !allocate_for_ops(q, region) ||
+        !allocate_for_storages(q, region))
+        return false;
     for (uint32_t i = 0; i < graph->n_gaps; i++) {
         q->state[i] = graph->gaps[i].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP;
         q->made_at[i] = ARENAUT_NONE;
