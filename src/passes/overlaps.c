@@ -25,11 +25,14 @@ typedef struct overlaps {
     arenaut_error *err;
 } overlaps;
 
-static bool is_stated(const arenaut_op *op, uint32_t output, uint32_t input) {
+/* The larger of the kernel's distance and that which the op states itself: what the replay, which
+ * follows the kernel, would not allow is no right, and an op may be more cautious. */
+static void heed_statement(const arenaut_op *op, arenaut_overlap *pair) {
     for (uint32_t i = 0; i < op->n_overlaps; i++) {
-        if (op->overlaps[i].output == output && op->overlaps[i].input == input) return true;
+        const arenaut_overlap *stated = &op->overlaps[i];
+        if (stated->output != pair->output || stated->input != pair->input) continue;
+        if (stated->distance > pair->distance) pair->distance = stated->distance;
     }
-    return false;
 }
 
 static bool is_in_place(const arenaut_op *op, arenaut_in_place pair) {
@@ -71,17 +74,17 @@ static bool ask(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule 
     arenaut_overlap pair = {output, input, 0};
     const arenaut_in_place copy = {output, input};
     bool in_place;
-    if (!is_planned(p, op->inputs[input]) || is_stated(op, output, input)) return true;
+    if (!is_planned(p, op->inputs[input])) return true;
     const bool known = arn_kernel_distance(p, op, rule, &pair, &in_place, &pass->steps_left);
     if (in_place && !is_in_place(op, copy) && !note_copy(pass, copy)) return false;
+    if (known) heed_statement(op, &pair);
     return !known || note(pass, pair);
 }
 
-/* The program's own statements about the op stay, and come first. */
+/* The program's own statements about operands written over stay, and come first. */
 static bool gather(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule *rule) {
     bool room = true;
     pass->n_pairs = pass->n_copies = 0;
-    for (uint32_t i = 0; i < op->n_overlaps && room; i++) room = note(pass, op->overlaps[i]);
     for (uint32_t i = 0; i < op->n_in_place && room; i++) room = note_copy(pass, op->in_place[i]);
     for (uint32_t output = 0; output < op->n_outputs; output++) {
         for (uint32_t input = 0; input < op->n_inputs && room; input++)
@@ -99,11 +102,10 @@ static void *keep(overlaps *pass, const void *list, uint32_t n, size_t size) {
 
 static arenaut_status visit(overlaps *pass, arenaut_op *op, const arenaut_kernel_rule *rule) {
     if (!gather(pass, op, rule)) return arn_no_memory(pass->err);
-    if (pass->n_pairs > op->n_overlaps) {
-        const arenaut_overlap *pairs = keep(pass, pass->pairs, pass->n_pairs, sizeof *pairs);
-        if (!pairs) return arn_no_memory(pass->err);
-        op->overlaps = pairs;
-        op->n_overlaps = pass->n_pairs;
+    op->n_overlaps = pass->n_pairs;
+    if (pass->n_pairs > 0) {
+        op->overlaps = keep(pass, pass->pairs, pass->n_pairs, sizeof *op->overlaps);
+        if (!op->overlaps) return arn_no_memory(pass->err);
     }
     if (pass->n_copies > op->n_in_place) {
         const arenaut_in_place *copies = keep(pass, pass->copies, pass->n_copies, sizeof *copies);
