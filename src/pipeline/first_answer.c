@@ -1,7 +1,7 @@
 /* First answer: the runtime's own plan. A search that time or an interrupt has cut short may have
  * nothing better yet than memory of its own for each buffer, or a rewritten program whose plan was
  * still to come. Then the file is read anew, without any right that was given for the sake of the
- * plan, and what its runtime does by itself is the result: never worse, with however little time.
+ * plan, and the runtime's own plan is the result: never worse, with however little time.
  * Where the search has ended by itself nothing changes. Costs as much as finding the baseline. */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static arenaut_pipeline_options without_rights(const arenaut_pipeline_options *o
 }
 
 /* A pipeline of the same files whose plan is made by the runtime's planner. Nothing is searched
- * for, so that nobody is asked for time: the baseline was found within it before. */
+ * for, and no callback is polled: the baseline was found in time before. */
 static arenaut_status plan_plainly(const arenaut_pipeline *p, arenaut_pipeline **plain,
                                    arenaut_error *err) {
     arenaut_pipeline_options options = without_rights(&p->options);
