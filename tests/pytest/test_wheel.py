@@ -44,7 +44,7 @@ def wheel():
 
 
 def test_one_wheel_serves_every_python(wheel):
-    assert re.fullmatch(r"arenaut-[0-9.]+-py3-none-linux_\w+\.whl", wheel.name)
+    assert re.fullmatch(r"arenaut-[0-9.]+(rc[0-9]+)?-py3-none-linux_\w+\.whl", wheel.name)
     assert wheel.stat().st_size < 2_000_000
     assert "manylinux_2_" in run(TOOLS / "auditwheel", "show", wheel)
     assert "PASSED" in run(TOOLS / "twine", "check", "--strict", wheel)
