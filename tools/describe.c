@@ -146,6 +146,8 @@ void describe_quality(const arenaut_pipeline *p, arenaut_text *out) {
     } else if (plan->total == plan->total_bound) {
         text_put(out, p->op_outside != ARENAUT_NONE ? "minimal, if all of them lie in the arena"
                                                     : "at the lower bound of the tensors alone");
+    } else if (plan->total_bound == 0) {
+        text_put(out, "how far from the minimum is not known");
     } else {
         text_printf(out, "at most %s above the minimum%s (bound %s)",
                     tenths_percent(plan->total - plan->total_bound, plan->total_bound).text, order,

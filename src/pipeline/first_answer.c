@@ -5,6 +5,7 @@
  * Where the search has ended by itself nothing changes. Costs as much as finding the baseline. */
 #include <string.h>
 
+#include "core/checked.h"
 #include "stages/stages.h"
 
 /* Whether the problems of plan and baseline differ by rights alone, if at all: any other demand is
@@ -59,11 +60,28 @@ static arenaut_status plan_plainly(const arenaut_pipeline *p, arenaut_pipeline *
     return st == ARENAUT_OK ? arn_pipeline_make_plan(*plain, err) : st;
 }
 
+/* Bounds of the program with the rights that were asked for: none is known of what rewriting it
+ * might have given. */
+static void keep_bounds(const arenaut_pipeline_options *asked, const arenaut_plan *searched,
+                        arenaut_plan *plan) {
+    const bool rewrites = asked->splitting.on || asked->recomputing.on || asked->reordering.on ||
+                          asked->joining.n > 0 || asked->copying.n > 0;
+    const bool known = !rewrites && plan->n_pools == searched->n_pools;
+    plan->total_bound = known ? arn_min_u64(plan->total_bound, searched->total_bound) : 0;
+    plan->spill_bound = known ? arn_min_u64(plan->spill_bound, searched->spill_bound) : 0;
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        plan->lower_bound[k] =
+            known ? arn_min_u64(plan->lower_bound[k], searched->lower_bound[k]) : 0;
+    }
+}
+
 /* The plan of `plain` in the place of the pipeline's. It is no optimum among the plans that were
  * asked for. */
 static void take(arenaut_pipeline *p, arenaut_pipeline *plain) {
     struct arenaut_pipeline_store *store = p->store, *other = plain->store;
     const arenaut_pipeline_options options = without_rights(&p->options);
+    keep_bounds(&p->options, p->plan, plain->plan);
+    other->pipeline.figures.bound = plain->plan->total_bound;
     other->pipeline.result.sha256 = p->result.sha256;
     other->pipeline.plan->quality = ARENAUT_FEASIBLE;
     other->pipeline.plan->stopped_by = p->plan->stopped_by;
