@@ -35,7 +35,7 @@ class OptionsRecord(Structure):
                 ("optimise_memory", c_bool), ("keep_buffer", c_bool),
                 ("outputs_in_arena", c_bool), ("fall_back", c_bool), ("poison", c_bool),
                 ("grouping", c_uint8),
-                ("slack", c_uint16), ("align", c_size_t)]
+                ("slack", c_uint16), ("align", c_size_t), ("reserved", c_uint64 * 4)]
 
 
 ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)

@@ -47,7 +47,8 @@ def check_version(library):
     found, own = function().decode(), records.VERSION
     (found_major, found_minor), (own_major, own_minor) = (
         [int(part) for part in version.split(".")[:2]] for version in (found, own))
-    if found_major != own_major or found_minor < own_minor:
+    candidate = "-" in found + own  # may differ from the release
+    if found_major != own_major or found_minor < own_minor or (candidate and found != own):
         raise ImportError(f"this is arenaut {own}, and the library found is {found}: its ABI is "
                           "another one (ARENAUT_LIBRARY names the library to use)")
 

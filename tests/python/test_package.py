@@ -4,12 +4,13 @@ import os
 import statistics
 import subprocess
 import sys
+import types
 from importlib import metadata, resources
 
 import pytest
 
 import arenaut
-from arenaut import records
+from arenaut import library, records
 
 
 def python(code, **environment):
@@ -161,3 +162,21 @@ def test_a_program_that_starts_itself_under_the_library(tmp_path, command):
     lost = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, check=False,
                           cwd=tmp_path, env={**os.environ, **nowhere})
     assert lost.returncode == 1 and "the system does not load it here" in lost.stderr
+
+
+def of_version(text):
+    def arenaut_version():
+        return text.encode()
+    return types.SimpleNamespace(arenaut_version=arenaut_version)
+
+
+@pytest.mark.parametrize("own, found, fits", [
+    ("1.2.0", "1.2.3", True), ("1.2.0", "1.3.0", True), ("1.2.0", "1.1.9", False), ("1.2.0", "2.2.0", False),
+    ("1.0.0-rc1", "1.0.0-rc1", True), ("1.0.0-rc1", "1.0.0", False), ("1.0.0", "1.0.0-rc1", False)])
+def test_a_library_of_another_abi_is_refused(monkeypatch, own, found, fits):
+    monkeypatch.setattr(records, "VERSION", own)
+    if fits:
+        library.check_version(of_version(found))
+    else:
+        with pytest.raises(ImportError, match=f"arenaut {own}, and the library found is {found}"):
+            library.check_version(of_version(found))
