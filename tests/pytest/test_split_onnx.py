@@ -14,7 +14,7 @@ import pytest
 from conftest import COMMAND, DATA
 
 import onnx_file
-from random_images import random_images, sandwich
+from random_images import Images, ints, random_images, sandwich, text
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 LEVELS = onnxruntime.GraphOptimizationLevel
@@ -363,3 +363,35 @@ def test_constants_that_nodes_make_are_read_by_all_tiles(arenaut, tmp_path):
         arenaut("plan", path, "--split", f"0-6/6:{mode}", "-f", "-o", output)
         assert same_bits(run(output, feed), run(path, feed))
         assert output.read_bytes().count(b"Constant") == 2
+
+
+def padded_pool(kind, rule, size, stride, pad, side=128):
+    """Nothing but negative numbers around zeros, in front of a pool."""
+    net = Images(1)
+    net.shapes = {"x": [1, 3, side, side]}
+    bias = net.constant([24], -9, -8)
+    image = net.put("Conv", ["x", net.constant([24, 3, 1, 1]), bias], [1, 24, side, side], ints("kernel_shape", [1, 1]))
+    padded = side + 2 * pad
+    image = net.put("Pad", [image, net.numbers(np.array([0, 0, pad, pad] * 2, "i8"))], [1, 24, padded, padded])
+    made = -(-padded // stride) if rule.startswith("SAME") else (padded - size) // stride + 1
+    image = net.put(kind, [image], [1, 24, made, made], ints("kernel_shape", [size, size]),
+                    ints("strides", [stride, stride]), text("auto_pad", rule))
+    net.outputs = [image]
+    return net
+
+
+@pytest.mark.parametrize("kind, rule, size, stride, pad", [
+    ("MaxPool", "VALID", 2, 2, 1), ("MaxPool", "SAME_UPPER", 2, 2, 1), ("MaxPool", "VALID", 2, 2, 2),
+    ("MaxPool", "VALID", 3, 2, 1), ("MaxPool", "NOTSET", 3, 2, 1), ("AveragePool", "VALID", 2, 2, 2)])
+def test_zeros_around_the_operand_of_a_pool_are_the_same_at_every_level(tmp_path, kind, rule, size, stride, pad):
+    """The runtime moves the padding into some pools, where it counts no more, or refuses the file."""
+    net = padded_pool(kind, rule, size, stride, pad)
+    path, output, feed = tmp_path / "model.onnx", tmp_path / "tiled.onnx", net.feed()
+    path.write_bytes(net.bytes())
+    tiled = [stage for stage in ("on", "0-1/4:rows", "0-2/4:rows", "0-2/4:kept", "1-2/4:rows", "2-2/4:rows", "0-0/4:rows")
+             if split(path, output, stage)]
+    assert "0-0/4:rows" in tiled
+    for stage in tiled:
+        split(path, output, stage)
+        for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_BASIC, LEVELS.ORT_ENABLE_ALL):
+            assert are_close(run(output, feed, level), run(path, feed, level)), (stage, level)

@@ -101,8 +101,9 @@ static arenaut_program *margins(void) {
     return p;
 }
 
-static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_mode mode) {
-    const arenaut_split_stage stage = {0, 6, 3, mode};
+static arenaut_rewrite *split(const arenaut_program *p, uint32_t n_ops, uint32_t tiles,
+                              arenaut_split_mode mode) {
+    const arenaut_split_stage stage = {0, n_ops, tiles, mode};
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
@@ -116,6 +117,31 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_mode mode)
 static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {
     arenaut_finding finding;
     return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
+}
+
+/* ---- tiles ---- */
+
+/* Near an edge a tile reads rows above those that the tile before needed. */
+TEST(margins_that_are_reflected_are_tiled_at_any_height) {
+    uint32_t n = 0;
+    for (int64_t margin = 1; margin <= 4; margin++) {
+        arenaut_program *p = new_program();
+        begin_method(p, "forward");
+        assert_int_equal(arn_program_set_dialect(p, "aten", NULL), ARENAUT_OK);
+        const uint32_t x = add(p, ARENAUT_INPUT, 1, 2, 12, 8), first = add_image(p, 2, 12, 8);
+        ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(x), OUT(first));
+        const uint32_t y = add_pad(p, first, "reflect", margin, margin);
+        p->tensors[y].cls = ARENAUT_OUTPUT;
+        assert_int_equal(arenaut_program_set_method_io(p, 0, &x, 1, &y, 1, NULL), ARENAUT_OK);
+        assert_int_equal(arn_program_validate(p, NULL), ARENAUT_OK);
+        for (uint32_t tiles = 2; tiles <= 12; tiles++) {
+            arn_rewrite_free(split(p, 2, tiles, ARENAUT_SPLIT_ROWS));
+            arn_rewrite_free(split(p, 2, tiles, ARENAUT_SPLIT_KEPT));
+            n += 2;
+        }
+        arn_program_free(p);
+    }
+    assert_int_equal(n, 4 * 11 * 2);
 }
 
 /* ---- refusals ---- */
@@ -154,7 +180,7 @@ static bool matters(const arenaut_op *op, const arenaut_attribute *a, uint32_t k
 static uint32_t spoil_all(const arenaut_program *p) {
     uint32_t n = 0;
     for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
-        arenaut_rewrite *rewrite = split(p, (arenaut_split_mode)mode);
+        arenaut_rewrite *rewrite = split(p, 6, 3, (arenaut_split_mode)mode);
         for (uint32_t i = 0; i < rewrite->n_ops; i++) {
             const arenaut_op *op = &rewrite->program->ops[i];
             for (uint32_t a = 0; a < op->n_attributes; a++) {
@@ -193,7 +219,7 @@ static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
 TEST(any_wrong_tile_is_found) {
     arenaut_program *p = chain(128);
     uint32_t n = 0;
-    arenaut_rewrite *rewrite = split(p, ARENAUT_SPLIT_ROWS);
+    arenaut_rewrite *rewrite = split(p, 6, 3, ARENAUT_SPLIT_ROWS);
     arenaut_program *made = rewrite->program;
     for (uint32_t i = 0; i < rewrite->n_ops; i++) {
         for (uint32_t k = 0; k < made->ops[i].n_inputs; k++) {

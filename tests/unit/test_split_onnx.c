@@ -296,6 +296,44 @@ TEST(images_are_resized_in_tiles_if_places_are_exact) {
     }
 }
 
+/* The first rows of the whole lie between its rows 0 and 1, with no part of row 1: a tile of row 0
+ * alone would not have that one. */
+TEST(images_are_resized_in_tiles_of_any_height) {
+    for (int64_t height = 3; height <= 7; height++) {
+        arenaut_program *p = begin();
+        const uint32_t x = add_image(p, ARENAUT_INPUT, 3, height, 400);
+        finish(p, x, add_resize(p, add_relu(p, x), "linear", "half_pixel"));
+        for (uint32_t tiles = 2; tiles <= 2 * height; tiles++) {
+            arn_rewrite_free(split(p, (arenaut_split_stage){1, 1, tiles, ARENAUT_SPLIT_ROWS}));
+            arn_rewrite_free(split(p, (arenaut_split_stage){0, 2, tiles, ARENAUT_SPLIT_KEPT}));
+        }
+        arn_program_free(p);
+    }
+}
+
+/* The runtime may move the padding into the pool, and not in the same way in tiles. */
+TEST(a_number_around_the_operand_of_a_pool_is_not_tiled) {
+    static const char *const modes[] = {"constant", "edge"};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        arenaut_program *p = begin();
+        const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 37, 400);
+        const uint32_t y = add_pad(p, add_relu(p, x), modes[i], 1, 2);
+        finish(p, x, add_pool(p, add_relu(p, add_pool(p, y, 2)), 2));
+        const arenaut_split_stage pad = {0, 2, 3, ARENAUT_SPLIT_ROWS},
+                                  pool = {2, 2, 3, ARENAUT_SPLIT_ROWS},
+                                  behind = {3, 2, 3, ARENAUT_SPLIT_ROWS};
+        arn_rewrite_free(split(p, behind));
+        if (i == 0) {
+            expect_refused(p, pad, "an op in it cannot be tiled");
+            expect_refused(p, pool, "an op in it cannot be tiled");
+        } else {
+            arn_rewrite_free(split(p, pad));
+            arn_rewrite_free(split(p, pool));
+        }
+        arn_program_free(p);
+    }
+}
+
 /* ---- findings of the checker ---- */
 
 static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {

@@ -177,6 +177,9 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     op->run = op->make;
     if (facts->reflects) reflect(h, height, op->make, &op->input, &op->run);
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
+    const bool interpolates = facts->in_blocks && h->filter == 2 * h->up;
+    if (interpolates && op->input.begin == 0 && op->input.end == 1 && height > 1)
+        op->input.end = 2; /* the first rows lie between rows 0 and 1, with no part of row 1 */
     if (facts->in_blocks) op->run = (arn_rows){op->input.begin * h->up, op->input.end * h->up};
     if (facts->mirrors) mirror(h, height, op->make, &op->input, &op->run);
     if (!arn_row_tiles_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
@@ -269,12 +272,17 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
     return true;
 }
 
-/* Lets the tile before know what this one and later ones need. */
+/* Lets the tile before know which rows this one and later ones need. A later one may need rows
+ * above those of this one, near an edge that is reflected: a line buffer hands them on. */
 static void look_ahead(arn_row_tiles *b, uint32_t tile) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        const arn_row_tile_op *it = arn_row_tile(b, tile, k);
-        const bool first = !arn_rows_none(it->want) && it->want.begin < it->next;
-        b->ops[(size_t)(tile - 1) * b->group->n_ops + k].next = first ? it->want.begin : it->next;
+        arn_row_tile_op *it = &b->ops[(size_t)tile * b->group->n_ops + k];
+        int64_t first = it->next;
+        if (!arn_rows_none(it->want)) {
+            if (it->want.begin < first) first = it->want.begin;
+            if (arn_row_tiles_keep(b->group)) it->want.begin = first;
+        }
+        b->ops[(size_t)(tile - 1) * b->group->n_ops + k].next = first;
     }
 }
 

@@ -181,13 +181,48 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
 }
 
 /* An average that counts padding depends on how its last windows are rounded. */
+static bool is_text(const arenaut_op *op, const char *name, const char *otherwise,
+                    const char *wanted) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, name);
+    return strcmp(a && a->text ? a->text : otherwise, wanted) == 0;
+}
+
+/* ---- a constant padding in front of a pool ---- */
+
+/* With optimization on, ONNX Runtime moves the padding into a pool that alone reads it and has no
+ * auto_pad, where it is no number any more. A tile may have another rule or another number of
+ * readers than the whole, and then computes other values: both are left as they are. */
+static bool pads_with_a_number(const arenaut_op *op) {
+    return op->name && strcmp(op->name, "Pad") == 0 && is_text(op, "mode", "constant", "constant");
+}
+
+static bool is_windowed_pool(const arenaut_op *op) {
+    return op->name && (strcmp(op->name, "MaxPool") == 0 || strcmp(op->name, "AveragePool") == 0);
+}
+
+static bool is_pool_of_pad(const arn_tile_graph *graph, const arenaut_op *op) {
+    const uint32_t from = arn_tile_def(graph, op->inputs[0]);
+    return from != ARENAUT_NONE && is_windowed_pool(op) &&
+           pads_with_a_number(&graph->program->ops[from]);
+}
+
+static bool is_read_by_a_pool(const arn_tile_graph *graph, const arenaut_op *pad) {
+    const uint32_t made = pad->outputs[0], last = graph->uses[made].last_use;
+    for (uint32_t at = graph->uses[made].last_def; last != ARENAUT_NONE && at <= last; at++) {
+        const arenaut_op *op = &graph->program->ops[at];
+        if (is_windowed_pool(op) && op->n_inputs > 0 && op->inputs[0] == made) return true;
+    }
+    return false;
+}
+
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
     const bool counts_padding = arn_tile_number(op, "count_include_pad", 0) != 0;
     const int64_t rounds_up = arn_tile_number(op, "ceil_mode", 0);
     if (!arenaut_op_attribute(op, "kernel_shape") || rounds_up < 0 || rounds_up > 1) return false;
     w.rounds_up = rounds_up == 1 && !counts_padding;
-    return take_window(graph, op, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
+    return !is_pool_of_pad(graph, op) && take_window(graph, op, &w) &&
+           arn_tile_take_nchw_pool(graph, op, &w, out);
 }
 
 /* Numbers for each channel, and one result: not that of training. */
@@ -205,12 +240,6 @@ static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op
 }
 
 /* ---- resized images ---- */
-
-static bool is_text(const arenaut_op *op, const char *name, const char *otherwise,
-                    const char *wanted) {
-    const arenaut_attribute *a = arenaut_op_attribute(op, name);
-    return strcmp(a && a->text ? a->text : otherwise, wanted) == 0;
-}
 
 enum { NEAREST_UP = 8, LINEAR_UP = 64 }; /* so that places are exact in float32 */
 
@@ -294,6 +323,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
     if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3)
         return false;
     if (arn_tile_input(graph, op, 2) && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
+    if (pads_with_a_number(op) && is_read_by_a_pool(graph, op)) return false;
     return (reflects || is_text(op, "mode", usual, "edge") || is_text(op, "mode", usual, usual)) &&
            arn_tile_take_nchw_margin(graph, op, pads->values, reflects, out);
 }
