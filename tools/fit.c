@@ -37,6 +37,7 @@ typedef struct combinations {
     const char *of;        /* the planned memory: "head" or "arena" */
     arenaut_text of_model; /* changes of the model that would help */
     bool only_whole_ops;   /* the cost of more ops is unknown for this runtime: no tiling */
+    bool cut_short;        /* time has ended a search */
 } combinations;
 
 /* Whether a lever may be set so: flags of the user are kept. */
@@ -100,6 +101,11 @@ static bool fits(const combinations *all, const combination *w) {
     return all->given->fit != NOT_GIVEN && keeps(all, w);
 }
 
+bool is_model_name(const char *output) {
+    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
+    return format && format->needs_original;
+}
+
 /* The file as it is, beside its first plan. */
 static void take_baseline(combinations *all, const tool_job *job) {
     combination *as_it_is = &all->items[0];
@@ -109,12 +115,22 @@ static void take_baseline(combinations *all, const tool_job *job) {
     as_it_is->need = reserved_as_it_is(job);
     as_it_is->cost =
         (arenaut_cost){.spill = job->pipeline->baseline.plan->spill, .total = as_it_is->need.bytes};
+    if (all->given->output && !is_model_name(all->given->output) &&
+        job->pipeline->baseline.problem != job->pipeline->problem)
+        as_it_is->kept = "the plan that is in the file is written by 'arenaut export'";
     all->of = has_whole_arena(job) ? "head" : "arena";
 }
 
-bool is_model_name(const char *output) {
-    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
-    return format && format->needs_original;
+/* The same for an output that is no model, and where the file's own plan cannot stand in. */
+static exit_code find_whether_written(const combinations *all, const tool_job *job,
+                                      combination *w) {
+    const arenaut_pipeline *p = job->pipeline;
+    arenaut_outcome outcome;
+    arenaut_error err = {0};
+    if (arenaut_pipeline_outcome(p, false, all->given->force, &outcome, &err) != ARENAUT_OK)
+        return complain_error(job->path, &err);
+    if (p->baseline.problem != p->problem) w->kept = planning_reason(p, outcome);
+    return EXIT_FINE;
 }
 
 /* Whether a model gets this plan, or stays as it is for another reason than that its own needs no
@@ -123,7 +139,8 @@ static exit_code find_whether_kept(const combinations *all, const tool_job *job,
     const arenaut_pipeline *p = job->pipeline;
     arenaut_outcome outcome, forced;
     arenaut_error err = {0};
-    if (all->given->output && !is_model_name(all->given->output)) return EXIT_FINE;
+    if (all->given->output && !is_model_name(all->given->output))
+        return find_whether_written(all, job, w);
     if (arenaut_pipeline_outcome(p, true, all->given->force, &outcome, &err) != ARENAUT_OK ||
         arenaut_pipeline_outcome(p, true, true, &forced, &err) != ARENAUT_OK) {
         return complain_error(job->path, &err);
@@ -147,6 +164,7 @@ static exit_code try_combination(combinations *all, combination *w) {
     if (code == EXIT_FINE) {
         const arenaut_pipeline *p = job.pipeline;
         w->tried = true;
+        all->cut_short = all->cut_short || p->plan->stopped_by == ARENAUT_STOP_TIME;
         w->head = p->figures.planned;
         all->only_whole_ops = !p->target->layout;
         w->need = reserved_for(&job, w->head);
@@ -289,6 +307,7 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
     if (repeats && last->splits) {
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
     }
+    if (all->cut_short) text_put(out, "  time ended before all was searched: more may need less\n");
     if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->of_model.size)
         text_put(out, all->of_model.bytes);
 }

@@ -179,6 +179,8 @@ exit_code planning_make(planning *p, const char *path, const tool_options *optio
     if (code == EXIT_FINE) code = planning_check_output(p);
     if (code == EXIT_FINE) code = job_run_read(&p->job);
     if (code == EXIT_FINE && p->one) code = one_arena_check(p->one, &p->job);
+    if (code == EXIT_FINE && options->fit != NOT_GIVEN && p->output && kind_is_model(p->kind))
+        code = find_whether_kept(p);
     if (code == EXIT_FINE) code = check_fit(p);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
     if (code == EXIT_FINE && p->judged) code = find_whether_kept(p);

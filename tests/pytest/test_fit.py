@@ -78,6 +78,34 @@ def test_a_plan_that_would_not_be_written_fits_nothing(arenaut, tmp_path):
     assert out.read_bytes() == FOREIGN.read_bytes()
 
 
+OWN = DATA / "marks" / "elementwise_in_place.tflite"  # its plan needs 9,248 bytes, which no plan without rights does
+
+
+@pytest.mark.parametrize("size", [9000, 9248, 13343, 13344, 20000])
+@pytest.mark.parametrize("name", ["out.tflite", "out.json", "out.h"])
+@pytest.mark.parametrize("flags", [(), ("--json",), ("--jsonl",)])
+def test_what_is_taken_is_written_whatever_the_output(arenaut, tmp_path, size, name, flags):
+    out = tmp_path / name
+    said = arenaut("plan", OWN, "--fit", size, *flags, "-o", out).stdout
+    assert out.exists()
+    if flags:
+        taken, = [way["reserve"] for way in json.loads(said)["fit"]["ways"] if way["taken"]]
+        assert taken <= size
+    else:
+        assert [line for line in said.splitlines() if line.endswith("taken")]
+    if name == "out.json":
+        assert json.loads(out.read_text())["result"]["arena"] <= size
+    if name == "out.tflite":
+        assert json.loads(arenaut("size", out, "--json", "--budget", size).stdout)["budget"]["fits"] is True
+
+
+def test_time_that_ends_the_search_is_said(arenaut):
+    path = DATA / "inception_int8.tflite"
+    said = arenaut("plan", path, "--smallest", "--time", "0.00001").stdout
+    assert "time ended before all was searched" in said
+    assert "time ended" not in arenaut("plan", path, "--smallest").stdout
+
+
 def test_the_smallest_leaves_another_tools_plan_unless_forced(arenaut, arenaut_json, tmp_path):
     out = tmp_path / "out.tflite"
     assert "as it is" in next(line for line in arenaut("plan", FOREIGN, "--smallest", "-o", out).stdout.splitlines()
