@@ -41,9 +41,6 @@ static const arenaut_kernel_rule rules[] = {
      0,
      true},
     {"cortex_m::quantized_depthwise_conv2d.out", {0}, ARENAUT_KERNEL_RASTER, 0, true},
-    {"cortex_m::quantized_avg_pool2d.out", {0}, ARENAUT_KERNEL_RASTER, 0, true},
-    {"cortex_m::quantized_max_pool2d.out", {0}, ARENAUT_KERNEL_BLOCK_REREAD, 1, true},
-    {"cortex_m::quantized_linear.out", {0}, ARENAUT_KERNEL_BLOCK_REREAD, 1, true},
     {.op = NULL},
 };
 
