@@ -307,7 +307,7 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
     if (repeats && last->splits) {
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
     }
-    if (all->cut_short) text_put(out, "  time ended before all was searched: more may need less\n");
+    if (all->cut_short) text_put(out, "  time ended a search: more of it may find less\n");
     if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->of_model.size)
         text_put(out, all->of_model.bytes);
 }
