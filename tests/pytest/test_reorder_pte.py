@@ -10,6 +10,8 @@ from conftest import DATA, corpus_params
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
+from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, naive  # noqa: E402
+from executorch.exir.passes import MemoryPlanningPass  # noqa: E402
 from test_runtime_executorch import NO_KERNELS, NO_WEIGHTS, OVERLAPPING, STATE  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -191,3 +193,37 @@ def test_real_programs_keep_their_meaning(arenaut, arenaut_json, tmp_path, path)
     order = document.get("order")
     if order and order["ops"]:  # else it is a plan like others, which are run elsewhere
         same_runs(path, output, by_method(arenaut, path, order["ops"]), *STATE.get(path.stem, (("forward",), ())))
+
+
+class Delegated(nn.Module):
+    """One delegate of two results behind a value of their size that is dead by then."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 1)
+
+    def forward(self, x):
+        first = self.first(x.cumsum(2).cumsum(3))
+        narrow = [first.cumsum(2), self.second(first).cumsum(2)]
+        wide = [value.repeat(1, 3, 1, 1) for value in narrow]
+        return torch.cat([value.cumsum(1).sum(1) for value in wide])
+
+
+def test_results_of_delegates_that_would_read_as_views_are_refused(arenaut, arenaut_json, tmp_path):
+    suite = MemoryPlanningAlgorithmSuite([naive])
+    planning = MemoryPlanningPass(memory_planning_algo=suite)
+    recipe = make_pte.Recipe({"forward": (Delegated().eval(), (make_pte.values((1, 4, 8, 8)),))},
+                             partition=True, config={"memory_planning_pass": planning})
+    before, after = tmp_path / "before.pte", tmp_path / "after.pte"
+    with make_pte.quiet():
+        before.write_bytes(recipe.bytes())
+    buffers = arenaut_json("plan", before)["buffers"]
+    dead = next(one for one in buffers if one["op"] == "aten::cumsum.out")
+    first = next(one for one in buffers if one["op"] == "XnnpackBackend")
+    assert (first["size"], first["first"]) == (dead["size"], dead["end"])
+    pins = [word for one in (dead, first) for word in ("--pin", f"{one['name']}=arena:1024")]
+    done = arenaut("plan", before, *pins, "--reorder", "on", "-o", after, exit=3)
+    assert "a result of op 2 (XnnpackBackend) would lie where a value of its size" in done.stderr
+    assert not after.exists()
+    arenaut("plan", before, *pins, "-o", after)
+    same_runs(before, after, {"forward": None})
