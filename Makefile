@@ -26,6 +26,7 @@
 #   make hosts-table what the planners of other frameworks waste (docs/hosts.md); HOSTS="XLA tinygrad": these, and what is kept
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
+#   make oss-fuzz    packaging/oss-fuzz as OSS-Fuzz builds and runs it, FUZZ_SECONDS each fuzzer
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
 #   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network);
@@ -41,7 +42,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz portable windows \
+.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -244,6 +245,10 @@ fuzz: all venv tools-test
 	  tests/pytest/test_split_random.py \
 	  tests/pytest/test_runtime_executorch.py::test_networks_with_made_up_weights_leave_the_same_bytes \
 	  tests/pytest/test_split.py::test_random_models_compute_the_same -q -rs
+
+oss-fuzz: tools-test
+	@scripts/need zip:zip
+	@scripts/oss_fuzz.sh $(FUZZ_SECONDS)
 
 # Not part of `make test`: the cross compiler's packages push out those for gcc -m32.
 portable: all

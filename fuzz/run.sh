@@ -4,6 +4,7 @@
 # random cases held against second readings of the rules, the last in the real runtimes. The tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
+. fuzz/properties.sh
 seconds=${FUZZ_SECONDS:-60}
 checks=address,undefined
 CC=clang cmake -S . -B build/fuzz/library -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=None \
@@ -39,21 +40,15 @@ build() {
     sanitizers=$2
     shift 2
     mkdir -p "$(dirname "$out")"
-    clang -std=c11 -g -O1 -fsanitize="$sanitizers" -fno-sanitize-recover=all -Iinclude -Isrc -Itests "$@" \
-        tests/support/pipelines.c build/fuzz/library/libarenaut.a -lm -o "$out"
+    clang -g -O1 -fsanitize="$sanitizers" -fno-sanitize-recover=all "$@" build/fuzz/library/libarenaut.a -lm -o "$out"
 }
 
-for row in $(sed -n 's/^PROPERTY(\([a-z0-9_]*\), "\(.*\)")$/\1:\2/p' tests/support/properties.def |
-    tr ' ' ','); do
-    name=${row%%:*}
-    how="-DPROPERTY=${name}_property -include support/${name}_round.h"
-    # One format's properties may stand on each other.
-    with="tests/support/sweep.c $(find tests/support -name "${name%%_*}*_round.c" -o -name "${name}_brute.c" | sort |
-        tr '\n' ' ')"
+list_properties | while read -r name patterns; do
+    inputs=$(property_inputs "$name" | tr "\n" " ")
     # shellcheck disable=SC2086 # lists of flags and files
-    build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c $with $how
+    build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c $inputs
     # shellcheck disable=SC2086
-    build "$name/sweep" $checks fuzz/sweep.c $with $how
+    build "$name/sweep" $checks fuzz/sweep.c $inputs
     echo "== $name for $seconds seconds"
     mkdir -p "build/fuzz/$name/found"
     (cd "build/fuzz/$name" && ./fuzz -max_len=8192 -max_total_time="$seconds" \
@@ -63,7 +58,7 @@ for row in $(sed -n 's/^PROPERTY(\([a-z0-9_]*\), "\(.*\)")$/\1:\2/p' tests/suppo
         exit 1
     }
     grep '^stat::' "build/fuzz/$name/log"
-    for pattern in $(echo "${row#*:}" | tr ',' ' '); do
+    for pattern in $patterns; do
         # shellcheck disable=SC2086 # a pattern
         "build/fuzz/$name/sweep" tests/data/$pattern
     done
@@ -73,7 +68,8 @@ done
 for source in fuzz/machine_*.c; do
     name=$(basename "$source" .c)
     # shellcheck disable=SC2046 # a list of patterns
-    build "$name" $checks "$source" tests/support/"${name#machine_}"_*.c \
+    build "$name" $checks -std=c11 -Iinclude -Isrc -Itests "$source" tests/support/pipelines.c \
+        tests/support/"${name#machine_}"_*.c \
         $(cd tests/support && sed -n 's/^ \* Stands on: //p' "../../$source" | xargs -n1 |
             while read -r files; do find "$PWD" -name "$files"; done)
     echo "== $name for $seconds seconds"
