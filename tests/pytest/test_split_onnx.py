@@ -205,26 +205,25 @@ def test_tiles_without_edges_would_not_wait(arenaut, tmp_path):
 
 
 def without_edges(data):
-    """Slices begin at the constant that stands first in the sum."""
+    """Slices are of the image, not of an alias, and begin at the constant that stands first in the sum."""
     graph = graph_of(data)
-    sums = {}
+    first = {}
     for node in messages(graph, 1):
-        if messages(node, 4) == [b"Add"]:
-            sums[names(node, 2)[0]] = names(node, 1)[0]
+        if messages(node, 4)[0] in (b"Add", b"Reshape"):
+            first[names(node, 2)[0]] = names(node, 1)[0]
     kept = b""
     for field, value in fields(graph):
-        if field == 1 and messages(value, 4)[0] in (b"Add", b"GatherND", b"ArgMax", b"Max"):
+        if field == 1 and messages(value, 4)[0] in (b"Add", b"GatherND", b"ArgMax", b"Max", b"Squeeze", b"Reshape"):
             continue
         if field == 1 and messages(value, 4) == [b"Slice"]:
-            inputs = names(value, 1)
-            inputs[1] = sums.get(inputs[1], inputs[1])
+            inputs = [first.get(each, each) for each in names(value, 1)]
             value = onnx_file.node("Slice", inputs, names(value, 2))
         kept += onnx_file.field(field, value)
     return onnx_file.model(kept, 17)
 
 
-def known_sizes(path, folder):
-    """Values of the file, but for numbers, all sizes of which the runtime infers when it loads it."""
+def known_ranks(path, folder):
+    """Values of the file, but for numbers, of which the runtime infers how many sizes they have when it loads it."""
     data = path.read_bytes()
     graph, probe = graph_of(data), folder / "probe.onnx"
     results = {messages(value, 1)[0].decode() for value in messages(graph, 12)}
@@ -235,12 +234,13 @@ def known_sizes(path, folder):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(str(probe), options, providers=["CPUExecutionProvider"])
-    return {each.name for each in session.get_outputs() if all(isinstance(side, int) for side in each.shape)}
+    return {each.name for each in session.get_outputs() if each.shape}
 
 
 @pytest.mark.parametrize("mode", ["rows", "kept"])
-def test_the_runtime_does_not_know_how_large_tiles_are(arenaut, tmp_path, mode):
-    """It would keep a buffer of each size for all tiles, from the first to the last."""
+def test_the_runtime_knows_no_shapes_of_tiles(arenaut, tmp_path, mode):
+    """It would keep a buffer of each size for all tiles, from the first to the last; and for each tile whose rank it
+    knows look through all buffers that are free: 4,725 nodes took 8 seconds to load, and 25,897 did not in 28 minutes."""
     net, _ = sandwich()
     last = list(net.shapes)[-1]
     sizes = [1, 24, 2 * net.shapes[last][2], 2 * net.shapes[last][3]]
@@ -251,8 +251,8 @@ def test_the_runtime_does_not_know_how_large_tiles_are(arenaut, tmp_path, mode):
     path, output, feed = tmp_path / "whole.onnx", tmp_path / "tiled.onnx", net.feed()
     path.write_bytes(net.bytes())
     arenaut("plan", path, "--split", f"0-6/3:{mode}", "-o", output)
-    assert "value5" in known_sizes(path, tmp_path)
-    assert not [name for name in known_sizes(output, tmp_path) if "__tile_" in name]
+    assert "value5" in known_ranks(path, tmp_path)
+    assert not [name for name in known_ranks(output, tmp_path) if "__tile_" in name]
     assert same_bits(run(output, feed), run(path, feed))
 
 

@@ -16,14 +16,20 @@ enum {
     ARN_LABEL_RANK = 4, /* of tensors with labels by axis */
 };
 
-/* Of lists of one element that come from no tensor of the program before. */
-typedef enum arn_known { ARN_KNOWN_NOTHING, ARN_KNOWN_LENGTH, ARN_KNOWN_NUMBER } arn_known;
+/* Of numbers that come from no tensor of the program before: an element of any value; a number; or
+ * the numbers of a constant. */
+typedef enum arn_known {
+    ARN_KNOWN_NOTHING,
+    ARN_KNOWN_LENGTH,
+    ARN_KNOWN_NUMBER,
+    ARN_KNOWN_LIST
+} arn_known;
 
 typedef struct arn_label {
     uint32_t tensor;                /* of the program before; NONE: no label */
     int64_t *place[ARN_LABEL_RANK]; /* per axis, as long as the tensor; NULL: it is whole */
     arn_known known;
-    int64_t number; /* if that is known */
+    int64_t number; /* if that is known; of a list, the constant's number among tensors */
 } arn_label;
 
 struct arn_rewrite_rules;

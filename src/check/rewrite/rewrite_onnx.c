@@ -228,6 +228,15 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
 
 /* ---- known numbers ---- */
 
+/* A constant list of whole numbers; NULL: it is none. */
+static const arenaut_tensor *take_list(const arn_rewrite_check *c, uint32_t t) {
+    const arenaut_tensor *tensor = t == ARENAUT_NONE ? NULL : arn_new_tensor(c, t);
+    const bool is_list = tensor && tensor->cls == ARENAUT_CONSTANT && tensor->rank == 1 &&
+                         tensor->dtype == ARENAUT_DTYPE_INT64 && tensor->values &&
+                         tensor->n_values == (uint64_t)tensor->dims[0];
+    return is_list ? tensor : NULL;
+}
+
 /* A constant list of one number, or one that ops compute. */
 static bool take_known(const arn_rewrite_check *c, uint32_t t, int64_t *number) {
     const arenaut_tensor *tensor = t == ARENAUT_NONE ? NULL : arn_new_tensor(c, t);
@@ -237,21 +246,30 @@ static bool take_known(const arn_rewrite_check *c, uint32_t t, int64_t *number) 
         *number = c->labels[t].number;
         return true;
     }
-    const bool constant =
-        tensor->cls == ARENAUT_CONSTANT && tensor->values && tensor->n_values == 1;
+    const bool constant = take_list(c, t) != NULL;
     if (constant) *number = tensor->values[0];
     return constant;
 }
 
-/* The result is a list of one element, which nothing else has made. */
+/* The same, or a computed number without axes. */
+static bool take_summand(const arn_rewrite_check *c, uint32_t t, int64_t *number) {
+    if (take_known(c, t, number)) return true;
+    if (t == ARENAUT_NONE || arn_new_tensor(c, t)->rank != 0) return false;
+    *number = c->labels[t].number;
+    return c->labels[t].known == ARN_KNOWN_NUMBER;
+}
+
+/* The result is a list of so many elements, or for a length of 0 a number without axes, which
+ * nothing else has made. */
 static arenaut_status know(arn_rewrite_check *c, const arenaut_op *op, arenaut_dtype dtype,
-                           arn_known known, int64_t number) {
+                           int64_t length, arn_known known, int64_t number) {
     const uint32_t t = op->outputs[0];
     const arenaut_tensor *made = arn_new_tensor(c, t);
     arn_label *label = &c->labels[t];
     if (c->rewrite->tensors[t].tensor != ARENAUT_NONE || label->tensor != ARENAUT_NONE ||
         label->known != ARN_KNOWN_NOTHING || made->cls != ARENAUT_INTERMEDIATE ||
-        made->dtype != dtype || made->rank != 1 || made->dims[0] != 1) {
+        made->dtype != dtype || made->rank != (length > 0) ||
+        (length > 0 && made->dims[0] != length)) {
         return arn_rewrite_reject(c, "its result is no number of its own");
     }
     label->known = known;
@@ -275,7 +293,7 @@ static arenaut_status follow_peek(arn_rewrite_check *c, const arenaut_op *op) {
             return arn_rewrite_reject(c, "it reads an element outside of its operand");
         }
     }
-    return know(c, op, from->dtype, ARN_KNOWN_LENGTH, 0);
+    return know(c, op, from->dtype, 1, ARN_KNOWN_LENGTH, 0);
 }
 
 /* Max of elements. */
@@ -289,7 +307,7 @@ static arenaut_status follow_any(arn_rewrite_check *c, const arenaut_op *op) {
         }
         return arn_rewrite_reject(c, "it compares tensors that are no single elements");
     }
-    return know(c, op, dtype, ARN_KNOWN_LENGTH, 0);
+    return know(c, op, dtype, 1, ARN_KNOWN_LENGTH, 0);
 }
 
 /* ArgMax of a list of one. */
@@ -300,16 +318,32 @@ static arenaut_status follow_zero(arn_rewrite_check *c, const arenaut_op *op) {
         !arn_nchw_number(op, "axis", 1, 0, 0, &axis) || axis != 0) {
         return arn_rewrite_reject(c, "where it finds an element is not known");
     }
-    return know(c, op, ARENAUT_DTYPE_INT64, ARN_KNOWN_NUMBER, 0);
+    return know(c, op, ARENAUT_DTYPE_INT64, 1, ARN_KNOWN_NUMBER, 0);
 }
 
+/* Of two numbers, or of a constant list and 0. */
 static arenaut_status follow_sum(arn_rewrite_check *c, const arenaut_op *op) {
     int64_t a, b;
-    if (op->n_inputs != 2 || !take_known(c, op->inputs[0], &a) ||
-        !take_known(c, op->inputs[1], &b) || a < 0 || b < 0 || a > INT32_MAX || b > INT32_MAX) {
+    const bool known = op->n_inputs == 2 && take_summand(c, op->inputs[1], &b);
+    const arenaut_tensor *list = known && b == 0 ? take_list(c, op->inputs[0]) : NULL;
+    if (list && list->n_values > 1) {
+        return know(c, op, ARENAUT_DTYPE_INT64, list->dims[0], ARN_KNOWN_LIST, op->inputs[0]);
+    }
+    if (!known || !take_known(c, op->inputs[0], &a) || a < 0 || b < 0 || a > INT32_MAX ||
+        b > INT32_MAX) {
         return arn_rewrite_reject(c, "the numbers that it adds are not known");
     }
-    return know(c, op, ARENAUT_DTYPE_INT64, ARN_KNOWN_NUMBER, a + b);
+    return know(c, op, ARENAUT_DTYPE_INT64, 1, ARN_KNOWN_NUMBER, a + b);
+}
+
+/* Squeeze of a list of one number along its axis. */
+static arenaut_status follow_scalar(arn_rewrite_check *c, const arenaut_op *op) {
+    int64_t number, axis;
+    if (op->n_inputs != 2 || op->n_attributes > 0 || !take_known(c, op->inputs[0], &number) ||
+        !take_known(c, op->inputs[1], &axis) || axis != 0) {
+        return arn_rewrite_reject(c, "which number it makes is not known");
+    }
+    return know(c, op, ARENAUT_DTYPE_INT64, 0, ARN_KNOWN_NUMBER, number);
 }
 
 /* ---- ops that move data ---- */
@@ -323,16 +357,40 @@ static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
     return arn_rewrite_follow_slice(c, op, begin, end, axis);
 }
 
+/* Reshape to the shape that its operand has. */
+static arenaut_status follow_alias(arn_rewrite_check *c, const arenaut_op *op) {
+    const uint32_t shape = op->n_inputs == 2 ? op->inputs[1] : ARENAUT_NONE;
+    const bool known = shape != ARENAUT_NONE && c->labels[shape].known == ARN_KNOWN_LIST;
+    const arenaut_tensor *image = arn_new_tensor(c, op->inputs[0]);
+    const arenaut_tensor *made = arn_new_tensor(c, op->outputs[0]);
+    const arenaut_tensor *list =
+        known ? arn_new_tensor(c, (uint32_t)c->labels[shape].number) : NULL;
+    if (!list || op->n_attributes > 0 || list->n_values != image->rank ||
+        made->rank != image->rank) {
+        return arn_rewrite_reject(c, "the shape that it makes is not known");
+    }
+    for (uint32_t axis = 0; axis < image->rank; axis++) {
+        if (list->values[axis] <= 0 || list->values[axis] != image->dims[axis] ||
+            made->dims[axis] != image->dims[axis]) {
+            return arn_rewrite_reject(c, "it makes another shape than its operand has");
+        }
+    }
+    arenaut_status st = arn_rewrite_begin_move(c, op);
+    for (uint32_t axis = 0; axis < image->rank && st == ARENAUT_OK; axis++) {
+        st = arn_label_copy(c, op->inputs[0], op->outputs[0], axis);
+    }
+    return st;
+}
+
 typedef arenaut_status follow(arn_rewrite_check *c, const arenaut_op *op);
 
 static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     static const struct {
         const char *name;
         follow *follow;
-    } numbers[] = {{"GatherND", follow_peek},
-                   {"Max", follow_any},
-                   {"ArgMax", follow_zero},
-                   {"Add", follow_sum}};
+    } numbers[] = {{"GatherND", follow_peek},  {"Max", follow_any},
+                   {"ArgMax", follow_zero},    {"Add", follow_sum},
+                   {"Squeeze", follow_scalar}, {"Reshape", follow_alias}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (op->name && strcmp(op->name, numbers[i].name) == 0) return numbers[i].follow(c, op);
     }

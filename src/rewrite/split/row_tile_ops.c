@@ -33,6 +33,9 @@ typedef struct row_tiling {
     uint32_t *handed;       /* tensors of a tile that are read after it */
     uint32_t *inputs;       /* of the op at work */
     uint32_t *parts;        /* of the rows at work */
+    uint32_t *wholes;       /* images that the group reads, made outside of it; then, per such, its
+                             * alias */
+    uint32_t n_wholes;
 } row_tiling;
 
 static const arenaut_op *op_of(const row_tiling *b, uint32_t k) {
@@ -121,6 +124,13 @@ static uint32_t take_rows(row_tiling *b, uint32_t k, arn_rows wanted) {
     return take(b, &b->now[k], wanted);
 }
 
+/* An image that is made outside of the group, or its alias. */
+static uint32_t whole_of(const row_tiling *b, uint32_t id) {
+    uint32_t i = 0;
+    while (i < b->n_wholes && b->wholes[i] != id) i++;
+    return i < b->n_wholes ? b->wholes[b->n_wholes + i] : id;
+}
+
 /* The operands of op `k` in a tile: rows of images, and constants as they are. */
 static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs) {
     const arenaut_op *op = op_of(b, k);
@@ -132,7 +142,7 @@ static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs)
             inputs[i] = inputs[i - 1]; /* x * x */
             continue;
         }
-        const row_slice whole = {id, {0, height(b, id)}};
+        const row_slice whole = {whole_of(b, id), {0, height(b, id)}};
         const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
         const arn_rows rows = repeats ? (arn_rows){0, 1} : wanted;
         inputs[i] = from == ARENAUT_NONE ? take(b, &whole, rows) : take_rows(b, from, rows);
@@ -332,19 +342,34 @@ static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
     if (n > 0 || tile + 1 == n_tiles) arn_draft_order_after(b->draft, b->handed, n);
 }
 
-/* The first tile runs after an image that the group reads, which it does anyway: but a runtime that
- * knows the sizes of one tile alone lets its tensors share memory with longer lived ones. */
-static void order_first(row_tiling *b) {
+/* Images that the group reads and does not make, each once. */
+static void list_wholes(row_tiling *b) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         const arenaut_op *op = op_of(b, k);
         for (uint32_t i = 0; i < op->n_inputs && !facts_of(b, k)->of_constants; i++) {
             const uint32_t id = op->inputs[i];
             if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
             if (arn_tile_producer(b->graph, b->group, id) != ARENAUT_NONE) continue;
-            b->handed[0] = id;
-            arn_draft_order_after(b->draft, b->handed, 1);
-            return;
+            uint32_t at = 0;
+            while (at < b->n_wholes && b->wholes[at] != id) at++;
+            b->wholes[at] = id;
+            if (at == b->n_wholes) b->n_wholes++;
         }
+    }
+}
+
+/* The first tile runs after an image that the group reads, which it does anyway: but a runtime that
+ * knows the sizes of one tile alone lets its tensors share memory with longer lived ones. */
+static void order_first(row_tiling *b) {
+    list_wholes(b);
+    if (b->n_wholes == 0 || !b->graph->dialect->put_zero) {
+        b->n_wholes = 0;
+        return;
+    }
+    b->handed[0] = b->wholes[0];
+    arn_draft_order_after(b->draft, b->handed, 1);
+    for (uint32_t i = 0; i < b->n_wholes; i++) {
+        b->wholes[b->n_wholes + i] = arn_draft_alias(b->draft, b->wholes[i]);
     }
 }
 
@@ -376,12 +401,11 @@ static void put_all(row_tiling *b) {
     if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, n_tiles);
 }
 
-static uint32_t most_inputs(const row_tiling *b) {
-    uint32_t most = 0;
-    for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        if (op_of(b, k)->n_inputs > most) most = op_of(b, k)->n_inputs;
-    }
-    return most;
+/* Of all ops of the group. */
+static size_t count_inputs(const row_tiling *b) {
+    size_t n = 0;
+    for (uint32_t k = 0; k < b->group->n_ops; k++) n += op_of(b, k)->n_inputs;
+    return n;
 }
 
 void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
@@ -396,7 +420,8 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .tiles = arn_allocate_zeroed(allocator, (n + 3) * n_tiles + 3 + 3 * n, sizeof(uint32_t)),
     };
     const bool in_segments = draft->graph->dialect->many_tiles;
-    b.inputs = arn_allocate(allocator, most_inputs(&b), sizeof *b.inputs);
+    const size_t n_inputs = count_inputs(&b);
+    b.inputs = arn_allocate(allocator, 3 * n_inputs, sizeof *b.inputs);
     if (in_segments)
         b.segments = arn_allocate(allocator, n * most_segments(counted), sizeof *b.segments);
     if (b.now && b.tiles && b.inputs && (b.segments || !in_segments)) {
@@ -405,6 +430,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         b.handed = b.start + n_tiles + 1;
         b.n_segments = b.handed + 2 * n;
         b.parts = b.n_segments + n;
+        b.wholes = b.inputs + n_inputs;
         put_all(&b);
     } else {
         draft->failed = true;

@@ -343,12 +343,19 @@ static void note_use(counting *c, uint32_t tensor, uint32_t op) {
     c->last[tensor] = old && is_later(c->graph, tensor, c->range) ? c->draft->n_ops - 1 : op;
 }
 
+/* With an alias, the tensor that it is of. */
+static void note_argument(counting *c, uint32_t tensor, uint32_t op) {
+    note_use(c, tensor, op);
+    if (tensor < c->n_before || !c->draft->tensors[tensor - c->n_before].alias) return;
+    note_use(c, c->draft->tensors[tensor - c->n_before].origin.tensor, op);
+}
+
 static void find_lives(counting *c) {
     for (uint32_t i = 0; i < c->draft->n_ops; i++) {
         const arn_draft_op *op = &c->draft->ops[i];
         for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
             const uint32_t tensor = c->draft->arguments[op->first + k];
-            if (tensor != ARENAUT_NONE) note_use(c, tensor, i);
+            if (tensor != ARENAUT_NONE) note_argument(c, tensor, i);
         }
     }
 }

@@ -216,6 +216,7 @@ static arn_draft_tensor *add_tensor(arn_draft *draft, uint32_t of, uint32_t rank
     tensor->rank = rank;
     tensor->dtype = ARENAUT_DTYPE_OTHER;
     tensor->bytes = 0;
+    tensor->alias = false;
     tensor->n_values = 0;
     return tensor;
 }
@@ -386,11 +387,13 @@ uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dty
                         const uint32_t *inputs, uint32_t n_inputs) {
     const arn_draft_op op = {
         .before = ARENAUT_NONE, .move = move, .n_inputs = n_inputs, .n_outputs = 1};
-    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, 1);
+    if (draft->failed) return 0;
+    const int64_t length = move == ARN_MOVE_ADD ? arn_draft_dims(draft, inputs[0])[0] : 1;
+    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, move == ARN_MOVE_SCALAR ? 0 : 1);
     if (!tensor) return 0;
-    tensor->dims[0] = 1;
+    tensor->dims[0] = length;
     tensor->dtype = dtype;
-    tensor->bytes = arenaut_dtype_bits(dtype) / 8;
+    tensor->bytes = (uint64_t)length * (arenaut_dtype_bits(dtype) / 8);
     const uint32_t made = last_number(draft);
     add_op(draft, &op, inputs, &made);
     return made;
@@ -407,6 +410,21 @@ void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n) {
         draft->zero = arn_draft_edge(draft, ARN_MOVE_ADD, dialect->numbers, both, 2);
     }
     draft->n_there = draft->graph->program->n_tensors + draft->n_tensors;
+}
+
+uint32_t arn_draft_alias(arn_draft *draft, uint32_t image) {
+    const arn_tile_dialect *dialect = draft->graph->dialect;
+    const arn_draft_op op = {
+        .before = ARENAUT_NONE, .move = ARN_MOVE_ALIAS, .n_inputs = 2, .n_outputs = 1};
+    if (!dialect->put_shape || draft->failed) return image;
+    const uint32_t inputs[] = {image, dialect->put_shape(draft, image)};
+    const uint32_t made = arn_draft_image(draft, image, arn_draft_dims(draft, image));
+    if (draft->failed) return image;
+    draft->tensors[draft->n_tensors - 1].bytes = 0;
+    draft->tensors[draft->n_tensors - 1].alias = true;
+    add_op(draft, &op, inputs, &made);
+    draft->n_there = draft->graph->program->n_tensors + draft->n_tensors;
+    return made;
 }
 
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {

@@ -128,7 +128,8 @@ typedef struct arn_draft_tensor {
     uint32_t rank;
     int64_t dims[ARN_IMAGE_RANK];
     arenaut_dtype dtype; /* of new constants, and of numbers of order edges; OTHER: of the origin */
-    uint64_t bytes;      /* in the arena: 0 for constants */
+    uint64_t bytes;      /* in the arena: 0 for constants and aliases */
+    bool alias;          /* of the tensor that it originates from */
     uint32_t n_values;   /* of constants */
     int64_t values[ARN_DRAFT_VALUES]; /* the bits of doubles, if they are of floating point */
 } arn_draft_tensor;
@@ -144,6 +145,9 @@ typedef enum arn_draft_move {
     ARN_MOVE_ANY,
     ARN_MOVE_ZERO,
     ARN_MOVE_ADD,
+    /* Of aliases: a number without axes, and the image in the shape that it has. */
+    ARN_MOVE_SCALAR,
+    ARN_MOVE_ALIAS,
     ARN_MOVE_COUNT
 } arn_draft_move;
 
@@ -213,7 +217,11 @@ uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
  * tensors that exist by now begin at a place that is computed from one element of each of these, as
  * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */
 void arn_draft_order_after(arn_draft *draft, uint32_t *tensors, uint32_t n);
-/* The op of an order edge, which makes a list of one number. */
+/* An alias of an image that is there, in dialects whose runtime plans by the shapes that it knows
+ * (put_shape); else the image itself. Its slices wait like those of the image. */
+uint32_t arn_draft_alias(arn_draft *draft, uint32_t image);
+/* The op of an order edge, which makes a list of one number; a sum, of as many as its first operand
+ * has; SCALAR, a number without axes. */
 uint32_t arn_draft_edge(arn_draft *draft, arn_draft_move move, arenaut_dtype dtype,
                         const uint32_t *inputs, uint32_t n_inputs);
 

@@ -51,6 +51,9 @@ typedef struct arn_tile_dialect {
      * by way of an element of each of these tensors, and gives it. Changes `tensors`. NULL: the
      * runtime runs ops as they stand. */
     uint32_t (*put_zero)(arn_draft *draft, uint32_t *tensors, uint32_t n);
+    /* Of a runtime that plans by the shapes that it knows before it runs: puts ops that compute the
+     * shape of an image, which it then does not know, and gives that list. NULL: it does not. */
+    uint32_t (*put_shape)(arn_draft *draft, uint32_t image);
 
     /* The attributes of an op that moves data; gives their number. They may lead into `op`. */
     uint32_t (*describe_move)(const arn_draft_op *op, arenaut_attribute *attributes);

@@ -5,8 +5,14 @@
  * of the tile before (GatherND, Max), by way of where its greatest element lies (ArgMax of a list
  * of one: 0, for any element). Shapes would not do, since the runtime folds them.
  *
- * Tiles need Slice and Pad with operands, and GatherND: version 13 of the operators has all in the
- * form that is written here. */
+ * And it plans by shapes, before it runs: for each value whose rank it knows it looks through all
+ * that are free by then, in time that grows as the square of their number. What tiles read of whole
+ * images are aliases, reshaped to the shape that they have: a computed one, in a list of which the
+ * runtime does not know the rank either (a sum with what Squeeze makes along a computed axis). So
+ * it knows no rank of anything behind them.
+ *
+ * Tiles need Slice and Pad with operands, GatherND, and Squeeze along an operand: version 13 of the
+ * operators has all in the form that is written here. */
 #include <string.h>
 
 #include "rewrite/tile_dialects/tile_dialect.h"
@@ -418,6 +424,14 @@ static uint32_t put_zero(arn_draft *draft, uint32_t *tensors, uint32_t n) {
     return arn_draft_edge(draft, ARN_MOVE_ZERO, ARENAUT_DTYPE_INT64, tensors, 1);
 }
 
+static uint32_t put_shape(arn_draft *draft, uint32_t image) {
+    const uint32_t zeroes[] = {draft->zero, draft->zero};
+    const uint32_t both[] = {
+        arn_draft_numbers(draft, arn_draft_dims(draft, image), ARN_IMAGE_RANK, 0),
+        arn_draft_edge(draft, ARN_MOVE_SCALAR, ARENAUT_DTYPE_INT64, zeroes, 2)};
+    return arn_draft_edge(draft, ARN_MOVE_ADD, ARENAUT_DTYPE_INT64, both, 2);
+}
+
 static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
     static const int64_t first = 0;
     const bool joins = op->move == ARN_MOVE_JOIN, finds = op->move == ARN_MOVE_ZERO;
@@ -447,7 +461,9 @@ const arn_tile_dialect arn_tile_onnx = {
               [ARN_MOVE_PEEK] = "GatherND",
               [ARN_MOVE_ANY] = "Max",
               [ARN_MOVE_ZERO] = "ArgMax",
-              [ARN_MOVE_ADD] = "Add"},
+              [ARN_MOVE_ADD] = "Add",
+              [ARN_MOVE_SCALAR] = "Squeeze",
+              [ARN_MOVE_ALIAS] = "Reshape"},
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
     .broadcasts = true,
@@ -465,6 +481,7 @@ const arn_tile_dialect arn_tile_onnx = {
     .list_slice = list_slice,
     .list_pads = list_pads,
     .put_zero = put_zero,
+    .put_shape = put_shape,
     .describe_move = describe_move,
     .describe_part = describe_part,
 };
