@@ -19,6 +19,12 @@
  * for every schedule, with any number of repetitions. With a time_price of 0 the
  * right side shows which budgets nothing fits into. Flows are integers; to check one is to add up.
  *
+ * As bytes of whole storages rarely add up to the budget, a proof may tell cases apart (branch and
+ * bound): while q runs first, a storage is alive, or it is not. In the first case its bytes are of
+ * those beside q, and nothing has to flow into it. In the second it is made again if it is needed,
+ * so that any flow may pass through it to its maker. Each case is shown by a flow, or told apart
+ * again, and the bound is the least of all.
+ *
  * Threads: calls may run at once, also about the same problem, which they only read. */
 #ifndef ARENAUT_REMATERIALIZATION_H
 #define ARENAUT_REMATERIALIZATION_H
@@ -63,6 +69,20 @@ typedef struct arenaut_remat_problem {
                           * without. NULL: no op needs it */
 } arenaut_remat_problem;
 
+/* Flow from an op to a storage that it reads. */
+typedef struct arenaut_remat_flow {
+    uint32_t op, storage;
+    uint64_t flow;
+} arenaut_remat_flow;
+
+/* A line of a tree of cases, in preorder: of a storage, followed by the case in which it is alive
+ * and by that in which it is not; or of a case that a flow shows. */
+typedef struct arenaut_remat_case {
+    uint32_t storage; /* ARENAUT_NONE: a flow shows it */
+    uint32_t n_flows; /* its part of the list of flows, behind those of the lines before */
+    uint64_t byte_price, time_price;
+} arenaut_remat_case;
+
 /* Why no sequence is faster, or smaller. */
 typedef struct arenaut_remat_proof {
     uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown. Of a floor
@@ -70,6 +90,11 @@ typedef struct arenaut_remat_proof {
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
     uint64_t *flow; /* per read of the problem: from the op to the storage */
+    uint32_t n_cases; /* not 0: cases show it, with prices and flows of their own; bounds on time
+                       * alone have any */
+    arenaut_remat_case *cases;
+    uint32_t n_flows;
+    arenaut_remat_flow *flows; /* none twice in a case */
 } arenaut_remat_proof;
 
 typedef struct arenaut_remat_options {

@@ -27,6 +27,7 @@
 #include <arenaut/order.h>
 #include <arenaut/planner.h>
 #include <arenaut/program.h>
+#include <arenaut/rematerialization.h>
 #include <arenaut/target.h>
 
 #ifdef __cplusplus
@@ -182,17 +183,15 @@ typedef struct arenaut_recompute_options {
  * program's ops is faster within a budget, and none needs less. Ops and storages have their numbers
  * in the rematerialization problem of the file's order: ops that touch memory, in
  * that order, and the buffers of the lowering without copies. */
-typedef struct arenaut_remat_flow {
-    uint32_t op, storage;
-    uint64_t flow; /* from this op to a storage that it reads */
-} arenaut_remat_flow;
-
 typedef struct arenaut_remat_bound {
     uint64_t value; /* nanoseconds, or bytes */
     uint32_t op;    /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
     uint64_t byte_price, time_price;
     uint32_t n_flows; /* others are 0 */
     arenaut_remat_flow *flows;
+    uint32_t n_cases; /* 0: the flows are of one case, at the prices above; else of several, as in
+                       * arenaut_remat_proof */
+    arenaut_remat_case *cases;
 } arenaut_remat_bound;
 
 typedef struct arenaut_remat_certificate {

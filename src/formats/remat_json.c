@@ -35,9 +35,18 @@ static const char *const device_keys[] = {DEVICE_KEYS(ARN_KEY_TEXT)};
     XX(B_OP, "op")                 \
     XX(B_BYTE_PRICE, "byte_price") \
     XX(B_TIME_PRICE, "time_price") \
-    XX(B_FLOW, "flow")
+    XX(B_FLOW, "flow")             \
+    XX(B_CASES, "cases")
 enum { BOUND_KEYS(ARN_KEY_ENUM) N_BOUND_KEYS };
 static const char *const bound_keys[] = {BOUND_KEYS(ARN_KEY_TEXT)};
+
+#define CASE_KEYS(XX)              \
+    XX(C_STORAGE, "storage")       \
+    XX(C_BYTE_PRICE, "byte_price") \
+    XX(C_TIME_PRICE, "time_price") \
+    XX(C_FLOW, "flow")
+enum { CASE_KEYS(ARN_KEY_ENUM) N_CASE_KEYS };
+static const char *const case_keys[] = {CASE_KEYS(ARN_KEY_TEXT)};
 
 static const char *const repeats[] = {"cheap", "any"}, *const times[] = {"modelled", "given"};
 static const char *repeats_word(uint32_t k) { return repeats[k]; }
@@ -72,16 +81,8 @@ static void read_device(arn_json_reader *r, uint32_t object, arenaut_roofline *d
     }
 }
 
-static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound *bound) {
-    uint32_t v[N_BOUND_KEYS];
-    arn_json_members(r, object, bound_keys, N_BOUND_KEYS, v);
-    arn_json_require(r, object, v[B_VALUE], "value");
-    bound->value = arn_json_size(r, v[B_VALUE], 0);
-    bound->op = arn_json_below(r, v[B_OP], ARENAUT_NONE, ARENAUT_NONE);
-    bound->byte_price = arn_json_size(r, v[B_BYTE_PRICE], 0);
-    bound->time_price = arn_json_size(r, v[B_TIME_PRICE], 0);
-    bound->flows = room(r, count(r, v[B_FLOW]), sizeof *bound->flows);
-    ARN_JSON_EACH(r, entry, v[B_FLOW]) {
+static void read_flows(arn_json_reader *r, uint32_t array, arenaut_remat_bound *bound) {
+    ARN_JSON_EACH(r, entry, array) {
         uint32_t of[3];
         arn_json_tuple(r, entry, 3, of);
         if (!arn_json_fine(r)) return;
@@ -90,6 +91,44 @@ static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound 
         flow->storage = arn_json_below(r, of[1], ARENAUT_NONE, 0);
         flow->flow = arn_json_size(r, of[2], 0);
     }
+}
+
+/* `bound`: NULL: flows are only counted. */
+static uint32_t read_cases(arn_json_reader *r, uint32_t array, arenaut_remat_bound *bound) {
+    uint32_t n = 0;
+    ARN_JSON_EACH(r, line, array) {
+        uint32_t v[N_CASE_KEYS];
+        arn_json_members(r, line, case_keys, N_CASE_KEYS, v);
+        if (!arn_json_fine(r)) return n;
+        n += count(r, v[C_FLOW]);
+        if (!bound) continue;
+        const uint32_t before = bound->n_flows;
+        arenaut_remat_case *to = &bound->cases[bound->n_cases++];
+        *to = (arenaut_remat_case){
+            .storage = arn_json_below(r, v[C_STORAGE], ARENAUT_NONE, ARENAUT_NONE),
+            .byte_price = arn_json_size(r, v[C_BYTE_PRICE], 0),
+            .time_price = arn_json_size(r, v[C_TIME_PRICE], 0)};
+        read_flows(r, v[C_FLOW], bound);
+        to->n_flows = bound->n_flows - before;
+    }
+    return n;
+}
+
+static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound *bound) {
+    uint32_t v[N_BOUND_KEYS];
+    arn_json_members(r, object, bound_keys, N_BOUND_KEYS, v);
+    arn_json_require(r, object, v[B_VALUE], "value");
+    bound->value = arn_json_size(r, v[B_VALUE], 0);
+    bound->op = arn_json_below(r, v[B_OP], ARENAUT_NONE, ARENAUT_NONE);
+    bound->byte_price = arn_json_size(r, v[B_BYTE_PRICE], 0);
+    bound->time_price = arn_json_size(r, v[B_TIME_PRICE], 0);
+    const uint32_t n_cases = count(r, v[B_CASES]);
+    const uint32_t n = n_cases > 0 ? read_cases(r, v[B_CASES], NULL) : count(r, v[B_FLOW]);
+    bound->flows = room(r, n, sizeof *bound->flows);
+    bound->cases = room(r, n_cases, sizeof *bound->cases);
+    if (!arn_json_fine(r)) return;
+    if (n_cases > 0) read_cases(r, v[B_CASES], bound);
+    else read_flows(r, v[B_FLOW], bound);
 }
 
 static void read_runs(arn_json_reader *r, uint32_t array, arenaut_remat_certificate *c) {
@@ -136,22 +175,53 @@ arenaut_remat_certificate *arn_remat_json_read(arn_json_reader *r, uint32_t obje
 
 /* ---- writing ---- */
 
+static void put_flows(arn_writer *w, const arenaut_remat_flow *flows, uint32_t n) {
+    arn_puts(w, "[");
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_remat_flow *flow = &flows[i];
+        arn_putf(w, "%s[%" PRIu32 ", %" PRIu32 ", ", i ? ", " : "", flow->op, flow->storage);
+        arn_json_put_i64(w, (int64_t)flow->flow);
+        arn_puts(w, "]");
+    }
+    arn_puts(w, "]");
+}
+
+static void put_cases(arn_writer *w, const arenaut_remat_bound *bound) {
+    uint32_t flows = 0;
+    arn_puts(w, "[");
+    for (uint32_t i = 0; i < bound->n_cases; i++) {
+        const arenaut_remat_case *line = &bound->cases[i];
+        bool begun = false;
+        arn_puts(w, i ? ",\n      {" : "\n      {");
+        if (line->storage != ARENAUT_NONE) {
+            arn_json_put_size_member(w, &begun, "storage", line->storage);
+        } else {
+            arn_json_put_size_member(w, &begun, "byte_price", line->byte_price);
+            arn_json_put_size_member(w, &begun, "time_price", line->time_price);
+            arn_json_put_key(w, &begun, "flow");
+            put_flows(w, bound->flows + flows, line->n_flows);
+            flows += line->n_flows;
+        }
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_bound(arn_writer *w, const arenaut_remat_bound *bound) {
     bool begun = false;
     arn_puts(w, "{");
     arn_json_put_size_member(w, &begun, "value", bound->value);
     if (bound->op != ARENAUT_NONE) arn_json_put_size_member(w, &begun, "op", bound->op);
-    arn_json_put_size_member(w, &begun, "byte_price", bound->byte_price);
-    arn_json_put_size_member(w, &begun, "time_price", bound->time_price);
-    arn_json_put_key(w, &begun, "flow");
-    arn_puts(w, "[");
-    for (uint32_t i = 0; i < bound->n_flows; i++) {
-        const arenaut_remat_flow *flow = &bound->flows[i];
-        arn_putf(w, "%s[%" PRIu32 ", %" PRIu32 ", ", i ? ", " : "", flow->op, flow->storage);
-        arn_json_put_i64(w, (int64_t)flow->flow);
-        arn_puts(w, "]");
+    if (bound->n_cases > 0) {
+        arn_json_put_key(w, &begun, "cases");
+        put_cases(w, bound);
+    } else {
+        arn_json_put_size_member(w, &begun, "byte_price", bound->byte_price);
+        arn_json_put_size_member(w, &begun, "time_price", bound->time_price);
+        arn_json_put_key(w, &begun, "flow");
+        put_flows(w, bound->flows, bound->n_flows);
     }
-    arn_puts(w, "]}");
+    arn_puts(w, "}");
 }
 
 static void put_device(arn_writer *w, const arenaut_roofline *device) {

@@ -27,7 +27,8 @@ void arenaut_certificate_free(arenaut_certificate *certificate) {
 void arn_remat_certificate_free(arenaut_remat_certificate *c) {
     if (!c) return;
     const arenaut_allocator allocator = c->allocator;
-    ARN_RELEASE(&allocator, c->runs, c->time.flows, c->floor.flows, c);
+    ARN_RELEASE(&allocator, c->runs, c->time.flows, c->time.cases, c->floor.flows, c->floor.cases,
+                c);
 }
 
 static uint64_t mix(uint64_t digest, uint64_t value) {

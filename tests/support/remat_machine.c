@@ -154,6 +154,23 @@ static void change_flow(machine *m, arenaut_remat_proof *proof) {
     }
 }
 
+static void change_case(machine *m, arenaut_remat_proof *proof) {
+    arenaut_remat_case *line = &proof->cases[rng_below(&m->r, proof->n_cases)];
+    arenaut_remat_flow *flow =
+        proof->n_flows > 0 ? &proof->flows[rng_below(&m->r, proof->n_flows)] : NULL;
+    switch (rng_below(&m->r, 7)) {
+        case 0: line->storage = rng_below(&m->r, m->p.n_storages + 1); break;
+        case 1: line->storage = ARENAUT_NONE; break;
+        case 2: line->byte_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+        case 3: line->time_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+        case 4: line->n_flows = rng_below(&m->r, proof->n_flows + 1); break;
+        case 5: proof->n_cases -= proof->n_cases > 1; break;
+        default:
+            if (flow) flow->flow += rng_next(&m->r) >> rng_below(&m->r, 64);
+            break;
+    }
+}
+
 /* Claims of more than is true, each with the proof that there is, changed a little. */
 static bool try_mutants(machine *m, bool of_floor) {
     arenaut_rematerialization *r = m->found;
@@ -162,17 +179,29 @@ static bool try_mutants(machine *m, bool of_floor) {
     uint64_t flow[READS];
     const arenaut_remat_proof kept = *proof;
     const uint64_t most = of_floor ? r->budget : m->least;
+    arenaut_remat_case cases[2 * STORAGES];
+    arenaut_remat_flow flows[4 * READS];
+    const bool has_cases = !of_floor && kept.n_cases > 0 && kept.n_cases <= 2 * STORAGES &&
+                           kept.n_flows <= 4 * READS;
+    if (has_cases) memcpy(cases, kept.cases, kept.n_cases * sizeof *cases);
+    if (has_cases && kept.n_flows > 0) memcpy(flows, kept.flows, kept.n_flows * sizeof *flows);
     if (m->least == UINT64_MAX || m->p.n_reads == 0) return true;
     memcpy(flow, proof->flow, m->p.n_reads * sizeof *flow);
     for (uint32_t i = 0; i < 40; i++) {
         *claim = most + 1 + rng_below(&m->r, 3);
-        for (uint32_t k = rng_below(&m->r, 5); k > 0; k--) change_flow(m, proof);
+        for (uint32_t k = rng_below(&m->r, 5); k > 0; k--) {
+            if (has_cases && rng_once_in(&m->r, 2)) change_case(m, proof);
+            else change_flow(m, proof);
+        }
         m->counts->mutants++;
         if (check(m) == ARENAUT_OK) return complain(m, "a forgery");
         m->counts->refused++;
         *proof = kept;
         memcpy(proof->flow, flow, m->p.n_reads * sizeof *flow);
+        if (has_cases) memcpy(kept.cases, cases, kept.n_cases * sizeof *cases);
+        if (has_cases && kept.n_flows > 0) memcpy(kept.flows, flows, kept.n_flows * sizeof *flows);
     }
+    m->counts->cases += has_cases;
     *claim = said;
     return true;
 }

@@ -14,6 +14,7 @@ typedef struct remat_counts {
     uint64_t problems, feasible; /* the latter: some sequence is within the budget */
     uint64_t found, best;        /* sequences within the budget, and such as none is faster than */
     uint64_t tight;              /* bounds that are the least time */
+    uint64_t cases;              /* proofs by cases, among those that were changed */
     uint64_t mutants, refused;   /* proofs that were changed, or of another number */
     uint64_t in_vain;            /* budgets below the need of any sequence, with a proof of that */
     uint64_t impossible;         /* of so many */

@@ -14,6 +14,7 @@
 #include "core/memory.h"
 
 typedef enum moment { ANY, EARLIER, LATER } moment;
+typedef enum assumption { NOTHING, ALIVE, GONE } assumption; /* at the op that a proof looks at */
 
 /* Lists, one after another: those of i are to[at[i]] up to to[at[i + 1]]. */
 typedef struct rows {
@@ -31,6 +32,7 @@ typedef struct checker {
     arn_region region;
     rows reads, makes, leads,
         follows;        /* of an op: storages; ops that first run behind it, before */
+    uint32_t *read_of;  /* per storage that an op reads, as in `reads`: the read of the problem */
     uint32_t *instance; /* per storage: the latest; NONE: there is none */
     life *lives;
     uint32_t n_lives;
@@ -39,6 +41,8 @@ typedef struct checker {
     uint8_t *when;        /* per op: moment */
     bool *there;          /* per storage: alive at the op that a proof looks at, in any case */
     uint64_t *into, *out; /* per storage, per op: flow */
+    uint8_t *assumed;     /* per storage: assumption, in one case of a proof */
+    uint64_t *flow;       /* per read: of one case */
     arenaut_finding *finding;
     arenaut_error *err;
 } checker;
@@ -78,6 +82,7 @@ static void fill_rows(checker *c) {
     } while (0)
         for (uint32_t i = 0; i < p->n_reads; i++) {
             const uint32_t op = p->reads[i].op, s = p->reads[i].buffer, maker = p->maker[s];
+            if (fill) c->read_of[c->reads.at[op + shift]] = i;
             PUT(c->reads, op, s);
             if (maker == ARENAUT_NONE) continue;
             PUT(c->leads, maker, op);
@@ -266,7 +271,10 @@ static uint64_t find_there(checker *c, uint32_t op, const uint32_t *begun) {
         c->there[c->reads.to[i]] = true;
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++)
         c->there[c->makes.to[i]] = true;
-    for (uint32_t s = 0; s < p->n_storages; s++) bytes += c->there[s] ? p->size[s] : 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        c->there[s] = c->there[s] || c->assumed[s] == ALIVE;
+        bytes += c->there[s] ? p->size[s] : 0;
+    }
     for (uint32_t i = 0; i < p->n_rights; i++) {
         if (p->rights[i].op == op && p->rights[i].bytes > right) right = p->rights[i].bytes;
     }
@@ -309,6 +317,7 @@ static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof,
     }
     for (uint32_t s = 0; s < p->n_storages && ok; s++) {
         uint64_t most;
+        if (c->assumed[s] == GONE) continue; /* it is made again for any price */
         if (!arn_multiply(p->size[s], proof->byte_price, &most)) return reject_proof(c, "overflow");
         if (c->into[s] > most) return reject_proof(c, "more than a storage costs to be alive");
     }
@@ -322,7 +331,7 @@ static bool add_live_out(const checker *c, const arenaut_remat_proof *proof, uin
     bool ok = c->when[op] == ANY;
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1] && ok; i++) {
         const uint32_t s = c->makes.to[i];
-        if (!is_held(c, s, ARENAUT_LIVE_OUT) || c->there[s]) continue;
+        if (!is_held(c, s, ARENAUT_LIVE_OUT) || c->there[s] || c->assumed[s] == GONE) continue;
         ok = arn_add(*begins, c->p->size[s] * proof->byte_price - c->into[s], begins);
     }
     return ok;
@@ -378,10 +387,8 @@ static arenaut_status check_flow(checker *c, const arenaut_remat_proof *proof, u
 }
 
 /* time_price × added + byte_price × (budget − own) >= flow, so that added >= bound. */
-static arenaut_status check_bound(checker *c) {
-    const arenaut_remat_proof *proof = &c->r->proof;
+static arenaut_status check_case(checker *c, const arenaut_remat_proof *proof) {
     uint64_t flow, own, claimed, paid;
-    if (c->r->bound == 0) return ARENAUT_OK;
     if (proof->time_price == 0) return reject_proof(c, "time costs nothing");
     const arenaut_status st = check_flow(c, proof, &flow, &own);
     if (st != ARENAUT_OK) return st;
@@ -393,6 +400,64 @@ static arenaut_status check_bound(checker *c) {
     uint64_t *const side = budget > own ? &claimed : &flow;
     if (!arn_add(*side, paid, side)) return reject_proof(c, "overflow");
     return flow > claimed ? ARENAUT_OK : reject_proof(c, "the flow is too small");
+}
+
+/* Flows of a case, each of which belongs to a read. */
+static arenaut_status put_flows(checker *c, const arenaut_remat_flow *flows, uint32_t n) {
+    memset(c->flow, 0, c->p->n_reads * sizeof *c->flow);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t op = flows[i].op;
+        uint32_t at = op < c->p->n_ops ? c->reads.at[op] : 0;
+        const uint32_t end = op < c->p->n_ops ? c->reads.at[op + 1] : 0;
+        while (at < end && c->reads.to[at] != flows[i].storage) at++;
+        if (at == end) return reject_proof(c, "flow from an op to a storage that it does not read");
+        if (!arn_add(c->flow[c->read_of[at]], flows[i].flow, &c->flow[c->read_of[at]])) {
+            return reject_proof(c, "overflow");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* Cases in preorder: `path` has the storages that are told apart above the present line. Each is
+ * alive or not, so that what holds in both cases holds. */
+static arenaut_status check_cases(checker *c) {
+    const arenaut_remat_proof *proof = &c->r->proof;
+    uint32_t *path = arn_region_allocate(&c->region, c->p->n_storages, sizeof *path), n = 0;
+    uint64_t next = 0; /* flow */
+    bool ended = false;
+    arenaut_status st = path ? ARENAUT_OK : arn_no_memory(c->err);
+    for (uint32_t i = 0; i < proof->n_cases && st == ARENAUT_OK; i++) {
+        const arenaut_remat_case *line = &proof->cases[i];
+        if (ended) return reject_proof(c, "cases behind the last one");
+        if (line->storage != ARENAUT_NONE) {
+            if (line->storage >= c->p->n_storages || c->assumed[line->storage] != NOTHING) {
+                return reject_proof(c, "cases of a storage that there is not, or of one twice");
+            }
+            c->assumed[line->storage] = ALIVE;
+            path[n++] = line->storage;
+            continue;
+        }
+        if (line->n_flows > proof->n_flows - next) return reject_proof(c, "flows are missing");
+        const arenaut_remat_proof one = {.op = proof->op,
+                                         .byte_price = line->byte_price,
+                                         .time_price = line->time_price,
+                                         .flow = c->flow};
+        st = put_flows(c, proof->flows + next, line->n_flows);
+        if (st == ARENAUT_OK) st = check_case(c, &one);
+        next += line->n_flows;
+        while (n > 0 && c->assumed[path[n - 1]] == GONE) c->assumed[path[--n]] = NOTHING;
+        if (n > 0) c->assumed[path[n - 1]] = GONE;
+        else ended = true;
+    }
+    if (st != ARENAUT_OK) return st;
+    return ended ? ARENAUT_OK : reject_proof(c, "a case is missing");
+}
+
+static arenaut_status check_bound(checker *c) {
+    if (c->r->bound == 0) return ARENAUT_OK;
+    memset(c->assumed, NOTHING, c->p->n_storages * sizeof *c->assumed);
+    if (c->r->proof.n_cases > 0) return check_cases(c);
+    return check_case(c, &c->r->proof);
 }
 
 /* Some op is the last to run first: one that no op has to follow. Then all that is live out is
@@ -428,6 +493,7 @@ static arenaut_status check_floor(checker *c) {
     const arenaut_remat_proof *proof = &c->r->floor_proof;
     uint64_t flow, own, claimed;
     if (c->r->floor == 0) return ARENAUT_OK;
+    memset(c->assumed, NOTHING, c->p->n_storages * sizeof *c->assumed);
     if (proof->time_price != 0 || proof->byte_price == 0)
         return reject_proof(c, "time has a price");
     if (proof->op == c->p->n_ops) return check_end(c);
@@ -508,6 +574,8 @@ static bool allocate(checker *c) {
         !room_for_rows(c, &c->follows, p->n_ops, n_dependences)) {
         return false;
     }
+    c->read_of = arn_region_allocate(&c->region, p->n_reads, sizeof *c->read_of);
+    if (!c->read_of) return false;
     fill_rows(c);
     for (uint32_t at = 0; at < c->r->n_runs; at++) {
         const uint32_t op = c->r->runs[at];
@@ -516,7 +584,8 @@ static bool allocate(checker *c) {
     return ARN_REGION_ARRAYS(
         &c->region, ARN_ARRAY(c->lives, n_lives), ARN_ARRAY(c->instance, n_storages),
         ARN_ARRAY(c->ran, n), ARN_ARRAY(c->load, (size_t)c->r->n_runs + 1), ARN_ARRAY(c->when, n),
-        ARN_ARRAY(c->there, n_storages), ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n));
+        ARN_ARRAY(c->there, n_storages), ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n),
+        ARN_ARRAY(c->assumed, n_storages), ARN_ARRAY(c->flow, p->n_reads));
 }
 
 static arenaut_status prepare(checker *c) {

@@ -13,9 +13,24 @@
 
 /* ---- made of proofs ---- */
 
+/* Of several cases, as they are. */
+static bool keep_cases(const arenaut_remat_proof *proof, const arenaut_allocator *allocator,
+                       arenaut_remat_bound *bound) {
+    bound->flows = arn_allocate(allocator, proof->n_flows, sizeof *bound->flows);
+    bound->cases = arn_allocate(allocator, proof->n_cases, sizeof *bound->cases);
+    if (!bound->flows || !bound->cases) return false;
+    if (proof->n_flows > 0) memcpy(bound->flows, proof->flows, proof->n_flows * sizeof *bound->flows);
+    memcpy(bound->cases, proof->cases, proof->n_cases * sizeof *bound->cases);
+    bound->n_flows = proof->n_flows;
+    bound->n_cases = proof->n_cases;
+    bound->byte_price = bound->time_price = 0;
+    return true;
+}
+
 static bool keep_flows(const arenaut_remat_problem *p, const arenaut_remat_proof *proof,
                        const arenaut_allocator *allocator, arenaut_remat_bound *bound) {
     uint32_t n = 0;
+    if (proof->n_cases > 0) return keep_cases(proof, allocator, bound);
     for (uint32_t i = 0; i < p->n_reads; i++) n += proof->flow[i] > 0;
     bound->flows = arn_allocate(allocator, n, sizeof *bound->flows);
     if (!bound->flows) return false;
@@ -114,6 +129,13 @@ static arenaut_status put_flows(examiner *x, const arenaut_remat_bound *bound,
     proof->flow = arn_region_allocate(&x->region, p->n_reads, sizeof *proof->flow);
     if (!proof->flow) return arn_no_memory(x->err);
     memset(proof->flow, 0, p->n_reads * sizeof *proof->flow);
+    if (bound->n_cases > 0) {
+        proof->n_cases = bound->n_cases;
+        proof->cases = bound->cases;
+        proof->n_flows = bound->n_flows;
+        proof->flows = bound->flows;
+        return ARENAUT_OK;
+    }
     for (uint32_t i = 0; i < bound->n_flows; i++) {
         const arenaut_remat_flow *flow = &bound->flows[i];
         const uint32_t read = find_read(p, flow);

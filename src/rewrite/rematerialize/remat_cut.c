@@ -15,6 +15,7 @@ static bool allocate(arn_remat_cut *c, arn_region *region) {
         (uint64_t)c->graph->reads.begin[p->n_ops] + 2 * (uint64_t)p->n_storages + p->n_ops;
     return ARN_REGION_ARRAYS(region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
                              ARN_ARRAY(c->free_now, p->n_storages),
+                             ARN_ARRAY(c->assumed, p->n_storages),
                              ARN_ARRAY(c->alive_arc, p->n_storages),
                              ARN_ARRAY(c->read_of, n_arcs)) &&
            arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
@@ -109,20 +110,23 @@ static bool has_begun(const arn_remat_cut *c, uint32_t s) {
 }
 
 static void add_own(arn_remat_cut *c, uint32_t s) {
-    if (!c->free_now[s]) c->own += c->graph->problem->size[s];
+    if (!c->free_now[s]) c->whole += c->graph->problem->size[s];
     c->free_now[s] = true;
 }
+
+static void leave_shared(arn_remat_cut *c) { c->own = c->whole - arn_min_u64(c->shared, c->whole); }
 
 void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     const arn_remat_graph *g = c->graph;
     const arenaut_remat_problem *p = g->problem;
-    uint64_t right = p->shared ? p->shared[op] : 0;
+    c->shared = p->shared ? p->shared[op] : 0;
     c->op = op;
     memset(c->when, ARN_REMAT_ANY, p->n_ops * sizeof *c->when);
     mark_before(c, op);
     mark_after(c, op);
     memset(c->free_now, 0, p->n_storages * sizeof *c->free_now);
-    c->own = arn_remat_scratch(p, op);
+    memset(c->assumed, ARN_REMAT_OPEN, p->n_storages * sizeof *c->assumed);
+    c->whole = arn_remat_scratch(p, op);
     for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
         add_own(c, g->reads.ids[i]);
     }
@@ -133,9 +137,9 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
         if (arn_remat_held(p, s, ARENAUT_LIVE_OUT) && has_begun(c, s)) add_own(c, s);
     }
     for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
-        right = arn_max_u64(right, p->rights[g->rights.ids[i]].bytes);
+        c->shared = arn_max_u64(c->shared, p->rights[g->rights.ids[i]].bytes);
     }
-    c->own -= arn_min_u64(right, c->own);
+    leave_shared(c);
 }
 
 /* ---- the network ---- */
@@ -167,6 +171,23 @@ static bool may_run_again_later(const arn_remat_cut *c, uint32_t op) {
            (until != op && until != c->op && c->when[until] != ARN_REMAT_BEFORE);
 }
 
+bool arn_remat_cut_splits(const arn_remat_cut *c, uint32_t s) {
+    const uint32_t maker = c->graph->problem->maker[s];
+    return maker != ARENAUT_NONE && c->assumed[s] == ARN_REMAT_OPEN && counts(c, s) &&
+           !arn_remat_held(c->graph->problem, s, ARENAUT_LIVE_OUT) && may_run_again_later(c, maker);
+}
+
+void arn_remat_cut_assume(arn_remat_cut *c, uint32_t s, arn_remat_assumed assumed) {
+    c->assumed[s] = (uint8_t)assumed;
+    if (assumed == ARN_REMAT_ALIVE) add_own(c, s);
+    leave_shared(c);
+}
+
+static uint64_t price_alive(const arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
+    if (c->assumed[s] == ARN_REMAT_GONE) return ARN_FLOW_UNLIMITED;
+    return byte_price * c->graph->problem->size[s];
+}
+
 static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     const arn_remat_graph *g = c->graph;
     const uint32_t maker = g->problem->maker[s], node = storage_node(c, s);
@@ -174,7 +195,7 @@ static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     c->alive_arc[s] = ARENAUT_NONE;
     if (!counts(c, s)) return;
     const uint32_t to = maker == ARENAUT_NONE ? ARN_FLOW_SINK : ARN_FLOW_FIRST_NODE + maker;
-    c->alive_arc[s] = add_arc(c, node, to, byte_price * g->problem->size[s], ARENAUT_NONE);
+    c->alive_arc[s] = add_arc(c, node, to, price_alive(c, s, byte_price), ARENAUT_NONE);
     if (!c->open && arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT)) { /* at the end */
         needed = true;
         add_arc(c, ARN_FLOW_SOURCE, node, ARN_FLOW_UNLIMITED, ARENAUT_NONE);

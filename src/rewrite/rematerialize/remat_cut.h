@@ -10,15 +10,20 @@
 /* When ops run first, seen from the first run of one of them. */
 typedef enum arn_remat_when { ARN_REMAT_ANY, ARN_REMAT_BEFORE, ARN_REMAT_AFTER } arn_remat_when;
 
+/* Of a storage at that run, in one case of a proof: nothing, or that it is alive or is not. */
+typedef enum arn_remat_assumed { ARN_REMAT_OPEN, ARN_REMAT_ALIVE, ARN_REMAT_GONE } arn_remat_assumed;
+
 typedef struct arn_remat_cut {
     const arn_remat_graph *graph;
     arn_budget *budget;
     arn_remat_lists first, next; /* of an op: those that run first before it, or behind it */
     uint32_t op;                 /* the one that is looked at */
     uint64_t own;                /* bytes that are alive in any case while it runs */
+    uint64_t whole, shared; /* the same, and how many of them plans may let count once */
     bool open;      /* results that are live out need not be alive unless they are read */
     uint8_t *when;  /* per op: arn_remat_when */
     bool *free_now; /* per storage: it is alive in any case */
+    uint8_t *assumed; /* per storage: arn_remat_assumed */
     uint32_t *stack;
     arn_flow_network network;
     uint32_t *read_of;   /* per arc and its reverse one: the read that they stand for; NONE */
@@ -32,8 +37,15 @@ bool arn_remat_cut_make(const arn_remat_graph *graph, const arenaut_allocator *a
                         arn_region *region, arn_budget *budget, arn_remat_cut *cut);
 void arn_remat_cut_free(arn_remat_cut *cut); /* after make, or zero-initialised */
 
-/* Looks at the first run of `op`. */
+/* Looks at the first run of `op`; nothing is assumed. */
 void arn_remat_cut_at(arn_remat_cut *cut, uint32_t op);
+
+/* Whether the two cases of a storage may be told apart: its maker may be repeated, and it may be
+ * alive or not. */
+bool arn_remat_cut_splits(const arn_remat_cut *cut, uint32_t storage);
+
+/* Assumes one of the two. */
+void arn_remat_cut_assume(arn_remat_cut *cut, uint32_t storage, arn_remat_assumed assumed);
 
 /* Finds the largest flow, and the cut, at these prices. */
 void arn_remat_cut_find(arn_remat_cut *cut, uint64_t byte_price, uint64_t time_price);

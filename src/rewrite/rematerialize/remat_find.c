@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_anneal.h"
-#include "rewrite/rematerialize/remat_bound.h"
+#include "rewrite/rematerialize/remat_branch.h"
 #include "rewrite/rematerialize/remat_measure.h"
 #include "rewrite/rematerialize/remat_order.h"
 #include "rewrite/rematerialize/remat_search.h"
@@ -480,6 +480,22 @@ static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
     return search_exactly(f, r->budget, r);
 }
 
+/* The bound's proof; by cases, as long as these show more. */
+static bool prove(finder *f, const arn_remat_bounds *bounds, arenaut_rematerialization *r) {
+    enum { EFFORT = 200000, LEAST = 30 };
+    arn_remat_branch b;
+    const uint32_t n = EFFORT / (f->problem->n_ops + 1) + LEAST;
+    f->bounds = *bounds;
+    if (!arn_remat_branch_make(&f->bounds, &f->region, &b)) return false;
+    arn_remat_branch_find(&b, r->fits ? r->added : 0,
+                          n < ARN_REMAT_MOST_CASES ? n : ARN_REMAT_MOST_CASES);
+    arn_remat_bound_prove(&f->bounds, bounds->op, bounds->byte_price, bounds->time_price,
+                          &r->proof);
+    if (b.value <= bounds->value) return true;
+    r->bound = arn_min_u64(b.value, r->added);
+    return arn_remat_branch_prove(&b, r->bound, &r->allocator, &r->proof);
+}
+
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
                            arenaut_error *err) {
     arenaut_status st = make(f, err);
@@ -508,7 +524,7 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
     r->bound = b.value;
     if (!search(f, lowest, r)) return arn_no_memory(err);
     r->fits = r->peak <= r->budget;
-    arn_remat_bound_prove(&f->bounds, b.op, b.byte_price, b.time_price, &r->proof);
+    if (!prove(f, &b, r)) return arn_no_memory(err);
     r->effort = f->sequence.effort + (f->moved ? f->moved->sequence.effort : 0);
     return ARENAUT_OK;
 }
@@ -516,11 +532,8 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
 void arenaut_rematerialization_free(arenaut_rematerialization *r) {
     if (!r) return;
     const arenaut_allocator allocator = r->allocator;
-    arn_release(&allocator, r->runs);
-    arn_release(&allocator, r->proof.flow);
-    arn_release(&allocator, r->floor_proof.flow);
-    arn_release(&allocator, r->at_floor);
-    arn_release(&allocator, r);
+    ARN_RELEASE(&allocator, r->runs, r->proof.flow, r->proof.cases, r->proof.flows,
+                r->floor_proof.flow, r->at_floor, r);
 }
 
 arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *budget,
