@@ -89,7 +89,7 @@ typedef struct arenaut_remat_proof {
                           * also n_ops: the op that runs first last, whichever it is */
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
-    uint64_t *flow; /* per read of the problem: from the op to the storage */
+    uint64_t *flow;   /* per read of the problem: from the op to the storage */
     uint32_t n_cases; /* not 0: cases show it, with prices and flows of their own; bounds on time
                        * alone have any */
     arenaut_remat_case *cases;

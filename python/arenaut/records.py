@@ -410,6 +410,14 @@ class OrderOptions(Structure):
     pass
 
 
+class RematFlow(Structure):
+    pass
+
+
+class RematCase(Structure):
+    pass
+
+
 class AlignRule(Structure):
     pass
 
@@ -455,10 +463,6 @@ class Roofline(Structure):
 
 
 class RecomputeOptions(Structure):
-    pass
-
-
-class RematFlow(Structure):
     pass
 
 
@@ -860,6 +864,15 @@ OrderOptions._fields_ = [
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
     ("progress_context", c_void_p),
     ("reserved", c_uint64 * 4)]
+RematFlow._fields_ = [
+    ("op", c_uint32),
+    ("storage", c_uint32),
+    ("flow", c_uint64)]
+RematCase._fields_ = [
+    ("storage", c_uint32),
+    ("n_flows", c_uint32),
+    ("byte_price", c_uint64),
+    ("time_price", c_uint64)]
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
@@ -981,17 +994,15 @@ RecomputeOptions._fields_ = [
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
     ("progress_context", c_void_p),
     ("reserved", c_uint64 * 4)]
-RematFlow._fields_ = [
-    ("op", c_uint32),
-    ("storage", c_uint32),
-    ("flow", c_uint64)]
 RematBound._fields_ = [
     ("value", c_uint64),
     ("op", c_uint32),
     ("byte_price", c_uint64),
     ("time_price", c_uint64),
     ("n_flows", c_uint32),
-    ("flows", POINTER(RematFlow))]
+    ("flows", POINTER(RematFlow)),
+    ("n_cases", c_uint32),
+    ("cases", POINTER(RematCase))]
 RematCertificate._fields_ = [
     ("budget", c_uint64),
     ("base", c_uint64),

@@ -181,8 +181,8 @@ static bool try_mutants(machine *m, bool of_floor) {
     const uint64_t most = of_floor ? r->budget : m->least;
     arenaut_remat_case cases[2 * STORAGES];
     arenaut_remat_flow flows[4 * READS];
-    const bool has_cases = !of_floor && kept.n_cases > 0 && kept.n_cases <= 2 * STORAGES &&
-                           kept.n_flows <= 4 * READS;
+    const bool has_cases =
+        !of_floor && kept.n_cases > 0 && kept.n_cases <= 2 * STORAGES && kept.n_flows <= 4 * READS;
     if (has_cases) memcpy(cases, kept.cases, kept.n_cases * sizeof *cases);
     if (has_cases && kept.n_flows > 0) memcpy(flows, kept.flows, kept.n_flows * sizeof *flows);
     if (m->least == UINT64_MAX || m->p.n_reads == 0) return true;

@@ -7,8 +7,8 @@
 typedef struct arn_remat_bounds {
     arn_remat_cut *cut;
     uint64_t budget;
-    uint32_t *above, *largest, *scratch;       /* room for all ops */
-    uint64_t *upper, *key;                     /* likewise */
+    uint32_t *above, *largest, *scratch; /* room for all ops */
+    uint64_t *upper, *key;               /* likewise */
     bool *many, *few; /* per storage: kept by the last cut that takes more bytes than there are,
                        * and by the last that does not */
     bool is_between;  /* there were both */

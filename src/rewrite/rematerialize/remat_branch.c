@@ -1,9 +1,9 @@
 /* Branch and bound over the storages that are alive at the first run of an op (Land and Doig 1960;
  * Lagrangian bounds: Fisher 1981). Where a minimum cut takes too many bytes at one price and too
  * few at the next, no cut takes just as many as there are, and the bound between them is that of
- * half a storage. So the largest storage in which both differ is alive, or it is not: two cases with
- * bounds of their own, the lower of which holds for both. The case with the lowest bound is split
- * first. */
+ * half a storage. So the largest storage in which both differ is alive, or it is not: two cases
+ * with bounds of their own, the lower of which holds for both. The case with the lowest bound is
+ * split first. */
 #include "rewrite/rematerialize/remat_branch.h"
 
 #include "core/checked.h"
@@ -145,8 +145,8 @@ static uint32_t node_behind(const arn_remat_branch *b, uint32_t at) {
     return ARENAUT_NONE;
 }
 
-bool arn_remat_branch_prove(arn_remat_branch *b, uint64_t bound,
-                            const arenaut_allocator *allocator, arenaut_remat_proof *proof) {
+bool arn_remat_branch_prove(arn_remat_branch *b, uint64_t bound, const arenaut_allocator *allocator,
+                            arenaut_remat_proof *proof) {
     uint32_t room = 0;
     if (b->n <= 1) return true;
     proof->cases = arn_allocate_zeroed(allocator, b->n, sizeof *proof->cases);

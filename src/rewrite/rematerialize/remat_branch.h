@@ -22,7 +22,7 @@ typedef struct arn_remat_branch {
     uint32_t n, room;
     uint32_t op;
     uint64_t value, time_price; /* of the whole */
-    uint64_t *flow; /* per read: room for one flow */
+    uint64_t *flow;             /* per read: room for one flow */
 } arn_remat_branch;
 
 /* The list is the region's. */
@@ -34,7 +34,7 @@ void arn_remat_branch_find(arn_remat_branch *b, uint64_t target, uint32_t most);
 
 /* Lists the cases that show `bound`, and their flows; lists are of the allocator. False: no memory.
  */
-bool arn_remat_branch_prove(arn_remat_branch *b, uint64_t bound,
-                            const arenaut_allocator *allocator, arenaut_remat_proof *proof);
+bool arn_remat_branch_prove(arn_remat_branch *b, uint64_t bound, const arenaut_allocator *allocator,
+                            arenaut_remat_proof *proof);
 
 #endif

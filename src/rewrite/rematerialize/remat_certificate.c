@@ -19,7 +19,8 @@ static bool keep_cases(const arenaut_remat_proof *proof, const arenaut_allocator
     bound->flows = arn_allocate(allocator, proof->n_flows, sizeof *bound->flows);
     bound->cases = arn_allocate(allocator, proof->n_cases, sizeof *bound->cases);
     if (!bound->flows || !bound->cases) return false;
-    if (proof->n_flows > 0) memcpy(bound->flows, proof->flows, proof->n_flows * sizeof *bound->flows);
+    if (proof->n_flows > 0)
+        memcpy(bound->flows, proof->flows, proof->n_flows * sizeof *bound->flows);
     memcpy(bound->cases, proof->cases, proof->n_cases * sizeof *bound->cases);
     bound->n_flows = proof->n_flows;
     bound->n_cases = proof->n_cases;

@@ -13,11 +13,10 @@ static bool allocate(arn_remat_cut *c, arn_region *region) {
     const uint64_t n_nodes = (uint64_t)p->n_ops + p->n_storages + ARN_FLOW_FIRST_NODE;
     const uint64_t n_arcs =
         (uint64_t)c->graph->reads.begin[p->n_ops] + 2 * (uint64_t)p->n_storages + p->n_ops;
-    return ARN_REGION_ARRAYS(region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
-                             ARN_ARRAY(c->free_now, p->n_storages),
-                             ARN_ARRAY(c->assumed, p->n_storages),
-                             ARN_ARRAY(c->alive_arc, p->n_storages),
-                             ARN_ARRAY(c->read_of, n_arcs)) &&
+    return ARN_REGION_ARRAYS(
+               region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
+               ARN_ARRAY(c->free_now, p->n_storages), ARN_ARRAY(c->assumed, p->n_storages),
+               ARN_ARRAY(c->alive_arc, p->n_storages), ARN_ARRAY(c->read_of, n_arcs)) &&
            arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
 }
 

@@ -11,7 +11,11 @@
 typedef enum arn_remat_when { ARN_REMAT_ANY, ARN_REMAT_BEFORE, ARN_REMAT_AFTER } arn_remat_when;
 
 /* Of a storage at that run, in one case of a proof: nothing, or that it is alive or is not. */
-typedef enum arn_remat_assumed { ARN_REMAT_OPEN, ARN_REMAT_ALIVE, ARN_REMAT_GONE } arn_remat_assumed;
+typedef enum arn_remat_assumed {
+    ARN_REMAT_OPEN,
+    ARN_REMAT_ALIVE,
+    ARN_REMAT_GONE
+} arn_remat_assumed;
 
 typedef struct arn_remat_cut {
     const arn_remat_graph *graph;
@@ -19,10 +23,10 @@ typedef struct arn_remat_cut {
     arn_remat_lists first, next; /* of an op: those that run first before it, or behind it */
     uint32_t op;                 /* the one that is looked at */
     uint64_t own;                /* bytes that are alive in any case while it runs */
-    uint64_t whole, shared; /* the same, and how many of them plans may let count once */
-    bool open;      /* results that are live out need not be alive unless they are read */
-    uint8_t *when;  /* per op: arn_remat_when */
-    bool *free_now; /* per storage: it is alive in any case */
+    uint64_t whole, shared;      /* the same, and how many of them plans may let count once */
+    bool open;        /* results that are live out need not be alive unless they are read */
+    uint8_t *when;    /* per op: arn_remat_when */
+    bool *free_now;   /* per storage: it is alive in any case */
     uint8_t *assumed; /* per storage: arn_remat_assumed */
     uint32_t *stack;
     arn_flow_network network;
