@@ -70,12 +70,26 @@ def test_given_times_have_to_be_given_again(arenaut, planned, tmp_path):
     assert "nanoseconds" in arenaut("check", planned[0], plan, "--costs", others, exit=1).stdout
 
 
+def leaves(bound):
+    """The cases that a flow shows, or the bound, if that is the only one."""
+    return [case for case in bound.get("cases", [bound]) if "storage" not in case]
+
+
 def spoil(path, change):
     def spoiled(certificate):
         at = certificate
         for key in path[:-1]:
             at = at[key]
-        at[path[-1]] = change(at[path[-1]])
+        key = path[-1]
+        for place in [at] if key in at else leaves(at):
+            if place[key] != []:
+                place[key] = change(place[key])
+    return spoiled
+
+
+def spoil_cases(change):
+    def spoiled(certificate):
+        certificate["bound"]["cases"] = change(certificate["bound"]["cases"])
     return spoiled
 
 
@@ -98,6 +112,11 @@ SPOILED = {
     "flow without a read": spoil(["bound", "flow"], lambda flow: [[flow[0][0], 5, flow[0][2]]]),
     "flow of no op": spoil(["bound", "flow"], lambda flow: [[999, 999, 1]]),
     "less flow of the floor": spoil(["floor", "flow"], lambda flow: flow[1:]),
+    "no case behind the first": spoil_cases(lambda cases: cases[:2]),
+    "a case too many": spoil_cases(lambda cases: [*cases, cases[-1]]),
+    "no cases told apart": spoil_cases(lambda cases: cases[-1:]),
+    "cases of one storage twice": spoil_cases(lambda cases: [cases[0], *cases, cases[-1]]),
+    "cases of an unknown storage": spoil_cases(lambda cases: [{"storage": 4000}, *cases[1:]]),
     "another device": spoil(["device", "bytes"], lambda rate: rate * 2),
     "a schedule without copies": spoil(["runs"], lambda runs: [0, 1, 2, 3, 4, 5]),
     "a schedule without an op": spoil(["runs"], lambda runs: runs[1:]),
@@ -137,9 +156,10 @@ def test_no_random_forgery_is_accepted(arenaut, planned, tmp_path):
         bound = other["rematerialization"]["bound"]
         bound["value"] = other["rematerialization"]["added_nanoseconds"] + 1
         for _ in range(random_numbers.randrange(4)):
-            entry = random_numbers.choice(bound["flow"])
+            case = random_numbers.choice([case for case in leaves(bound) if case["flow"]])
+            entry = random_numbers.choice(case["flow"])
             entry[2] = random_numbers.choice([entry[2] * 2, entry[2] + 1, 2**random_numbers.randrange(62)])
-            bound["byte_price"] = random_numbers.choice([bound["byte_price"], 2**random_numbers.randrange(40)])
-            bound["time_price"] = random_numbers.choice([bound["time_price"], 1, 2**random_numbers.randrange(40)])
+            case["byte_price"] = random_numbers.choice([case["byte_price"], 2**random_numbers.randrange(40)])
+            case["time_price"] = random_numbers.choice([case["time_price"], 1, 2**random_numbers.randrange(40)])
         forged.write_text(json.dumps(other))
         assert "proven:" not in arenaut("check", model, forged, exit=1).stdout
