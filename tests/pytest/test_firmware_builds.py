@@ -1,8 +1,10 @@
 """The Zephyr module and the ESP-IDF component: in their real builds where ZEPHYR_BASE or IDF_PATH names one (boards of
-this machine), and everywhere in a project that stands in for the part of such a build that they meet."""
+this machine), and everywhere in what stands in for the part of such a build that they meet (tests/firmware)."""
 
 import os
+import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import COMMAND, DATA, ROOT
@@ -43,6 +45,64 @@ def test_zephyr_builds_and_runs_the_example(tmp_path):
 def test_esp_idf_builds_and_runs_the_example(tmp_path):
     build_and_run(ROOT / "examples" / "esp_idf_model", tmp_path, "esp_idf_model.elf",
                   "-DIDF_TARGET=linux", "-DPYTHON_DEPS_CHECKED=1", f"-DSDKCONFIG={tmp_path / 'sdkconfig'}")
+
+
+FIRMWARE = ROOT / "tests" / "firmware"
+ZEPHYR = [f"-DZephyr_DIR={FIRMWARE / 'zephyr'}", f"-DEXTRA_ZEPHYR_MODULES={ROOT}", f"-DPYTHON={sys.executable}"]
+M55 = ["-DBOARD_CONFIG=TENSORFLOW_LITE_MICRO_CMSIS_NN_KERNELS=y;ARMV8_1_M_MVEI=y",
+       f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'cmake' / 'cortex-m55.cmake'}",
+       f"-DSTARTUP={ROOT / 'examples' / 'measure_kernels' / 'cortex_m_start.c'}"]
+QEMU = ["qemu-system-arm", *"-M mps3-an547 -display none -monitor none -serial none".split(),
+        "-semihosting-config", "enable=on,target=native", "-kernel"]
+TOOLS = ["arm-none-eabi-gcc", "qemu-system-arm"]
+FOR_M55 = pytest.param(M55, QEMU, "cmsis-nn-mve", marks=pytest.mark.skipif(
+    not all(map(shutil.which, TOOLS)), reason=f"not installed: {', '.join(TOOLS)}"))
+
+
+@pytest.mark.parametrize("board, under, kernels", [([], [], "reference"), FOR_M55], ids=["host", "cortex-m55"])
+def test_zephyrs_example_is_built_where_its_package_is_played(tmp_path, board, under, kernels):
+    printed, works = cmake(ROOT / "examples" / "zephyr_model", tmp_path, *ZEPHYR, *board)
+    assert works, printed[-4000:]
+    assert f'define MODEL_KERNELS "{kernels}"' in (tmp_path / "app.planned" / "planned" / "model.h").read_text()
+    lines = subprocess.run([*under, tmp_path / "zephyr" / "zephyr.elf"], capture_output=True, text=True, timeout=60,
+                           check=True).stdout.splitlines()
+    assert "AddConv2D" in lines and (under or SAID in lines)  # of newlib's printf some know no %zu
+    printed, works = cmake(ROOT / "examples" / "zephyr_model", tmp_path, *ZEPHYR, *board, "-DFIT=20K")
+    assert not works and "nothing is known to fit into 20,480 bytes" in printed
+
+
+def test_esp_idfs_example_is_built_where_its_build_is_played(tmp_path, monkeypatch):
+    monkeypatch.setenv("IDF_PATH", str(FIRMWARE / "esp_idf"))
+    source = ROOT / "examples" / "esp_idf_model"
+
+    def build(chip, *words):
+        return cmake(source, tmp_path / chip, f"-DIDF_TARGET={chip}", f"-DPYTHON={sys.executable}", *words)
+
+    printed, works = build("linux")
+    assert works, printed[-4000:]
+    ran = subprocess.run([tmp_path / "linux" / "esp_idf_model.elf"], capture_output=True, text=True, check=True)
+    assert SAID in ran.stdout.splitlines()
+    printed, works = build("linux", "-DFIT=20K")
+    assert not works and "nothing is known to fit into 20,480 bytes" in printed
+    assert build("esp32s3", "-DFIT=112K")[1]
+    header = tmp_path / "esp32s3" / "esp-idf" / "main" / "__idf_main.planned" / "planned" / "model.h"
+    assert 'define MODEL_KERNELS "esp32-s3"' in header.read_text()
+    printed, works = build("esp32p4")
+    assert not works and "neither KERNELS nor CONFIG_ARENAUT_KERNELS says which kernels run" in " ".join(printed.split())
+
+
+@pytest.mark.parametrize("file, options, kernels", [
+    ("zephyr/Kconfig", ["ARENAUT=y"], "reference"),
+    ("zephyr/Kconfig", ["ARENAUT=y", "TENSORFLOW_LITE_MICRO_CMSIS_NN_KERNELS=y"], "cmsis-nn"),
+    ("zephyr/Kconfig", ["ARENAUT=y", "ARMV8_1_M_MVEI=y"], "reference"),
+    ("zephyr/Kconfig", [], None),
+    *[("integrations/esp_idf/arenaut/Kconfig", [f"IDF_TARGET_{chip}=y"], kernels) for chip, kernels in
+      [("ESP32", "esp-nn"), ("ESP32S2", "esp-nn"), ("ESP32S3", "esp32-s3"), ("ESP32C6", "esp-nn"), ("ESP32P4", "")]]])
+def test_kernels_follow_the_configuration(file, options, kernels):
+    found = subprocess.run([sys.executable, FIRMWARE / "kconfig.py", ROOT / file, *options], capture_output=True,
+                           text=True, check=True).stdout
+    line = f'set(CONFIG_ARENAUT_KERNELS "{kernels}")'
+    assert line in found.splitlines() if kernels is not None else "ARENAUT_KERNELS" not in found
 
 
 STAND_IN = """cmake_minimum_required(VERSION 3.20)
