@@ -28,6 +28,7 @@ typedef struct combination {
     arenaut_text quality;
     const char *kept; /* why the file stays as it is although this differs; NULL: it does not */
     bool by_force;    /* with -f it would not */
+    bool stays;       /* in a model the plan of the file stays, for any reason */
 } combination;
 
 typedef struct combinations {
@@ -72,6 +73,7 @@ static void free_combinations(combinations *all) {
  * least. */
 static tool_options options_of(const combinations *all, const combination *w) {
     tool_options o = *all->given;
+    if (w == all->items) o.inplace = o.overlap = o.reorder = o.split = o.recompute = NULL;
     if (!o.inplace && w->rights >= IN_PLACE) o.inplace = "on";
     if (!o.overlap && w->rights == REACHING) o.overlap = "on";
     if (!o.reorder && w->reorders) o.reorder = "on";
@@ -101,13 +103,8 @@ static bool fits(const combinations *all, const combination *w) {
     return all->given->fit != NOT_GIVEN && keeps(all, w);
 }
 
-bool is_model_name(const char *output) {
-    const arenaut_format *format = output ? arenaut_format_for_path(output) : NULL;
-    return format && format->needs_original;
-}
-
 /* The file as it is, beside its first plan. */
-static void take_baseline(combinations *all, const tool_job *job) {
+static void take_baseline(combinations *all, const tool_job *job, bool into_model) {
     combination *as_it_is = &all->items[0];
     if (!job->pipeline->baseline.plan) return;
     as_it_is->tried = true;
@@ -115,8 +112,7 @@ static void take_baseline(combinations *all, const tool_job *job) {
     as_it_is->need = reserved_as_it_is(job);
     as_it_is->cost =
         (arenaut_cost){.spill = job->pipeline->baseline.plan->spill, .total = as_it_is->need.bytes};
-    if (all->given->output && !is_model_name(all->given->output) &&
-        job->pipeline->baseline.problem != job->pipeline->problem)
+    if (!into_model && job->pipeline->baseline.problem != job->pipeline->problem)
         as_it_is->kept = "the plan that is in the file is written by 'arenaut export'";
     all->of = has_whole_arena(job) ? "head" : "arena";
 }
@@ -139,12 +135,11 @@ static exit_code find_whether_kept(const combinations *all, const tool_job *job,
     const arenaut_pipeline *p = job->pipeline;
     arenaut_outcome outcome, forced;
     arenaut_error err = {0};
-    if (all->given->output && !is_model_name(all->given->output))
-        return find_whether_written(all, job, w);
     if (arenaut_pipeline_outcome(p, true, all->given->force, &outcome, &err) != ARENAUT_OK ||
         arenaut_pipeline_outcome(p, true, true, &forced, &err) != ARENAUT_OK) {
         return complain_error(job->path, &err);
     }
+    w->stays = outcome != ARENAUT_OUTCOME_WRITE;
     if (outcome == ARENAUT_OUTCOME_FOREIGN || outcome == ARENAUT_OUTCOME_OUTSIDE ||
         outcome == ARENAUT_OUTCOME_MEMORY_GROWS || outcome == ARENAUT_OUTCOME_SCRATCH_UNKNOWN) {
         w->kept = planning_reason(p, outcome);
@@ -156,15 +151,18 @@ static exit_code find_whether_kept(const combinations *all, const tool_job *job,
 static exit_code try_combination(combinations *all, combination *w) {
     tool_options options = options_of(all, w);
     tool_job job;
+    output_kind kind = {NULL, NULL};
     options.dump_live = false; /* of the plan that is taken alone */
     options.dump_after = NULL;
     exit_code code = job_read(&job, options.files.items[0], &options);
     if (code == EXIT_FINE) code = fit_check_obeyed(&job);
+    if (code == EXIT_FINE && options.output) code = kind_for_path(&job, options.output, &kind);
+    const bool into_model = !options.output || kind_is_model(kind);
     if (code == EXIT_FINE) code = job_run_read(&job);
     if (code == EXIT_FINE) {
         const arenaut_pipeline *p = job.pipeline;
         w->tried = true;
-        all->cut_short = all->cut_short || p->plan->stopped_by == ARENAUT_STOP_TIME;
+        all->cut_short = all->cut_short || job.watch.cut_short;
         w->head = p->figures.planned;
         all->only_whole_ops = !p->target->layout;
         w->need = reserved_for(&job, w->head);
@@ -174,10 +172,10 @@ static exit_code try_combination(combinations *all, combination *w) {
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
         describe_quality(p, &w->quality);
         if (!all->items[0].tried) {
-            take_baseline(all, &job);
+            take_baseline(all, &job, into_model);
             put_model_remedies(p, &all->of_model);
         }
-        code = find_whether_kept(all, &job, w);
+        code = into_model ? find_whether_kept(all, &job, w) : find_whether_written(all, &job, w);
     }
     if (code == EXIT_NEGATIVE && job_is_answered(&job, code)) complain_infeasible(job.pipeline);
     job_close(&job);
@@ -307,7 +305,7 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
     if (repeats && last->splits) {
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
     }
-    if (all->cut_short) text_put(out, "  time ended a search: more of it may find less\n");
+    if (all->cut_short) text_printf(out, "  %s\n", TIME_ENDED);
     if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->of_model.size)
         text_put(out, all->of_model.bytes);
 }
@@ -356,6 +354,7 @@ static exit_code complain_too_large(const combinations *all, const combination *
     if (least->need.unknown) text_printf(&with, "; %s", least->need.unknown);
     put_memory_missing(&least->need, "; ", &with);
     put_least_by_force(all, least, &with);
+    if (all->cut_short) text_printf(&with, "; %s", TIME_ENDED);
     const exit_code code = complain(
         EXIT_NEGATIVE, all->given->files.items[0],
         "nothing is known to fit into %s bytes%s: the least to reserve is %s%s (%s)",
@@ -394,10 +393,18 @@ static void put_json_combinations(const combinations *all, const combination *ch
             out, ", \"taken\": %s}",
             w == chosen && (all->given->fit == NOT_GIVEN || fits(all, w)) ? "true" : "false");
     }
-    text_put(out, "]}");
+    text_printf(out, "]%s}", all->cut_short ? ", \"stopped_by\": \"time\"" : "");
 }
 
 /* ---- all of it ---- */
+
+/* Why the file stays as it is: it fits, or no plan that may be written needs less. */
+static const char *reason_to_keep(const combinations *all) {
+    if (all->given->fit != NOT_GIVEN) return "it fits as it is";
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].kept) return all->items[i].kept;
+    return "nothing needs less";
+}
 
 static exit_code complain_both_rewrites(void) {
     return complain(EXIT_USAGE, NULL,
@@ -423,11 +430,21 @@ exit_code find_fit(const tool_options *options, fit *found) {
         code = complain_too_large(&all, chosen);
     } else if (chosen) {
         found->options = options_of(&all, chosen);
-        found->as_it_is = chosen == all.items;
-        for (size_t i = 0; i < all.n && !found->kept; i++) found->kept = all.items[i].kept;
+        if (chosen == all.items) found->keep = reason_to_keep(&all);
     }
     free_combinations(&all);
     return code;
+}
+
+/* A model that stays as it is under a combination, as it does under others then, counts so. */
+static void add_choice(const combinations *all, const combination *w, choice_list *found) {
+    const combination *result = w->stays && all->items[0].tried ? all->items : w;
+    for (size_t i = 0; i < found->n; i++)
+        if (found->items[i].as_it_is && result == all->items) return;
+    lever_choice *made = &found->items[found->n++];
+    *made = (lever_choice){
+        .options = options_of(all, w), .need = result->need, .as_it_is = result == all->items};
+    put_name(all, result, &made->name);
 }
 
 exit_code find_choices(const tool_options *options, choice_list *found) {
@@ -435,17 +452,16 @@ exit_code find_choices(const tool_options *options, choice_list *found) {
     combinations all = {.given = &every, .of = "arena"};
     *found = (choice_list){.n = 0};
     every.fit = NOT_GIVEN;
+    every.output = NULL; /* a folder of models */
     list_combinations(&all);
     const exit_code code = all.n > 1 ? try_all(&all) : complain_both_rewrites();
     if (code == EXIT_INTERRUPT) complain_interrupted(options);
     found->items = must_allocate(all.n, sizeof *found->items);
     for (size_t i = 1; i < all.n && code == EXIT_FINE; i++) {
         const combination *w = &all.items[i];
-        if (!w->tried || (repeats_nothing(w) && found->n > 0)) continue;
-        lever_choice *made = &found->items[found->n++];
-        *made = (lever_choice){.options = options_of(&all, w), .need = w->need};
-        put_name(&all, w, &made->name);
+        if (w->tried && (!repeats_nothing(w) || found->n == 0)) add_choice(&all, w, found);
     }
+    found->cut_short = all.cut_short;
     free_combinations(&all);
     return code;
 }

@@ -21,8 +21,7 @@ exit_code resolve_fit(const tool_options *options, tool_options *resolved);
 /* The combination that was found, as options for planning the file. */
 typedef struct fit {
     tool_options options; /* the given options with the levers that are taken; borrows from them */
-    bool as_it_is;        /* it fits without a plan of ours, or none of ours needs less */
-    const char *kept;     /* why plans of ours that need less are not taken; NULL: there are none */
+    const char *keep;     /* why the file stays as it is; NULL: a plan of ours is taken */
     arenaut_text table,
         json; /* the needs of each combination, as text and as a member of a JSON document */
 } fit;
@@ -34,19 +33,18 @@ typedef struct fit {
 exit_code find_fit(const tool_options *options, fit *found);
 void fit_free(fit *found);
 
-/* Whether the model itself is asked for, which can be copied as it is. */
-bool is_model_name(const char *output);
-
 /* A combination of levers, planned: the flags that choose it, and its needs. */
 typedef struct lever_choice {
     tool_options options;
     arenaut_text name;
     reservation need;
+    bool as_it_is; /* the model stays so, whatever the levers */
 } lever_choice;
 
 typedef struct choice_list {
     lever_choice *items; /* the gentlest first */
     size_t n;
+    bool cut_short; /* time ended a search */
 } choice_list;
 
 /* Every possible combination for one file; tiles for the least memory. choices_free is owed. */

@@ -134,6 +134,11 @@ void put_one_arena(const one_arena *all, arenaut_text *out) {
     if (all->now_known) put_sum(all, ARENA_NOW, &table);
     put_sum(all, ARENA_PLANNED, &table);
     table_end(&table, out, "", "");
+    if (budget != NOT_GIVEN && judge_budget(one_arena_need(all, true), budget) == BUDGET_EXCEEDED) {
+        text_put(out,
+                 "    'arenaut plan FILES --one-arena --fit SIZE' also tries other levers and "
+                 "combinations for each\n");
+    }
     text_put(out,
              "    one of the models runs at a time; the results of one are gone when another "
              "has run\n");

@@ -108,7 +108,7 @@ static exit_code write_plan(planning *p) {
     }
     exit_code code = refuse_in_model(p, outcome);
     if (code != EXIT_FINE) return code;
-    p->reason = planning_reason(pipeline, outcome);
+    p->reason = p->keep ? p->keep : planning_reason(pipeline, outcome);
     if (p->reason) return keep_what_is(p);
     code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
     p->wrote = code == EXIT_FINE;
@@ -164,13 +164,13 @@ static exit_code check_fit(const planning *p) {
 }
 
 /* Whether a model stays as it is where it would be written. */
-static exit_code find_whether_kept(planning *p) {
+static exit_code find_whether_it_stays(planning *p) {
     arenaut_outcome outcome;
     arenaut_error err = {0};
     if (arenaut_pipeline_outcome(p->job.pipeline, true, p->job.options->force, &outcome, &err)) {
         return complain_error(p->job.path, &err);
     }
-    p->kept = planning_reason(p->job.pipeline, outcome);
+    p->stays = p->keep || planning_reason(p->job.pipeline, outcome);
     return EXIT_FINE;
 }
 
@@ -179,11 +179,10 @@ exit_code planning_make(planning *p, const char *path, const tool_options *optio
     if (code == EXIT_FINE) code = planning_check_output(p);
     if (code == EXIT_FINE) code = job_run_read(&p->job);
     if (code == EXIT_FINE && p->one) code = one_arena_check(p->one, &p->job);
-    if (code == EXIT_FINE && options->fit != NOT_GIVEN && p->output && kind_is_model(p->kind))
-        code = find_whether_kept(p);
+    const bool into_model = p->output && kind_is_model(p->kind);
+    if (code == EXIT_FINE && (p->keep || p->one || into_model)) code = find_whether_it_stays(p);
     if (code == EXIT_FINE) code = check_fit(p);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
-    if (code == EXIT_FINE && p->judged) code = find_whether_kept(p);
     return code;
 }
 

@@ -20,7 +20,7 @@ exit_code tally_add(planning *p, exit_code code, const tool_options *options, ta
         const arenaut_figures *figures = &pipeline->figures;
         const bool known = pipeline->baseline.plan;
         code = graver(code, planning_report(p, options, out));
-        sums->planned += p->kept && known ? figures->now : figures->planned;
+        sums->planned += (p->stays || p->kept) && known ? figures->now : figures->planned;
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         const reservation need = what_it_takes(p);

@@ -94,7 +94,7 @@ bool stays_as_it_is(const planning *p) {
     const arenaut_pipeline *pipeline = p->job.pipeline;
     const arenaut_baseline *baseline = &pipeline->baseline;
     if (!baseline->plan || baseline->overlaps) return false;
-    if (p->output || p->judged) return p->kept;
+    if (p->output || p->one || p->keep) return p->stays || p->kept;
     return baseline->from_file && pipeline->target->plan_in_file &&
            pipeline->figures.now < pipeline->figures.planned;
 }

@@ -11,10 +11,12 @@
 typedef struct planning {
     tool_job job;
     const char *output; /* NULL: nothing is written */
-    bool judged;        /* nothing is written, but it is found out whether the file would stay */
+    bool judged;        /* a try, of which nothing is said */
+    const char *keep;   /* why the file is to stay as it is; NULL: its new plan decides */
     char *renamed;      /* `output`, where it was made here */
     output_kind kind;
     const one_arena *one; /* which it is to share; NULL: none */
+    bool stays;           /* the file stays as it is, whether or not anything is written */
     bool wrote;
     bool kept; /* the old content went to the output: the input itself, or the baseline */
     uint64_t written, dead; /* bytes in all, and of these the unreferenced ones */

@@ -8,8 +8,10 @@
 
 void watch_start(planner_watch *watch, const tool_options *options) {
     const double now = seconds_now(), began = watch->began > 0 ? watch->began : now;
+    const bool cut_short = watch->cut_short;
     memset(watch, 0, sizeof *watch);
     watch->began = began;
+    watch->cut_short = cut_short;
     watch->started = watch->last_shown = now;
     watch->cap = options->time_ms == NOT_GIVEN ? -1 : (double)options->time_ms / 1000;
     watch->show_line =
@@ -57,6 +59,7 @@ arenaut_verdict watch_progress(void *context, const arenaut_progress *progress) 
     if (interrupted()) return ARENAUT_INTERRUPTED;
     const double share = progress->share > 0 ? (double)progress->share / 1000 : 1;
     const bool late = watch->cap >= 0 && now - watch->began >= watch->cap * share;
+    watch->cut_short = watch->cut_short || late;
     return late ? ARENAUT_OUT_OF_TIME : ARENAUT_GO_ON;
 }
 

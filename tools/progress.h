@@ -5,6 +5,9 @@
 #include "args.h"
 #include "os.h"
 
+/* Said where the time has ended a search, and the least is asked for. */
+#define TIME_ENDED "time ended a search: more of it may find less"
+
 typedef struct planner_watch {
     double began;   /* start of the part that --time limits; 0: not yet */
     double started; /* the stage */
@@ -12,6 +15,7 @@ typedef struct planner_watch {
     bool show_line; /* a terminal, and not --no-progress */
     bool log_improvements;
     bool line_shown;
+    bool cut_short; /* by the cap, in any stage */
     double last_shown;
     uint64_t last_best;
 } planner_watch;

@@ -45,7 +45,7 @@ static uint64_t reserve_for(const tool_job *job, bool *exact) {
 }
 
 /* Fills in the needs with `changed`, and the job that found them if that is another plan. */
-static exit_code plan_with(const tool_job *job, const remedy_list *list,
+static exit_code plan_with(const tool_job *job, remedy_list *list,
                            const arenaut_pipeline_options *changed, remedy *with) {
     tool_job *other = must_allocate(1, sizeof *other);
     *with = (remedy){
@@ -63,9 +63,11 @@ static exit_code plan_with(const tool_job *job, const remedy_list *list,
             with->reserve = reserve_for(other, &with->exact);
             with->saves = with->reserve < list->reserve ? list->reserve - with->reserve : 0;
             with->job = other;
-            return code;
         }
     }
+    with->cut_short = other->watch.cut_short;
+    list->cut_short = list->cut_short || with->cut_short;
+    if (with->job) return code;
     job_close(other);
     free(other);
     return code;
@@ -174,59 +176,102 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-static bool may_split(const arenaut_pipeline *p) {
-    return p->lowering && !p->options.splitting.on && p->target->plan_in_file && p->target->layout;
+/* Rewrites, each a flag that may be left out of the trials, but not in silence. */
+typedef enum rewrite { TILES, ORDER, AGAIN } rewrite;
+
+static const struct {
+    const char *what, *flag;
+} rewrites[] = {[TILES] = {"tiled ops", "--split"},
+                [ORDER] = {"ops in another order", "--reorder"},
+                [AGAIN] = {"cheap ops again for late readers", "--recompute"}};
+
+static void leave_out(remedy_list *list, rewrite which, const char *why) {
+    list->left_out[list->n_left_out++] =
+        (left_out){rewrites[which].what, rewrites[which].flag, why};
 }
 
-/* Of many ops the search takes longer than an answer should, and this is said. */
-static bool leaves_out_split(const tool_job *job) {
-    enum { MOST_OPS = 200 };
-    return may_split(job->pipeline) && job->pipeline->document.program->n_ops > MOST_OPS;
+static bool may_split(const tool_job *job) {
+    const arenaut_pipeline *p = job->pipeline;
+    return !job->options->split && !p->options.splitting.on && job->n_inputs == 1 &&
+           (p->document.format->holds_tiles || (p->target->plan_in_file && p->target->layout));
 }
 
-/* Tiled ops, in a runtime for which that is known to pay. */
+/* Tiled ops, in a runtime for which that is known to pay, if the search takes no longer than an
+ * answer should. */
 static exit_code try_split(const tool_job *job, remedy_list *list) {
+    enum { MOST_OPS = 200 };
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
-    if (!may_split(job->pipeline) || leaves_out_split(job)) return EXIT_FINE;
+    if (!may_split(job)) return EXIT_FINE;
+    if (!job->pipeline->target->layout || job->pipeline->document.program->n_ops > MOST_OPS) {
+        leave_out(list, TILES, "its search may take seconds");
+        return EXIT_FINE;
+    }
     changed.splitting.on = true;
     const exit_code code = plan_with(job, list, &changed, &with);
-    if (code == EXIT_FINE) add_remedy(list, "tiled ops", "--split", "on", with);
+    if (code == EXIT_FINE) add_remedy(list, rewrites[TILES].what, "--split", "on", with);
     return code;
 }
 
+static const char *why_unknown(const remedy *with) {
+    return with->cut_short ? "time was over before it began" : "not possible for this program";
+}
+
+/* Whether schedules and rematerialization are tried if they were not asked for. */
+static bool may_reschedule(const tool_job *job, bool on, const char *given) {
+    return !on && !given && job->n_inputs == 1;
+}
+
+/* Why they are not; NULL: they are. */
+static const char *why_not_rescheduled(const arenaut_pipeline *p) {
+    enum { MOST_OPS = 5000 };
+    if (p->options.splitting.on) return "tiles are planned first";
+    return p->document.program->n_ops > MOST_OPS ? "its search may take minutes" : NULL;
+}
+
 /* The best schedule of the ops, if it is not known already; with less effort, since it was not
- * asked for. A program that cannot be reordered gets no remark. */
+ * asked for. */
 static exit_code try_reorder(const tool_job *job, remedy_list *list) {
-    enum { MOST_OPS = 5000, EFFORT = 2000000 };
+    enum { EFFORT = 2000000 };
     arenaut_pipeline_options changed = job->pipeline->options;
+    const char *why_not = why_not_rescheduled(job->pipeline);
     remedy with;
-    if (changed.reordering.on || changed.splitting.on) return EXIT_FINE;
-    if (job->n_inputs > 1 || job->pipeline->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    if (!may_reschedule(job, changed.reordering.on, job->options->reorder)) return EXIT_FINE;
+    if (why_not) leave_out(list, ORDER, why_not);
+    if (why_not) return EXIT_FINE;
     changed.reordering = (arenaut_reordering){.on = true, .options.effort = EFFORT};
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    const char *what = with.order.n_copied > 0 ? "ops in another order, or views as copies"
-                                               : "ops in another order";
-    if (with.order.known) add_remedy(list, what, "--reorder", "on", with);
-    else drop_job(&with);
+    const char *what =
+        with.order.n_copied > 0 ? "ops in another order, or views as copies" : rewrites[ORDER].what;
+    if (with.order.known) {
+        add_remedy(list, what, "--reorder", "on", with);
+    } else {
+        drop_job(&with);
+        leave_out(list, ORDER, why_unknown(&with));
+    }
     return code;
 }
 
 /* Cheap ops again for late readers, with less effort, too. */
 static exit_code try_recompute(const tool_job *job, remedy_list *list) {
-    enum { MOST_OPS = 5000, EFFORT = 5000000 };
+    enum { EFFORT = 5000000 };
     arenaut_pipeline_options changed = job->pipeline->options;
+    const char *why_not = why_not_rescheduled(job->pipeline);
     remedy with;
-    if (changed.recomputing.on || changed.splitting.on) return EXIT_FINE;
-    if (job->n_inputs > 1 || job->pipeline->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    if (!may_reschedule(job, changed.recomputing.on, job->options->recompute)) return EXIT_FINE;
+    if (why_not) leave_out(list, AGAIN, why_not);
+    if (why_not) return EXIT_FINE;
     changed.recomputing.on = true;
     changed.recomputing.options.effort = EFFORT;
     const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.again.known)
-        add_remedy(list, "cheap ops again for late readers", "--recompute", "on", with);
-    else drop_job(&with);
+    if (with.again.known) {
+        add_remedy(list, rewrites[AGAIN].what, "--recompute", "on", with);
+    } else {
+        drop_job(&with);
+        leave_out(list, AGAIN, why_unknown(&with));
+    }
     return code;
 }
 
@@ -281,7 +326,9 @@ static exit_code try_all(const tool_job *job, remedy_list *list) {
 
 exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->n = 0;
+    list->n_left_out = 0;
     list->interrupted = job->stopped;
+    list->cut_short = job->watch.cut_short;
     if (!job->pipeline->lowering) return EXIT_FINE;
     list->reserve = reserve_for(job, &list->exact);
     return job->stopped ? EXIT_FINE : end_at_interrupt(list, try_all(job, list));
@@ -328,20 +375,20 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
             put_work(&r->again, out);
         } else {
             text_put(out, "saves nothing");
-            put_why_nothing(p, &r->order, out);
-            if (r->again.known) text_printf(out, ": %s", words_of_no_recompute(&r->again));
+            if (!p->options.reordering.on) put_why_nothing(p, &r->order, out);
+            if (r->again.known && !p->options.recomputing.on)
+                text_printf(out, ": %s", words_of_no_recompute(&r->again));
             text_put(out, "\n");
         }
     }
-    if (leaves_out_split(job)) {
-        text_printf(out,
-                    "  tiled ops (--split on): not tried here, since %" PRIu32
-                    " ops may take seconds\n",
-                    p->document.program->n_ops);
+    for (size_t i = 0; i < list->n_left_out; i++) {
+        const left_out *l = &list->left_out[i];
+        text_printf(out, "  %s (%s on): not tried here: %s\n", l->what, l->flag, l->why);
     }
     if (whole)
         text_put(out, "  combinations of these: 'arenaut plan FILE --smallest', or --fit SIZE\n");
     if (list->interrupted) text_put(out, "  interrupted: other flags may help, too\n");
+    if (list->cut_short) text_printf(out, "  %s\n", TIME_ENDED);
     put_model_remedies(p, out);
 }
 
@@ -388,6 +435,15 @@ static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_
     return EXIT_FINE;
 }
 
+static void put_json_left_out(const remedy_list *list, arenaut_text *out) {
+    if (list->n_left_out > 0) text_put(out, ",\n  \"remedies_not_tried\": [");
+    for (size_t i = 0; i < list->n_left_out; i++) {
+        const left_out *l = &list->left_out[i];
+        text_printf(out, "%s{\"flags\": \"%s on\", \"why\": \"%s\"}%s", i ? ", " : "", l->flag,
+                    l->why, i + 1 == list->n_left_out ? "]" : "");
+    }
+}
+
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     enum { LARGEST = 4 }; /* as many as the report has */
     arenaut_peak peak;
@@ -421,7 +477,10 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         text_put(out, "}");
     }
     text_put(out, "]");
-    if (list->interrupted) text_put(out, ",\n  \"remedies_stopped_by\": \"interrupt\"");
+    put_json_left_out(list, out);
+    if (list->interrupted || list->cut_short)
+        text_printf(out, ",\n  \"remedies_stopped_by\": \"%s\"",
+                    list->interrupted ? "interrupt" : "time");
     arenaut_peak_free(&peak, NULL);
     return code;
 }

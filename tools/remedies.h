@@ -13,10 +13,16 @@ typedef struct remedy {
     uint64_t reserve;         /* with it: the arena and the runtime's own data, if known */
     bool exact;               /* `reserve` is all of it; else the least */
     uint64_t saves;           /* bytes fewer to reserve than without it */
+    bool cut_short;           /* time ended a search */
     arenaut_ordering order;   /* result about schedules, if tried */
     arenaut_recomputed again; /* likewise, of rematerialization */
     tool_job *job;            /* that found another plan with it; NULL: none, or it was not kept */
 } remedy;
+
+/* A flag that was not tried. */
+typedef struct left_out {
+    const char *what, *flag, *why;
+} left_out;
 
 enum { MAX_REMEDIES = 16 };
 
@@ -27,6 +33,9 @@ typedef struct remedy_list {
     bool exact;       /* likewise */
     bool keeps;       /* the jobs, which remedies_free closes */
     bool interrupted; /* before all was tried */
+    bool cut_short;   /* time ended a search */
+    left_out left_out[3];
+    size_t n_left_out;
 } remedy_list;
 
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where

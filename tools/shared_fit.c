@@ -124,6 +124,8 @@ exit_code find_shared_fit(const tool_options *options, shared_fit *found) {
         choose(models, n, options->fit, taken);
         for (size_t i = 0; i < n; i++) take(options, taken[i], &found->each[i]);
         put_choice(taken, options, &found->table);
+        for (size_t i = 0; i < n; i++) found->cut_short = found->cut_short || models[i].cut_short;
+        if (found->cut_short) text_printf(&found->table, "    %s\n", TIME_ENDED);
     }
     for (size_t i = 0; i < n; i++) choices_free(&models[i]);
     free(taken);

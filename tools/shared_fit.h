@@ -7,6 +7,7 @@
 typedef struct shared_fit {
     tool_options *each; /* the options of every file, with the levers that were chosen for it */
     arenaut_text table;
+    bool cut_short; /* time ended a search */
 } shared_fit;
 
 /* The gentlest levers with which the largest head and all tails need no more than --fit; where

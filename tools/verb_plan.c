@@ -10,24 +10,6 @@
 #include "shared_fit.h"
 #include "verb.h"
 
-/* A file that fits as it is stays as it is, as does one that no plan may replace. */
-static exit_code keep_fitting(const fit *found, arenaut_text *out) {
-    const tool_options *options = &found->options;
-    planning p = {.output = options->output, .reason = "it fits as it is"};
-    if (options->smallest) p.reason = found->kept ? found->kept : "nothing needs less";
-    exit_code code = job_read(&p.job, options->files.items[0], options);
-    if (code == EXIT_FINE) code = planning_check_output(&p);
-    if (code == EXIT_FINE) code = copy_input(p.job.inputs, p.output, options->force);
-    if (code == EXIT_FINE && !options->quiet && !is_standard_stream(p.output)) {
-        text_put(out, "  written    ");
-        text_put_clean(out, p.output);
-        text_printf(out, "  (a copy of the input: %s)\n", p.reason);
-    }
-    job_close(&p.job);
-    free(p.renamed);
-    return code;
-}
-
 /* `plan IN OUT`, as one copies files: the second is no input, so it is where to write. */
 static exit_code refuse_missing_output_flag(const tool_options *options) {
     if (options->files.n != 2 || options->output || options->folder) return EXIT_FINE;
@@ -54,7 +36,7 @@ static exit_code refuse_missing_output_flag(const tool_options *options) {
  * be judged first. */
 static exit_code judge_shared(const tool_options *options, const shared_fit *found) {
     tool_options dry = *options;
-    tally sums = {.now_known = true, .judged = options->output};
+    tally sums = {.now_known = true, .judged = true};
     arenaut_text unread = {0};
     exit_code code = EXIT_FINE;
     set_quiet(true);
@@ -69,9 +51,10 @@ static exit_code judge_shared(const tool_options *options, const shared_fit *fou
         if (judge_budget(need, options->fit) != BUDGET_KEPT) {
             code = complain(EXIT_NEGATIVE, "one arena",
                             "no levers are known with which it fits into %s bytes: with those of "
-                            "the table it needs %s%s",
+                            "the table it needs %s%s%s%s",
                             with_commas(options->fit).text, need->unknown ? "at least " : "",
-                            with_commas(need->bytes).text);
+                            with_commas(need->bytes).text, found->cut_short ? "; " : "",
+                            found->cut_short ? TIME_ENDED : "");
         }
     }
     one_arena_free(&sums.one);
@@ -91,6 +74,7 @@ static exit_code plan_sharing(const tool_options *options, arenaut_text *out) {
     if (code == EXIT_FINE && !options->smallest) code = judge_shared(options, &found);
     if (code == EXIT_FINE) {
         if (shown) text_put(out, "\n");
+        if (!shown && found.cut_short) note("one arena", TIME_ENDED);
         code = plan_several(options, found.each, &sums, out);
         one_arena_free(&sums.one);
     }
@@ -115,11 +99,9 @@ static exit_code plan_fitting(const tool_options *options, arenaut_text *out) {
     const bool shown =
         !json && !options->quiet && !(options->output && is_standard_stream(options->output));
     if (shown && found.table.size) text_put(out, found.table.bytes);
-    if (code == EXIT_FINE && found.as_it_is && !json && is_model_name(options->output)) {
-        code = keep_fitting(&found, out);
-    } else if (code == EXIT_FINE) {
+    if (code == EXIT_FINE) {
         if (shown) text_put(out, "\n");
-        planning p = {.output = options->output, .more = found.json.bytes};
+        planning p = {.output = options->output, .keep = found.keep, .more = found.json.bytes};
         code = planning_make(&p, options->files.items[0], &found.options);
         code = tally_add(&p, code, &found.options, &sums, out);
         code = graver(code, tally_judge(options->files.items[0], &found.options, &sums));

@@ -16,6 +16,7 @@ typedef struct arena_row {
     const arenaut_target *target;
     arenaut_tensor_arena arena;
     const char *unknown; /* the part that is not counted; NULL: none */
+    bool cut_short;      /* time ended a search */
 } arena_row;
 
 enum { MAX_ROWS = 8 };
@@ -151,6 +152,7 @@ static exit_code add_row(const tool_job *job, const char *what, uint64_t planned
     row->what = what;
     row->target = target;
     row->unknown = uncounted(job->pipeline);
+    row->cut_short = job->watch.cut_short;
     return find(job, planned, target, &row->arena);
 }
 
@@ -191,7 +193,7 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
     const arenaut_target *wide = p->target->wide ? arenaut_target_find(p->target->wide) : NULL;
     const arenaut_target *const targets[] = {p->target, wide};
     exit_code code = EXIT_FINE;
-    rows->n = 0;
+    *rows = (arena_rows){.n = 0};
     for (size_t i = 0; i < 2 && targets[i] && code == EXIT_FINE; i++) {
         if (p->baseline.plan) {
             arena_row *row = &rows->items[rows->n++];
@@ -338,6 +340,11 @@ exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
                  "    'arenaut plan FILE --fit SIZE' also tries other orders, rematerialization, "
                  "splitting and combinations\n");
     }
+    for (size_t i = 0; i < rows.n; i++) {
+        if (!rows.items[i].cut_short) continue;
+        text_printf(out, "    %s\n", TIME_ENDED);
+        break;
+    }
     put_remarks(job, &rows.items[job->pipeline->baseline.plan ? 1 : 0], out);
     return EXIT_FINE;
 }
@@ -369,6 +376,7 @@ exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out) {
         text_put(out, ", \"parts\": ");
         put_json_tail_parts(&row->arena, out);
         text_printf(out, ", \"exact\": %s", row->arena.exact ? "true" : "false");
+        if (row->cut_short) text_put(out, ", \"stopped_by\": \"time\"");
         if (is_judged(job)) {
             const reservation need = bytes_of_row(job, row);
             text_printf(out, ", \"fits\": %s", budget_verdict_json(&need, budget));

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import DATA
+from conftest import CORPUS, DATA
 
 MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
 
@@ -99,11 +99,44 @@ def test_what_is_taken_is_written_whatever_the_output(arenaut, tmp_path, size, n
         assert json.loads(arenaut("size", out, "--json", "--budget", size).stdout)["budget"]["fits"] is True
 
 
-def test_time_that_ends_the_search_is_said(arenaut):
-    path = DATA / "inception_int8.tflite"
-    said = arenaut("plan", path, "--smallest", "--time", "0.00001").stdout
-    assert "time ended a search" in said
-    assert "time ended" not in arenaut("plan", path, "--smallest").stdout
+@pytest.mark.parametrize("flags", [(), ("--json",), ("-q",)])
+def test_a_file_that_fits_as_it_is_stays_so_whatever_the_output(arenaut, tmp_path, flags):
+    """Header, plan and JSON are of that file: one with the bytes of a plan that is not in it would be too small."""
+    path, today = DATA / "mobilenet_v1_025_96_int8.tflite", 100688
+    said = arenaut("plan", path, "--fit", "128K", *flags, "-o", tmp_path / "out.tflite").stdout
+    assert (tmp_path / "out.tflite").read_bytes() == path.read_bytes()
+    assert "a copy of the input: it fits as it is" in arenaut("plan", path, "--fit", "128K", "-o", "/dev/null", "-f").stdout
+    if flags == ("--json",):
+        assert json.loads(said)["budget"] == {"bytes": 131072, "needed": today, "fits": True}
+    elif not flags:
+        assert f"reserve    {today:,} bytes" in said and "a copy of the input: it fits as it is" in said
+    arenaut("plan", path, "--fit", "128K", *flags, "-o", tmp_path / "out.h")
+    assert f"_TENSOR_ARENA_BYTES {today}u" in (tmp_path / "out.h").read_text()
+
+
+@pytest.mark.parametrize("flags", [("-o", "-"), ("--recompute", "on", "-o", "-"), ("--recompute", "on"),
+                                   ("--recompute", "on", "--json")])
+def test_nothing_is_said_to_be_written_where_nothing_is(arenaut, tmp_path, flags):
+    out = tmp_path / "out.tflite"
+    refused = arenaut("plan", FOREIGN, "--fit", 1000, *flags, *([] if "-o" in flags else ["-o", out]), exit=1)
+    assert "written" not in refused.stdout + refused.stderr and "(null)" not in refused.stdout + refused.stderr
+    assert "1,152" in refused.stderr and not out.exists()
+
+
+def test_time_that_ends_the_search_is_said(arenaut, tmp_path):
+    path, said, cut = DATA / "inception_int8.tflite", "time ended a search", ("--time", "0.00001")
+    assert said in arenaut("plan", path, "--smallest", *cut).stdout
+    assert json.loads(arenaut("plan", path, "--smallest", "--json", *cut).stdout)["fit"]["stopped_by"] == "time"
+    assert said in arenaut("plan", path, "--fit", "20K", *cut, exit=1).stderr
+    together = ("plan", path, DATA / "resnet_int8.tflite", "--one-arena")
+    assert said in arenaut(*together, "--smallest", *cut).stdout
+    assert said in arenaut(*together, "--smallest", "--json", *cut).stderr
+    assert said in arenaut(*together, "--fit", "20K", *cut, exit=1).stderr
+    assert said in arenaut("size", path, "--budget", "20K", *cut, exit=1).stdout
+    assert said in arenaut("explain", path, *cut).stdout
+    assert json.loads(arenaut("explain", path, "--json", *cut).stdout)["remedies_stopped_by"] == "time"
+    done = arenaut("plan", path, "--smallest", "--json").stdout
+    assert "stopped_by" not in json.loads(done)["fit"] and said not in arenaut(*together, "--smallest").stdout
 
 
 def test_the_smallest_leaves_another_tools_plan_unless_forced(arenaut, arenaut_json, tmp_path):
@@ -198,6 +231,20 @@ def test_rematerialization_that_misses_a_memory_is_not_written(arenaut, tmp_path
     flags = (*memories("20K", "32K"), "--recompute", "on", "--fit", "90K")
     assert "the head needs 55,296" in arenaut("plan", MOBILENET, *flags, "-o", out, exit=1).stderr
     assert not out.exists()
+
+
+def test_explain_names_the_levers_that_it_leaves_out(arenaut, arenaut_json):
+    paths = {DATA / "call_once_float.tflite": ("--recompute on", "not possible"),
+             CORPUS / "tflite" / "mp_pose_detection.tflite": ("--split on", "may take seconds")}
+    for path, (flags, why) in paths.items():
+        if not path.exists():
+            continue
+        left_out, = arenaut_json("explain", path)["remedies_not_tried"]
+        assert left_out["flags"] == flags and why in left_out["why"]
+        assert f"({flags}): not tried here: {left_out['why']}" in arenaut("explain", path).stdout
+    beside = arenaut_json("explain", MOBILENET, "--split", "on")["remedies_not_tried"]
+    assert [one["flags"] for one in beside] == ["--reorder on", "--recompute on"]
+    assert "remedies_not_tried" not in arenaut_json("explain", MOBILENET)
 
 
 def test_live_ranges_are_those_of_the_plan_that_is_taken(arenaut):

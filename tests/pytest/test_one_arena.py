@@ -375,7 +375,9 @@ def test_a_file_that_keeps_another_tools_plan_is_counted_with_it(arenaut, tmp_pa
     refused = arenaut("plan", *paths, "--one-arena", "--fit", 1500, "-o", out, exit=1)
     assert "needs 1,728" in refused.stderr and not out.exists()
     for flags, most in ((["--fit", 1728], 1728), (["--fit", 1500, "-f"], 1500)):
-        arenaut("plan", *paths, "--one-arena", *flags, "-o", out)
+        said = arenaut("plan", *paths, "--one-arena", *flags, "-o", out).stdout
+        lever, = re.findall(r"foreign_plan_float.tflite +(\D+?) {2,}[\d,]+ +[\d,]+\n", said.split("\n\n", maxsplit=1)[0] + "\n")
+        assert lever == ("places alone" if "-f" in flags else "as it is")
         written = shared(arenaut, "size", [out / path.name for path in paths])
         assert written["as_it_is"]["bytes"] <= most
 
