@@ -43,6 +43,8 @@ typedef struct checker {
     uint64_t *into, *out; /* per storage, per op: flow */
     uint8_t *assumed;     /* per storage: assumption, in one case of a proof */
     uint64_t *flow;       /* per read: of one case */
+    uint32_t *stack;      /* of ops */
+    uint32_t *begun;      /* per storage: whether it was made before that op, or is live in */
     arenaut_finding *finding;
     arenaut_error *err;
 } checker;
@@ -370,16 +372,13 @@ static arenaut_status check_flow(checker *c, const arenaut_remat_proof *proof, u
                                  uint64_t *own) {
     const arenaut_remat_problem *p = c->p;
     if (proof->op >= p->n_ops) return reject_proof(c, "there is no such op");
-    uint32_t *stack = arn_region_allocate(&c->region, (size_t)p->n_ops + 1, sizeof *stack);
-    uint32_t *begun = arn_region_allocate(&c->region, p->n_storages, sizeof *begun);
-    if (!stack || !begun) return arn_no_memory(c->err);
     memset(c->when, ANY, p->n_ops * sizeof *c->when);
-    spread(c, &c->follows, proof->op, EARLIER, stack);
-    spread(c, &c->leads, proof->op, LATER, stack);
-    find_begun(c, begun);
-    *own = find_there(c, proof->op, begun);
+    spread(c, &c->follows, proof->op, EARLIER, c->stack);
+    spread(c, &c->leads, proof->op, LATER, c->stack);
+    find_begun(c, c->begun);
+    *own = find_there(c, proof->op, c->begun);
     *flow = 0;
-    arenaut_status st = add_flow(c, proof, begun);
+    arenaut_status st = add_flow(c, proof, c->begun);
     for (uint32_t op = 0; op < p->n_ops && st == ARENAUT_OK; op++) {
         if (op != proof->op) st = check_op(c, proof, op, flow);
     }
@@ -585,7 +584,8 @@ static bool allocate(checker *c) {
         &c->region, ARN_ARRAY(c->lives, n_lives), ARN_ARRAY(c->instance, n_storages),
         ARN_ARRAY(c->ran, n), ARN_ARRAY(c->load, (size_t)c->r->n_runs + 1), ARN_ARRAY(c->when, n),
         ARN_ARRAY(c->there, n_storages), ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n),
-        ARN_ARRAY(c->assumed, n_storages), ARN_ARRAY(c->flow, p->n_reads));
+        ARN_ARRAY(c->assumed, n_storages), ARN_ARRAY(c->flow, p->n_reads),
+        ARN_ARRAY(c->stack, n + 1), ARN_ARRAY(c->begun, n_storages));
 }
 
 static arenaut_status prepare(checker *c) {
