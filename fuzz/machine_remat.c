@@ -1,6 +1,5 @@
 /* machine_remat: random small problems of rematerialization, held against a search through all
  * sequences, and forged proofs, until its processor time is over; ends at the first that is wrong.
- * Stands on: remat_brute.c
  *
  *     machine_remat [SECONDS [SEED]] */
 #include <inttypes.h>

@@ -206,6 +206,60 @@ static bool try_mutants(machine *m, bool of_floor) {
     return true;
 }
 
+/* The flow that there is, in both cases of a storage, with more to where it is made again. */
+static void split_in_cases(machine *m, arenaut_remat_case cases[3], arenaut_remat_flow *flows) {
+    arenaut_remat_proof *proof = &m->found->proof;
+    const uint32_t s = rng_below(&m->r, m->p.n_storages);
+    const uint32_t more = rng_below(&m->r, 1 << rng_below(&m->r, 16));
+    proof->n_flows = 0;
+    cases[0] = (arenaut_remat_case){.storage = s};
+    for (uint32_t gone = 0; gone < 2; gone++) {
+        const uint32_t before = proof->n_flows;
+        for (uint32_t i = 0; i < m->p.n_reads; i++) {
+            const arenaut_order_use *read = &m->p.reads[i];
+            if (proof->flow[i] == 0 || (!gone && read->buffer == s)) continue;
+            const uint64_t flow = proof->flow[i] + (read->buffer == s ? more : 0);
+            flows[proof->n_flows++] = (arenaut_remat_flow){read->op, read->buffer, flow};
+        }
+        cases[1 + gone] = (arenaut_remat_case){.storage = ARENAUT_NONE,
+                                               .n_flows = proof->n_flows - before,
+                                               .byte_price = proof->byte_price,
+                                               .time_price = proof->time_price};
+    }
+    proof->cases = cases;
+    proof->n_cases = 3;
+    proof->flows = flows;
+}
+
+/* The same claims by cases that nobody has looked for. */
+static bool try_cases(machine *m) {
+    arenaut_rematerialization *r = m->found;
+    const arenaut_remat_proof kept = r->proof;
+    const uint64_t said = r->bound;
+    arenaut_remat_case cases[3];
+    arenaut_remat_flow flows[2 * READS];
+    bool refused = true;
+    if (m->least == UINT64_MAX || m->p.n_reads == 0 || kept.n_cases > 0) return true;
+    for (uint32_t i = 0; i < 40 && refused; i++) {
+        r->proof = kept;
+        split_in_cases(m, cases, flows);
+        r->bound = m->least + 1;
+        for (uint32_t k = rng_below(&m->r, 4); k > 0; k--) change_case(m, &r->proof);
+        m->counts->mutants++;
+        refused = check(m) != ARENAUT_OK;
+        m->counts->refused += refused;
+        /* True ones are accepted: else a refusal says nothing. */
+        if (i > 0 || said == 0 || !refused) continue;
+        r->proof = kept;
+        split_in_cases(m, cases, flows);
+        r->bound = 1;
+        m->counts->cases += check(m) == ARENAUT_OK;
+    }
+    r->proof = kept;
+    r->bound = said;
+    return refused || complain(m, "a forgery by cases");
+}
+
 static uint64_t draw_budget(machine *m) {
     arenaut_rematerialization *r = NULL;
     const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
@@ -222,7 +276,8 @@ bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts) {
     const arenaut_remat_options options = {.budget = draw_budget(&m)};
     m.least = remat_brute_added(&m.p, options.budget);
     REQUIRE(arenaut_remat_find(&m.p, &options, NULL, &m.found, &err) == ARENAUT_OK);
-    const bool right = is_right(&m) && try_mutants(&m, false) && try_mutants(&m, true);
+    const bool right =
+        is_right(&m) && try_mutants(&m, false) && try_mutants(&m, true) && try_cases(&m);
     arenaut_rematerialization_free(m.found);
     if (!right) fprintf(log, "rematerialization, seed %" PRIu64 "\n", seed);
     return right;

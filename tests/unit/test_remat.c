@@ -25,6 +25,7 @@ TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
     assert_true(100 * c.found > 60 * c.feasible);
     assert_int_equal(c.refused, c.mutants);
     assert_true(c.mutants > 40000);
+    assert_true(c.cases > 300);
 }
 
 TEST(a_larger_budget_never_costs_more) {
