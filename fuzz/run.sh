@@ -4,6 +4,7 @@
 # random cases held against second readings of the rules, the last in the real runtimes. The tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
+# shellcheck source=fuzz/properties.sh
 . fuzz/properties.sh
 seconds=${FUZZ_SECONDS:-60}
 checks=address,undefined

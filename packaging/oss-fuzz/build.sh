@@ -2,6 +2,7 @@
 # What OSS-Fuzz runs in its image, with CC, CFLAGS, CXX, CXXFLAGS, LIB_FUZZING_ENGINE, SRC, WORK and OUT set: one fuzzer
 # per property of tests/support/properties.def, each with the files of tests/data that it is about as its seeds.
 cd "$SRC/arenaut"
+# shellcheck source=fuzz/properties.sh
 . fuzz/properties.sh
 cmake -S . -B "$WORK/library" -DCMAKE_BUILD_TYPE=None -DARENAUT_TOOL=OFF -DBUILD_SHARED_LIBS=OFF
 cmake --build "$WORK/library" --target arenaut_static -j"$(nproc)"

@@ -3,12 +3,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+typedef struct entry {
+    uint64_t cost; /* as it was: that of a state may fall while an entry of it waits */
+    uint32_t state;
+} entry;
+
 typedef struct brute {
     const arenaut_remat_problem *p;
     uint64_t budget;
     uint64_t *cost; /* per state: executed ops << storages | live storages */
     bool *done;
-    uint32_t *heap, n_heap;
+    entry *heap;
+    uint32_t n_heap;
 } brute;
 
 static bool has(uint32_t set, uint32_t i) { return (set >> i) & 1; }
@@ -26,25 +32,25 @@ static uint64_t bytes_of(const brute *b, uint32_t alive) {
 /* ---- a heap with duplicates ---- */
 
 static bool above(const brute *b, uint32_t i, uint32_t k) {
-    return b->cost[b->heap[i]] < b->cost[b->heap[k]];
+    return b->heap[i].cost < b->heap[k].cost;
 }
 
 static void swap(brute *b, uint32_t i, uint32_t k) {
-    const uint32_t state = b->heap[i];
+    const entry other = b->heap[i];
     b->heap[i] = b->heap[k];
-    b->heap[k] = state;
+    b->heap[k] = other;
 }
 
 static void push(brute *b, uint32_t state, uint64_t cost) {
     if (b->done[state] || cost >= b->cost[state]) return;
     b->cost[state] = cost;
     uint32_t i = b->n_heap++;
-    b->heap[i] = state;
+    b->heap[i] = (entry){cost, state};
     for (; i > 0 && above(b, i, (i - 1) / 2); i = (i - 1) / 2) swap(b, i, (i - 1) / 2);
 }
 
 static uint32_t pop(brute *b) {
-    const uint32_t top = b->heap[0];
+    const uint32_t top = b->heap[0].state;
     b->heap[0] = b->heap[--b->n_heap];
     for (uint32_t i = 0;;) {
         uint32_t least = i;
