@@ -24,7 +24,7 @@ from arenaut.model import ModelPlan
 from arenaut.model import open as open_model
 from arenaut.options import FILE, PLANNER, check_names
 from arenaut.planning import plan
-from arenaut.problem import Problem, separate
+from arenaut.problem import Problem, separate, whole
 from arenaut.records import VERSION
 
 
@@ -115,11 +115,14 @@ def plan_many(work: Iterable[typed.Work], executor: typed.Executor | typed.DaskC
     ------
     InputError
         An item is neither a path nor a Problem, two would be saved under one name, the executor is
-        none, or `resume` is a file of other things.
+        none, `retries` or `progress` is of another type, or `resume` is a file of other things.
     TypeError
         There is no such option.
     """
     check_names(options, FILE + PLANNER)
+    whole("retries", retries)
+    if progress is not None and not isinstance(progress, bool):
+        arrays.refuse("progress", None, progress, "True, False or None")
     jobs = [job_of(number, one, options, resume is not None)
             for number, one in enumerate(separate("work", work))]
     if save_to is not None:
@@ -360,6 +363,7 @@ class Results:
         list of Row
             In the order of the work.
         """
+        whole("capacity", capacity)
         return [row for row in self.rows if row.error is None and row.planned <= capacity]
 
     @property

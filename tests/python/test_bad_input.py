@@ -328,14 +328,31 @@ PLAN = arenaut.open(MODEL).plan
     lambda: arenaut.Problem([1], lifetimes=[3]), lambda: arenaut.Problem([1], [0], [1], conflicts=[(0, "x")]),
     lambda: arenaut.Plan(3, [0]), lambda: arenaut.Plan(PROBLEM, [0, "x"]), lambda: arenaut.Plan(PROBLEM, [0, 1], pools=[0, 9]),
     lambda: PLAN(kernels=3), lambda: PLAN(dims=3), lambda: PLAN(inplace_ops={"A": "x"}), lambda: PLAN(passes=3),
-    lambda: PLAN(share=3), lambda: PLAN(pools=3), lambda: PLAN(pins=3), lambda: PLAN(op_align=3), lambda: PLAN(split=[(1, 2)]),
+    lambda: PLAN(share=3), lambda: PLAN(op_align={"CONV_2D": 3}), lambda: PLAN(pools=3), lambda: PLAN(pins=3), lambda: PLAN(op_align=3), lambda: PLAN(split=[(1, 2)]),
     lambda: PLAN(recompute=True, fit="x"), lambda: PLAN(settings=3, planner="search"), lambda: PLAN(progress="x"),
     lambda: PLAN(time="x"), lambda: PLAN(shapes={"x": "y"}), lambda: PLAN().save(3), lambda: PLAN().save("x.zzz"),
     lambda: PLAN().report("svg", compare=3), lambda: PLAN().explain(width="x"), lambda: PLAN().view("x.zzz"),
     lambda: list(arenaut.plan_many(3)), lambda: list(arenaut.plan_many([3])), lambda: list(arenaut.plan_many([PROBLEM], executor=3)),
+    lambda: arenaut.plan_many([PROBLEM], retries="x"), lambda: arenaut.plan_many([PROBLEM], progress="x"),
     lambda: arenaut.sweep(MODEL, 3), lambda: arenaut.sweep(MODEL, {"align": 3})])
 def test_errors_never_show_private_names(call):
     with pytest.raises(Exception) as error:
         call()
     assert type(error.value).__module__ in ("builtins", "arenaut.errors")
     assert not PRIVATE.search(re.sub(r"\b\w+\.__init__", "", str(error.value))), str(error.value)
+
+
+@pytest.mark.parametrize("make", [arenaut.plan_many, lambda work, **more: arenaut.sweep(MODEL, {"align": [16]}, **more)],
+                         ids=["plan_many", "sweep"])
+@pytest.mark.parametrize("name, value", [("retries", "x"), ("retries", -1), ("retries", 1.5), ("retries", None),
+                                         ("progress", "x"), ("progress", 3), ("progress", [])])
+def test_options_of_many_of_other_types(make, name, value):
+    """Before any work is given out."""
+    with pytest.raises(arenaut.InputError, match=rf"{name} is .*; allowed: "):
+        make([PROBLEM], **{name: value})
+
+
+@pytest.mark.parametrize("capacity", [-1, 1.5, "x", None])
+def test_capacities_that_are_none(capacity):
+    with pytest.raises(arenaut.InputError, match="capacity is .*; allowed: whole numbers"):
+        arenaut.plan_many([]).fits(capacity)
