@@ -452,7 +452,9 @@ static bool is_known_op(const char *op) {
         for (const arenaut_kernel_rule *rule = set->rules; rule && rule->op; rule++) {
             if (strcmp(rule->op, op) == 0) return true;
         }
-        if (arenaut_kernel_in_place(set, op) || arenaut_kernel_scratch(set, op)) return true;
+        if (arenaut_kernel_in_place(set, op) || arenaut_kernel_scratch(set, op) ||
+            arenaut_kernel_align(set, op))
+            return true;
     }
     return false;
 }
@@ -465,6 +467,9 @@ void note_idle_kernels(const arenaut_pipeline *pipeline) {
         if (first && !is_known_op(rule->op)) note_if_idle(pipeline, rule->op);
     }
     for (const arenaut_in_place_rule *rule = set->in_place; rule && rule->op; rule++) {
+        if (!is_known_op(rule->op)) note_if_idle(pipeline, rule->op);
+    }
+    for (const arenaut_align_rule *rule = set->align; rule && rule->op; rule++) {
         if (!is_known_op(rule->op)) note_if_idle(pipeline, rule->op);
     }
 }

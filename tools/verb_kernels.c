@@ -165,17 +165,31 @@ static void put_head(const arenaut_kernel_set *set, arenaut_text *out) {
     text_put(out, "\n\n");
 }
 
-static void put_set(const arenaut_kernel_set *set, arenaut_text *out) {
+static void put_alignments(const arenaut_kernel_set *set, arenaut_text *out) {
+    for (const arenaut_align_rule *rule = set->align; rule && rule->op; rule++) {
+        text_put_clean(out, rule->op);
+        text_printf(out, ": arguments at multiples of %" PRIu64 " bytes%s\n", rule->align,
+                    rule->rounds ? ", with all bytes up to the next one" : "");
+    }
+}
+
+static void put_rules(const arenaut_kernel_set *set, arenaut_text *out) {
     static const char *const heads[] = {"op",       "when",         "order",
                                         "evidence", "written over", "scratch"};
     text_table table;
     op_list list = ops_of(set);
-    put_head(set, out);
     table_begin(&table, "llllll");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) table_cell(&table, heads[i]);
     for (size_t i = 0; i < list.n; i++) put_op(&table, set, list.ops[i]);
     table_end(&table, out, "", "");
+    if (list.n > 0 && set->align) text_put(out, "\n");
     free(list.ops);
+}
+
+static void put_set(const arenaut_kernel_set *set, arenaut_text *out) {
+    put_head(set, out);
+    if (set->rules || set->in_place || set->scratch || !set->align) put_rules(set, out);
+    put_alignments(set, out);
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
@@ -207,7 +221,7 @@ const tool_verb verb_kernels = {
     .notes =
         "FILE is a kernel set of your own (docs/kernels.md). A set says how kernels treat memory:\n"
         "which operand a result may be written over, how far it may reach into one (their order\n"
-        "of reading and writing), and which ops ask for scratch.",
+        "of reading and writing), which ops ask for scratch or for alignment.",
     .groups = GROUP_COMMON | GROUP_JSON,
     .max_files = 1,
     .run = run,

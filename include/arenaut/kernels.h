@@ -149,6 +149,15 @@ typedef struct arenaut_type_rule {
     bool measured;    /* else only read in the source: the op is there, its types are not known */
 } arenaut_type_rule;
 
+/* An op, or a delegate by its id, whose operands and results must lie at multiples of `align`: all
+ * the buffers that they are in get at least that. */
+typedef struct arenaut_align_rule {
+    const char *op;
+    uint64_t align; /* power of two */
+    bool rounds;    /* it may touch all bytes up to the next multiple behind each of them, so that
+                     * these are theirs */
+} arenaut_align_rule;
+
 typedef struct arenaut_kernel_set {
     const char *name, *summary;
     const char *version;                       /* of the sources that were measured and read */
@@ -167,6 +176,8 @@ typedef struct arenaut_kernel_set {
     bool complete; /* an op that neither this set nor its base names in any list is missing from the
                     * runtime; where `types` names ops, only one of their libraries: "aten" is that
                     * of "aten::add.out", and ops without a name before "::" are of one, too */
+    const arenaut_align_rule *align; /* ends with op == NULL; NULL: none needs more than the
+                                      * target's alignment */
 } arenaut_kernel_set;
 
 /* The table, in the order of src/kernels/kernels.def. */
@@ -195,6 +206,9 @@ arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_s
  * NULL: none does. `set` and `op` may be NULL. O(rules). */
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
+/* The alignment of its arguments: the rule of `set` or, if that has none, of its base. NULL: none
+ * beyond the target's. */
+const arenaut_align_rule *arenaut_kernel_align(const arenaut_kernel_set *set, const char *op);
 
 /* Whether the runtime takes an op, or a program: the text is the word in messages. */
 typedef enum arenaut_op_support {

@@ -55,7 +55,7 @@ typedef struct arenaut_lowering_options {
     bool preserve_inputs;               /* inputs live until their method ends, for any target */
     bool exclude_io;                    /* entry inputs and outputs are provided by the caller */
     uint64_t align;                     /* 0: the target's; else at least this for every buffer */
-    const arenaut_align_rule *op_align; /* the user's, on top of the target's */
+    const arenaut_align_rule *op_align; /* the user's, on top of the kernels' */
     uint32_t n_op_align;
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */
     uint32_t n_pools;
@@ -64,7 +64,8 @@ typedef struct arenaut_lowering_options {
                  * nothing from one call to the next, and their callers' arguments and results are
                  * alive only while they are copied; for any target. Right if the runtime is given
                  * each place, and finds none itself */
-    uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
+    const arenaut_kernel_set *kernels; /* whose alignments by op count; NULL: none */
+    uint64_t reserved[4];              /* zero; later versions of 1.x take their fields here */
 } arenaut_lowering_options;
 
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of their

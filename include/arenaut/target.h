@@ -14,13 +14,6 @@
 extern "C" {
 #endif
 
-/* An op whose operands and results must lie at multiples of `align`, in the kernels of one
- * library: all the buffers that they are in get at least that. */
-typedef struct arenaut_align_rule {
-    const char *op;
-    uint64_t align; /* power of two */
-} arenaut_align_rule;
-
 /* The memory of a runtime with its interpreter in the same arena as the tensors: a *head*, with the
  * tensors and scratch and, while it plans, its notes about them; and a *tail* that grows towards
  * it. Sizes in bytes. */
@@ -72,7 +65,6 @@ typedef struct arenaut_target {
     const arenaut_kernel_set *kernels; /* that it is built with by default; NULL: unknown */
     const char *const *outside; /* ops whose results the application may have put outside of the
                                  * arena, which no file states; ends with NULL. NULL: none */
-    const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none needs more */
     const arenaut_arena_layout *layout; /* NULL: the arena holds nothing else, or that is unknown */
     const char *joint; /* the target that is the same runtime where the application has all methods,
                         * of one file or of several, work in the same memories: what --share plans

@@ -303,9 +303,10 @@ class MemoryPlanningPass(TheirPass):
         be told (`--overlap on`).
     kernels : str, optional
         "cortex-m", or "cortex-m-mve" for vector instructions, if the application links that library of
-        ExecuTorch's: its operators then count for `inplace` and `overlap`. None: "portable" alone.
+        ExecuTorch's: its operators then count for `inplace` and `overlap`. "qnn-direct" on a Hexagon
+        processor: arguments of QnnBackend lie in blocks of 64 bytes. None: "portable" alone.
     op_align : mapping of str, int, optional
-        {"QnnBackend": 64}: operators and delegates with the alignment, in bytes, of all that they are
+        {"my::dma.out": 64}: operators and delegates with the alignment, in bytes, of all that they are
         given or give. Of offsets, not of addresses: the application aligns the memories themselves to as much, and
         constants and tensors of the caller's are not covered.
     **theirs : Any

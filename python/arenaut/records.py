@@ -402,6 +402,10 @@ class TypeRule(Structure):
     pass
 
 
+class AlignRule(Structure):
+    pass
+
+
 class KernelSet(Structure):
     pass
 
@@ -415,10 +419,6 @@ class RematFlow(Structure):
 
 
 class RematCase(Structure):
-    pass
-
-
-class AlignRule(Structure):
     pass
 
 
@@ -846,6 +846,10 @@ TypeRule._fields_ = [
     ("result", c_uint32),
     ("scaled", c_bool),
     ("measured", c_bool)]
+AlignRule._fields_ = [
+    ("op", c_char_p),
+    ("align", c_uint64),
+    ("rounds", c_bool)]
 KernelSet._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -858,7 +862,8 @@ KernelSet._fields_ = [
     ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests))),
     ("macro", c_char_p),
     ("types", POINTER(TypeRule)),
-    ("complete", c_bool)]
+    ("complete", c_bool),
+    ("align", POINTER(AlignRule))]
 OrderOptions._fields_ = [
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),
@@ -873,9 +878,6 @@ RematCase._fields_ = [
     ("n_flows", c_uint32),
     ("byte_price", c_uint64),
     ("time_price", c_uint64)]
-AlignRule._fields_ = [
-    ("op", c_char_p),
-    ("align", c_uint64)]
 ArenaLayout._fields_ = [
     ("pointer", c_uint32),
     ("base", c_uint32),
@@ -916,7 +918,6 @@ Target._fields_ = [
     ("places_scratch", c_bool),
     ("kernels", POINTER(KernelSet)),
     ("outside", c_char_p),
-    ("op_align", POINTER(AlignRule)),
     ("layout", POINTER(ArenaLayout)),
     ("joint", c_char_p),
     ("naming", c_char_p),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/suggest.h"
 #include "formats/json_reader.h"
 #include "formats/kernel_set_json.h"
@@ -15,6 +16,7 @@ enum {
     MOST_BLOCK = 65536, /* pixels; larger than any row */
     LONGEST_NAME = 31,  /* the room in the mark of a file */
     MOST_INPUTS = 65536,
+    MOST_ALIGN = 1 << 30, /* a gibibyte: no page is larger */
 };
 
 typedef struct owned_set {
@@ -352,6 +354,24 @@ static void read_type_rule(reader *r, uint32_t object, arenaut_type_rule *rule) 
     }
 }
 
+/* ---- alignments ---- */
+
+static void read_alignment(reader *r, uint32_t object, arenaut_align_rule *rules, size_t n) {
+    static const char *const keys[] = {"op", "bytes", "rounds"};
+    arenaut_align_rule *rule = &rules[n];
+    uint32_t v[3];
+    arn_json_members(&r->json, object, keys, 3, v);
+    rule->op = read_op(r, object, v[0]);
+    arn_json_require(&r->json, object, v[1], keys[1]);
+    rule->align = arn_json_below(&r->json, v[1], MOST_ALIGN + 1, 0);
+    rule->rounds = arn_json_flag(&r->json, v[2], false);
+    if (fine(r) && !arn_is_power_of_two(rule->align))
+        arn_json_unexpected(&r->json, v[1], "a power of two");
+    for (size_t i = 0; i < n && fine(r); i++) {
+        if (strcmp(rules[i].op, rule->op) == 0) stated_before(r, object, i);
+    }
+}
+
 /* ---- the whole ---- */
 
 #define SET_KEYS(XX)           \
@@ -364,6 +384,7 @@ static void read_type_rule(reader *r, uint32_t object, arenaut_type_rule *rule) 
     XX(S_IN_PLACE, "in_place") \
     XX(S_SCRATCH, "scratch")   \
     XX(S_TYPES, "types")       \
+    XX(S_ALIGN, "align")       \
     XX(S_COMPLETE, "complete")
 enum { SET_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const set_keys[] = {SET_KEYS(ARN_KEY_TEXT)};
@@ -404,6 +425,12 @@ static void read_lists(reader *r, const uint32_t *v, arenaut_kernel_set *set) {
     ARN_JSON_EACH(&r->json, each, v[S_TYPES]) {
         read_type_rule(r, each, &types[n++]);
     }
+    n = 0;
+    arenaut_align_rule *align = list_room(r, v[S_ALIGN], sizeof *align);
+    ARN_JSON_EACH(&r->json, each, v[S_ALIGN]) {
+        read_alignment(r, each, align, n++);
+    }
+    set->align = align;
     set->types = types;
     set->complete = arn_json_flag(&r->json, v[S_COMPLETE], false);
     set->rules = rules;

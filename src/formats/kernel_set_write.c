@@ -95,6 +95,13 @@ static void put_type_rule(arn_writer *w, const arenaut_type_rule *rule) {
     if (!rule->measured) arn_json_put_text_member(w, &begun, "evidence", "read");
 }
 
+static void put_alignment(arn_writer *w, const arenaut_align_rule *rule) {
+    bool begun = false;
+    arn_json_put_text_member(w, &begun, "op", rule->op);
+    arn_json_put_size_member(w, &begun, "bytes", rule->align);
+    if (rule->rounds) put_flag(w, &begun, "rounds", true);
+}
+
 static void put_text_line(arn_writer *w, const char *key, const char *text) {
     if (!text) return;
     arn_putf(w, ",\n  \"%s\": ", key);
@@ -123,6 +130,7 @@ arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_s
     PUT_LIST("in_place", set->in_place, arenaut_in_place_rule, put_right);
     PUT_LIST("scratch", set->scratch, arenaut_scratch_rule, put_scratch);
     PUT_LIST("types", set->types, arenaut_type_rule, put_type_rule);
+    PUT_LIST("align", set->align, arenaut_align_rule, put_alignment);
     if (set->complete) arn_puts(&w, ",\n  \"complete\": true");
     arn_puts(&w, "\n}\n");
     return arn_writer_finish(&w, err);

@@ -47,6 +47,22 @@ const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set
     return NULL;
 }
 
+const arenaut_align_rule *arenaut_kernel_align(const arenaut_kernel_set *set, const char *op) {
+    for (; set && op; set = set->base) {
+        for (const arenaut_align_rule *rule = set->align; rule && rule->op; rule++) {
+            if (strcmp(rule->op, op) == 0) return rule;
+        }
+    }
+    return NULL;
+}
+
+bool arn_kernels_align(const arenaut_kernel_set *set) {
+    for (; set; set = set->base) {
+        if (set->align && set->align->op) return true;
+    }
+    return false;
+}
+
 static bool names_scratch(const arenaut_kernel_set *set, const char *op) {
     for (const arenaut_scratch_rule *rule = set->scratch; rule && rule->op; rule++) {
         if (strcmp(rule->op, op) == 0) return true;
@@ -108,6 +124,11 @@ uint64_t arn_kernel_set_fingerprint(const arenaut_kernel_set *set) {
             hash = arn_hash_number(hash, rule->types);
         }
         hash = arn_hash_text(hash, "");
+        for (const arenaut_align_rule *rule = set->align; rule && rule->op; rule++) {
+            hash = arn_hash_text(hash, rule->op);
+            hash = arn_hash_number(hash, rule->align);
+            hash = arn_hash_number(hash, rule->rounds);
+        }
     }
     return hash;
 }
@@ -235,6 +256,7 @@ static bool names_elsewhere(const arenaut_kernel_set *set, const char *op) {
     NAMES(set->in_place, arenaut_in_place_rule, op);
     NAMES(set->scratch, arenaut_scratch_rule, op);
     NAMES(set->persistent, arenaut_persistent_rule, op);
+    NAMES(set->align, arenaut_align_rule, op);
     return false;
 }
 

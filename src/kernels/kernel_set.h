@@ -9,6 +9,9 @@
  * Marks in files hold it, to tell that a set is another one by now. */
 uint64_t arn_kernel_set_fingerprint(const arenaut_kernel_set *set);
 
+/* Whether the set or its base has an alignment of any op. `set` may be NULL. */
+bool arn_kernels_align(const arenaut_kernel_set *set);
+
 /* The scratch of the kernel of this op, which may be none. False: unknown, as for an op that a set
  * names without sizes. O(rules + rank). */
 bool arn_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,

@@ -13,6 +13,7 @@
 #include "core/checked.h"
 #include "ir/lifetimes.h"
 #include "ir/program.h"
+#include "kernels/kernel_set.h"
 
 /* True if the file's plan leaves the runtime nothing to place but scratch: then plain calls may be
  * apart in it. */
@@ -34,7 +35,7 @@ static bool holds_plan(const arenaut_pipeline *p) {
 
 /* An exporter's alignment is its own affair, until its user demands one. */
 static bool demands_alignment(const arenaut_pipeline_options *o) {
-    return o->align || o->n_tensor_aligns || o->n_align_rules;
+    return o->align || o->n_tensor_aligns || o->n_align_rules || arn_kernels_align(o->kernels);
 }
 
 /* Places that a file can state, or states, are held against all demands. */
@@ -66,6 +67,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
         options.align = p->options.align;
         options.op_align = p->options.align_rules;
         options.n_op_align = p->options.n_align_rules;
+        options.kernels = p->options.kernels;
     }
     arenaut_lowering_free(store->baseline_lowering);
     store->baseline_lowering = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "kernels/kernel_set.h"
 #include "stages/stages.h"
 
 /* Whether the problems of plan and baseline differ by rights alone, if at all: any other demand is
@@ -13,7 +14,8 @@
 static bool asks_for_rights_alone(const arenaut_pipeline_options *o) {
     return !o->passes && !o->exclude_io && !o->preserve_inputs && !o->align &&
            !o->n_tensor_aligns && !o->n_align_rules && !o->n_pools && !o->n_pins &&
-           !o->plan.planner && !o->plan.n_settings && !o->plan.capacity && !o->plan_as_made;
+           !arn_kernels_align(o->kernels) && !o->plan.planner && !o->plan.n_settings &&
+           !o->plan.capacity && !o->plan_as_made;
 }
 
 static bool is_cut_short(const arenaut_plan *plan) {

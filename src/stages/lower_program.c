@@ -192,6 +192,7 @@ arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_input
         .align = o->align,
         .op_align = o->align_rules,
         .n_op_align = o->n_align_rules,
+        .kernels = p->kernels,
         .pools = o->n_pools ? o->pools : NULL,
         .n_pools = o->n_pools,
     };

@@ -9,12 +9,14 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "kernels/kernel_set.h"
 
 bool arn_pipeline_overrides(const arenaut_pipeline_options *o) {
     return o->overwrite == ARENAUT_OVERWRITE_ON || o->overwrite == ARENAUT_OVERWRITE_ONLY ||
            o->n_in_place_rules || o->overlap || o->splitting.on || o->recomputing.on ||
            o->reordering.on || o->passes || o->exclude_io || o->preserve_inputs || o->align ||
-           o->n_tensor_aligns || o->n_align_rules || o->n_pools || o->n_pins;
+           o->n_tensor_aligns || o->n_align_rules || o->n_pools || o->n_pins ||
+           arn_kernels_align(o->kernels);
 }
 
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o) {

@@ -187,25 +187,69 @@ static arenaut_program *aligned_ops(uint64_t view_at) {
 }
 
 TEST(ops_may_ask_for_an_alignment) {
-    static const arenaut_align_rule table[] = {{"DMA", 64}, {"DMA2", 32}, {NULL, 0}};
-    static const arenaut_align_rule own[] = {{"DMA2", 128}, {"SUB", 4096}};
-    arenaut_target target = *arenaut_target_find("generic");
-    target.op_align = table;
+    static const arenaut_align_rule table[] = {
+        {"DMA", 64, false}, {"DMA2", 32, false}, {NULL, 0, false}};
+    static const arenaut_align_rule own[] = {{"DMA2", 128, false}, {"SUB", 4096, false}};
+    const arenaut_kernel_set base = {.name = "base", .align = table}, set = {.base = &base};
+    const arenaut_target *target = arenaut_target_find("generic");
     for (int users = 0; users < 2; users++) {
-        const arenaut_lowering_options options = {.op_align = own, .n_op_align = users ? 2 : 0};
+        const arenaut_lowering_options options = {
+            .op_align = own, .n_op_align = users ? 2 : 0, .kernels = &set};
         arenaut_program *p = aligned_ops(128);
-        arenaut_lowering *l = lower_for(p, &target, &options);
+        arenaut_lowering *l = lower_for(p, target, &options);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "x")), 64);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), users ? 128 : 64);
-        assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "y")), target.align);
+        assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "y")), target->align);
         arenaut_lowering_free(l);
         arn_program_free(p);
     }
 }
 
+/* An op that works on whole blocks: those behind the last bytes of its arguments are theirs. */
+TEST(ops_may_ask_for_whole_blocks) {
+    static const arenaut_align_rule rule[] = {{"DMA", 512, true}, {NULL, 0, false}};
+    const arenaut_kernel_set set = {.align = rule};
+    const arenaut_lowering_options options = {.kernels = &set};
+    arenaut_program *p = aligned_ops(128);
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
+    assert_int_equal(l->problem->size[buffer_named(l, "x")], 512);
+    assert_int_equal(l->problem->size[buffer_named(l, "a")], 512);
+    assert_int_equal(l->problem->size[buffer_named(l, "y")], 256);
+    arenaut_lowering_free(l);
+    arn_program_free(p);
+}
+
+static arenaut_error refused_alignment(arenaut_align_rule rule, uint64_t view_at) {
+    const arenaut_align_rule rules[] = {rule, {NULL, 0, false}};
+    const arenaut_kernel_set set = {.align = rules};
+    const arenaut_lowering_options options = {.kernels = &set};
+    arenaut_program *p = aligned_ops(view_at);
+    arenaut_lowering *l = NULL;
+    arenaut_error err = {0};
+    assert_int_not_equal(arenaut_lower(p, arenaut_target_find("generic"), &options, NULL, &l, &err),
+                         ARENAUT_OK);
+    assert_null(l);
+    arn_program_free(p);
+    return err;
+}
+
+/* What follows the view in its buffer would be written over. */
+TEST(a_view_with_others_behind_it_has_no_whole_blocks) {
+    const arenaut_error err = refused_alignment((arenaut_align_rule){"DMA2", 128, true}, 128);
+    assert_int_equal(err.code, ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "wants its arguments to be multiples of 128"));
+    assert_non_null(strstr(err.msg, "'v' is a view of 64 bytes at byte 128"));
+}
+
+TEST(an_alignment_of_ops_is_a_power_of_two) {
+    const arenaut_error err = refused_alignment((arenaut_align_rule){"DMA", 48, false}, 128);
+    assert_int_equal(err.code, ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "op 'DMA': the alignment 48 is no power of two"));
+}
+
 /* Wherever the buffer is put, the view in it would be wrong. */
 TEST(a_view_that_cannot_be_aligned_is_named) {
-    static const arenaut_align_rule own = {"DMA2", 128};
+    static const arenaut_align_rule own = {"DMA2", 128, false};
     const arenaut_lowering_options options = {.op_align = &own, .n_op_align = 1};
     arenaut_program *p = aligned_ops(64);
     arenaut_lowering *l = NULL;
@@ -213,7 +257,7 @@ TEST(a_view_that_cannot_be_aligned_is_named) {
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &options, NULL, &l, &err),
                      ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "op 'DMA2' wants its arguments at multiples of 128"));
-    assert_non_null(strstr(err.msg, "'v' is a view at byte 64"));
+    assert_non_null(strstr(err.msg, "'v' is a view of 64 bytes at byte 64"));
     assert_null(l);
     arn_program_free(p);
 }

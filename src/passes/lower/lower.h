@@ -25,6 +25,7 @@ typedef struct arn_lower {
      * read last. */
     uint32_t *made, *release;
     arn_order *orders; /* of the concurrent methods, one linked to the next */
+    uint64_t *unit;    /* per storage: its size is a multiple of this; NULL: of the target's */
     uint64_t *pools;   /* per storage: those it may lie in, as a bit set; 0: it needs none */
     arenaut_error *err;
 } arn_lower;

@@ -133,14 +133,15 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     const uint32_t base = c->base[storage], maker = c->memory[storage].first_def;
     arenaut_interval single;
     arenaut_buffer buffer = {0};
-    buffer.size = tensor->bytes;
-    if (lower->target->round_sizes &&
-        !arn_align_up(tensor->bytes, arn_max_u64(lower->target->align, 1), &buffer.size)) {
+    const uint64_t whole = lower->target->round_sizes ? lower->target->align : 1;
+    const uint64_t unit =
+        arn_max_u64(lower->unit ? lower->unit[storage] : 1, arn_max_u64(whole, 1));
+    if (!arn_align_up(tensor->bytes, unit, &buffer.size)) {
         char store[24];
         return arn_fail(lower->err, ARENAUT_TOO_LARGE, 0,
                         "tensor '%s': %" PRIu64 " bytes rounded up to %" PRIu64 " pass 2^63 - 1",
                         arenaut_program_tensor_name(lower->program, storage, store), tensor->bytes,
-                        lower->target->align);
+                        unit);
     }
     buffer.align = lower->live.storage.align[storage];
     buffer.cls = class_of(lower, storage);

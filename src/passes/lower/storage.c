@@ -10,6 +10,7 @@
 #include "core/sort.h"
 #include "ir/program.h"
 #include "ir/shared_state.h"
+#include "kernels/kernel_set.h"
 #include "passes/lower/lower.h"
 
 static bool name_before(const void *context, uint32_t a, uint32_t b) {
@@ -90,37 +91,40 @@ static void leave_out_idle_methods(arn_lower *lower) {
 }
 
 /* The alignment that an op needs of its arguments; 0: none of its own. */
-static uint64_t align_of_op(const arn_lower *lower, const char *name) {
-    const arenaut_align_rule *rule = lower->target->op_align;
-    uint64_t align = 0;
-    if (!name) return 0;
-    for (; rule && rule->op; rule++) {
-        if (strcmp(rule->op, name) == 0) align = arn_max_u64(align, rule->align);
-    }
-    for (uint32_t i = 0; i < lower->options.n_op_align; i++) {
+static arenaut_align_rule align_of_op(const arn_lower *lower, const char *name) {
+    const arenaut_align_rule *rule = arenaut_kernel_align(lower->options.kernels, name);
+    arenaut_align_rule found = rule ? *rule : (arenaut_align_rule){.op = name};
+    for (uint32_t i = 0; i < lower->options.n_op_align && name; i++) {
         rule = &lower->options.op_align[i];
-        if (strcmp(rule->op, name) == 0) align = arn_max_u64(align, rule->align);
+        if (strcmp(rule->op, name) == 0) found.align = arn_max_u64(found.align, rule->align);
     }
-    return align;
+    return found;
 }
 
-/* A view lies as well as its buffer does only at a multiple of the alignment in it. */
-static arenaut_status raise_alignment(arn_lower *lower, const arenaut_op *op, uint64_t align,
+/* A view lies as well as its buffer does only at a multiple of the alignment in it, and the bytes
+ * behind it are its own only where it is the last. */
+static arenaut_status raise_alignment(arn_lower *lower, const arenaut_align_rule *rule,
                                       const uint32_t *tensors, uint32_t n) {
+    const uint64_t align = rule->align;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t t = tensors[i], s = t == ARENAUT_NONE ? t : lower->live.storage.of[t];
         if (t == ARENAUT_NONE || (lower->live.storage.facts[s] & ARN_NO_BUFFER)) continue;
         uint64_t offset;
         arenaut_program_storage(lower->program, t, &offset);
-        if (offset % align != 0) {
+        const arenaut_tensor *tensor = &lower->program->tensors[t];
+        const bool cut = rule->rounds && tensor->bytes % align != 0 &&
+                         tensor->bytes < lower->program->tensors[s].bytes - offset;
+        if (offset % align != 0 || cut) {
             char store[24];
-            return arn_fail(lower->err, ARENAUT_REFUSED, 0,
-                            "op '%.60s' wants its arguments at multiples of %" PRIu64
-                            "; tensor '%.60s' is a view at byte %" PRIu64 " of its buffer",
-                            op->name, align, arenaut_program_tensor_name(lower->program, t, store),
-                            offset);
+            return arn_fail(
+                lower->err, ARENAUT_REFUSED, 0,
+                "op '%.60s' wants its arguments %s multiples of %" PRIu64
+                "; tensor '%.60s' is a view of %" PRIu64 " bytes at byte %" PRIu64 " of its buffer",
+                rule->op, cut ? "to be" : "at", align,
+                arenaut_program_tensor_name(lower->program, t, store), tensor->bytes, offset);
         }
         lower->live.storage.align[s] = arn_max_u64(lower->live.storage.align[s], align);
+        if (rule->rounds) lower->unit[s] = arn_max_u64(lower->unit[s], align);
     }
     return ARENAUT_OK;
 }
@@ -128,13 +132,21 @@ static arenaut_status raise_alignment(arn_lower *lower, const arenaut_op *op, ui
 static arenaut_status align_for_ops(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     arenaut_status st = ARENAUT_OK;
-    if (!lower->target->op_align && lower->options.n_op_align == 0) return st;
+    if (!arn_kernels_align(lower->options.kernels) && lower->options.n_op_align == 0) return st;
+    lower->unit = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *lower->unit);
+    if (!lower->unit) return arn_no_memory(lower->err);
+    for (uint32_t t = 0; t < p->n_tensors; t++) lower->unit[t] = 1;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
         const arenaut_op *op = &p->ops[i];
-        const uint64_t align = arn_op_kind_touches(op->kind) ? align_of_op(lower, op->name) : 0;
-        if (align == 0) continue;
-        st = raise_alignment(lower, op, align, op->inputs, op->n_inputs);
-        if (st == ARENAUT_OK) st = raise_alignment(lower, op, align, op->outputs, op->n_outputs);
+        const arenaut_align_rule rule = align_of_op(lower, op->name);
+        if (rule.align == 0 || !arn_op_kind_touches(op->kind)) continue;
+        if (!arn_is_power_of_two(rule.align)) {
+            return arn_fail(lower->err, ARENAUT_BAD_ARGUMENT, 0,
+                            "op '%.60s': the alignment %" PRIu64 " is no power of two", op->name,
+                            rule.align);
+        }
+        st = raise_alignment(lower, &rule, op->inputs, op->n_inputs);
+        if (st == ARENAUT_OK) st = raise_alignment(lower, &rule, op->outputs, op->n_outputs);
     }
     return st;
 }
