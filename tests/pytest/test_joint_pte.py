@@ -121,6 +121,14 @@ def test_several_files_get_one_layout(arenaut, arenaut_json, tmp_path):
         assert len(method["given_pools"]) == 2
 
 
+def test_copies_of_caches_are_the_exporters(arenaut_json, tmp_path):
+    """Caches that are updated in place have no second copy in the files."""
+    runs = (prefill, decode, forget)
+    plain, updated = (figures(arenaut_json, *(write(tmp_path, [run], f"{run.__name__}{again}", run_reinplace_pass=again)
+                                              for run in runs)) for again in (False, True))
+    assert plain[1:] == (3200, "optimal") and updated[1:] == (2176, "optimal")
+
+
 @pytest.fixture(scope="module")
 def joint():
     """The program of examples/executorch that gives all methods the same memories."""
