@@ -68,7 +68,7 @@ def python():
 def shell():
     scripts = [name for name in tracked()
                if (ROOT / name).read_bytes()[:9] == b"#!/bin/sh"]
-    return run("shellcheck", *scripts)
+    return run("shellcheck", "-x", *scripts)
 
 
 def names():

@@ -231,7 +231,7 @@ static void split_in_cases(machine *m, arenaut_remat_case cases[3], arenaut_rema
     proof->flows = flows;
 }
 
-/* The same claims by cases that nobody has looked for. */
+/* The same claims, by cases made at random. */
 static bool try_cases(machine *m) {
     arenaut_rematerialization *r = m->found;
     const arenaut_remat_proof kept = r->proof;

@@ -28,7 +28,7 @@ TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
     assert_true(c.cases > 0);
 }
 
-/* A search through all sequences once missed the fastest of this one, which then looked too fast. */
+/* A search through all sequences once missed the fastest of this one. */
 TEST(the_fastest_is_no_slower_than_what_is_found) {
     remat_counts c = {0};
     assert_true(remat_machine_try(27121180, stderr, &c));
