@@ -43,6 +43,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_BUDGET, "budget")                           \
     XX(R_REMEDIES, "remedies")                       \
     XX(R_REMEDIES_STOPPED_BY, "remedies_stopped_by") \
+    XX(R_REMEDIES_NOT_TRIED, "remedies_not_tried")   \
     XX(R_FIT, "fit")                                 \
     XX(R_TAIL, "tail")                               \
     XX(R_TWO_MEMORIES, "two_memories")               \
