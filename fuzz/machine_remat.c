@@ -15,7 +15,8 @@ int main(int argc, char **argv) {
     remat_counts c = {0};
     bool right = true;
     for (; (double)clock() / CLOCKS_PER_SEC < seconds && right; seed++) {
-        right = remat_machine_try(seed, stdout, &c) && remat_machine_try_budgets(seed, stdout);
+        right = remat_machine_try(seed, stdout, &c) && remat_machine_try_step(seed, stdout, &c) &&
+                remat_machine_try_budgets(seed, stdout);
     }
     printf("%" PRIu64 " problems: %" PRIu64 " can be kept within the budget, %" PRIu64
            " found, %" PRIu64 " the fastest, %" PRIu64 " with a bound that is the least; %" PRIu64

@@ -85,7 +85,7 @@ static void draw_rest(machine *m) {
     }
 }
 
-static void draw_problem(machine *m) {
+static void begin_problem(machine *m) {
     m->p = (arenaut_remat_problem){.cost = m->cost,
                                    .scratch = m->scratch,
                                    .until = m->until,
@@ -95,9 +95,36 @@ static void draw_problem(machine *m) {
                                    .reads = m->reads,
                                    .dependences = m->dependences,
                                    .rights = m->rights};
+}
+
+static void draw_problem(machine *m) {
+    begin_problem(m);
     draw_storages(m);
     draw_reads(m);
     draw_rest(m);
+}
+
+/* A training step: forward ops in a row or branching off, and as many back, each of which reads a
+ * result of those. Sizes and costs have up to so many bits. */
+static void draw_step(machine *m, uint32_t size_bits, uint32_t cost_bits) {
+    enum { LAYERS = OPS / 2 };
+    begin_problem(m);
+    m->p.n_ops = 2 * LAYERS;
+    m->maker[m->p.n_storages++] = ARENAUT_NONE;
+    m->held[0] = ARENAUT_LIVE_IN | ARENAUT_LIVE_OUT;
+    m->size[0] = 1;
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        const uint64_t size = rng_next(&m->r) >> (64 - size_bits);
+        m->cost[op] = rng_next(&m->r) >> (64 - cost_bits);
+        m->until[op] = ARENAUT_NONE;
+        m->maker[m->p.n_storages] = op;
+        m->size[m->p.n_storages++] = 1 + (op < LAYERS ? size : size / 64);
+        const uint32_t before = op < LAYERS && rng_once_in(&m->r, 2) ? 0 : op;
+        m->reads[m->p.n_reads++] = (arenaut_order_use){op, before};
+        if (op > LAYERS) m->reads[m->p.n_reads++] = (arenaut_order_use){op, m->p.n_ops - op};
+        if (op >= LAYERS && rng_once_in(&m->r, 2))
+            m->reads[m->p.n_reads++] = (arenaut_order_use){op, 1 + rng_below(&m->r, LAYERS)};
+    }
 }
 
 /* ---- results ---- */
@@ -206,60 +233,6 @@ static bool try_mutants(machine *m, bool of_floor) {
     return true;
 }
 
-/* The flow that there is, in both cases of a storage, with more to where it is made again. */
-static void split_in_cases(machine *m, arenaut_remat_case cases[3], arenaut_remat_flow *flows) {
-    arenaut_remat_proof *proof = &m->found->proof;
-    const uint32_t s = rng_below(&m->r, m->p.n_storages);
-    const uint32_t more = rng_below(&m->r, 1 << rng_below(&m->r, 16));
-    proof->n_flows = 0;
-    cases[0] = (arenaut_remat_case){.storage = s};
-    for (uint32_t gone = 0; gone < 2; gone++) {
-        const uint32_t before = proof->n_flows;
-        for (uint32_t i = 0; i < m->p.n_reads; i++) {
-            const arenaut_order_use *read = &m->p.reads[i];
-            if (proof->flow[i] == 0 || (!gone && read->buffer == s)) continue;
-            const uint64_t flow = proof->flow[i] + (read->buffer == s ? more : 0);
-            flows[proof->n_flows++] = (arenaut_remat_flow){read->op, read->buffer, flow};
-        }
-        cases[1 + gone] = (arenaut_remat_case){.storage = ARENAUT_NONE,
-                                               .n_flows = proof->n_flows - before,
-                                               .byte_price = proof->byte_price,
-                                               .time_price = proof->time_price};
-    }
-    proof->cases = cases;
-    proof->n_cases = 3;
-    proof->flows = flows;
-}
-
-/* The same claims, by cases made at random. */
-static bool try_cases(machine *m) {
-    arenaut_rematerialization *r = m->found;
-    const arenaut_remat_proof kept = r->proof;
-    const uint64_t said = r->bound;
-    arenaut_remat_case cases[3];
-    arenaut_remat_flow flows[2 * READS];
-    bool refused = true;
-    if (m->least == UINT64_MAX || m->p.n_reads == 0 || kept.n_cases > 0) return true;
-    for (uint32_t i = 0; i < 40 && refused; i++) {
-        r->proof = kept;
-        split_in_cases(m, cases, flows);
-        r->bound = m->least + 1;
-        for (uint32_t k = rng_below(&m->r, 4); k > 0; k--) change_case(m, &r->proof);
-        m->counts->mutants++;
-        refused = check(m) != ARENAUT_OK;
-        m->counts->refused += refused;
-        /* True ones are accepted: else a refusal says nothing. */
-        if (i > 0 || said == 0 || !refused) continue;
-        r->proof = kept;
-        split_in_cases(m, cases, flows);
-        r->bound = 1;
-        m->counts->cases += check(m) == ARENAUT_OK;
-    }
-    r->proof = kept;
-    r->bound = said;
-    return refused || complain(m, "a forgery by cases");
-}
-
 static uint64_t draw_budget(machine *m) {
     arenaut_rematerialization *r = NULL;
     const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
@@ -269,17 +242,31 @@ static uint64_t draw_budget(machine *m) {
     return 1 + peak - peak * rng_below(&m->r, 60) / 100;
 }
 
+static bool try_within(machine *m, uint64_t budget) {
+    const arenaut_remat_options options = {.budget = budget};
+    arenaut_error err = {0};
+    m->least = remat_brute_added(&m->p, budget);
+    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &m->found, &err) == ARENAUT_OK);
+    const bool right = is_right(m) && try_mutants(m, false) && try_mutants(m, true);
+    arenaut_rematerialization_free(m->found);
+    return right;
+}
+
 bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts) {
     machine m = {.r = {seed}, .log = log, .counts = counts};
-    arenaut_error err = {0};
     draw_problem(&m);
-    const arenaut_remat_options options = {.budget = draw_budget(&m)};
-    m.least = remat_brute_added(&m.p, options.budget);
-    REQUIRE(arenaut_remat_find(&m.p, &options, NULL, &m.found, &err) == ARENAUT_OK);
-    const bool right =
-        is_right(&m) && try_mutants(&m, false) && try_mutants(&m, true) && try_cases(&m);
-    arenaut_rematerialization_free(m.found);
+    const bool right = try_within(&m, draw_budget(&m));
     if (!right) fprintf(log, "rematerialization, seed %" PRIu64 "\n", seed);
+    return right;
+}
+
+bool remat_machine_try_step(uint64_t seed, FILE *log, remat_counts *counts) {
+    machine m = {.r = {seed}, .log = log, .counts = counts};
+    draw_step(&m, 4 + (uint32_t)(seed % 34), 1 + (uint32_t)(seed / 34 % 40));
+    uint64_t sum = 2; /* of some of the sizes, or just not */
+    for (uint32_t s = 0; s < m.p.n_storages; s++) sum += rng_once_in(&m.r, 2) ? m.size[s] : 0;
+    const bool right = try_within(&m, sum - rng_below(&m.r, 3) + 1);
+    if (!right) fprintf(log, "rematerialization of a step, seed %" PRIu64 "\n", seed);
     return right;
 }
 

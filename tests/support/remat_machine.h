@@ -23,6 +23,9 @@ typedef struct remat_counts {
 /* One problem of this seed. False, with a line in `log`, if something is wrong. */
 bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts);
 
+/* A small training step, within about as many bytes as some of its storages have together. */
+bool remat_machine_try_step(uint64_t seed, FILE *log, remat_counts *counts);
+
 /* One more random problem, with every budget up to its peak: whether none costs more than a smaller
  * one, and each answer passes the checker. */
 bool remat_machine_try_budgets(uint64_t seed, FILE *log);

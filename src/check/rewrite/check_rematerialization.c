@@ -319,7 +319,7 @@ static arenaut_status add_flow(checker *c, const arenaut_remat_proof *proof,
     }
     for (uint32_t s = 0; s < p->n_storages && ok; s++) {
         uint64_t most;
-        if (c->assumed[s] == GONE) continue; /* it is made again for any price */
+        if (c->into[s] == 0 || c->assumed[s] == GONE) continue; /* made again for any price */
         if (!arn_multiply(p->size[s], proof->byte_price, &most)) return reject_proof(c, "overflow");
         if (c->into[s] > most) return reject_proof(c, "more than a storage costs to be alive");
     }
@@ -333,8 +333,10 @@ static bool add_live_out(const checker *c, const arenaut_remat_proof *proof, uin
     bool ok = c->when[op] == ANY;
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1] && ok; i++) {
         const uint32_t s = c->makes.to[i];
+        uint64_t most;
         if (!is_held(c, s, ARENAUT_LIVE_OUT) || c->there[s] || c->assumed[s] == GONE) continue;
-        ok = arn_add(*begins, c->p->size[s] * proof->byte_price - c->into[s], begins);
+        ok = arn_multiply(c->p->size[s], proof->byte_price, &most) &&
+             arn_add(*begins, most - c->into[s], begins);
     }
     return ok;
 }

@@ -112,7 +112,8 @@ static void show_leaf(arn_remat_branch *b, uint32_t at, uint64_t bound, arenaut_
     line->time_price = b->time_price;
     for (uint32_t i = 0; i < n_reads; i++) b->flow[i] = 0;
     if (cut->own > b->bounds->budget) {
-        line->byte_price = b->time_price * bound / (cut->own - b->bounds->budget) + 1;
+        line->time_price = 1;
+        line->byte_price = bound / (cut->own - b->bounds->budget) + 1;
         return;
     }
     line->byte_price = b->cases[at].byte_price;
