@@ -12,7 +12,7 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
                   and working buffers that the runtime asks for
     without reuse with enable_mem_reuse off: ONNX Runtime keeps a buffer that several values of one known size
                   use in turn from the first of them to the last, tiled or not
-    loaded        MiB that loading the model adds: weights, and copies of them
+    loaded        MiB that loading the model adds, weights and copies of them; and the processor's seconds for it
     time          of the processor, of the fastest run, divided by that of the whole model, for as many pixels
     results       the same bits; or how many elements differ, by how many units in the last place in the median
                   and, in those of the largest result, at most; and how much that is of the results' range
@@ -123,12 +123,12 @@ def run_model(path, level, arena, image, results, reuse=True):
     value = np.load(image)
     if level == TORCH:
         importlib.import_module("torch.export")  # its memory is none of the model's
-    before = resident()[0]
+    before, began = resident()[0], time.process_time()
     run = torch_runner(path) if level == TORCH else onnx_runner(path, level, arena, reuse)
-    loaded = resident()[0] - before
+    loaded = {"loaded": resident()[0] - before, "loading": time.process_time() - began}
     made, found = timed(lambda: run(value), RUNS[arena])
     np.savez(results, *made)
-    return found | {"loaded": loaded}
+    return found | loaded
 
 
 def windows(side, tile, overlap):
@@ -276,7 +276,7 @@ def error(whole, other):
 
 def cells(model, options, kind, found, whole, result):
     mib = [f"{found[key] / MIB:,.1f}" for key in ("resident", "heap")]
-    loaded = f"{found['loaded'] / MIB:,.1f}" if "loaded" in found else ""
+    loaded = f"{found['loaded'] / MIB:,.1f}, {found['loading']:.1f} s" if "loaded" in found else ""
     ratio = f"({found['seconds']:.2f} s)" if kind == "whole" else f"{found['seconds'] / whole['seconds']:.2f}"
     return "| " + " | ".join([model, options, kind, *mib, loaded, ratio, result]) + " |"
 
