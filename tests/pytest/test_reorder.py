@@ -148,7 +148,8 @@ def test_programs_that_cannot_be_reordered_are_left_alone(arenaut, tmp_path):
     done = arenaut("plan", "--reorder", "on", path)
     assert done.returncode == 0
     assert "nothing is reordered" in done.stderr and "written more than once" in done.stderr
-    assert "another order" not in arenaut("explain", path).stdout
+    said = "ops in another order (--reorder on): not tried here: not possible for this program"
+    assert said in arenaut("explain", path).stdout
 
 
 def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
