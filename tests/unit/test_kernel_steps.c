@@ -765,6 +765,46 @@ TEST(elements_in_place_are_followed_by_words) {
     close_line(&l);
 }
 
+static void make_large_image(sample *s) {
+    const sample_tensor image = {ARENAUT_DTYPE_INT8, 4, {1, 64, 64, 4}, 0, {0}};
+    const sample_tensor filter = {ARENAUT_DTYPE_INT8, 4, {1, 7, 7, 4}, ARENAUT_NONE, {0}};
+    *s = (sample){.op = "DEPTHWISE_CONV_2D", .n_in = 2, .n_out = 1, .n_attributes = 3};
+    s->in[0] = s->out[0] = image;
+    s->in[1] = filter;
+    s->attributes[0] = (sample_attribute){"strides", NULL, 2, {1, 1}};
+    s->attributes[1] = (sample_attribute){"padding", "SAME", 0, {0, 0}};
+    s->attributes[2] = (sample_attribute){"dilations", NULL, 2, {1, 1}};
+}
+
+/* As close as its output may lie, an image costs few looks at each tap of each row and at the few
+ * pixels beside the edges, not at each tap of each pixel: 4,096 of them are 200,704. */
+TEST(images_are_followed_by_rows) {
+    sample s;
+    make_large_image(&s);
+    arenaut_program *p = sample_program(&s);
+    const arenaut_kernel_rule rules[] = {
+        {.op = s.op, .order = ARENAUT_KERNEL_RASTER, .measured = true}, {.op = NULL}};
+    int64_t distance;
+    assert_true(kernel_distance(p, p->ops, rules, 0, 0, &distance));
+    for (int64_t closer = 0; closer < 2; closer++) {
+        const arn_walk_pair pair = {0, 0, closer - distance};
+        arn_region region;
+        arn_region_init(&region, NULL);
+        arn_walk walk = {.program = p,
+                         .op = p->ops,
+                         .rule = rules,
+                         .pairs = &pair,
+                         .n_pairs = 1,
+                         .most = UINT64_MAX};
+        assert_true(arn_walk_begin(&walk, &region));
+        arn_kernel_steps(&walk);
+        assert_int_equal(walk.end, closer ? ARN_WALK_CORRUPTS : ARN_WALK_RIGHT);
+        assert_true(walk.work < 200704 / 4);
+        arn_region_free(&region);
+    }
+    arn_program_free(p);
+}
+
 TEST(operands_too_large_to_mark_are_not_followed) {
     scene s;
     open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);

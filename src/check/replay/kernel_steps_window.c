@@ -12,9 +12,9 @@
  * how many pixels go together: `block` reads the windows of all before it writes any;
  * `block-reread`, and `rows` with a row of them, look at all windows of the block for each channel,
  * so that only the block's last element is sure to be written after that; and of a maximum, which
- * is kept in the output, not even that. O(pixels × groups × taps), but where a block's windows lie
- * apart from its output and are whole, one look at each row of them, and where the groups of a
- * pixel stay ahead of its output, one at each tap. */
+ * is kept in the output, not even that. O(pixels × groups × taps), but where the windows of a row
+ * or a block lie apart from its output and are whole, one look at each row of them, and where the
+ * groups of a pixel stay ahead of its output, one at each tap. */
 #include <string.h>
 
 #include "check/replay/kernel_steps.h"
@@ -151,7 +151,20 @@ static bool read_window(const window *v, const pixel *p, uint64_t offset, uint64
     return true;
 }
 
-/* Whether output pixel `number`, group by group, writes nowhere as far as it still has to read. */
+/* Whether the run, begun at byte `offset` of each tap of pixel p, writes nowhere as far as it still
+ * has to read. */
+static bool taps_stay_ahead(const window *v, const pixel *p, uint64_t offset, arn_walk_run *run) {
+    for (int64_t j = 0; j < p->y.n && p->x.n > 0; j++) {
+        const uint64_t row = row_start(v, p->image, at(&p->y, j));
+        for (int64_t i = 0; i < p->x.n; i++) {
+            run->from = (row + (uint64_t)at(&p->x, i)) * in_pixel(v) + offset;
+            if (!arn_walk_stays_ahead(v->walk, run)) return false;
+        }
+    }
+    return true;
+}
+
+/* Whether output pixel `number` stays ahead group by group. */
 static bool groups_stay_ahead(const window *v, const pixel *p, int64_t number) {
     arn_walk_run run = {.input = v->input,
                         .read = v->in_group,
@@ -159,26 +172,14 @@ static bool groups_stay_ahead(const window *v, const pixel *p, int64_t number) {
                         .made = v->out_group,
                         .early = v->out_group - v->out_channel,
                         .n = (uint64_t)v->groups};
-    for (int64_t j = 0; j < p->y.n && p->x.n > 0; j++) {
-        const uint64_t row = row_start(v, p->image, at(&p->y, j));
-        for (int64_t i = 0; i < p->x.n; i++) {
-            run.from = (row + (uint64_t)at(&p->x, i)) * in_pixel(v);
-            if (!arn_walk_stays_ahead(v->walk, &run)) return false;
-        }
-    }
-    return true;
+    return taps_stay_ahead(v, p, 0, &run);
 }
 
-/* Whether all groups of the pixel's window are whole, and stay so when output pixels [first, end)
- * are written. Looks at each row from its first tap to its last. */
-static bool window_is_apart(const window *v, const pixel *p, int64_t first, int64_t end) {
-    int64_t low = INT64_MAX, high = -1;
-    for (int64_t i = 0; i < p->x.n; i += p->x.is_listed || i + 1 == p->x.n ? 1 : p->x.n - 1) {
-        const int64_t x = at(&p->x, i);
-        if (x < low) low = x;
-        if (x > high) high = x;
-    }
-    for (int64_t j = 0; j < p->y.n && high >= 0; j++) {
+/* Whether columns [low, high] of the rows that pixel p looks at are whole, and stay so when output
+ * pixels [first, end) are written. */
+static bool columns_are_apart(const window *v, const pixel *p, int64_t low, int64_t high,
+                              int64_t first, int64_t end) {
+    for (int64_t j = 0; j < p->y.n && high >= low; j++) {
         const uint64_t row = row_start(v, p->image, at(&p->y, j));
         if (!arn_walk_is_apart(v->walk, v->input, (row + (uint64_t)low) * in_pixel(v),
                                (row + (uint64_t)high + 1) * in_pixel(v), 0,
@@ -186,6 +187,17 @@ static bool window_is_apart(const window *v, const pixel *p, int64_t first, int6
             return false;
     }
     return true;
+}
+
+/* The same of all groups of the pixel's window, each row from its first tap to its last. */
+static bool window_is_apart(const window *v, const pixel *p, int64_t first, int64_t end) {
+    int64_t low = INT64_MAX, high = -1;
+    for (int64_t i = 0; i < p->x.n; i += p->x.is_listed || i + 1 == p->x.n ? 1 : p->x.n - 1) {
+        const int64_t x = at(&p->x, i);
+        if (x < low) low = x;
+        if (x > high) high = x;
+    }
+    return columns_are_apart(v, p, low, high, first, end);
 }
 
 /* ---- blocks of pixels ---- */
@@ -240,14 +252,58 @@ static bool make_block(const window *v, int64_t first, int64_t end) {
     }
 }
 
-/* Blocks of so many pixels, begun anew after each `period` of them. */
+/* Whether a row of the output begins at pixel `first` whose blocks, in whatever order, read rows
+ * that are whole and stay so while it is written. */
+static bool row_is_apart(const window *v, int64_t first, int64_t block) {
+    if (first % v->x.out != 0 || v->x.out % block != 0 || v->x.out == block) return false;
+    const pixel p = locate(v, first);
+    return columns_are_apart(v, &p, 0, v->x.in - 1, first, first + v->x.out);
+}
+
+/* The columns whose windows lie inside the image from side to side, [*from, returned). */
+static int64_t inner_columns(const axis *a, int64_t *from) {
+    const int64_t room = a->in - 1 + a->before - (a->taps - 1) * a->dilation;
+    const int64_t end = room < 0 ? 0 : room / a->stride + 1;
+    *from = (a->before + a->stride - 1) / a->stride;
+    return end < a->out ? end : a->out;
+}
+
+/* Whether `n` pixels of a row from `first` on stay ahead in their groups of this number: until one
+ * is read, all of those before it are written, and all but the last channel of its own. */
+static bool group_stays_ahead(const window *v, int64_t first, int64_t n, int64_t group) {
+    const pixel p = locate(v, first);
+    arn_walk_run run = {.input = v->input,
+                        .read = (uint64_t)v->x.stride * in_pixel(v),
+                        .to = (uint64_t)first * out_pixel(v),
+                        .made = out_pixel(v),
+                        .early = (uint64_t)(group + 1) * v->out_group - v->out_channel,
+                        .n = (uint64_t)n};
+    return taps_stay_ahead(v, &p, (uint64_t)group * v->in_group, &run);
+}
+
+/* Where pixel `first` begins the inner columns of a row, which are made pixel by pixel and stay
+ * ahead: the end of them; else `first`. Groups grow evenly: all do if the first and the last do. */
+static int64_t end_of_row_ahead(const window *v, int64_t first) {
+    int64_t from;
+    if (v->walk->rule->order != ARENAUT_KERNEL_RASTER || v->x.kind != NOT) return first;
+    const int64_t n = inner_columns(&v->x, &from) - from;
+    const bool ahead = first % v->x.out == from && n > 1 && group_stays_ahead(v, first, n, 0) &&
+                       group_stays_ahead(v, first, n, v->groups - 1);
+    return ahead ? first + n : first;
+}
+
+/* Blocks of so many pixels, begun anew after each `period` of them, which is of whole rows. */
 static bool walk_blocks(const window *v, int64_t period, int64_t block) {
     const int64_t n = count_pixels(v);
     for (int64_t first = 0, end; first < n; first = end) {
         const int64_t left = period - first % period;
-        end = first + (left < block ? left : block);
-        const bool shortcut = (v->groups > 1 || end - first > 1) && block_is_apart(v, first, end);
-        if (!(shortcut ? write_pixels(v, first, end) : make_block(v, first, end))) return false;
+        end = row_is_apart(v, first, block) ? first + v->x.out : end_of_row_ahead(v, first);
+        bool whole = end > first;
+        if (!whole) {
+            end = first + (left < block ? left : block);
+            whole = (v->groups > 1 || end - first > 1) && block_is_apart(v, first, end);
+        }
+        if (!(whole ? write_pixels(v, first, end) : make_block(v, first, end))) return false;
     }
     return true;
 }
@@ -336,29 +392,20 @@ static bool is_turned(const arn_walk *walk) {
     return strncmp(walk->op->name, "cortex_m::", 10) == 0;
 }
 
-static bool convolve(arn_walk *walk) {
+static bool convolve_groups(arn_walk *walk, bool is_depthwise) {
     window v = {.walk = walk, .is_turned = is_turned(walk)};
     arn_operand in, out, filter;
     if (!set_images(&v, &in, &out) || !arn_walk_input_operand(walk, 1, &filter)) return false;
     if (in.count == 0 || out.count == 0) return true;
-    if (filter.rank != 4 || filter.dims[3] < 1 || in.dims[3] % filter.dims[3] != 0)
-        return misfit(walk);
+    const int64_t depth = is_depthwise ? 1 : filter.dims[3];
+    if (filter.rank != 4 || depth < 1 || in.dims[3] % depth != 0) return misfit(walk);
     v.y.taps = filter.dims[1];
     v.x.taps = filter.dims[2];
-    return set_steps(&v) && set_groups(&v, &in, &out, in.dims[3] / filter.dims[3]) &&
-           walk_windows(&v);
+    return set_steps(&v) && set_groups(&v, &in, &out, in.dims[3] / depth) && walk_windows(&v);
 }
 
-static bool convolve_depthwise(arn_walk *walk) {
-    window v = {.walk = walk, .is_turned = is_turned(walk)};
-    arn_operand in, out, filter;
-    if (!set_images(&v, &in, &out) || !arn_walk_input_operand(walk, 1, &filter)) return false;
-    if (in.count == 0 || out.count == 0) return true;
-    if (filter.rank != 4) return misfit(walk);
-    v.y.taps = filter.dims[1];
-    v.x.taps = filter.dims[2];
-    return set_steps(&v) && set_groups(&v, &in, &out, in.dims[3]) && walk_windows(&v);
-}
+static bool convolve(arn_walk *walk) { return convolve_groups(walk, false); }
+static bool convolve_depthwise(arn_walk *walk) { return convolve_groups(walk, true); }
 
 static bool pool(arn_walk *walk) {
     window v = {.walk = walk, .is_turned = is_turned(walk)};
