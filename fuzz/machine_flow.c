@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/flow_machine.h"
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? atof(argv[1]) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     flow_counts counts = {0};
-    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++) {
+    for (; machine_has_time(seconds); seed++) {
         char *difference = flow_machine_try(seed, NULL, NULL, &counts);
         if (!difference) continue;
         fputs(difference, stderr);

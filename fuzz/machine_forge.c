@@ -6,16 +6,16 @@
  *     machine_forge [SECONDS [SEED]] */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/forge_proofs.h"
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     forge_counts certificates = {0}, orders = {0};
     bool right = true;
-    for (; (double)clock() / CLOCKS_PER_SEC < seconds && right; seed++) {
+    for (; machine_has_time(seconds) && right; seed++) {
         right =
             forge_certificates(seed, stdout, &certificates) && forge_orders(seed, stdout, &orders);
     }

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/problems_machine.h"
 #include "support/random.h"
 
@@ -36,12 +36,12 @@ static void report(const differential_counts *c) {
 }
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     const int64_t features = argc > 3 ? strtoll(argv[3], NULL, 0) : -1;
     differential_counts counts = {0};
     char message[256];
-    while ((double)clock() / CLOCKS_PER_SEC < seconds) {
+    while (machine_has_time(seconds)) {
         rng r = {seed};
         const differential_shape shape = draw_shape(&r, features);
         if (!differential_run(seed, &shape, stdout, &counts, message)) {

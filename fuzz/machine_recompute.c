@@ -5,16 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/recompute_machine.h"
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? atof(argv[1]) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, n = 0;
     recompute_counts counts = {0};
-    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++, n++)
-        recompute_machine_try(seed, &counts);
+    for (; machine_has_time(seconds); seed++, n++) recompute_machine_try(seed, &counts);
     printf("%" PRIu64 " programs, of which %" PRIu64 " gain by rematerialization; %" PRIu64
            " rewritten ones compute the same, %" PRIu64 " do not\n",
            n, counts.gained, counts.accepted, counts.rejected);

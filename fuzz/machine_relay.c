@@ -5,14 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/relay_machine.h"
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? atof(argv[1]) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, n = 0;
-    for (; (double)clock() / CLOCKS_PER_SEC < seconds; seed++, n++) {
+    for (; machine_has_time(seconds); seed++, n++) {
         char *difference = relay_machine_try(seed);
         if (!difference) continue;
         fputs(difference, stderr);

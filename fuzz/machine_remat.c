@@ -5,16 +5,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "machine_time.h"
 #include "support/remat_machine.h"
 
 int main(int argc, char **argv) {
-    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 60;
+    const double seconds = machine_seconds(argc, argv);
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     remat_counts c = {0};
     bool right = true;
-    for (; (double)clock() / CLOCKS_PER_SEC < seconds && right; seed++) {
+    for (; machine_has_time(seconds) && right; seed++) {
         right = remat_machine_try(seed, stdout, &c) && remat_machine_try_step(seed, stdout, &c) &&
                 remat_machine_try_budgets(seed, stdout);
     }
