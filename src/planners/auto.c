@@ -142,16 +142,29 @@ static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *mete
     return ARENAUT_OK;
 }
 
-/* If buffers may overlap, only the rows that handle separations are of use. */
-static arenaut_status plan_overlaps(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status try_overlaps(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *row[ARN_PLANNERS];
     const uint32_t n = arn_rows_to_try(ARN_TRY_OVERLAP, row);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK && !is_done(meter); i++) {
         if (arn_row_suits(row[i], planning->problem)) st = arn_row_try(row[i], planning, meter);
     }
+    return st;
+}
+
+/* If buffers may overlap, only the rows that handle separations are of use. */
+static arenaut_status plan_overlaps(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_status st = try_overlaps(planning, meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     return arn_meter_finish(meter);
+}
+
+/* What a search finds with little effort is luck, and that of overlaps, which decides pair by pair,
+ * may have more of it. Where buffers choose between pools, it would begin with this planner. */
+static arenaut_status try_with_little_effort(arenaut_planning *planning, arn_meter *meter) {
+    const bool little = planning->options->effort < FIRST_EXACT;
+    if (!little || arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
+    return try_overlaps(planning, meter);
 }
 
 /* If it is stopped before there is any plan, the one that is made at once will do. */
@@ -185,6 +198,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     if (self != &arn_auto_of_tokens) st = try_with_pools(planning, &meter);
+    if (st == ARENAUT_OK) st = try_with_little_effort(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
     /* Places are compared pair by pair. */

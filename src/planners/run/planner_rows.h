@@ -23,11 +23,12 @@ enum {
 
 /* When `auto` tries a row. */
 enum {
-    ARN_TRY_ORDER = 1,    /* first: the order and fit of the pass in its `data` (placing/trial.h) */
-    ARN_TRY_WHOLE = 2,    /* after those: the planner as it is, so that auto is never worse */
-    ARN_TRY_TOKENS = 4,   /* if memory comes in whole tokens, and places need not be found */
-    ARN_TRY_OVERLAP = 16, /* if separations let buffers overlap */
-    ARN_TRY_POOLS = 8,    /* after the search, if buffers may choose between pools */
+    ARN_TRY_ORDER = 1,  /* first: the order and fit of the pass in its `data` (placing/trial.h) */
+    ARN_TRY_WHOLE = 2,  /* after those: the planner as it is, so that auto is never worse */
+    ARN_TRY_TOKENS = 4, /* if memory comes in whole tokens, and places need not be found */
+    /* If separations let buffers overlap; where the effort is little, also after the search. */
+    ARN_TRY_OVERLAP = 16,
+    ARN_TRY_POOLS = 8, /* after the search, if buffers may choose between pools */
 };
 
 typedef struct arn_attempt {
