@@ -22,10 +22,23 @@ OWN = [pytest.param(DATA / f"{name}.tflite", id=name) for name in (
     "mobilenet_v1_025_96_int8", "inception_int8", "resnet_int8", "elementwise_float")]
 CORPUS = corpus_params("tflite/mlperf_vww96_int8.tflite") + corpus_params("tflite/mlperf_kws_int8.tflite")
 SLACK = 64  # bytes
+EFFORT = ("--effort", 20000)  # what is planned here need not be the least, only described as it is
 # None needs less than the runtime's own: what is written holds no plan.
 NO_PLAN = {("elementwise_float", "plain"), ("elementwise_float", "reordered"), ("mlperf_kws_int8", "plain"),
            ("mlperf_kws_int8", "inplace"), ("mlperf_kws_int8", "reordered"), ("mlperf_kws_int8", "split"),
            ("resnet_int8", "plain"), ("resnet_int8", "inplace"), ("resnet_int8", "reordered")}
+
+
+@pytest.fixture(scope="module")
+def arenaut(arenaut):
+    def run(verb, *rest, **options):
+        return arenaut(verb, *rest, *(() if verb == "check" else EFFORT), **options)
+    return run
+
+
+@pytest.fixture(scope="module")
+def arenaut_json(arenaut):
+    return lambda *words, **options: json.loads(arenaut(*words, "--json", **options).stdout)
 
 
 def planned(arenaut, path, flags, folder):
