@@ -39,7 +39,8 @@ function plot(curve) {
     dot("", point.budget, point.added, `${point.percent} %: ${commas(point.peak)} bytes, ${percent(share(point.added, base))} more time, at least ${percent(share(point.bound, base))}`);
   }
   dot("taken", now.arena, now.added, `this plan: ${commas(now.arena)} bytes, ${percent(share(now.added, base))} more time`);
-  picture.append(shape("text", { x: x(floor) + 4, y: HEIGHT - 6, "text-anchor": "start" }, `floor ${commas(floor)}`),
+  const late = x(floor) > WIDTH / 2; // on the side of its line where there is room
+  picture.append(shape("text", { x: x(floor) + (late ? -4 : 4), y: HEIGHT - BELOW - 6, "text-anchor": late ? "end" : "start" }, `floor ${commas(floor)}`),
     shape("text", { x: WIDTH - LEFT - INSET, y: HEIGHT - 6, "text-anchor": "end" }, `${commas(before)} bytes alive at once`),
     shape("text", { x: LEFT + 6, y: 16, "text-anchor": "start" }, `+${percent(most)} time`));
   return picture;
@@ -47,15 +48,15 @@ function plot(curve) {
 
 export function showCurve(curve, onCopy) {
   if (!curve) return;
-  const time = (title, value) => ({ title, number: true, key: value, text: (row) => percent(value(row)), plain: (row) => String(value(row)) });
-  const bytes = (title, value) => ({ title, number: true, key: value, text: (row) => commas(value(row)), plain: (row) => String(value(row)) });
+  const column = (title, value, text) => ({ title, number: true, key: (row) => value(row) ?? -1, text: (row) => (value(row) === null ? "" : text(value(row))), plain: (row) => String(value(row) ?? "") });
+  const time = (title, value) => column(title, value, percent), bytes = (title, value) => column(title, value, commas);
   const impossible = (row) => BigInt(row.budget) < BigInt(curve.floor);
   id("training").hidden = false;
   id("curve").replaceChildren(plot(curve));
   new Table(id("points"), { caption: `The fastest schedules found. Every schedule has ${commas(curve.floor)} bytes alive at once (proven)`, onCopy, onPick: () => {},
     columns: [bytes("budget", (row) => row.budget), { title: "found", text: (row) => (row.fits ? "" : impossible(row) ? "impossible (proven)" : "none") },
-      time("time more", (row) => (row.fits ? share(row.added, curve.base) : 0)), time("at least (proven)", (row) => share(row.bound, curve.base)),
-      bytes("ops again", (row) => row.ops)] }).set(curve.points);
+      time("time more", (row) => (row.fits ? share(row.added, curve.base) : null)), time("at least (proven)", (row) => share(row.bound, curve.base)),
+      bytes("ops again", (row) => (row.fits ? row.ops : null))] }).set(curve.points);
   new Table(id("again"), { caption: "Ops of this plan that run again", onCopy, onPick: () => {},
     columns: [bytes("op", (row) => row.number), { title: "kind", text: (row) => row.op }, bytes("times more", (row) => row.times)] }).set(curve.again);
 }

@@ -391,6 +391,20 @@ test("the page of a training step draws its curve", { skip }, async () => {
   await page.close();
 });
 
+// Each operand of the last op is made from much: the second beside the first, however often they are made.
+test("a budget for which no schedule was found has no time", { skip }, async () => {
+  const model = scratch("operands.json"), size = { x: 8, s: 1000, a: 100, t: 1000, b: 100, c: 8 };
+  const tensors = Object.entries(size).map(([name, bytes]) => ({ name, bytes, caller_owned: name === "x" }));
+  const ops = [["x", "s"], ["s", "a"], ["x", "t"], ["t", "b"]].map(([from, to]) => ({ name: "F", kind: "out", inputs: [from], outputs: [to] }));
+  ops.push({ name: "G", kind: "out", inputs: ["a", "b"], outputs: ["c"] });
+  writeFileSync(model, JSON.stringify({ schema: "arenaut.program/1", tensors, ops, inputs: ["x"], outputs: ["c"] }));
+  const { page, wrong } = await open(browser, pageOf(model, "--recompute", "on"));
+  const none = (await rows(page, "points")).filter((row) => row[1] === "none");
+  assert.ok(none.length > 0 && none.every((row) => row[2] === "" && row[4] === ""), JSON.stringify(none));
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test("a page of two files says what diff says", { skip }, async () => {
   const before = problemOf([{ name: "a" }, { name: "b", first: 1, end: 3 }, { name: "a", size: 8 }, { name: "", size: 5 }, { name: "old" }]);
   const after = problemOf([{ name: "a", size: 48 }, { name: "b", first: 1, end: 3 }, { name: "new", size: 12 }, { name: "", size: 5 },
