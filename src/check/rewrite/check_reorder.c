@@ -11,11 +11,8 @@
 
 #include <string.h>
 
-#include <arenaut/dialect.h>
-
 #include "check/finding.h"
 #include "core/memory.h"
-#include "dialects/dialect.h"
 
 typedef struct reorder_check {
     const arenaut_program *before, *after;
@@ -31,7 +28,7 @@ typedef struct reorder_check {
         *found; /* per argument of the ops before: the versions of its cells, and its definitions */
     size_t *first;    /* per op before: the start of its versions; one more for final reads */
     uint32_t *ends;   /* tensors read at the end */
-    uint8_t *calls;   /* per method: its effects, as bits */
+    uint8_t *effects; /* per method: arn_reorder_find_effects */
     bool *moved;      /* per storage: moves give it other aliases */
     bool *stays;      /* per op before: no op may cross it */
     bool *copied;     /* likewise: it was a view, and is a copy */
@@ -216,132 +213,15 @@ static arenaut_status check_method(reorder_check *c, uint32_t method) {
     return same_bindings(c, old, new) ? ARENAUT_OK : reject(c, "it has other bindings");
 }
 
-/* ---- side effects ---- */
-
-static bool contains(const char *name, const char *lower) {
-    const size_t n = strlen(lower);
-    for (; *name; name++) {
-        size_t i = 0;
-        while (i < n && name[i] && ((unsigned char)name[i] | 0x20) == (unsigned char)lower[i]) i++;
-        if (i == n) return true;
-    }
-    return false;
-}
-
-/* An operator of an unknown library may write its inputs. */
-static bool is_foreign(const arenaut_program *p, const arenaut_op *op) {
-    const char *name = op->name ? op->name : "";
-    const char *end = strstr(name, "::");
-    const size_t length = end ? (size_t)(end - name) : 0;
-    static const char *const known[] = {"aten", "dim_order_ops", "executorch_prim",
-                                        "quantized_decomposed"};
-    if (p->dialect || op->pure || !end) return false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
-    }
-    return true;
-}
-
-static bool is_plain(const arenaut_program *p, const arenaut_op *op) {
-    const char *name = op->name ? op->name : "";
-    static const char *const wary[] = {
-        "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
-        "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
-        "exponential", "hashtable",   "custom",  "print",     "assert"};
-    const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    if (op->pure || !*name) return op->pure;
-    for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
-        if (contains(name, wary[i])) return false;
-    }
-    return p->dialect || strspn(name, capitals) == strlen(name) ||
-           (strstr(name, "::") && !is_foreign(p, op));
-}
-
-static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
-    if (!is_plain(p, op)) return true;
-    if (op->kind == ARENAUT_OP_DELEGATE || op->n_calls > 0 || op->n_outputs == 0) return true;
-    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
-        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        if (t == ARENAUT_NONE) continue;
-        const arenaut_dtype dtype = p->tensors[t].dtype;
-        if (dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT) return true;
-    }
-    return false;
-}
-
-/* Effects of a method and its callees beyond the arguments of the calling op: writes to another
- * method's memory, accesses to memory that no caller lists. */
-enum { WRITES_OUT = 1, NAMES_MORE = 2 };
-
-static uint8_t facts_of_calls(const reorder_check *c, const arenaut_op *op) {
-    uint8_t facts = 0;
-    for (uint32_t i = 0; i < op->n_calls; i++) facts |= c->calls[op->calls[i]];
-    return facts;
-}
-
-static uint8_t facts_of_argument(const arenaut_program *p, const arenaut_op *op, uint32_t tensor,
-                                 bool written) {
-    const arenaut_tensor *t = &p->tensors[arenaut_program_storage(p, tensor, NULL)];
-    const bool foreign = t->method != op->method;
-    const bool listed = p->methods[op->method].outer != ARENAUT_NONE && t->method != ARENAUT_NONE;
-    uint8_t facts = written && foreign ? WRITES_OUT : 0;
-    if (t->cls == ARENAUT_CONSTANT) return facts;
-    if (t->cls == ARENAUT_STATE || t->qualified_name || (foreign && !listed)) facts |= NAMES_MORE;
-    return facts;
-}
-
-static uint8_t facts_of_op(const reorder_check *c, const arenaut_op *op) {
-    const arenaut_program *p = c->before;
-    uint8_t facts = facts_of_calls(c, op);
-    const bool updates =
-        op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op);
-    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
-        const bool reads = i < op->n_inputs;
-        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        if (t != ARENAUT_NONE) facts |= facts_of_argument(p, op, t, !reads || updates);
-    }
-    return facts;
-}
-
-/* A fixed point from callees to callers; calls form no cycle. */
-static void find_calls(reorder_check *c) {
-    const arenaut_program *p = c->before;
-    memset(c->calls, 0, p->n_methods * sizeof *c->calls);
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = p->n_ops; i-- > 0;) {
-            uint8_t *facts = &c->calls[p->ops[i].method];
-            const uint8_t all = *facts | facts_of_op(c, &p->ops[i]);
-            more = more || all != *facts;
-            *facts = all;
-        }
-    }
-}
-
-/* Whether a second run may compute another result: random numbers under other names and, without a
- * dialect, state that may be written. */
-static bool may_differ(const arenaut_program *p, const arenaut_op *op) {
-    static const char *const drawing[] = {"rrelu", "sample", "empty"};
-    const arenaut_operator *known =
-        arn_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
-    if (known && (known->traits & ARENAUT_TRAIT_VARIES)) return true;
-    for (size_t i = 0; i < sizeof drawing / sizeof *drawing; i++) {
-        if (contains(op->name, drawing[i])) return true;
-    }
-    for (uint32_t i = 0; i < op->n_inputs && !p->dialect; i++) {
-        if (op->inputs[i] != ARENAUT_NONE && p->tensors[op->inputs[i]].cls == ARENAUT_STATE) {
-            return true;
-        }
-    }
-    return false;
-}
+/* ---- ops ---- */
 
 /* Rematerialized ops must be pure, and define copies of all of their results. */
 static const char *check_repeat(const reorder_check *c, const arenaut_op *old,
                                 const arenaut_op *new) {
     const bool computes = old->kind == ARENAUT_OP_OUT || old->kind == ARENAUT_OP_FUNCTIONAL ||
                           old->kind == ARENAUT_OP_VIEW;
-    if (!computes || may_do_more(c->before, old) || may_differ(c->before, old)) {
+    if (!computes || arn_reorder_may_do_more(c->before, old) ||
+        arn_reorder_may_differ(c->before, old)) {
         return "it is rematerialized, and may have side effects";
     }
     if (!all_are(c, true, new->outputs, new->n_outputs)) {
@@ -435,8 +315,9 @@ static bool visit(const reorder_check *c, const arenaut_program *p, const arenau
 
 /* Counts the writes of an op. */
 static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *op) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || is_foreign(p, op) ||
-                         (facts_of_calls(c, op) & WRITES_OUT); /* writes anywhere */
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE || arn_reorder_is_foreign(p, op) ||
+                         (arn_reorder_effects_of_calls(c->effects, op) &
+                          ARN_REORDER_WRITES_OUT); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
@@ -570,13 +451,14 @@ static arenaut_status follow_after(reorder_check *c) {
             return reject(c, "its results lie in other memory");
         }
         count(c, p, new);
-        const bool stays = c->stays[old] || (facts_of_calls(c, new) & NAMES_MORE);
+        const bool stays = c->stays[old] ||
+                           (arn_reorder_effects_of_calls(c->effects, new) & ARN_REORDER_NAMES_MORE);
         if (stays && (old != c->op || end > old)) {
             return reject(
                 c, "it jumps, or calls a method that accesses state, and other ops crossed it");
         }
         if (old >= end) end = old + 1;
-        if (!may_do_more(c->before, &c->before->ops[old])) continue;
+        if (!arn_reorder_may_do_more(c->before, &c->before->ops[old])) continue;
         if (old < last) return reject(c, "it may have side effects, and runs in another sequence");
         last = old;
     }
@@ -639,7 +521,7 @@ static bool allocate(reorder_check *c) {
     if (!ARN_REGION_ARRAYS(
             &c->region, ARN_ARRAY(c->first, (size_t)c->before->n_ops + 1),
             ARN_ARRAY(c->base, (size_t)n_tensors + 1), ARN_ARRAY(c->names, n_tensors),
-            ARN_ARRAY(c->ends, count_ends(c->before)), ARN_ARRAY(c->calls, c->before->n_methods),
+            ARN_ARRAY(c->ends, count_ends(c->before)), ARN_ARRAY(c->effects, c->before->n_methods),
             ARN_ARRAY(c->moved, (size_t)n_tensors + 1), ARN_ARRAY(c->stays, c->before->n_ops))) {
         return false;
     }
@@ -687,7 +569,7 @@ static arenaut_status check(reorder_check *c) {
     if (st != ARENAUT_OK) return st;
     if (!allocate(c)) return arn_no_memory(c->err);
     if (!keeps_storages(c)) return reject(c, "its tensors lie in other memory");
-    find_calls(c);
+    arn_reorder_find_effects(c->before, c->effects);
     follow_before(c);
     return follow_after(c);
 }

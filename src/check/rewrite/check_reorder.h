@@ -62,4 +62,26 @@ typedef struct arn_reorder_cells {
 bool arn_reorder_cells_find(const arenaut_program *program, const arn_reorder_names *names,
                             uint32_t shared, arn_region *region, arn_reorder_cells *cells);
 
+/* ---- effects ---- */
+
+/* Effects of a method and its callees beyond the arguments of the calling op: writes to another
+ * method's memory, accesses to memory that no caller lists. */
+enum { ARN_REORDER_WRITES_OUT = 1, ARN_REORDER_NAMES_MORE = 2 };
+
+/* Sets the effects of each method, as bits. */
+void arn_reorder_find_effects(const arenaut_program *program, uint8_t *effects);
+
+/* Those of all methods that the op calls. */
+uint8_t arn_reorder_effects_of_calls(const uint8_t *effects, const arenaut_op *op);
+
+/* Whether the op is an operator of an unknown library, which may write its inputs. */
+bool arn_reorder_is_foreign(const arenaut_program *program, const arenaut_op *op);
+
+/* Whether the op may do more than write its results. */
+bool arn_reorder_may_do_more(const arenaut_program *program, const arenaut_op *op);
+
+/* Whether a second run may compute another result: random numbers under other names and, without a
+ * dialect, state that may be written. */
+bool arn_reorder_may_differ(const arenaut_program *program, const arenaut_op *op);
+
 #endif
