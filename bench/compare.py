@@ -33,7 +33,7 @@ GREEDIES = ["greedy", "greedy_by_size", "greedy_by_duration", "greedy_by_area",
             "greedy_by_conflict", "greedy_by_conflict_size", "greedy_by_start", "best_fit",
             "omni"]
 SEARCHES = ["supermalloc-6"]  # run in every round; the others answer the same each time
-PEERS = [*SEARCHES, *GREEDIES, "hillclimb"]
+PEERS = [*SEARCHES, *GREEDIES, "hillclimb", "minimalloc", "xla"]
 ROUNDS = 3
 NOT_REPEATED_ABOVE = 5  # CPU seconds
 MEMORY = 6 << 30  # address space of each process
@@ -116,7 +116,7 @@ class Bench:
 
     def find_peers(self):
         """Says, on standard error and in the results, which peers are not at hand."""
-        for probe, names in (("greedy", PEERS[:-1]), ("hillclimb", PEERS[-1:])):
+        for probe, names in (("greedy", [*SEARCHES, *GREEDIES]), *((name, [name]) for name in PEERS[-3:])):
             done = subprocess.run([sys.executable, ROOT / "bench" / "peers.py", probe],
                                   capture_output=True, text=True, check=False)
             answer = (json_rows(done.stdout) or [{"missing": done.stderr.strip()[-200:]}])[0]

@@ -8,18 +8,25 @@ plan is written to FOLDER as CSV with offsets, for our checker to judge. With no
 only whether the peer is there: {"version": …} or {"missing": why}.
 
 Peers: supermalloc-6 (SuperMalloc with six threads); greedy, greedy_by_… , best_fit and omni
-(omnimalloc's heuristics); hillclimb (Vela's). SuperMalloc is given the limit as its timeout;
-HillClimb, which has none, is stopped by a timer and answers with the best it has found.
+(omnimalloc's heuristics); hillclimb (Vela's); minimalloc (MiniMalloc's own solver, of the checkout
+that MINIMALLOC names; wants Debian's libabsl-dev); xla (a replica of the rule of XLA's heap
+simulator). SuperMalloc and MiniMalloc are given the limit as their timeout; HillClimb, which has
+none, is stopped by a timer and answers with the best it has found.
 """
 
 import argparse
 import csv
 import json
+import os
 import resource
 import signal
-from bisect import bisect_left
+import subprocess
+from bisect import bisect_left, insort
 from importlib.metadata import version
 from pathlib import Path
+
+
+ROOT = Path(__file__).parents[1]
 
 
 class OutOfTime(Exception):
@@ -106,8 +113,94 @@ class HillClimb:
         return addresses
 
 
+class MiniMalloc:
+    """Its solver in a process of its own, which says what the solve alone took."""
+
+    def __init__(self, _name, limit):
+        checkout = os.environ.get("MINIMALLOC")
+        if not checkout:
+            raise ImportError("MINIMALLOC names no checkout of MiniMalloc")
+        self.limit, self.solver = limit, ROOT / "build" / "bench" / "minimalloc_solve"
+        commit = subprocess.run(["git", "-C", checkout, "rev-parse", "--short", "HEAD"], capture_output=True,
+                                text=True, check=False).stdout.strip()
+        self.version = f"MiniMalloc {commit}".strip()
+        if not self.solver.is_file():
+            self.build(Path(checkout) / "src")
+
+    def build(self, source):
+        """Abseil before 2023 has no log.h, of which the solver uses what is nothing in a release."""
+        stand_in = self.solver.parent / "abseil" / "absl" / "log" / "log.h"
+        stand_in.parent.mkdir(parents=True, exist_ok=True)
+        stand_in.write_text("#include <iostream>\n#define DLOG(level) while (false) std::clog\n")
+        wanted = ("absl_statusor", "absl_status", "absl_time", "absl_hash", "absl_raw_hash_set", "absl_strings")
+        libraries = subprocess.run(["pkg-config", "--libs", *wanted], capture_output=True, text=True, check=False)
+        if libraries.returncode:
+            raise ImportError("MiniMalloc wants libabsl-dev")
+        files = [source / f"{name}.cc" for name in ("minimalloc", "solver", "sweeper")]
+        subprocess.run(["c++", "-O2", "-DNDEBUG", "-std=c++17", f"-I{source}", ROOT / "bench" / "minimalloc_solve.cpp",
+                        *files, f"-I{stand_in.parents[2]}", "-o", self.solver, *libraries.stdout.split()], check=True)
+
+    @staticmethod
+    def prepare(rows):
+        return "".join(f"{lower} {upper} {size}\n" for lower, upper, size in rows)
+
+    def solve(self, text):
+        done = subprocess.run([self.solver, str(self.limit)], input=text, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"no plan within {self.limit:g} s")
+        user, system, peak, ended, *offsets = done.stdout.split()
+        self.used = {"user_s": float(user), "cpu_s": float(user) + float(system), "peak_kb": int(peak)}
+        return [int(offset) for offset in offsets], ended == "1"
+
+    @staticmethod
+    def offsets(offsets):
+        return offsets
+
+
+class Xla:
+    """GlobalDecreasingSizeBestFitHeap of XLA's heap simulator, by its description: the largest first, of
+    these the longest alive, each into the smallest gap that holds it between those alive with it."""
+    version = "XLA's best fit (a replica)"
+
+    def __init__(self, _name, limit):
+        self.limit = limit
+
+    @staticmethod
+    def prepare(rows):
+        return rows
+
+    @staticmethod
+    def best_gap(alive, size):
+        """`alive`: (offset, end) of what is placed, by offset."""
+        best, top = None, 0
+        for offset, end in alive:
+            if offset - top >= size and (best is None or offset - top < best[0]):
+                best = offset - top, top
+            top = max(top, end)
+        return best[1] if best else top
+
+    def solve(self, rows):
+        offsets, placed = [0] * len(rows), []  # (lower, upper, offset, end)
+        for i in sorted(range(len(rows)), key=lambda i: (-rows[i][2], rows[i][0] - rows[i][1], i)):
+            lower, upper, size = rows[i]
+            alive = []
+            for first, last, offset, end in placed:
+                if first < upper and lower < last:
+                    insort(alive, (offset, end))
+            offsets[i] = self.best_gap(alive, size)
+            placed.append((lower, upper, offsets[i], offsets[i] + size))
+        return offsets, None
+
+    @staticmethod
+    def offsets(offsets):
+        return offsets
+
+
+PEERS = {"hillclimb": HillClimb, "minimalloc": MiniMalloc, "xla": Xla}
+
+
 def make_peer(name, limit):
-    return (HillClimb if name == "hillclimb" else Omnimalloc)(name, limit)
+    return PEERS.get(name, Omnimalloc)(name, limit)
 
 
 def read_problem(path):
@@ -138,13 +231,13 @@ def run(peer, path, plans):
     result, proven = peer.solve(prepared)
     after = resource.getrusage(resource.RUSAGE_SELF)
     user = after.ru_utime - before.ru_utime
+    used = getattr(peer, "used", {"user_s": round(user, 6), "peak_kb": after.ru_maxrss,
+                                  "cpu_s": round(user + after.ru_stime - before.ru_stime, 6)})
     offsets = peer.offsets(result)
     plan = plans / Path(path).name
     write_plan(path, problem, plan, offsets)
     return {"arena": max((at + row[2] for (_, row), at in zip(problem, offsets)), default=0),
-            "proven": proven, "user_s": round(user, 6), "plan": str(plan),
-            "cpu_s": round(user + after.ru_stime - before.ru_stime, 6),
-            "peak_kb": after.ru_maxrss}
+            "proven": proven, "plan": str(plan), **used}
 
 
 def main():

@@ -136,28 +136,34 @@ def table(head, rows, left=1):
 def beside_peers(results, problems):
     head = ["problem", "buffers", "bound", "auto", "CPU s", "MB", "command, CPU s", "exact",
             "CPU s", "SuperMalloc-6", "CPU s", "its CPU / ours", "best greedy of nine", "which",
-            "HillClimb", "CPU s"]
+            "HillClimb", "CPU s", "MiniMalloc", "CPU s", "its CPU / ours", "XLA's best fit", "CPU s"]
     rows = []
     for problem in problems:
         ours, super_malloc = results.cell(problem, "auto"), results.cell(problem, "supermalloc-6")
         command, greedy = results.cell(problem, "command"), results.best_greedy(problem)
-        quotient = f"{super_malloc.cpu / ours.cpu:.1f}" if ours and super_malloc and ours.cpu else ""
+        mini = results.cell(problem, "minimalloc")
         rows.append([
             problem[1], f"{results.n(problem):,}", f"{results.bound(problem):,}",
             *shown(results, problem, "auto"),
             f"{ours.median('peak_kb') / 1024:.0f}" if ours else "",
             seconds(command.cpu) if command else "",
-            *shown(results, problem, "exact"), *shown(results, problem, "supermalloc-6"), quotient,
+            *shown(results, problem, "exact"), *shown(results, problem, "supermalloc-6"),
+            quotient(super_malloc, ours),
             times(greedy[0], results.bound(problem)) if greedy else "",
-            greedy[1] if greedy else "", *shown(results, problem, "hillclimb")])
+            greedy[1] if greedy else "", *shown(results, problem, "hillclimb"), *shown(results, problem, "minimalloc"),
+            quotient(mini, ours), *shown(results, problem, "xla")])
     return table(head, rows)
+
+
+def quotient(theirs, ours):
+    return f"{theirs.cpu / ours.cpu:.1f}" if theirs and ours and ours.cpu else ""
 
 
 def sum_of_nine(results):
     """The figure to reach: nine problems, proven, in less CPU than SuperMalloc's six threads."""
     problems = [problem for problem in results.group("A-K") if problem[1] in NINE]
     lines = []
-    for contestant in ("auto", "exact", "supermalloc-6"):
+    for contestant in ("auto", "exact", "supermalloc-6", "minimalloc"):
         cells = [results.cell(problem, contestant) for problem in problems]
         done = [cell for cell in cells if cell]
         if done:
@@ -185,7 +191,7 @@ def stated_effort(results):
 
 def folders(results):
     head = ["problems", "number", "auto: proven", "slowest, CPU s", "all, CPU s",
-            "at the bound: SuperMalloc-6", "best greedy of nine", "HillClimb", "auto is worse"]
+            "at the bound: SuperMalloc-6", "best greedy of nine", "HillClimb", "MiniMalloc", "XLA's best fit", "auto is worse"]
     rows = []
     for folder in FOLDERS:
         problems = results.group(folder)
@@ -203,6 +209,8 @@ def folders(results):
             at_bound(lambda problem: arena(results.cell(problem, "supermalloc-6"))),
             at_bound(lambda problem: (results.best_greedy(problem) or [None])[0]),
             at_bound(lambda problem: arena(results.cell(problem, "hillclimb"))),
+            at_bound(lambda problem: arena(results.cell(problem, "minimalloc"))),
+            at_bound(lambda problem: arena(results.cell(problem, "xla"))),
             str(len([line for line in worse(results) if line[0] == folder]))])
     return table(head, rows)
 
@@ -278,7 +286,7 @@ def document(results, svg_name, note):
         f"{setting['machine']}. Everyone has {setting['limit']:g} s of wall time per problem "
         f"(then: the best so far, or killed), {setting['memory'] >> 30} GiB, and runs in a process "
         f"of its own, in turn; up to {setting['rounds']} rounds, medians. Runs of more than 5 s "
-        "was run once. Numbers are arena / bound; **bold**: proven minimal. CPU is user and system "
+        "were made once. Numbers are arena / bound; **bold**: proven minimal. CPU is user and system "
         "time of the solve alone, reading excluded; \"command\" is all of `arenaut plan` with "
         "start, reading, checking and writing. Our planners use one thread (see Threads for more), "
         "SuperMalloc six. "

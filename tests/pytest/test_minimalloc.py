@@ -9,7 +9,8 @@ import pytest
 from conftest import COMMAND, DATA, ROOT, corpus_params
 
 SOURCE = os.environ.get("MINIMALLOC")
-PROBLEMS = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.csv"))]
+PROBLEMS = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.csv"))
+            if not path.stem.endswith(".trace")]
 PROBLEMS += corpus_params("dsa/challenging/*.csv")
 
 
