@@ -1,5 +1,5 @@
-/* The search for tile groups: enumeration of ranges of ops, modes and numbers of tiles with the
- * pruning of branch and bound; the incumbent is the Pareto front of the candidates
+/* The search for tile groups: enumeration of ranges of ops (tile_ranges.c), modes and numbers of
+ * tiles with the pruning of branch and bound; the incumbent is the Pareto front of the candidates
  * (pareto_front.c). Groups that are apart do not touch each other's cost, so each range is tried by
  * itself, in each mode and in ever more tiles. A range is pruned once its lower bound is no better
  * than a known choice with no more persistent memory. Where drafts are of many ops, long ranges
@@ -17,16 +17,14 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "core/sort.h"
 #include "ir/program.h"
 #include "passes/scratch.h"
 #include "rewrite/find_within.h"
 #include "rewrite/split/tile_groups.h"
+#include "rewrite/split/tile_ranges.h"
 #include "rewrite/tile_dialects/tile_dialect.h"
 
 enum {
-    LONGEST = 96,           /* ops of a candidate group */
-    SHORT = 16,             /* of one that begins and ends anywhere, where drafts are of many ops */
     FEW = 12,               /* tiles, up to which each number is tried */
     PATIENCE = 2,           /* times in a row that more tiles need no less, */
     LEAPS = 5,              /* where they are tried by leaps */
@@ -38,234 +36,6 @@ enum {
     VISITS_PER_OP = 32, /* of fronts, and places of cropped windows, likewise */
     FIRST_FRONTS = 64,  /* candidates before the front is found for the first time */
 };
-
-/* ---- candidate ranges ---- */
-
-typedef struct group_range {
-    arn_op_range ops;
-    uint64_t live_through; /* bytes live before, during and after it */
-    uint64_t read;         /* live-in, and dead after it */
-    uint64_t made;         /* live-out, made in it */
-    uint64_t whole;        /* peak of live bytes within it, nothing tiled */
-    uint64_t bound;        /* lower bound of its tilings */
-} group_range;
-
-typedef struct group_ranges {
-    group_range *items;
-    uint32_t n, capacity;
-    uint64_t floor;    /* lower bound of all choices */
-    uint32_t floor_op; /* its op */
-} group_ranges;
-
-/* A result without a reader would not be computed by tiles. */
-static bool can_be_inside(const arn_tile_graph *graph, uint32_t op) {
-    if (graph->ops[op].of_constants) return true;
-    return graph->ops[op].kind != ARN_TILE_OPAQUE &&
-           arn_tile_last_use(graph, graph->program->ops[op].outputs[0]) != ARENAUT_NONE;
-}
-
-/* The largest live-out result of the range that tiles can make. */
-static uint64_t largest_result(const arn_tile_graph *graph, arn_op_range ops) {
-    const arenaut_split_stage group = {.first_op = ops.first, .n_ops = ops.end - ops.first};
-    uint64_t largest = 0;
-    for (uint32_t k = 0; k < group.n_ops; k++) {
-        if (!arn_tile_is_result(graph, &group, k)) continue;
-        const uint32_t made = graph->program->ops[ops.first + k].outputs[0];
-        largest = arn_max_u64(largest, arn_tile_bytes(graph, made));
-    }
-    return largest;
-}
-
-/* When the first tile begins, all operands of the range are live. At the last concatenation its
- * results are, and one of them in tiles as well, unless the whole may lie over these. */
-static uint64_t lower_bound_of(const arn_search_space *space, const group_range *w) {
-    const uint64_t twice = space->options->overlap ? 0 : largest_result(space->graph, w->ops);
-    return w->live_through + arn_max_u64(w->read, w->made + twice);
-}
-
-/* Sweep over the ranges with one first op; tensors that are live there by their last reader. */
-typedef struct sweep {
-    const arn_search_space *space;
-    uint64_t *ends;    /* per op, and one for the program's results */
-    uint64_t *between; /* bytes live in front of each op, and behind the last */
-    group_range range;
-} sweep;
-
-static uint32_t last_of(const arn_tile_graph *graph, uint32_t tensor) {
-    const uint32_t last = arn_tile_last_use(graph, tensor);
-    return last != ARENAUT_NONE ? last : arn_tile_def(graph, tensor);
-}
-
-/* O(ops + tensors). */
-static void measure_boundaries(sweep *s) {
-    const arn_tile_graph *graph = s->space->graph;
-    const uint32_t n = graph->program->n_ops;
-    memset(s->between, 0, ((size_t)n + 2) * sizeof *s->between);
-    for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
-        const uint32_t producer = arn_tile_def(graph, t), last = last_of(graph, t);
-        if (last == ARENAUT_NONE) continue;
-        s->between[producer == ARENAUT_NONE ? 0 : producer + 1] += arn_tile_bytes(graph, t);
-        s->between[last + 1] -= arn_tile_bytes(graph, t);
-    }
-    for (uint32_t i = 1; i <= n; i++) s->between[i] += s->between[i - 1];
-}
-
-/* No more is live in front of the op than in front of its neighbours, and less than at one of them:
- * the tensors that a long range has whole at its ends are fewest there. */
-static bool is_cut(const sweep *s, uint32_t op) {
-    const uint32_t n = s->space->graph->program->n_ops;
-    const uint64_t here = s->between[op];
-    const uint64_t before = op > 0 ? s->between[op - 1] : UINT64_MAX;
-    const uint64_t behind = op < n ? s->between[op + 1] : UINT64_MAX;
-    return here <= before && here <= behind && (here < before || here < behind);
-}
-
-static bool may_begin_and_end(const sweep *s, arn_op_range ops) {
-    if (!s->space->graph->dialect->own_heights || ops.end - ops.first <= SHORT) return true;
-    return is_cut(s, ops.first) && is_cut(s, ops.end);
-}
-
-/* The empty range before op `first`. */
-static void start(sweep *s, uint32_t first) {
-    const arn_tile_graph *graph = s->space->graph;
-    s->range = (group_range){.ops = {first, first}};
-    memset(s->ends, 0, ((size_t)graph->program->n_ops + 1) * sizeof *s->ends);
-    for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
-        const uint32_t producer = arn_tile_def(graph, t), last = last_of(graph, t);
-        if (last == ARENAUT_NONE || last < first) continue;
-        if (producer != ARENAUT_NONE && producer >= first) continue;
-        s->ends[last] += arn_tile_bytes(graph, t);
-        s->range.live_through += arn_tile_bytes(graph, t);
-    }
-}
-
-/* Extends the range by the next op. */
-static void extend(sweep *s) {
-    const arn_tile_graph *graph = s->space->graph;
-    group_range *w = &s->range;
-    const uint32_t op = w->ops.end++;
-    const arenaut_op *it = &graph->program->ops[op];
-    w->whole = arn_max_u64(w->whole, s->space->live[op]);
-    w->live_through -= s->ends[op];
-    w->read += s->ends[op];
-    for (uint32_t k = 0; k < it->n_outputs; k++) {
-        if (it->outputs[k] != ARENAUT_NONE) w->made += arn_tile_bytes(graph, it->outputs[k]);
-    }
-    for (uint32_t k = 0; k < it->n_inputs + it->n_outputs; k++) {
-        const uint32_t t = k < it->n_inputs ? it->inputs[k] : it->outputs[k - it->n_inputs];
-        const uint32_t def = t == ARENAUT_NONE ? t : arn_tile_def(graph, t);
-        if (def == ARENAUT_NONE || def < w->ops.first || last_of(graph, t) != op) continue;
-        bool again = false;
-        for (uint32_t i = 0; i < k && i < it->n_inputs; i++) again = again || it->inputs[i] == t;
-        if (again) continue;
-        w->made -= arn_tile_bytes(graph, t);
-    }
-}
-
-/* All ranges that begin at an op; `low` gets per op the least lower bound of a range with it. */
-static bool find_from(sweep *s, uint32_t first, arn_budget *budget, uint64_t *low,
-                      group_ranges *ranges) {
-    const arn_tile_graph *graph = s->space->graph;
-    const uint32_t n = graph->program->n_ops;
-    start(s, first);
-    while (s->range.ops.end < n && s->range.ops.end - first < LONGEST &&
-           can_be_inside(graph, s->range.ops.end)) {
-        extend(s);
-        arn_budget_spend(budget, s->range.ops.end - first);
-        if (graph->ops[s->range.ops.end - 1].of_constants)
-            continue; /* the same as the range without it */
-        s->range.bound = lower_bound_of(s->space, &s->range);
-        for (uint32_t op = first; op < s->range.ops.end; op++) {
-            low[op] = arn_min_u64(low[op], s->range.bound);
-        }
-        if (s->range.bound >= s->range.whole || !may_begin_and_end(s, s->range.ops)) continue;
-        if (!arn_grow(graph->allocator, (void **)&ranges->items, &ranges->capacity,
-                      (uint64_t)ranges->n + 1, sizeof *ranges->items)) {
-            return false;
-        }
-        ranges->items[ranges->n++] = s->range;
-    }
-    return true;
-}
-
-/* The floor is the greatest over all ops of the live bytes, untiled or by the best lower bound.
- * Ranges whose ops are all below it gain nothing: they are pruned. */
-static void prune(const uint64_t *low, const arn_search_space *space, group_ranges *ranges) {
-    uint32_t kept = 0;
-    ranges->floor = 0;
-    for (uint32_t op = 0; op < space->graph->program->n_ops; op++) {
-        const uint64_t least = arn_min_u64(low[op], space->live[op]);
-        if (least <= ranges->floor) continue;
-        ranges->floor = least;
-        ranges->floor_op = op;
-    }
-    for (uint32_t i = 0; i < ranges->n; i++) {
-        if (ranges->items[i].whole > ranges->floor) ranges->items[kept++] = ranges->items[i];
-    }
-    ranges->n = kept;
-}
-
-/* Estimate for two even tiles. */
-static uint64_t estimate(const group_range *w) {
-    return arn_max_u64(w->bound, w->live_through + w->read + w->made / 2);
-}
-
-/* Ascending by the estimate, then by length. */
-static bool sort(const arn_search_space *space, group_ranges *ranges) {
-    const arenaut_allocator *allocator = space->graph->allocator;
-    const uint32_t n = ranges->n;
-    uint32_t *ids = arn_allocate(allocator, n, sizeof *ids);
-    uint32_t *scratch = arn_allocate(allocator, n, sizeof *scratch);
-    uint64_t *key = arn_allocate(allocator, n, sizeof *key);
-    group_range *sorted = arn_allocate(allocator, n, sizeof *sorted);
-    const bool fits = ids && scratch && key && sorted;
-    for (uint32_t i = 0; fits && i < n; i++) {
-        const group_range *w = &ranges->items[i];
-        ids[i] = i;
-        key[i] = estimate(w) << 8 | (w->ops.end - w->ops.first);
-    }
-    if (fits) {
-        arn_sort_by_key(ids, n, key, scratch);
-        for (uint32_t i = 0; i < n; i++) sorted[i] = ranges->items[ids[i]];
-        if (n > 0) memcpy(ranges->items, sorted, n * sizeof *sorted);
-    }
-    arn_release(allocator, ids);
-    arn_release(allocator, scratch);
-    arn_release(allocator, key);
-    arn_release(allocator, sorted);
-    return fits;
-}
-
-/* All ranges that can gain something, the least estimate first; once the budget is spent, some of
- * them, and a floor that means nothing. False if there is no memory. */
-static bool find_ranges(const arn_search_space *space, arn_budget *budget, group_ranges *ranges) {
-    const arenaut_allocator *allocator = space->graph->allocator;
-    const uint32_t n = space->graph->program->n_ops;
-    sweep s = {.space = space,
-               .ends = arn_allocate(allocator, (size_t)n + 1, sizeof *s.ends),
-               .between = arn_allocate(allocator, (size_t)n + 2, sizeof *s.between)};
-    uint64_t *low = arn_allocate(allocator, n, sizeof *low);
-    bool fits = s.ends && s.between && low;
-    if (fits) {
-        memset(low, 0xFF, n * sizeof *low);
-        measure_boundaries(&s);
-    }
-    for (uint32_t first = 0; first < n && fits; first++) {
-        if (!arn_budget_spend(budget, space->graph->program->n_tensors)) break;
-        fits = find_from(&s, first, budget, low, ranges);
-    }
-    if (fits) prune(low, space, ranges);
-    arn_release(allocator, s.ends);
-    arn_release(allocator, s.between);
-    arn_release(allocator, low);
-    return fits && sort(space, ranges);
-}
-
-static void free_ranges(group_ranges *ranges, const arenaut_allocator *allocator) {
-    arn_release(allocator, ranges->items);
-}
-
-/* ---- the search ---- */
 
 /* A range in one mode. */
 typedef struct attempt {
@@ -280,7 +50,7 @@ typedef struct search {
     arn_costing costing;
     arn_draft draft;
     arn_row_tiles row_tiles;
-    group_ranges ranges;
+    arn_group_ranges ranges;
     arn_tile_front all, no_macs; /* of the candidates so far with tiles of equal size */
     uint32_t n_in_fronts;        /* candidates that they are of */
     arn_tile_price *untiled;     /* per op, its cost untiled */
@@ -384,7 +154,8 @@ static bool count(search *s, const arenaut_split_stage *group) {
 }
 
 /* Lower bound of the peak of a group that has been counted. */
-static uint64_t bound_of(const search *s, const group_range *w, const arenaut_split_stage *group) {
+static uint64_t bound_of(const search *s, const arn_group_range *w,
+                         const arenaut_split_stage *group) {
     const arenaut_split_options *options = s->space.options;
     const bool reach = options->overlap || options->in_place;
     const uint64_t within = arn_tile_by_channels(group->mode)
@@ -395,7 +166,7 @@ static uint64_t bound_of(const search *s, const group_range *w, const arenaut_sp
 
 /* Puts a group that has been counted into the draft, and finds its peak. False if it cannot be
  * tiled so, or there is no memory. */
-static bool find_peak(search *s, const group_range *w, arn_tile_candidate *c) {
+static bool find_peak(search *s, const arn_group_range *w, arn_tile_candidate *c) {
     arn_draft_clear(&s->draft);
     if (arn_tile_by_channels(c->group.mode)) arn_channel_tiles_put(&s->draft, &c->group);
     else arn_row_tiles_put_counted(&s->draft, &s->row_tiles);
@@ -408,7 +179,7 @@ static bool find_peak(search *s, const group_range *w, arn_tile_candidate *c) {
 }
 
 /* The cost that the group in the draft adds. False if there is no memory. */
-static bool find_price(search *s, const group_range *w, arn_tile_candidate *c) {
+static bool find_price(search *s, const arn_group_range *w, arn_tile_candidate *c) {
     const arenaut_target *target = s->space.options->target;
     arn_draft_cost cost;
     if (target && target->layout) arn_draft_share_constants(&s->draft); /* else none is counted */
@@ -465,7 +236,7 @@ static void add_candidate(search *s, const arn_tile_candidate *c) {
 /* ---- numbers of tiles ---- */
 
 /* Length of the last op's result along the axis of the tiles. */
-static int64_t length(const search *s, const group_range *w, arenaut_split_mode mode) {
+static int64_t length(const search *s, const arn_group_range *w, arenaut_split_mode mode) {
     const arenaut_program *p = graph_of(s)->program;
     const int64_t *dims = p->tensors[p->ops[w->ops.end - 1].outputs[0]].dims;
     return dims[arn_tile_dim(graph_of(s), arn_tile_by_channels(mode) ? ARN_AXIS_C : ARN_AXIS_H)];
@@ -473,7 +244,7 @@ static int64_t length(const search *s, const group_range *w, arenaut_split_mode 
 
 /* The fewest tiles of which the largest is smaller; 0: there are none. Each number of few tiles is
  * another case, since they are not all of one size; but for row tiles of equal height. */
-static uint32_t more_tiles(const search *s, const group_range *w, const attempt *it) {
+static uint32_t more_tiles(const search *s, const arn_group_range *w, const attempt *it) {
     const int64_t all = length(s, w, it->mode), size = (all + it->pieces - 1) / it->pieces;
     if (graph_of(s)->dialect->many_tiles) {
         const uint32_t next = it->pieces + (it->pieces + 2) / 3;
@@ -485,7 +256,8 @@ static uint32_t more_tiles(const search *s, const group_range *w, const attempt 
 
 /* Lower bound of the bytes that the tiles add to those that the runtime keeps: an op for each op
  * that runs in a tile, or one that calls the tile's. */
-static int64_t least_kept(const search *s, const group_range *w, const arenaut_split_stage *group) {
+static int64_t least_kept(const search *s, const arn_group_range *w,
+                          const arenaut_split_stage *group) {
     const arenaut_target *target = s->space.options->target;
     const int64_t least = target && target->layout ? (int64_t)target->layout->op : 0;
     int64_t kept = 0;
@@ -504,7 +276,7 @@ static bool repeats_macs(arenaut_split_mode mode) {
 }
 
 /* Multiplications that tiles of the counted rows add. */
-static double repeated_macs(const search *s, const group_range *w) {
+static double repeated_macs(const search *s, const arn_group_range *w) {
     double macs = 0;
     for (uint32_t k = 0; k < w->ops.end - w->ops.first; k++) {
         const int64_t height = s->row_tiles.results[k].height;
@@ -526,7 +298,7 @@ static uint32_t patience(const arn_tile_dialect *dialect) {
 /* Tries one more number of tiles; false if more of them are pointless: with more and more tiles
  * ever more is kept. */
 static bool try_next(search *s, attempt *it) {
-    const group_range *w = &s->ranges.items[it->range];
+    const arn_group_range *w = &s->ranges.items[it->range];
     const bool repeats = repeats_macs(it->mode);
     it->pieces = it->pieces > 1 ? more_tiles(s, w, it) : 2;
     arn_tile_candidate c = {
@@ -549,7 +321,7 @@ static bool try_next(search *s, attempt *it) {
     return it->idle < patience(graph_of(s)->dialect);
 }
 
-static bool asks_for_scratch(const search *s, const group_range *w) {
+static bool asks_for_scratch(const search *s, const arn_group_range *w) {
     const arenaut_kernel_set *kernels = s->space.options->run_by;
     const arenaut_program *program = graph_of(s)->program;
     for (uint32_t i = w->ops.first; i < w->ops.end && kernels; i++) {
@@ -559,7 +331,7 @@ static bool asks_for_scratch(const search *s, const group_range *w) {
 }
 
 /* An op of the range would be padded in row tiles that are not cropped. */
-static bool can_be_cropped(const search *s, const group_range *w) {
+static bool can_be_cropped(const search *s, const arn_group_range *w) {
     for (uint32_t i = w->ops.first; i < w->ops.end; i++) {
         const arn_tile_op *op = &graph_of(s)->ops[i];
         const arn_tile_window *h = &op->window[ARN_AXIS_H], *across = &op->window[ARN_AXIS_W];
@@ -572,7 +344,7 @@ static bool can_be_cropped(const search *s, const group_range *w) {
 /* Calls that recompute halo are not tried: ops that cost next to nothing would be paid for in
  * multiplications. Ops on constants run before all tiles: a range that begins with one is the range
  * behind it. And without paddings cropped tiles are the padded ones. */
-static bool is_tried(const search *s, const group_range *w, arenaut_split_mode mode) {
+static bool is_tried(const search *s, const arn_group_range *w, arenaut_split_mode mode) {
     switch (mode) {
         case ARENAUT_SPLIT_CHANNELS:
         case ARENAUT_SPLIT_FITTED: return true;
@@ -611,7 +383,7 @@ static uint32_t relieve(search *s, uint32_t op, uint32_t n, bool *some) {
     *some = false;
     for (uint32_t i = 0; i < n; i++) {
         const attempt it = s->attempts[i];
-        const group_range *w = &s->ranges.items[it.range];
+        const arn_group_range *w = &s->ranges.items[it.range];
         s->attempts[left++] = it;
         if (op < w->ops.first || op >= w->ops.end || w->bound >= s->least[op]) continue;
         if (!goes_on(s)) continue;
@@ -654,7 +426,7 @@ static void search_all(search *s) {
 static void search_groups(search *s) {
     price_program(s);
     if (!s->failed && !arn_budget_ended(s->budget)) {
-        s->failed = !find_ranges(&s->space, s->budget, &s->ranges);
+        s->failed = !arn_group_ranges_find(&s->space, s->budget, &s->ranges);
     }
     s->begun = !s->failed && !arn_budget_ended(s->budget);
     if (!s->begun) return;
@@ -689,7 +461,7 @@ static void end(search *s) {
     arn_costing_free(&s->costing);
     arn_draft_free(&s->draft);
     arn_row_tiles_free(&s->row_tiles);
-    free_ranges(&s->ranges, allocator);
+    arn_group_ranges_free(&s->ranges, allocator);
     arn_tile_front_free(&s->all, allocator);
     arn_tile_front_free(&s->no_macs, allocator);
     arn_release(allocator, s->space.candidates);
