@@ -21,7 +21,6 @@ enum {
     ARENAUT_TRAIT_MAY_VIEW = 1 << 1,    /* it is one if the strides allow */
     ARENAUT_TRAIT_IN_PLACE = 1 << 2,    /* writes input 0, and output 0 is that input */
     ARENAUT_TRAIT_ASSERT = 1 << 3,      /* has no result that matters to memory: may be dropped */
-    ARENAUT_TRAIT_NO_OUT = 1 << 4,      /* there is no out variant: it brings its own memory */
     ARENAUT_TRAIT_ELEMENTWISE = 1 << 5, /* reads each element before it writes there */
     ARENAUT_TRAIT_VARIES = 1 << 6,      /* the same operands give another result each time */
     ARENAUT_TRAIT_COPIES = 1 << 7,      /* later writes to input 0 must not show in its result, nor

@@ -1,7 +1,8 @@
 /* aten: the operators of PyTorch, spelled "namespace::name.overload" without ".default".
  *
- * Others return new memory and have an out variant, as nearly all of them do. Operators that update
- * an operand are told by their names, when a graph is read. */
+ * Others return new memory, and are taken to have an out variant: docs/executorch.md names the
+ * seven that have none. Operators that update an operand are told by their names, when a graph is
+ * read. */
 #include "dialects/dialect.h"
 
 enum {

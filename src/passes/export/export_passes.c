@@ -186,8 +186,8 @@ const arenaut_pass arn_pass_asserts = {
 };
 
 /* out-variants: an op that returns new tensors is called in its form that writes into given memory,
- * from an explicit allocation in front of it. An op without such a form, or with a result of
- * unknown size, still allocates its own. */
+ * from an explicit allocation in front of it. An op with a result of unknown size still allocates
+ * its own. All operators are taken to have such a form: ExecuTorch exports no others. */
 
 static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -215,25 +215,23 @@ static arenaut_status put_allocation(arn_pass_edit *edit, const arenaut_op *op) 
 }
 
 static arenaut_status allocate_first(void *context, arn_pass_edit *edit, uint32_t at) {
-    const arenaut_dialect *dialect = context;
     arenaut_op op = edit->program->ops[at];
+    (void)context;
     if (op.kind == ARENAUT_OP_IN_PLACE) {
         const arenaut_status st = put_allocation(edit, &op);
         return st == ARENAUT_OK ? arn_pass_edit_put(edit, &op) : st;
     }
     if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_pass_edit_put(edit, &op);
-    const bool brings =
-        (arn_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
-    op.kind = brings ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT;
-    const arenaut_status st = brings ? ARENAUT_OK : put_allocation(edit, &op);
+    const bool sized = all_sized(edit->program, &op);
+    op.kind = sized ? ARENAUT_OP_OUT : ARENAUT_OP_MAKES;
+    const arenaut_status st = sized ? put_allocation(edit, &op) : ARENAUT_OK;
     return st == ARENAUT_OK ? arn_pass_edit_put(edit, &op) : st;
 }
 
 static arenaut_status out_variants_run(arenaut_program *p, const arenaut_pass_options *options,
                                        arenaut_error *err) {
-    const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
     (void)options;
-    return arn_pass_edit_ops(p, allocate_first, NULL, (void *)dialect, err);
+    return arn_pass_edit_ops(p, allocate_first, NULL, NULL, err);
 }
 
 extern const arenaut_pass arn_pass_out_variants;
