@@ -311,7 +311,7 @@ class MemoryPlanningPass(TheirPass):
         constants and tensors of the caller's are not covered.
     **theirs : Any
         As of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
-        alloc_mutable_buffers, share_mutable_buffers.
+        alloc_mutable_buffers, share_mutable_buffers. There is no `tile`: `TilePass` runs before.
 
     Raises
     ------
@@ -331,6 +331,10 @@ class MemoryPlanningPass(TheirPass):
                  inplace: Literal["safe"] | Mapping[str, int] | None = None, reorder: bool = False,
                  op_align: Mapping[str, int] | None = None, *, overlap: bool = False, kernels: str | None = None,
                  **theirs: Any) -> None:
+        if "tile" in theirs:
+            raise arenaut.InputError("tile: no option of this pass, since where memory is planned each node has its out "
+                                     "variant already; arenaut.executorch.TilePass makes tiles before: "
+                                     "edge.transform([TilePass()]).to_executorch(…)")
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         if inplace not in (None, "safe") and not isinstance(inplace, Mapping):
             raise arenaut.InputError(f"inplace: {inplace!r}; 'safe', or operators with the numbers of their operands")

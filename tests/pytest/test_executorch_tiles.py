@@ -64,6 +64,12 @@ def test_the_stock_runtime_needs_less(ours):
     assert again.buffer == tiled.buffer
 
 
+def test_the_planning_pass_names_the_pass_that_tiles():
+    """It has no such option: see docs/executorch.md, "In the order of an export script"."""
+    with pytest.raises(arenaut.InputError, match=r"out variant.*edge\.transform\(\[TilePass\(\)\]\)"):
+        MemoryPlanningPass(tile=True)
+
+
 def test_an_exported_program():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     tiled = TilePass()(exported).exported_program
