@@ -1,12 +1,11 @@
 """Makes the ExecuTorch program with partitions for Ethos-U that the tests ship: two convolutions, of which a sum along
 rows, which the compiler for that processor refuses, keeps the portable kernels busy in between.
 
-    pip install --no-deps ethos-u-vela==5.1.0 tosa-tools==2026.5.0 flatbuffers==24.3.25 ml_dtypes==0.5.1
-    python tests/models/make_ethos_u.py         writes tests/data/ethos_u.pte
+    pip install --no-deps --target FOLDER -r tests/requirements-ethos-u.txt
+    PYTHONPATH=FOLDER python tests/models/make_ethos_u.py         writes tests/data/ethos_u.pte
 
-The packages are those that ExecuTorch's backends/arm names, over an environment with tests/requirements.txt, whose
-flatbuffers they would replace: so use a copy. The commands for the processor are the compiler's own; where another version
-makes other ones, calls, values and places stay the same."""
+The commands for the processor are the compiler's own; where another version makes other ones, calls, values and places
+stay the same."""
 
 import sys
 from pathlib import Path
