@@ -179,3 +179,34 @@ def test_a_chain_of_updates_of_parts_needs_what_its_training_form_does(arenaut, 
     done = arenaut("plan", graph, "-q", "--passes", "reinplace", "--dump-after", "write-back")
     ops = [(op["name"].removeprefix("aten::"), op["kind"]) for op in json.loads(done.stderr)["methods"][0]["ops"]]
     assert [name for name, kind in ops if kind == "in_place"] == ["index_copy", "index_add", "select_scatter"]
+
+
+@torch.library.custom_op("arenaut_tests::add_to", mutates_args=("a",))
+def add_to(a: torch.Tensor, b: torch.Tensor) -> None:
+    a.add_(b)
+
+
+class Wrapped(torch.nn.Module):
+    """An operator that updates an operand, as PyTorch wraps it, or in the form that it wrapped it in before."""
+
+    def __init__(self, before):
+        super().__init__()
+        self.before = before
+
+    def forward(self, x):
+        h = x * 2
+        if self.before:
+            h = torch.ops.higher_order.auto_functionalized(torch.ops.arenaut_tests.add_to.default, a=h, b=x)[1]
+        else:
+            torch.ops.arenaut_tests.add_to(h, x)
+        return h * 3
+
+
+def test_wrapped_updates_are_undone_where_the_call_names_the_operand(arenaut, arenaut_json, tmp_path):
+    sizes = []
+    for before in (False, True):
+        exported, path = export(Wrapped(before), (torch.randn(64),)).run_decompositions({}), tmp_path / f"{before}.pt2"
+        torch.export.save(exported, path)
+        assert ("_v2" in str(exported.graph)) == (not before) and "auto_functionalized" in str(exported.graph)
+        sizes.append(arenaut_json("plan", path)["result"]["arena"])
+    assert sizes == [2 * 256, 3 * 256]
