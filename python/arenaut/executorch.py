@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -360,10 +361,15 @@ class MemoryPlanningPass(TheirPass):
         return planned_by_graph
 
     def run_multimethod(self) -> None:
-        """Gives state that methods share its places, and replays them once more with these. InputError: `op_align`
-        names an operator that no method has."""
+        """Gives state that methods share its places, and replays them once more with these. Warns where the runtime
+        decides whether state lasts. InputError: `op_align` names an operator that no method has."""
         super().run_multimethod()
         methods, self.methods = self.methods, []
+        kept = {name for _, signature in methods for name in getattr(signature, "buffers_to_mutate", {}).values()}
+        if kept and len(methods) > 1 and self.alloc_mutable_buffers and not self.share_mutable_buffers:
+            warnings.warn(f"{', '.join(map(repr, sorted(kept)))}: state of a method lasts where each method has memory of "
+                          "its own, not where all have one (Python's Runtime, share_memory_arenas); "
+                          "MemoryPlanningPass(share_mutable_buffers=True) puts it apart", stacklevel=2)
         ops, self.ops = self.ops, set()
         for name in self.rights.get("op_align", ()) if methods else ():
             if name not in ops:

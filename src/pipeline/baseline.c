@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/method_state.h"
 #include "check/write_backs.h"
 #include "core/checked.h"
 #include "ir/lifetimes.h"
@@ -444,15 +445,21 @@ static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err);
 }
 
-/* What its exporter lost cannot be planned back: a note. */
-static arenaut_status note_write_backs(const arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_finding finding;
-    arenaut_error why = {0};
+/* State that no plan can mend, since its exporter lost it, or the runtime may: notes. */
+static arenaut_status note_states(const arenaut_pipeline *p, arenaut_error *err) {
+    static arenaut_status (*const checks[])(
+        const arenaut_program *, const arenaut_program *, const arenaut_allocator *,
+        arenaut_finding *, arenaut_error *) = {arn_check_write_backs, arn_check_method_state};
     if (!p->options.note || !arn_states_memories(p->store->as_read)) return ARENAUT_OK;
-    const arenaut_status st = arn_check_write_backs(p->store->as_read, p->baseline.program,
-                                                    arn_pipeline_allocator(p), &finding, &why);
-    if (st == ARENAUT_REJECTED) arn_pipeline_note(p, "%s", finding.msg);
-    return st == ARENAUT_NO_MEMORY ? arn_no_memory(err) : ARENAUT_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        arenaut_finding finding;
+        arenaut_error why = {0};
+        const arenaut_status st = checks[i](p->store->as_read, p->baseline.program,
+                                            arn_pipeline_allocator(p), &finding, &why);
+        if (st == ARENAUT_REJECTED) arn_pipeline_note(p, "%s", finding.msg);
+        if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
+    }
+    return ARENAUT_OK;
 }
 
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {
@@ -465,6 +472,6 @@ arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;
     if (st == ARENAUT_OK && stated) st = arn_pipeline_list_memories(p, err);
-    if (st == ARENAUT_OK && stated) st = note_write_backs(p, err);
+    if (st == ARENAUT_OK && stated) st = note_states(p, err);
     return arn_pipeline_reach(p, ARN_PIPELINE_COMPARED, st);
 }

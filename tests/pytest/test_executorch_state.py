@@ -426,3 +426,57 @@ def test_views_that_carry_the_name_of_their_state_are_views_of_it(ours, more, tm
         found = runtime.call(given[0] + k, given[1] + k)
         for a, b in zip(found, module(given[0] + k, given[1] + k)):
             torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
+
+
+class Sums(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(8, 8))
+
+    def forward(self, x):
+        self.total.add_(x)
+        return torch.sin(self.total) + x
+
+
+class Another(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x * 2) + torch.sin(x)
+
+
+def right(run, methods):
+    """Whether all calls of all methods in turn give what modules of their own do."""
+    modules, generator = {name: make() for name, make in methods.items()}, torch.Generator().manual_seed(1)
+    calls = [(name, torch.randn(8, 8, generator=generator)) for _ in range(3) for name in methods]
+    return all(torch.allclose(run(name, x.clone()), modules[name](x), atol=1e-5) for name, x in calls)
+
+
+@pytest.mark.parametrize("methods", [{"sums": Sums, "another": Another}, {"a": Sums, "another": Another, "b": Sums}],
+                         ids=lambda methods: "+".join(methods))
+def test_state_in_a_memory_that_other_methods_have(ours, methods, arenaut, tmp_path):
+    """Where each method has memory of its own, it lasts, and the file is right; Python's Runtime has one for all. Two
+    methods have a state of one name at one place, in a memory whose size differs from another method's: two states."""
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+    edge = to_edge({name: torch.export.export(make(), (torch.ones(8, 8),)) for name, make in methods.items()})
+
+    def made(**options):
+        config = ExecutorchBackendConfig(memory_planning_pass=ours.MemoryPlanningPass(**options),
+                                         emit_mutable_buffer_names=True)
+        path = tmp_path / "made.pte"
+        path.write_bytes(bytes(copy.deepcopy(edge).to_executorch(config).buffer))
+        return path
+
+    with pytest.warns(UserWarning, match=r"'total': state of a method lasts where.*share_mutable_buffers=True"):
+        path = made()
+    done = arenaut("check", path)
+    assert re.search(r"'total' of method '\w+' is kept in memory 1, which method '\w+' has too", done.stderr)
+    apart, one = _load_for_executorch_from_buffer(path.read_bytes()), pte_runtime.Python(path.read_bytes())
+    assert right(lambda name, x: apart.run_method(name, (x,))[0].clone(), methods)
+    assert not right(lambda name, x: one.call(x, method=name)[0], methods)
+    if "b" in methods:  # whose state is that of "a", if they share it
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*state of a method")
+        path = made(share_mutable_buffers=True)
+    assert "is kept in memory" not in arenaut("check", path).stderr
+    one = pte_runtime.Python(path.read_bytes())
+    assert right(lambda name, x: one.call(x, method=name)[0], methods)

@@ -4,6 +4,7 @@
 #include <arenaut/check.h>
 #include <arenaut/pass.h>
 
+#include "check/method_state.h"
 #include "ir/program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
@@ -592,6 +593,29 @@ TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
     assert_int_equal(l->problem->n_pools, 1); /* so that it has one offset */
     arenaut_lowering_free(l);
     arn_program_free(p);
+}
+
+/* A method that has the arena in another size may have its values over the state. */
+TEST(and_no_method_has_the_arena_in_another_size) {
+    for (uint64_t bytes = 4096; bytes <= 8192; bytes += 4096) {
+        arenaut_program *p = new_program();
+        const pair v = add_pair(p, 0, 64, 64, "core.state");
+        const arenaut_given_pool pool = {bytes, {0, 0}};
+        arenaut_error err = {0};
+        begin(p, "other", 1);
+        const uint32_t x = at(p, "a", 1024), y = at(p, "b", 2048);
+        compute(p, x, y);
+        SET_IO(p, 2, LIST(x), LIST(y));
+        assert_ok(arn_program_set_given_pools(p, 2, &pool, 1, &err), err);
+        finish_program(p);
+        recover(p);
+        arenaut_finding finding;
+        const arenaut_status st = arn_check_method_state(p, p, NULL, &finding, &err);
+        assert_int_equal(p->tensors[v.step_state].qualified_name != NULL, bytes == 4096);
+        assert_int_equal(st, bytes == 4096 ? ARENAUT_OK : ARENAUT_REJECTED);
+        if (st != ARENAUT_OK) assert_non_null(strstr(finding.msg, "memory 1, which method '"));
+        arn_program_free(p);
+    }
 }
 
 /* ---- memory ---- */

@@ -14,8 +14,8 @@
 /* recover-aliases, part: state shared by methods. Each method has arenas of its own, and a runtime
  * can give several methods one and the same for those that hold nothing but state. Tensors of one
  * name there are one state; without names, those of one place are. In other arenas, one name stands
- * for one state per method, unless it looks shared there too: at one offset, in arenas of one
- * size. */
+ * for one state per method, unless it looks shared there too: at one offset, in an arena that has
+ * one size in all methods. */
 
 /* Facts about an arena, over all methods. */
 typedef struct contents {
@@ -96,18 +96,35 @@ static bool by_name(const void *context, uint32_t a, uint32_t b) {
     return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
 }
 
-/* The size of the arena that the tensor lies in, as the file states it. */
-static uint64_t arena_of(const arn_recover *r, uint32_t tensor) {
-    const arenaut_tensor *t = &r->program->tensors[tensor];
-    if (t->method == ARENAUT_NONE) return 0;
-    const arenaut_method *m = &r->program->methods[t->method];
-    return t->given_pool < m->n_given_pools ? m->given_pools[t->given_pool].bytes : 0;
+/* Sets of arenas, by number: bits. Those past the width of a set are in none. */
+typedef struct arenas {
+    uint64_t only_state; /* hold nothing else, in any method */
+    uint64_t one_size;   /* have it in all methods that have them */
+} arenas;
+
+static bool is_one(uint64_t set, uint32_t pool) { return pool < 64 && ((set >> pool) & 1); }
+
+static uint64_t find_one_size(const arenaut_program *p, uint32_t n_pools) {
+    uint64_t set = 0;
+    for (uint32_t pool = 0; pool < n_pools && pool < 64; pool++) {
+        uint64_t bytes = 0;
+        bool one = true;
+        for (uint32_t m = 0; m < p->n_methods; m++) {
+            const arenaut_method *method = &p->methods[m];
+            const uint64_t there =
+                pool < method->n_given_pools ? method->given_pools[pool].bytes : 0;
+            if (bytes != 0 && there != 0 && there != bytes) one = false;
+            if (there != 0) bytes = there;
+        }
+        if (one) set |= UINT64_C(1) << pool;
+    }
+    return set;
 }
 
 static bool same_place(const arn_recover *r, uint32_t a, uint32_t b) {
     const arenaut_tensor *ta = &r->program->tensors[a], *tb = &r->program->tensors[b];
     return ta->given_pool == tb->given_pool && ta->given_offset == tb->given_offset &&
-           arena_of(r, a) == arena_of(r, b) && arn_shared_state_compare(ta, tb) == ARN_SAME;
+           arn_shared_state_compare(ta, tb) == ARN_SAME;
 }
 
 /* Whether the caller wants the name to mean one thing. */
@@ -124,14 +141,14 @@ static bool is_asked_for(const arn_recover *r, const char *name) {
 
 /* In an arena of nothing but state a name means one thing, and lying apart is a mistake of
  * the file's, for the checker to find. */
-static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, uint64_t only_state) {
+static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, const arenas *sets) {
     arenaut_tensor *tensors = r->program->tensors;
     bool shared = true;
     if (is_asked_for(r, tensors[named[0]].qualified_name)) return;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 1; i < n; i++) {
         const uint32_t pool = tensors[named[i]].given_pool;
-        const bool apart = pool < 64 && ((only_state >> pool) & 1);
-        if (!apart && !same_place(r, named[0], named[i])) shared = false;
+        const bool even = is_one(sets->one_size, pool) && same_place(r, named[0], named[i]);
+        if (!is_one(sets->only_state, pool) && !even) shared = false;
     }
     for (uint32_t i = 0; i < n && !shared; i++) {
         tensors[named[i]].qualified_name = NULL;
@@ -139,7 +156,7 @@ static void judge_name(arn_recover *r, const uint32_t *named, uint32_t n, uint64
     }
 }
 
-static arenaut_status judge_names(arn_recover *r, uint64_t only_state) {
+static arenaut_status judge_names(arn_recover *r, const arenas *sets) {
     const arenaut_program *p = r->program;
     uint32_t *named = arn_region_allocate(&r->region, p->n_tensors, 2 * sizeof *named), n = 0;
     if (!named) return arn_no_memory(r->err);
@@ -151,7 +168,7 @@ static arenaut_status judge_names(arn_recover *r, uint64_t only_state) {
     for (uint32_t i = 0, end; i < n; i = end) {
         const char *name = p->tensors[named[i]].qualified_name;
         for (end = i; end < n && strcmp(p->tensors[named[end]].qualified_name, name) == 0;) end++;
-        judge_name(r, named + i, end - i, only_state);
+        judge_name(r, named + i, end - i, sets);
     }
     return ARENAUT_OK;
 }
@@ -159,19 +176,20 @@ static arenaut_status judge_names(arn_recover *r, uint64_t only_state) {
 arenaut_status arn_recover_share_state(arn_recover *r) {
     const arenaut_program *p = r->program;
     uint32_t n_pools = 0;
-    uint64_t only_state = 0, blocks = 0, bytes[ARENAUT_MAX_POOLS];
+    uint64_t blocks = 0, bytes[ARENAUT_MAX_POOLS];
     for (uint32_t m = 0; m < p->n_methods; m++) {
         if (p->methods[m].n_given_pools > n_pools) n_pools = p->methods[m].n_given_pools;
     }
+    arenas sets = {.only_state = 0, .one_size = find_one_size(p, n_pools)};
     /* Problems have no more pools than that, either. */
     for (uint32_t pool = 0; pool < n_pools && pool < ARENAUT_MAX_POOLS; pool++) {
         const contents c = look_into(r, pool);
         bytes[pool] = c.end;
         if (!c.state || c.others) continue;
-        only_state |= UINT64_C(1) << pool;
+        sets.only_state |= UINT64_C(1) << pool;
         if (!c.named) blocks |= UINT64_C(1) << pool;
     }
-    arenaut_status st = judge_names(r, only_state);
+    arenaut_status st = judge_names(r, &sets);
     for (uint32_t pool = 0; pool < ARENAUT_MAX_POOLS && st == ARENAUT_OK; pool++) {
         if ((blocks >> pool) & 1) st = make_blocks(r, pool, bytes[pool]);
     }
