@@ -445,13 +445,16 @@ static arenaut_status obey_in_time(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err);
 }
 
-/* State that no plan can mend, since its exporter lost it, or the runtime may: notes. */
+typedef arenaut_status state_check(const arenaut_program *, const arenaut_program *,
+                                   const arenaut_allocator *, arenaut_finding *, arenaut_error *);
+
+/* State that no plan can mend, since its exporter lost it, or the runtime may: notes. Where methods
+ * are to work in one memory, plans keep state from all of them. */
 static arenaut_status note_states(const arenaut_pipeline *p, arenaut_error *err) {
-    static arenaut_status (*const checks[])(
-        const arenaut_program *, const arenaut_program *, const arenaut_allocator *,
-        arenaut_finding *, arenaut_error *) = {arn_check_write_backs, arn_check_method_state};
+    state_check *const checks[] = {arn_check_write_backs, arn_check_method_state};
+    const size_t n = p->options.share ? 1 : 2;
     if (!p->options.note || !arn_states_memories(p->store->as_read)) return ARENAUT_OK;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    for (size_t i = 0; i < n; i++) {
         arenaut_finding finding;
         arenaut_error why = {0};
         const arenaut_status st = checks[i](p->store->as_read, p->baseline.program,
