@@ -468,12 +468,17 @@ def test_state_in_a_memory_that_other_methods_have(ours, methods, arenaut, tmp_p
     with pytest.warns(UserWarning, match=r"'total': state of a method lasts where.*share_mutable_buffers=True"):
         path = made()
     done = arenaut("check", path)
-    assert re.search(r"'total' of method '\w+' is kept in memory 1, which method '\w+' has too", done.stderr)
+    assert re.search(r"'total' of method '\w+' is kept in memory 1, which method '\w+' has too: it is overwritten", done.stderr)
     apart, one = _load_for_executorch_from_buffer(path.read_bytes()), pte_runtime.Python(path.read_bytes())
     assert right(lambda name, x: apart.run_method(name, (x,))[0].clone(), methods)
     assert not right(lambda name, x: one.call(x, method=name)[0], methods)
     if "b" in methods:  # whose state is that of "a", if they share it
         return
+    theirs = tmp_path / "theirs.pte"  # by chance it survives
+    theirs.write_bytes(bytes(copy.deepcopy(edge).to_executorch().buffer))
+    assert "not in this plan, but in others it may be overwritten" in arenaut("check", theirs).stderr
+    one = pte_runtime.Python(theirs.read_bytes())
+    assert right(lambda name, x: one.call(x, method=name)[0], methods)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*state of a method")
         path = made(share_mutable_buffers=True)
