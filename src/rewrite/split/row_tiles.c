@@ -1,15 +1,9 @@
 /* Geometry of row tiles with halo: the rows of every tensor of a group of ops that each tile needs,
  * computes, or has in a line buffer, counted backward from the results (fused-layer tiling: Alwani
- * et al. 2016; patch-based inference: MCUNetV2, Lin et al. 2021), and a lower bound of the live
- * bytes. Nothing here knows operators or kernels.
- *
- * The bound: while an op of a tile runs, these are live: the operands of the group that a later
- * tile reads again; the results of the tiles before; the line buffers of ops further on, and those
- * for the next tile of ops before it; and its own result, with its operand unless the one may lie
- * over the other. Paddings, copies of calls and rounding come on top of that. */
+ * et al. 2016; patch-based inference: MCUNetV2, Lin et al. 2021). Nothing here knows operators or
+ * kernels. */
 #include "rewrite/split/tile_groups.h"
 
-#include "core/checked.h"
 #include "core/memory.h"
 
 enum { MOST_PASSES = 8 }; /* for each tile of the results */
@@ -65,107 +59,6 @@ bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *
     return last != ARENAUT_NONE && last >= group->first_op + group->n_ops;
 }
 
-/* ---- windows ---- */
-
-static int64_t floor_divided(int64_t a, int64_t n) { return a / n - (a % n < 0); }
-
-arn_rows arn_rows_with_halo(const arn_tile_window *w, arn_rows made) {
-    if (w->up > 1) {
-        return (arn_rows){floor_divided(made.begin + w->before - w->filter + w->up, w->up),
-                          floor_divided(made.end - 1 + w->before, w->up) + 1};
-    }
-    return (arn_rows){made.begin * w->stride - w->before,
-                      (made.end - 1) * w->stride - w->before + (w->filter - 1) * w->dilation + 1};
-}
-
-static arn_rows inside(arn_rows r, int64_t rows_in_all) {
-    return (arn_rows){r.begin < 0 ? 0 : r.begin, r.end > rows_in_all ? rows_in_all : r.end};
-}
-
-static int64_t extent(const arn_tile_window *w) { return (w->filter - 1) * w->dilation + 1; }
-
-/* Rows of padding that the rule SAME puts in front of so many rows of input, and the number of rows
- * of output. */
-static int64_t same_front(const arn_tile_window *w, int64_t in, int64_t *out) {
-    *out = (in + w->stride - 1) / w->stride;
-    const int64_t total = (*out - 1) * w->stride + extent(w) - in;
-    return total > 0 ? total / 2 : 0;
-}
-
-bool arn_rows_same_pads(const arn_tile_window *w, arn_rows in, arn_rows made) {
-    int64_t out;
-    const arn_rows all = arn_rows_with_halo(w, made);
-    const int64_t front = same_front(w, in.end - in.begin, &out);
-    const int64_t behind = (out - 1) * w->stride + extent(w) - front - (in.end - in.begin);
-    return out == made.end - made.begin && front == in.begin - all.begin &&
-           (behind > 0 ? behind : 0) == all.end - in.end;
-}
-
-/* An op that pads these rows of input by itself computes all of `made` right; `run` gets the rows
- * that it computes, the others wrong. */
-static bool covers(const arn_tile_window *w, arn_rows in, int64_t height, arn_rows made,
-                   arn_rows *run) {
-    int64_t out;
-    const int64_t first = in.begin - same_front(w, in.end - in.begin, &out) + w->before;
-    const arn_rows all = arn_rows_with_halo(w, made);
-    if (first < 0 || first % w->stride != 0) return false;
-    *run = (arn_rows){first / w->stride, first / w->stride + out};
-    return run->begin <= made.begin && run->end >= made.end &&
-           (all.begin >= in.begin || in.begin == 0) && (all.end <= in.end || in.end == height);
-}
-
-static int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
-
-/* The fewest rows of input with which a cropped op computes `made`. So many rows are padded alike,
- * wherever they lie, and windows begin where those of the whole do for one row in a stride; of
- * these places the last reaches farthest down. */
-static bool crop(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
-                 arn_rows *run, uint64_t *places) {
-    const arn_rows least = inside(arn_rows_with_halo(w, made), height);
-    const int64_t below = height - least.end;
-    for (int64_t more = 0; more <= least.begin + below; more++) {
-        int64_t out;
-        ++*places;
-        const int64_t rows = least.end - least.begin + more;
-        const int64_t first = least.begin - same_front(w, rows, &out) + w->before;
-        int64_t above = more > below ? more - below : 0;
-        above += modulo(first - above, w->stride);
-        if (above > more || above > least.begin) continue;
-        *in = (arn_rows){least.begin - above, least.end + more - above};
-        if (covers(w, *in, height, made, run)) return true;
-    }
-    return false;
-}
-
-/* The same for an op that pads both edges of its rows alike, or none: at an edge of the image its
- * other edge is padded, too, but where that is another edge of the image. Windows begin where those
- * of the whole do for one row in a stride. */
-static void mirror(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
-                   arn_rows *run) {
-    const arn_rows all = arn_rows_with_halo(w, made);
-    const bool above = all.begin < 0, below = height < all.end;
-    if (!above && !below) return;
-    in->begin = above ? 0 : all.begin / w->stride * w->stride;
-    in->end = below ? height : all.end;
-    const int64_t rows = (in->end - in->begin + 2 * w->before - extent(w)) / w->stride + 1;
-    *run = (arn_rows){in->begin / w->stride, in->begin / w->stride + rows};
-}
-
-/* The same for a padding that shows rows of the image in reverse, without the one at its edge: a
- * tile with n rows of it reads n + 1 rows at least, and computes all of these, too. */
-static void reflect(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
-                    arn_rows *run) {
-    const arn_rows all = arn_rows_with_halo(w, made);
-    const int64_t above = -all.begin, below = all.end - height;
-    *in = inside(all, height);
-    if (above > 0 && in->end < above + 1) in->end = above + 1;
-    if (below > 0 && in->begin > height - 1 - below) in->begin = height - 1 - below;
-    if (above > 0) in->begin = 0;
-    if (below > 0) in->end = height;
-    run->begin = above > 0 ? made.begin : in->begin + w->before;
-    run->end = below > 0 ? made.end : in->end + w->before;
-}
-
 /* ---- counting ---- */
 
 /* Input rows (with halo) needed to produce the rows `op->make`. False if no op can. */
@@ -173,19 +66,19 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     const arn_tile_op *facts = facts_of(b, k);
     const arn_tile_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
     const arn_rows all = arn_rows_with_halo(h, op->make);
-    op->input = inside(all, height);
+    op->input = arn_rows_inside(all, height);
     op->run = op->make;
-    if (facts->reflects) reflect(h, height, op->make, &op->input, &op->run);
+    if (facts->reflects) arn_rows_reflect(h, height, op->make, &op->input, &op->run);
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
     const bool interpolates = facts->in_blocks && h->filter == 2 * h->up;
     if (interpolates && op->input.begin == 0 && op->input.end == 1 && height > 1)
         op->input.end = 2; /* the first rows lie between rows 0 and 1, with no part of row 1 */
     if (facts->in_blocks) op->run = (arn_rows){op->input.begin * h->up, op->input.end * h->up};
-    if (facts->mirrors) mirror(h, height, op->make, &op->input, &op->run);
+    if (facts->mirrors) arn_rows_mirror(h, height, op->make, &op->input, &op->run);
     if (!arn_row_tiles_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
     const bool padded =
         all.begin < op->input.begin || all.end > op->input.end || w->before + w->after > 0;
-    return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
+    return !padded || arn_rows_crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
 /* The fewest rows from `begin` on that the kernel makes the same bits of, where so many are to be
@@ -533,119 +426,4 @@ uint32_t arn_row_tiles_repeats(const arn_row_tiles *b, uint32_t op) {
 void arn_row_tiles_free(arn_row_tiles *b) {
     if (!b->graph) return;
     ARN_RELEASE(b->graph->allocator, b->ops, b->results, b->demands);
-}
-
-/* ---- lower bound ---- */
-
-/* One tile. */
-typedef struct at_tile {
-    const arn_row_tiles *tiles;
-    uint32_t number;
-    bool reach, keeps;
-    uint64_t others; /* results of the tiles before it */
-    uint64_t read;   /* of the group's operands: read by this tile or a later one */
-    uint64_t later;  /* read by a later one */
-} at_tile;
-
-static uint64_t bytes_of(const arn_row_tiles *b, uint32_t op, int64_t rows) {
-    return rows > 0 ? (uint64_t)rows * b->results[op].row_bytes : 0;
-}
-
-/* Bytes of the group's operands that this tile or a later one reads. */
-static uint64_t read_from(const arn_row_tiles *b, uint32_t tile) {
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        const arn_tiled_result *it = &b->results[k];
-        if (it->last != ARENAUT_NONE && it->last >= tile) bytes += it->ends;
-    }
-    return bytes;
-}
-
-/* Rows of a result of the group in tiles before this one. */
-static int64_t results_before(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
-    if (arn_row_tiles_pace(b->graph, b->group)) {
-        while (tile > 0 && arn_rows_none(arn_row_tile(b, tile - 1, op)->make)) tile--;
-        return tile > 0 ? arn_row_tile(b, tile - 1, op)->make.end : 0;
-    }
-    return arn_row_tile_own(b->group, tile, b->results[op].height).begin;
-}
-
-static uint64_t count_others(const arn_row_tiles *b, uint32_t tile) {
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        if (!b->results[k].is_result) continue;
-        bytes += bytes_of(b, k, results_before(b, tile, k));
-    }
-    return bytes;
-}
-
-/* The op's line buffer for the next tile. */
-static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
-    const arn_row_tiles *b = a->tiles;
-    if (!a->keeps || a->number + 1 == b->n_tiles || b->results[op].is_result) return 0;
-    const arn_row_tile_op *it = arn_row_tile(b, a->number, op);
-    const arn_rows next = arn_row_tile(b, a->number + 1, op)->want;
-    if (arn_row_tiles_pace(b->graph, b->group))
-        return it->next < it->want.end ? bytes_of(b, op, it->want.end - it->next) : 0;
-    return arn_rows_none(next) ? 0 : bytes_of(b, op, it->want.end - next.begin);
-}
-
-/* The op's line buffer from the tile before. A result of the group may be there as a tile of it
- * already. */
-static uint64_t kept_before(const at_tile *a, uint32_t op) {
-    const arn_row_tile_op *it = arn_row_tile(a->tiles, a->number, op);
-    if (!a->keeps || a->tiles->results[op].is_result) return 0;
-    if (arn_rows_none(it->make))
-        return arn_row_tiles_pace(a->tiles->graph, a->tiles->group) ? kept_for_next(a, op) : 0;
-    return bytes_of(a->tiles, op, it->make.begin - it->want.begin);
-}
-
-/* The largest operand that another op of the group produces, without its line buffer. */
-static uint64_t operand(const at_tile *a, uint32_t op) {
-    const arn_row_tiles *b = a->tiles;
-    const arenaut_op *it = &b->graph->program->ops[b->group->first_op + op];
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < it->n_inputs; i++) {
-        const uint32_t from = arn_tile_producer(b->graph, b->group, it->inputs[i]);
-        if (from == ARENAUT_NONE || b->results[from].is_result) continue;
-        if (arn_tile_repeats_row(b->graph, b->group->first_op + op, it->inputs[i])) continue;
-        const uint64_t bytes =
-            bytes_of(b, from, arn_rows_count(arn_row_tile(b, a->number, op)->input));
-        const uint64_t kept = kept_for_next(a, from);
-        largest = arn_max_u64(largest, bytes > kept ? bytes - kept : 0);
-    }
-    return largest;
-}
-
-static uint64_t bound_of_tile(const at_tile *a) {
-    const arn_row_tiles *b = a->tiles;
-    uint64_t most = a->read + a->others;
-    uint64_t kept =
-        0; /* line buffers: for ops to come, and for the next tile of ops that have run */
-    for (uint32_t k = 0; a->keeps && k < b->group->n_ops; k++) kept += kept_before(a, k);
-    for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        const arn_row_tile_op *it = arn_row_tile(b, a->number, k);
-        if (arn_rows_none(it->make)) continue;
-        kept -= kept_before(a, k);
-        const uint64_t own =
-            bytes_of(b, k, arn_rows_count(it->run)) + (a->reach ? 0 : operand(a, k));
-        most = arn_max_u64(most, a->later + a->others + kept + own);
-        kept += kept_for_next(a, k);
-    }
-    return most;
-}
-
-uint64_t arn_row_tiles_bound(const arn_row_tiles *tiles, bool reach) {
-    at_tile a = {.tiles = tiles,
-                 .reach = reach,
-                 .keeps = arn_row_tiles_keep(tiles->group),
-                 .later = read_from(tiles, 0)};
-    uint64_t most = 0;
-    for (; a.number < tiles->n_tiles; a.number++) {
-        a.others = count_others(tiles, a.number);
-        a.read = a.later;
-        a.later = read_from(tiles, a.number + 1);
-        most = arn_max_u64(most, bound_of_tile(&a));
-    }
-    return most;
 }

@@ -7,20 +7,14 @@
 #include <arenaut/kernels.h>
 #include <arenaut/rewrite.h>
 
-#include "rewrite/tile_dialects/tile_dialect.h"
+#include "rewrite/split/row_windows.h"
 #include "rewrite/split/tiled_draft.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 /* ---- geometry of row tiles ---- */
 
 /* The rows with halo of every tensor of a group, tile by tile, counted before any op is emitted,
  * and a lower bound of the live bytes. */
-
-typedef struct arn_rows {
-    int64_t begin, end; /* none: begin >= end */
-} arn_rows;
-
-static inline bool arn_rows_none(arn_rows r) { return r.begin >= r.end; }
-static inline int64_t arn_rows_count(arn_rows r) { return arn_rows_none(r) ? 0 : r.end - r.begin; }
 
 /* One op of the group in one tile. */
 typedef struct arn_row_tile_op {
@@ -85,18 +79,6 @@ bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *
 arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64_t all);
 /* The same in passes, too. */
 arn_rows arn_row_tile_result(const arn_row_tiles *tiles, uint32_t tile, uint32_t op);
-
-/* The rows of the input, with halo, that the rows of an output depend on; those outside of the
- * image are padding. */
-arn_rows arn_rows_with_halo(const arn_tile_window *window, arn_rows made);
-/* Of a window that goes up: rows in front of `made` and behind that see these input rows, too. */
-static inline arn_rows arn_rows_cut(const arn_tile_window *window, arn_rows in, arn_rows made) {
-    const int64_t end = (in.end - 1) * window->up + window->filter + window->after;
-    return (arn_rows){made.begin + window->before - in.begin * window->up,
-                      end - made.end - window->before};
-}
-/* The rule SAME pads these rows of input as the windows of `made` need it. */
-bool arn_rows_same_pads(const arn_tile_window *window, arn_rows in, arn_rows made);
 
 /* Op `at` reads this operand, an image of one row, once for each row of its result: windows over
  * one row may make several as well, but elementwise ops alone repeat it. */
