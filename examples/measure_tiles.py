@@ -2,7 +2,7 @@
 
     build/venv/bin/python examples/measure_tiles.py [RUNTIME…] [--calls N] [--seed N] [--threads 1,2,4]
 
-A call is an op of a random shape on random values. It runs whole, and as tiles of 1 to 32 rows at
+A call is an op of a random shape on random values, on a signal, an image or a volume (`--axes`). It runs whole, and as tiles of 1 to 32 rows at
 the top, in the middle and at the bottom of the result: on the input rows that the tile needs, padded
 where the image ends and nowhere else. Rows are compared bit by bit, and held against
 data/tiles/rules.csv. Prints a table for each runtime, Markdown: per kind of op and options of the
@@ -47,7 +47,8 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Call:
-    """An op on an image of `channels` × `height` × `width`."""
+    """An op on an image of `channels` × `height` × `width`; on a signal of `channels` × `height`; or on a volume of
+    `channels` × `height` × `width` × `width`. Tiles are parts of the height."""
     kind: str
     op: str
     channels: int
@@ -60,6 +61,7 @@ class Call:
     groups: int = 1
     pad: int = 0
     tail: str = ""  # behind a convolution: "norm", "relu" or "add" (of a second operand) may be fused into it
+    axes: int = 2
 
     def length(self, side):
         """The result's length along an axis of the image."""
@@ -74,8 +76,13 @@ class Call:
         return self.length(self.height)
 
     @property
+    def across(self):
+        """Sides of the image along the axes that are whole in each tile."""
+        return (self.width,) * (self.axes - 1)
+
+    @property
     def columns(self):
-        return self.length(self.width)
+        return math.prod(self.length(side) for side in self.across)
 
     @property
     def span(self):
@@ -89,7 +96,7 @@ class Call:
     @property
     def sums(self):
         """Products that one element of the matrix product is the sum of."""
-        taps = {"CONV": self.kernel ** 2, "CONV_TRANSPOSE": 1}.get(self.kind, 0)
+        taps = {"CONV": self.kernel ** self.axes, "CONV_TRANSPOSE": 1}.get(self.kind, 0)
         return self.channels // self.groups * taps
 
     @property
@@ -116,10 +123,13 @@ class Call:
 
 CONDITIONS = {
     "ANY": lambda call, threads: True,
+    "VOLUME": lambda call, threads: call.axes == 3,
     "GROUPED": lambda call, threads: call.groups > 1,
     "DEPTHWISE": lambda call, threads: call.groups == call.channels == call.filters > 1,
     "MULTIPLIED": lambda call, threads: call.groups == call.channels > 1 and call.filters > call.channels,
-    "ONE_COLUMN": lambda call, threads: call.columns == 1,
+    "ONE_COLUMN": lambda call, threads: call.columns == 1 and call.axes > 1,
+    "WIDE_PADDING": lambda call, threads: call.axes == 1 and call.pad > 0 and (call.pad > 4 or call.span > 17),
+    "POINTWISE_SIGNAL": lambda call, threads: call.axes == call.kernel == call.stride == threads == 1,
     "POINTWISE": lambda call, threads: call.kernel == 1,
     "POINTWISE_THREADED": lambda call, threads: call.kernel == call.stride == 1 and threads > 1,
     "DISJOINT": lambda call, threads: call.kernel == call.stride,
@@ -129,7 +139,7 @@ CONDITIONS = {
 
 def share(call, first, end):
     low, high = call.tile(first, end)[:2]
-    return (high - low) * call.width if call.kind == "CONV_TRANSPOSE" else (end - first) * call.columns
+    return (high - low) * math.prod(call.across) if call.kind == "CONV_TRANSPOSE" else (end - first) * call.columns
 
 
 def least_share(places, threads):
@@ -145,12 +155,13 @@ def least_share(places, threads):
 
 def inputs(call, first, end):
     low, high = call.tile(first, end)[:2]
-    return (high - low) * call.width * call.channels
+    return (high - low) * math.prod(call.across) * call.channels
 
 
 UNITS = {
     "ROWS": lambda least, call, rows, threads: rows[1] - rows[0] >= least,
     "SHARE": lambda least, call, rows, threads: least_share(share(call, *rows), threads) > least,
+    "ROWS_OF": lambda least, call, rows, threads: (rows[1] - rows[0]) % least == 0,
     "INPUTS": lambda least, call, rows, threads: inputs(call, *rows) > least,
     "SIDES": lambda least, call, rows, threads: rows[1] - rows[0] + call.columns > least,
     "MULTIPLE": lambda least, call, rows, threads:
@@ -177,8 +188,18 @@ def same_by_rule(runtime, call, first, end, threads):
 
 # Random calls
 
-def random_call(kind, draw):
+def random_call(kind, draw, axes=2):
     """A random shape: odd and even sides, few channels and many."""
+    call = random_image(kind, draw)
+    if axes == 1:
+        return replace(call, axes=1, height=call.height * draw.choice([1, 8, 32]))
+    if axes == 3:
+        return replace(call, axes=3, height=min(call.height, 24), width=draw.choice([3, 5, 8, 9, 16]),
+                       kernel=min(call.kernel, 3), pad=min(call.pad, 1))
+    return call
+
+
+def random_image(kind, draw):
     channels = draw.choice([1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 64, 96, 128, 160])
     filters = draw.choice([1, 2, 3, 5, 8, 16, 24, 32, 48, 64, 65, 96])
     width = draw.choice([3, 5, 8, 11, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128])
@@ -224,10 +245,10 @@ class Values:
             return draw.standard_normal(shape).astype(np.float32)
 
         made = call.filters or call.channels
-        self.image = normal(1, call.channels, call.height, call.width)
-        self.other = normal(1, made, call.rows, call.columns) if call.pair else None
+        self.image = normal(1, call.channels, call.height, *call.across)
+        self.other = normal(1, made, call.rows, *map(call.length, call.across)) if call.pair else None
         first, second = (call.channels, call.filters) if call.kind == "CONV_TRANSPOSE" else (call.filters, call.channels)
-        self.weights = normal(first, second // call.groups, call.kernel, call.kernel) / np.float32(max(1, call.sums) ** 0.5)
+        self.weights = normal(first, second // call.groups, *[call.kernel] * call.axes) / np.float32(max(1, call.sums) ** 0.5)
         self.bias = normal(made)
         self.norm = [normal(made), normal(made), normal(made), np.abs(normal(made)) + np.float32(0.5)]
 
@@ -237,15 +258,16 @@ class Values:
 def onnx_nodes(call, above, below):
     """The nodes of a tile, from x (and z) to y."""
     node, attribute = onnx_file.node, onnx_file.attribute
-    window = [attribute("kernel_shape", [call.kernel] * 2), attribute("strides", [call.stride] * 2),
-              attribute("pads", [above, call.pad, below, call.pad])]
+    sides = [call.pad] * (call.axes - 1)
+    window = [attribute("kernel_shape", [call.kernel] * call.axes), attribute("strides", [call.stride] * call.axes),
+              attribute("pads", [above, *sides, below, *sides])]
     norm = ["n0", "n1", "n2", "n3"]
     if call.kind == "CONV":
         tail = {"norm": [node("BatchNormalization", ["c", *norm], ["d"]), node("Relu", ["d"], ["y"])],
                 "relu": [node("Relu", ["c"], ["y"])],
                 "add": [node("Add", ["c", "z"], ["d"]), node("Relu", ["d"], ["y"])]}.get(call.tail, [])
         return [node("Conv", ["x", "w", "b"], ["c" if tail else "y"], *window, attribute("group", call.groups),
-                     attribute("dilations", [call.dilation] * 2))] + tail
+                     attribute("dilations", [call.dilation] * call.axes))] + tail
     if call.kind == "CONV_TRANSPOSE":
         return [node("ConvTranspose", ["x", "w", "b"], ["y"], *window)]
     if call.kind.endswith("POOL"):
@@ -277,11 +299,11 @@ class OnnxRuntime:
         options.intra_op_num_threads = self.threads
         options.log_severity_level = 3
         feeds = {"x": image} | ({"z": other} if other is not None else {})
-        constants = {"w": values.weights, "b": values.bias, "scales": np.float32([1, 1, call.stride, call.stride]),
+        constants = {"w": values.weights, "b": values.bias, "scales": np.float32([1, 1, *[call.stride] * call.axes]),
                      "low": np.float32(-0.5), "high": np.float32(1.5)}
         constants |= {f"n{i}": each for i, each in enumerate(values.norm)}
         graph = onnx_file.graph(onnx_nodes(call, *pads), [onnx_file.typed(name, *feed.shape) for name, feed in feeds.items()],
-                                [onnx_file.typed("y", *"abcd")], [onnx_file.constant(*each) for each in constants.items()])
+                                [onnx_file.typed("y", *"abcde"[:2 + call.axes])], [onnx_file.constant(*each) for each in constants.items()])
         session = ort.InferenceSession(onnx_file.model(graph, opset=20), options, providers=["CPUExecutionProvider"])
         return session.run(None, feeds)[0]
 
@@ -307,27 +329,33 @@ def torch_function(call, values):
     def normalized(x):
         return functional.batch_norm(x, norm[2], norm[3], norm[0], norm[1])
 
+    def of_axes(name):
+        return getattr(functional, f"{name}{call.axes}d")
+
+    sides = [call.pad] * (call.axes - 1)
+
     def padded(x, above, below, value=0.0):
-        return functional.pad(x, (0, 0, above, below), value=value) if above or below else x
+        return functional.pad(x, (*[0] * (2 * call.axes - 2), above, below), value=value) if above or below else x
 
     def convolved(x, above, below, z):
         rows = above if above == below else 0
         x = x if rows else padded(x, above, below)
-        made = functional.conv2d(x, weights, bias, call.stride, (rows, call.pad), call.dilation, call.groups)
+        made = of_axes("conv")(x, weights, bias, call.stride, (rows, *sides), call.dilation, call.groups)
         made = {"norm": normalized, "add": lambda y: y + z}.get(call.tail, lambda y: y)(made)
         return functional.relu(made) if call.tail else made
 
     def pooled(x, above, below, z):
         if call.kind == "MAX_POOL":
-            return functional.max_pool2d(padded(x, above, below, float("-inf")), call.kernel, call.stride, (0, call.pad))
-        return functional.avg_pool2d(padded(x, above, below), call.kernel, call.stride, (0, call.pad))
+            return of_axes("max_pool")(padded(x, above, below, float("-inf")), call.kernel, call.stride, (0, *sides))
+        return of_axes("avg_pool")(padded(x, above, below), call.kernel, call.stride, (0, *sides))
 
     def resized(x, above, below, z):
-        how = {"mode": "nearest"} if call.op == "nearest" else {"mode": "bilinear", "align_corners": False}
+        linear = {1: "linear", 2: "bilinear", 3: "trilinear"}[call.axes]
+        how = {"mode": "nearest"} if call.op == "nearest" else {"mode": linear, "align_corners": False}
         return functional.interpolate(x, scale_factor=float(call.stride), **how)
 
     def transposed(x, above, below, z):
-        return functional.conv_transpose2d(x, weights, bias, call.stride, (above, call.pad))
+        return of_axes("conv_transpose")(x, weights, bias, call.stride, (above, *sides))
 
     alone = {"Relu": torch.relu, "Clip": lambda x: x.clamp(-0.5, 1.5), "LeakyRelu": lambda x: functional.leaky_relu(x, 0.125),
              "HardSwish": functional.hardswish, "Sigmoid": torch.sigmoid, "Silu": functional.silu, "Tanh": torch.tanh,
@@ -425,12 +453,12 @@ def same_bits(one, other):
                                                        np.ascontiguousarray(other).view(np.int32))
 
 
-def measure(runtime, kind, calls, seed):
+def measure(runtime, kind, calls, seed, axes=2):
     """The Count of some random calls of one kind."""
     draw, count = random.Random(f"{seed} {kind}"), Count()
     for number in range(calls):
-        call = random_call(kind, draw)
-        if call.height < call.span or call.width < call.span or call.rows < 4:
+        call = random_call(kind, draw, axes)
+        if min((call.height, *call.across)) < call.span or call.rows < 4:
             continue
         tiles = list(tiles_of(call.rows, draw))
         whole, results = runtime.whole_and_tiles(call, Values(call, number), tiles)
@@ -439,13 +467,15 @@ def measure(runtime, kind, calls, seed):
     return count
 
 
-def table(instances, calls, seed):
+def table(instances, calls, seed, axes):
     """Prints the table of one runtime; tiles that prove a rule wrong."""
     wrong = []
     print("| kind | " + " | ".join(each.label for each in instances) + " | the same by the rule | wrong |")
     print("|---|" + "--:|" * (len(instances) + 2))
     for kind in KINDS:
-        counts = [measure(each, kind, calls, seed) for each in instances]
+        if kind == "DEPTH_TO_SPACE" and axes != 2:
+            continue
+        counts = [measure(each, kind, calls, seed, axes) for each in instances]
         wrong += [(each.label, *found) for each, count in zip(instances, counts) for found in count.wrong]
         cells = [f"{count.differ:,} of {count.tiles:,}" for count in counts]
         cells += [f"{sum(count.within for count in counts):,}", str(sum(len(count.wrong) for count in counts))]
@@ -459,12 +489,13 @@ def main():
     parser.add_argument("--calls", type=int, default=40, help="random calls for each kind and set of options")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--axes", type=int, choices=(1, 2, 3), default=2, help="of a signal, an image or a volume")
     options = parser.parse_args()
     wrong = []
     for name, instances in runtimes([int(count) for count in options.threads.split(",")]).items():
         if name in (options.runtimes or [name]):
             print(f"\n{name}\n")
-            wrong += table(instances, options.calls, options.seed)
+            wrong += table(instances, options.calls, options.seed, options.axes)
     for found in wrong:
         print("wrong:", *found)
     sys.exit(1 if wrong else 0)

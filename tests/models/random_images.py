@@ -1,4 +1,4 @@
-"""Random ONNX nets of images for what tiles have to get right: windows with strides, dilation, groups and
+"""Random ONNX nets of images, signals and volumes for what tiles have to get right: windows with strides, dilation, groups and
 padding of each side or by rule, pools that count padding or round up, constants per channel, joins of
 channels, images that are resized, transposed convolutions, values that several nodes read or that are results."""
 
@@ -28,15 +28,17 @@ def text(name, word):
 
 
 class Images:
-    """One net under construction; each value is an image N, C, H, W."""
+    """One net under construction; each value is an image N, C, H, W, a signal N, C, L or a volume N, C, D, H, W."""
 
-    def __init__(self, seed, heights=(32, 80), widths=(8, 64)):
-        self.random = np.random.RandomState(seed)
+    SIDES = {1: [(900, 4000)], 2: [(32, 80), (8, 64)], 3: [(16, 40), (8, 17), (8, 17)]}
+
+    def __init__(self, seed, axes=2):
+        self.random, self.axes = np.random.RandomState(seed), axes
         self.nodes, self.constants = [], []
         self.named = {}  # names other than the usual ones
         self.shapes = {}
         self.input = self.made("x", [1 + self.chance(0.2), self.random.randint(1, 6),
-                                     self.random.randint(*heights), self.random.randint(*widths)])
+                                     *(self.random.randint(*sides) for sides in self.SIDES[axes])])
         self.outputs = []
 
     def chance(self, part):
@@ -74,11 +76,11 @@ class Images:
         rule = self.random.choice(rules[:4] if gaps else rules)
         if rule.startswith("SAME"):
             return attributes + [text("auto_pad", rule)], -(-sides // strides)
-        before = after = np.zeros(2, int)
+        before = after = np.zeros(self.axes, int)
         if rule == "VALID":
             attributes.append(text("auto_pad", rule))
         if rule == "pads":
-            before, after = (np.minimum(self.random.randint(0, 3, 2), size - 1) for _ in range(2))
+            before, after = (np.minimum(self.random.randint(0, 3, self.axes), size - 1) for _ in range(2))
             attributes.append(ints("pads", [*before, *after]))
         left = sides + before + after - reach
         if (left < 0).any():
@@ -93,8 +95,8 @@ class Images:
 
     def conv(self, image):
         shape = self.shapes[image]
-        size, strides = self.random.randint(1, 4, 2), self.random.choice([1, 1, 2], 2)
-        dilations = self.random.choice([1, 1, 2], 2)
+        size, strides = self.random.randint(1, 4, self.axes), self.random.choice([1, 1, 2], self.axes)
+        dilations = self.random.choice([1, 1, 2], self.axes)
         groups = shape[1] if self.chance(0.3) else 2 if shape[1] % 2 == 0 and self.chance(0.3) else 1
         channels = groups * self.random.randint(1, 1 + max(1, 8 // groups))
         window = self.window(image, size, strides, dilations)
@@ -110,8 +112,8 @@ class Images:
         shape = self.shapes[image]
         average = self.chance(0.5)
         counts = average and self.chance(0.5)
-        dilations = np.ones(2, int) if average else self.random.choice([1, 1, 2], 2)
-        window = self.window(image, self.random.randint(1, 4, 2), self.random.choice([1, 2], 2), dilations,
+        dilations = np.ones(self.axes, int) if average else self.random.choice([1, 1, 2], self.axes)
+        window = self.window(image, self.random.randint(1, 4, self.axes), self.random.choice([1, 2], self.axes), dilations,
                              rounds_up=not counts and self.chance(0.3))
         if window is None:
             return
@@ -131,14 +133,19 @@ class Images:
         if operator == "LeakyRelu":
             attributes = [real("alpha", 0.1)]
         if operator == "PRelu":
-            operands.append(self.constant([shape[1], 1, 1]))
+            operands.append(self.constant([shape[1], *self.ones]))
         if operator == "BatchNormalization":
             operands += [self.constant([shape[1]], 0.1, 1) for _ in range(4)]
         if operator in ("Add", "Mul", "Sub"):
             like = [name for name, other in self.shapes.items() if other == shape]
-            sizes = [[1, shape[1], 1, 1], [shape[1], 1, 1], [shape[3]], []][self.random.randint(4)]
+            row = shape[3:] if self.axes > 1 else [1]
+            sizes = [[1, shape[1], *self.ones], [shape[1], *self.ones], row, []][self.random.randint(4)]
             operands.append(self.random.choice(like) if self.chance(0.5) else self.constant(sizes))
         self.put(operator, [str(each) for each in operands], shape, *attributes)
+
+    @property
+    def ones(self):
+        return [1] * self.axes
 
     def join(self, image):
         shape = self.shapes[image]
@@ -148,18 +155,18 @@ class Images:
             return
         parts = [str(each) for each in self.random.choice(like, self.random.randint(2, 4))]
         channels = sum(self.shapes[each][1] for each in parts)
-        self.put("Concat", parts, [shape[0], channels, *shape[2:]], integer("axis", 1 - 4 * self.chance(0.3)))
+        self.put("Concat", parts, [shape[0], channels, *shape[2:]], integer("axis", 1 - len(shape) * self.chance(0.3)))
 
     def transposed(self, image):
         shape = self.shapes[image]
-        strides = self.random.randint(1, 4, 2)
-        size = strides + self.random.randint(0, 3, 2)
+        strides = self.random.randint(1, 4, self.axes)
+        size = strides + self.random.randint(0, 3, self.axes)
         groups = 2 if shape[1] % 2 == 0 and self.chance(0.3) else 1
         channels = groups * self.random.randint(1, 5)
-        before, after = (self.random.randint(0, 2, 2) * (size > 1) for _ in range(2))
-        extra = np.minimum(after, self.random.randint(0, 2, 2)) * (strides > 1)
+        before, after = (self.random.randint(0, 2, self.axes) * (size > 1) for _ in range(2))
+        extra = np.minimum(after, self.random.randint(0, 2, self.axes)) * (strides > 1)
         out = (np.array(shape[2:]) - 1) * strides + size - before - after + extra
-        if (out > 200).any():
+        if self.is_large(out) or (out < 1).any():
             return
         operands = [image, self.constant([shape[1], channels // groups, *size])]
         if self.chance(0.5):
@@ -167,19 +174,23 @@ class Images:
         self.put("ConvTranspose", operands, [shape[0], channels, *out], ints("pads", [*before, *after]),
                  ints("strides", strides), ints("output_padding", extra), integer("group", groups))
 
+    def is_large(self, sides):
+        return np.prod(sides) > {1: 10_000, 2: 40_000, 3: 20_000}[self.axes] or (self.axes == 2 and max(sides) > 200)
+
     def resize(self, image):
         """What tiles are made of, and now and then what they are not."""
         shape, up = self.shapes[image], int(self.random.choice([2, 2, 3, 4]))
-        if max(shape[2:]) * up > 200:
+        if self.is_large(np.array(shape[2:]) * up):
             return
         mode, place, nearest = [("nearest", "asymmetric", "floor"), ("nearest", "half_pixel", "round_prefer_floor"),
                                 ("linear", "half_pixel", "floor"), ("linear", "asymmetric", "floor"),
                                 ("linear", "align_corners", "floor")][self.random.randint(5)]
         across = int(self.random.choice([1, 2])) if self.chance(0.3) else up
-        made = [*shape[:2], shape[2] * up, shape[3] * across]
+        times = [1, 1, up, *[across] * (self.axes - 1)]
+        made = [side * each for side, each in zip(shape, times)]
         operands = [image, ""]
         if self.chance(0.5):
-            operands.append(self.numbers(np.array([1, 1, up, across], "f4")))
+            operands.append(self.numbers(np.array(times, "f4")))
         else:
             operands += ["", self.numbers(np.array(made, "i8"))]
         self.put("Resize", operands, made, text("mode", mode), text("coordinate_transformation_mode", place),
@@ -188,6 +199,8 @@ class Images:
     def shuffle(self, image):
         shape, block = self.shapes[image], int(self.random.randint(2, 4))
         mode = text("mode", self.random.choice(["DCR", "CRD"]))
+        if self.axes != 2:
+            return
         if shape[1] % block**2 == 0 and shape[2] * block < 200:
             made = [shape[0], shape[1] // block**2, shape[2] * block, shape[3] * block]
             self.put("DepthToSpace", [image], made, integer("blocksize", block), mode)
@@ -197,7 +210,7 @@ class Images:
 
     def pad(self, image):
         mode = str(self.random.choice(["constant", "edge", "reflect"]))
-        before, after = ([0, *self.random.randint(0, 3, 3)] for _ in range(2))
+        before, after = ([0, *self.random.randint(0, 3, 1 + self.axes)] for _ in range(2))
         if mode == "reflect":
             before, after = (np.minimum(sides, np.array(self.shapes[image]) - 1) for sides in (before, after))
         operands = [image, self.numbers(np.array([*before, *after], "i8"))]
@@ -208,8 +221,8 @@ class Images:
     def squeeze(self, image):
         """Channels are weighed by what all of the image says."""
         shape = self.shapes[image]
-        whole = self.put("GlobalAveragePool", [image], [*shape[:2], 1, 1])
-        weight = self.put("Conv", [whole, self.constant([shape[1], shape[1], 1, 1])], self.shapes[whole])
+        whole = self.put("GlobalAveragePool", [image], [*shape[:2], *self.ones])
+        weight = self.put("Conv", [whole, self.constant([shape[1], shape[1], *self.ones])], self.shapes[whole])
         self.put("Mul", [image, self.put("Sigmoid", [weight], self.shapes[weight])][::1 - 2 * self.chance(0.5)],
                  shape)
 
@@ -237,8 +250,8 @@ class Images:
         return {"x": self.random.uniform(-2, 2, self.shapes["x"]).astype("f4")}
 
 
-def random_images(seed):
-    net = Images(seed)
+def random_images(seed, axes=2):
+    net = Images(seed, axes)
     net.grow(4 + net.random.randint(8))
     return net
 

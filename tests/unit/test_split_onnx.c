@@ -1,6 +1,6 @@
-/* Tiles of ONNX's operators: the geometry of windows on images NCHW, refusals, and the
- * checker on tiled programs of which one number or one argument is wrong. That tiles compute the
- * same is for ONNX Runtime to say (tests/pytest/test_split_onnx.py). */
+/* Tiles of ONNX's operators: the geometry of windows on images NCHW, signals and volumes, refusals,
+ * and the checker on tiled programs of which one number or one argument is wrong. That tiles
+ * compute the same is for ONNX Runtime to say (tests/pytest/test_split_onnx.py). */
 #include "support/test.h"
 #include "support/thorough.h"
 
@@ -14,7 +14,7 @@
 #include "support/programs.h"
 #include "support/sweep.h"
 
-enum { C = 1, H = 2, W = 3 };
+enum { C = 1, H = 2, W = 3, MOST_RANK = 5 };
 
 static uint32_t add(arenaut_program *p, arenaut_class cls, arenaut_dtype dtype, const int64_t *dims,
                     uint32_t rank) {
@@ -66,51 +66,65 @@ static arenaut_program *begin(void) {
     {name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__}, NULL}
 #define WORD(name, word) {name, 0, NULL, word}
 
+/* For each axis of the image. */
+#define SIDES(name, number) \
+    {name, p->tensors[x].rank - H, (int64_t[]){number, number, number}, NULL}
+#define MARGINS(number)                    \
+    {"pads", 2 * (p->tensors[x].rank - H), \
+     (int64_t[]){number, number, number, number, number, number}, NULL}
+
+/* A result of as many axes as `x` has, each (side * times + plus) / over long. */
+static uint32_t add_made(arenaut_program *p, uint32_t x, int64_t channels, int64_t times,
+                         int64_t plus, int64_t over) {
+    int64_t dims[MOST_RANK] = {1, channels};
+    const uint32_t rank = p->tensors[x].rank;
+    for (uint32_t i = H; i < rank; i++) dims[i] = (p->tensors[x].dims[i] * times + plus) / over;
+    return add(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, dims, rank);
+}
+
+static uint32_t add_weights(arenaut_program *p, uint32_t x, int64_t to, int64_t from,
+                            int64_t size) {
+    const int64_t dims[MOST_RANK] = {to, from, size, size, size};
+    return add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, dims, p->tensors[x].rank);
+}
+
 /* A square convolution, `stride` apart, with `pad` around. */
 static uint32_t add_conv(arenaut_program *p, uint32_t x, int64_t channels, int64_t size,
                          int64_t stride, int64_t pad) {
-    const int64_t *in = p->tensors[x].dims, kernel[] = {channels, in[C], size, size};
-    const int64_t height = (in[H] + 2 * pad - size) / stride + 1;
-    const int64_t width = (in[W] + 2 * pad - size) / stride + 1;
-    const uint32_t weights = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, kernel, 4);
-    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, channels, height, width);
+    const uint32_t weights = add_weights(p, x, channels, p->tensors[x].dims[C], size);
+    const uint32_t y = add_made(p, x, channels, 1, 2 * pad - size + stride, stride);
     ADD_OP(p, .name = "Conv", IN(x, weights), OUT(y),
-           ATTRIBUTES(INTS("strides", stride, stride), INTS("pads", pad, pad, pad, pad)));
+           ATTRIBUTES(SIDES("strides", stride), MARGINS(pad)));
     return y;
 }
 
 static uint32_t add_transposed(arenaut_program *p, uint32_t x, int64_t channels, int64_t size,
                                int64_t stride, int64_t pad) {
-    const int64_t *in = p->tensors[x].dims, kernel[] = {in[C], channels, size, size};
-    const uint32_t weights = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, kernel, 4);
-    const uint32_t y =
-        add_image(p, ARENAUT_INTERMEDIATE, channels, (in[H] - 1) * stride + size - 2 * pad,
-                  (in[W] - 1) * stride + size - 2 * pad);
+    const uint32_t weights = add_weights(p, x, p->tensors[x].dims[C], channels, size);
+    const uint32_t y = add_made(p, x, channels, stride, size - 2 * pad - stride, 1);
     ADD_OP(p, .name = "ConvTranspose", IN(x, weights), OUT(y),
-           ATTRIBUTES(INTS("strides", stride, stride), INTS("pads", pad, pad, pad, pad)));
+           ATTRIBUTES(SIDES("strides", stride), MARGINS(pad)));
     return y;
 }
 
 static uint32_t add_pool(arenaut_program *p, uint32_t x, int64_t size) {
-    const int64_t *in = p->tensors[x].dims;
-    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], in[H] / size, in[W] / size);
+    const uint32_t y = add_made(p, x, p->tensors[x].dims[C], 1, 0, size);
     ADD_OP(p, .name = "MaxPool", IN(x), OUT(y),
-           ATTRIBUTES(INTS("kernel_shape", size, size), INTS("strides", size, size)));
+           ATTRIBUTES(SIDES("kernel_shape", size), SIDES("strides", size)));
     return y;
 }
 
 static uint32_t add_relu(arenaut_program *p, uint32_t x) {
-    const int64_t *in = p->tensors[x].dims;
-    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], in[H], in[W]);
+    const uint32_t y = add_made(p, x, p->tensors[x].dims[C], 1, 0, 1);
     ADD_OP(p, .name = "Relu", IN(x), OUT(y));
     return y;
 }
 
 /* Twice as large, by sizes. */
 static uint32_t add_resize(arenaut_program *p, uint32_t x, const char *mode, const char *place) {
-    const int64_t *in = p->tensors[x].dims, sizes[] = {1, in[C], 2 * in[H], 2 * in[W]};
-    const uint32_t list = add_numbers(p, ARENAUT_DTYPE_INT64, sizes, 4);
-    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, in[C], 2 * in[H], 2 * in[W]);
+    const uint32_t y = add_made(p, x, p->tensors[x].dims[C], 2, 0, 1);
+    const uint32_t list =
+        add_numbers(p, ARENAUT_DTYPE_INT64, p->tensors[y].dims, p->tensors[y].rank);
     ADD_OP(p, .name = "Resize", IN(x, ARENAUT_NONE, ARENAUT_NONE, list), OUT(y),
            ATTRIBUTES(WORD("mode", mode), WORD("coordinate_transformation_mode", place),
                       WORD("nearest_mode", "floor")));
@@ -123,10 +137,13 @@ static void finish(arenaut_program *p, uint32_t x, uint32_t y) {
     finish_program(p);
 }
 
-/* All kinds of windows in a chain. */
-static arenaut_program *chain(void) {
+/* All kinds of windows in a chain, on a signal, an image or a volume. */
+static arenaut_program *chain_of(uint32_t axes) {
+    static const int64_t sides[][3] = {{0}, {12000}, {64, 400}, {90, 16, 20}};
+    int64_t dims[MOST_RANK] = {1, 3};
     arenaut_program *p = begin();
-    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 64, 400);
+    memcpy(dims + H, sides[axes], axes * sizeof *dims);
+    const uint32_t x = add(p, ARENAUT_INPUT, ARENAUT_DTYPE_FLOAT32, dims, H + axes);
     uint32_t y = add_relu(p, add_conv(p, x, 8, 3, 1, 1));
     y = add_pool(p, y, 2);
     y = add_resize(p, y, "linear", "half_pixel");
@@ -135,6 +152,8 @@ static arenaut_program *chain(void) {
     finish(p, x, y);
     return p;
 }
+
+static arenaut_program *chain(void) { return chain_of(2); }
 
 static uint32_t add_pad(arenaut_program *p, uint32_t x, const char *mode, int64_t above,
                         int64_t below) {
@@ -384,7 +403,7 @@ static bool is_unseen(const arenaut_op *op, const arenaut_attribute *attribute, 
         const arenaut_attribute *a = &op->attributes[i];
         if (strcmp(a->name, "strides") == 0) stride = a->numbers[0];
     }
-    return strcmp(attribute->name, "pads") == 0 && k >= 2 && stride == 2;
+    return strcmp(attribute->name, "pads") == 0 && k >= attribute->n_numbers / 2 && stride == 2;
 }
 
 /* Numbers of a tiled program that are wrong by one, of which the checker takes none. */
@@ -414,11 +433,14 @@ static uint32_t spoil_all(const arenaut_program *p) {
 }
 
 TEST(any_wrong_number_is_found) {
-    arenaut_program *windows = chain(), *padded = margins();
-    assert_true(spoil_all(windows) > 200);
+    arenaut_program *padded = margins();
     assert_true(spoil_all(padded) > 150);
-    arn_program_free(windows);
     arn_program_free(padded);
+    for (uint32_t axes = 1; axes <= 3; axes++) {
+        arenaut_program *windows = chain_of(axes);
+        assert_true(spoil_all(windows) > 200);
+        arn_program_free(windows);
+    }
 }
 
 /* A margin of a cut edge shows other rows than that of the image; a value is the same anywhere. */
@@ -485,8 +507,7 @@ static bool is_alias_of(const arenaut_rewrite *rewrite, uint32_t a, uint32_t b) 
     return false;
 }
 
-TEST(any_wrong_tile_is_found) {
-    arenaut_program *p = chain();
+static uint32_t spoil_tiles(const arenaut_program *p) {
     uint32_t n = 0;
     arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 5, 4, ARENAUT_SPLIT_KEPT});
     arenaut_program *made = rewrite->program;
@@ -495,7 +516,7 @@ TEST(any_wrong_tile_is_found) {
         for (uint32_t k = 0; k < op->n_inputs && !is_free(op); k++) {
             uint32_t *input = (uint32_t *)(uintptr_t)&op->inputs[k];
             const uint32_t right = *input;
-            if (right == ARENAUT_NONE || made->tensors[right].rank != 4) continue;
+            if (right == ARENAUT_NONE || made->tensors[right].rank < H) continue;
             for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
                 if (t == right || !same_sizes(&made->tensors[t], &made->tensors[right])) continue;
                 if (is_alias_of(rewrite, t, right)) continue;
@@ -506,9 +527,16 @@ TEST(any_wrong_tile_is_found) {
             *input = right;
         }
     }
-    assert_true(n > 50);
     arn_rewrite_free(rewrite);
-    arn_program_free(p);
+    return n;
+}
+
+TEST(any_wrong_tile_is_found) {
+    for (uint32_t axes = 1; axes <= 3; axes++) {
+        arenaut_program *p = chain_of(axes);
+        assert_true(spoil_tiles(p) > 50);
+        arn_program_free(p);
+    }
 }
 
 /* A number that a slice begins at comes from elements of which only their count is known. */

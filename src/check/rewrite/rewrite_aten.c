@@ -1,11 +1,12 @@
-/* Transfer functions on labels of PyTorch's operators, on images NCHW: parts of convolutions and
- * pools, transposed convolutions and resizing, ops element by element, and slice_copy and cat. */
+/* Transfer functions on labels of PyTorch's operators, on images NCHW and signals NCL: parts of
+ * convolutions and pools, transposed convolutions and resizing, ops element by element, and
+ * slice_copy and cat. */
 #include <string.h>
 
 #include "check/finding.h"
 #include "check/rewrite/rewrite_nchw.h"
 
-enum { MOST_EXACT = 1 << 20 }; /* places in single precision, halves included */
+enum { OF_TWO_AXES = 4, MOST_EXACT = 1 << 20 }; /* places in single precision, halves included */
 
 enum rule {
     CONVOLUTION,
@@ -22,12 +23,18 @@ enum rule {
 };
 
 static const arn_rewrite_row rows[] = {
+    {"aten::conv1d", CONVOLUTION},
     {"aten::conv2d", CONVOLUTION},
     {"aten::convolution", CONVOLUTION},
+    {"aten::conv_transpose1d", TRANSPOSED},
     {"aten::conv_transpose2d.input", TRANSPOSED},
+    {"aten::max_pool1d", POOL},
     {"aten::max_pool2d", POOL},
+    {"aten::avg_pool1d", POOL},
     {"aten::avg_pool2d", POOL},
+    {"aten::upsample_nearest1d.vec", NEAREST},
     {"aten::upsample_nearest2d.vec", NEAREST},
+    {"aten::upsample_linear1d.vec", LINEAR},
     {"aten::upsample_bilinear2d.vec", LINEAR},
     {"aten::pixel_shuffle", SHUFFLE},
     {"aten::pixel_unshuffle", UNSHUFFLE},
@@ -68,11 +75,14 @@ static bool is(const arenaut_op *op, const char *name, int64_t otherwise, int64_
  * two, so that they do not depend on where the part lies. */
 static arenaut_status follow_resize(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old, bool linear) {
-    int64_t up[2];
-    for (uint32_t k = 0; k < 2; k++) {
+    const uint32_t rank = arn_nchw_rank(c, op, old);
+    int64_t up[ARN_LABEL_RANK];
+    if (rank == 0) return arn_rewrite_reject(c, "it does not read the image that the old op read");
+    for (uint32_t k = 0; k < rank - 2; k++) {
         if (op->n_inputs != 1 || has(op, "output_size") || !has(op, "scales") ||
-            !is(op, "align_corners", 0, 0) || !arn_nchw_number(op, "scales", 2, k, 0, &up[k]) ||
-            up[k] < 1 || (up[k] & (up[k] - 1)) != 0 ||
+            !is(op, "align_corners", 0, 0) ||
+            !arn_nchw_number(op, "scales", rank - 2, k, 0, &up[k]) || up[k] < 1 ||
+            (up[k] & (up[k] - 1)) != 0 ||
             c->before->tensors[old->outputs[0]].dims[2 + k] > MOST_EXACT) {
             return arn_rewrite_reject(c, "the places that it reads are not known");
         }
@@ -83,7 +93,8 @@ static arenaut_status follow_resize(arn_rewrite_check *c, const arenaut_op *op,
 static arenaut_status follow_shuffle(arn_rewrite_check *c, const arenaut_op *op,
                                      const arenaut_op *old) {
     arn_blocks b = {.up = 0};
-    if (op->n_inputs != 1 || !arn_nchw_number(op, "upscale_factor", 1, 0, 0, &b.up)) {
+    if (op->n_inputs != 1 || arn_nchw_rank(c, op, old) != OF_TWO_AXES ||
+        !arn_nchw_number(op, "upscale_factor", 1, 0, 0, &b.up)) {
         return arn_rewrite_reject(c, "the size of its blocks is not known");
     }
     return arn_rewrite_follow_blocks(c, op, old, &b);
@@ -100,9 +111,9 @@ static arenaut_status follow_unshuffle(arn_rewrite_check *c, const arenaut_op *o
 
 /* ---- padding of the model ---- */
 
-static const int64_t *pads_of(const arenaut_op *op) {
+static const int64_t *pads_of(const arenaut_op *op, uint32_t rank) {
     const arenaut_attribute *pads = arenaut_op_attribute(op, "pads");
-    return pads && !pads->text && pads->n_numbers == 2 * ARN_LABEL_RANK ? pads->numbers : NULL;
+    return pads && !pads->text && pads->n_numbers == 2 * rank ? pads->numbers : NULL;
 }
 
 /* The mode is the old one: no attribute but the padding differs. */
@@ -113,10 +124,11 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
                                         [ARN_MARGIN_REFLECTION] = "reflect"};
     const arenaut_attribute *mode = arenaut_op_attribute(old, "mode");
     const char *text = mode && mode->text ? mode->text : modes[ARN_MARGIN_VALUE];
+    const uint32_t rank = arn_nchw_rank(c, op, old);
     for (size_t i = 0; i < sizeof modes / sizeof *modes && op->n_inputs == 1; i++) {
         if (strcmp(text, modes[i]) != 0) continue;
-        return arn_rewrite_follow_margins(c, op, old, (arn_margin_kind)i, pads_of(op),
-                                          pads_of(old));
+        return arn_rewrite_follow_margins(c, op, old, (arn_margin_kind)i, pads_of(op, rank),
+                                          pads_of(old, rank));
     }
     return arn_rewrite_reject(c, "the elements that it pads with are not known");
 }
@@ -137,8 +149,21 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* An operator whose name says for images of how many axes it is reads one without a batch by
+ * another rule: then the dimensions are others. */
+static bool has_a_batch(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old) {
+    static const char *const axes[] = {"1d", "2d", "3d"};
+    for (uint32_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        if (strstr(op->name, axes[i])) return arn_nchw_rank(c, op, old) == 2 + i + 1;
+    }
+    return true;
+}
+
 static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old) {
+    if (!has_a_batch(c, op, old)) {
+        return arn_rewrite_reject(c, "its image has other axes than the operator is for");
+    }
     switch ((enum rule)rule) {
         case CONVOLUTION: return follow_convolution(c, op, old);
         case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);

@@ -8,7 +8,7 @@
 #include "check/finding.h"
 #include "check/rewrite/rewrite_labels.h"
 
-enum { H = 1, W = 2, C = 3 };
+enum { H = 1, W = 2, C = 3, RANK = 4 };
 
 enum rule { WINDOW, POOL, PADDER, JOINER, BY_ELEMENT };
 
@@ -173,13 +173,13 @@ static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old, bool pool) {
     const uint32_t image = op->inputs[0];
     if (c->labels[image].tensor != old->inputs[0] || op->n_inputs > 3 ||
-        !has_rank(c->after, image, ARN_LABEL_RANK) || !arn_axis_is_whole(c, image, 0) ||
-        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK)) {
+        !has_rank(c->after, image, RANK) || !arn_axis_is_whole(c, image, 0) ||
+        !has_rank(c->after, op->outputs[0], RANK)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
     if (!pool && (op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
                   c->labels[op->inputs[1]].tensor != old->inputs[1] ||
-                  !has_rank(c->before, old->inputs[1], ARN_LABEL_RANK))) {
+                  !has_rank(c->before, old->inputs[1], RANK))) {
         return arn_rewrite_reject(c, "it has other weights than the old op");
     }
     arenaut_status st = arn_label_copy(c, image, op->outputs[0], 0);
@@ -194,9 +194,8 @@ static arenaut_status follow_window(arn_rewrite_check *c, const arenaut_op *op,
 static const int64_t *paddings(const arenaut_program *program, const arenaut_op *op) {
     const arenaut_tensor *t =
         op->n_inputs > 1 && op->inputs[1] != ARENAUT_NONE ? &program->tensors[op->inputs[1]] : NULL;
-    return t && t->cls == ARENAUT_CONSTANT && t->values && t->n_values == 2 * ARN_LABEL_RANK
-               ? t->values
-               : NULL;
+    return t && t->cls == ARENAUT_CONSTANT && t->values && t->n_values == 2 * RANK ? t->values
+                                                                                   : NULL;
 }
 
 /* The element of the old image, or past an end of it, with which the margin of the new one shows
@@ -241,8 +240,7 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old) {
     arenaut_status st = ARENAUT_OK;
     if (!paddings(c->after, op) || !paddings(c->before, old) ||
-        !has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
-        !has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
+        !has_rank(c->after, op->inputs[0], RANK) || !has_rank(c->after, op->outputs[0], RANK) ||
         c->labels[op->inputs[0]].tensor != old->inputs[0]) {
         return arn_rewrite_reject(c, "how much it pads is not known");
     }
@@ -253,7 +251,7 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
         }
     }
     const int64_t *pads = paddings(c->after, op), *old_pads = paddings(c->before, old);
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+    for (uint32_t axis = 0; axis < RANK && st == ARENAUT_OK; axis++) {
         const arn_margin margin = {pads[2 * axis], pads[2 * axis + 1]};
         const arn_margin old_margin = {old_pads[2 * axis], old_pads[2 * axis + 1]};
         st = arn_rewrite_follow_margin(c, op, old, axis, ARN_MARGIN_VALUE, margin, old_margin);

@@ -13,7 +13,7 @@ enum {
     ARN_PLACE_PADDING = -1, /* put there by an op of its own */
     ARN_PLACE_OUTSIDE = -2, /* where a window reaches past the tensor: nothing is read */
     ARN_PLACE_UNKNOWN = -3,
-    ARN_LABEL_RANK = 4, /* of tensors with labels by axis */
+    ARN_LABEL_RANK = 5, /* of tensors with labels by axis, at most */
 };
 
 /* Of numbers that come from no tensor of the program before: an element of any value; a number; or

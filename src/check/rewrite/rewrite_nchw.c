@@ -1,4 +1,5 @@
-/* Transfer functions on labels of operators on images NCHW whose attributes have the forms of ONNX:
+/* Transfer functions on labels of operators on images NCHW, with one axis behind the channels
+ * (signals), two or three (volumes), whose attributes have the forms of ONNX:
  * parts of convolutions and pools, each with padding of its own, of ops that make several rows of
  * one (transposed convolutions, resizing), and of normalizations by channel. */
 #include "check/rewrite/rewrite_nchw.h"
@@ -7,7 +8,7 @@
 
 #include "check/finding.h"
 
-enum { C = 1, H = 2, W = 3 };
+enum { C = 1, H = 2, LEAST_RANK = 3, OF_TWO_AXES = 4 };
 
 bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
                      int64_t otherwise, int64_t *number) {
@@ -23,28 +24,48 @@ bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t
     return tensor != ARENAUT_NONE && program->tensors[tensor].rank == rank;
 }
 
+uint32_t arn_nchw_rank(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old) {
+    const uint32_t rank = arn_new_tensor(c, op->inputs[0])->rank;
+    const bool is_image = rank >= LEAST_RANK && rank <= ARN_LABEL_RANK &&
+                          arn_nchw_has_rank(c->before, old->inputs[0], rank) &&
+                          arn_nchw_has_rank(c->before, old->outputs[0], rank) &&
+                          arn_nchw_has_rank(c->after, op->outputs[0], rank);
+    return is_image ? rank : 0;
+}
+
 /* ---- windows ---- */
+
+/* The axes that the windows of an op go along. */
+static uint32_t axes_of(const arn_rewrite_check *c, const arenaut_op *old) {
+    return c->before->tensors[old->inputs[0]].rank - H;
+}
 
 /* The window of a convolution or a pool along an axis, by "kernel_shape", "strides", "dilations"
  * and the weights. False if they do not agree. */
 static bool stencil_of(const arn_rewrite_check *c, const arenaut_op *old, bool pool, uint32_t axis,
                        arn_stencil *s) {
-    const uint32_t k = axis - H;
+    const uint32_t k = axis - H, n = axes_of(c, old);
     const int64_t taps = pool ? 0 : c->before->tensors[old->inputs[1]].dims[axis];
-    return arn_nchw_number(old, "kernel_shape", 2, k, taps, &s->taps) &&
-           arn_nchw_number(old, "strides", 2, k, 1, &s->stride) &&
-           arn_nchw_number(old, "dilations", 2, k, 1, &s->spread) && s->taps > 0 && s->stride > 0 &&
+    return arn_nchw_number(old, "kernel_shape", n, k, taps, &s->taps) &&
+           arn_nchw_number(old, "strides", n, k, 1, &s->stride) &&
+           arn_nchw_number(old, "dilations", n, k, 1, &s->spread) && s->taps > 0 && s->stride > 0 &&
            s->spread > 0 && (pool || s->taps == taps);
 }
 
+/* One of the axes of an image that has so many. */
+typedef struct window_axis {
+    uint32_t axis, axes;
+} window_axis;
+
 /* Padding in front of and behind an image of `in` rows, by "pads" or "auto_pad". */
-static bool padding_of(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+static bool padding_of(const arenaut_op *op, const arn_stencil *s, window_axis at, int64_t in,
                        int64_t *front, int64_t *behind) {
+    const uint32_t k = at.axis - H;
     const arenaut_attribute *named = arenaut_op_attribute(op, "auto_pad");
     *front = *behind = 0;
     if (!named || (named->text && strcmp(named->text, "NOTSET") == 0)) {
-        return arn_nchw_number(op, "pads", 4, axis - H, 0, front) &&
-               arn_nchw_number(op, "pads", 4, axis - H + 2, 0, behind);
+        return arn_nchw_number(op, "pads", 2 * at.axes, k, 0, front) &&
+               arn_nchw_number(op, "pads", 2 * at.axes, k + at.axes, 0, behind);
     }
     if (!named->text) return false;
     if (strcmp(named->text, "VALID") == 0) return true;
@@ -59,7 +80,7 @@ static bool padding_of(const arenaut_op *op, const arn_stencil *s, uint32_t axis
 
 /* The output rows of an image of `in` rows; 0 if they are not known. Where a window may end behind
  * the padding, what it sees there must be nothing, as in the padding. */
-static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, window_axis axis, int64_t in,
                           int64_t *front) {
     int64_t behind, rounds_up, counts_padding;
     if (!padding_of(op, s, axis, in, front, &behind) ||
@@ -85,8 +106,9 @@ static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op 
     if (!stencil_of(c, old, pool, axis, &s)) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
-    const int64_t out = count_rows(op, &s, axis, v.in, &v.front);
-    v.old_out = count_rows(old, &s, axis, v.old_in, &v.old_front);
+    const window_axis at = {axis, axes_of(c, old)};
+    const int64_t out = count_rows(op, &s, at, v.in, &v.front);
+    v.old_out = count_rows(old, &s, at, v.old_in, &v.old_front);
     if (out <= 0 || out != arn_new_tensor(c, output)->dims[axis] ||
         v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
@@ -107,9 +129,7 @@ bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, con
 bool arn_rewrite_reads_image(const arn_rewrite_check *c, const arenaut_op *op,
                              const arenaut_op *old) {
     const uint32_t image = op->inputs[0];
-    return c->labels[image].tensor == old->inputs[0] &&
-           arn_nchw_has_rank(c->after, image, ARN_LABEL_RANK) &&
-           arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) &&
+    return c->labels[image].tensor == old->inputs[0] && arn_nchw_rank(c, op, old) > 0 &&
            arn_axis_is_whole(c, image, C);
 }
 
@@ -122,7 +142,7 @@ static arenaut_status reads_parts(arn_rewrite_check *c, const arenaut_op *op, co
     }
     if (pool ? op->n_inputs != 1
              : op->n_inputs < 2 || op->inputs[1] == ARENAUT_NONE ||
-                   !arn_nchw_has_rank(c->before, old->inputs[1], ARN_LABEL_RANK) ||
+                   !arn_nchw_has_rank(c->before, old->inputs[1], arn_nchw_rank(c, op, old)) ||
                    !arn_rewrite_are_whole(c, op, old, 1)) {
         return arn_rewrite_reject(c, "it has other weights than the old op");
     }
@@ -137,8 +157,9 @@ arenaut_status arn_rewrite_follow_nchw(arn_rewrite_check *c, const arenaut_op *o
                                        const arenaut_op *old, bool pool) {
     arenaut_status st = reads_parts(c, op, old, pool);
     if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
-    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, H);
-    if (st == ARENAUT_OK) st = follow_window_axis(c, op, old, pool, W);
+    for (uint32_t axis = H; st == ARENAUT_OK && axis < arn_nchw_rank(c, op, old); axis++) {
+        st = follow_window_axis(c, op, old, pool, axis);
+    }
     return st;
 }
 
@@ -148,7 +169,7 @@ arenaut_status arn_rewrite_follow_channels(arn_rewrite_check *c, const arenaut_o
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
+    for (uint32_t axis = 0; axis < arn_nchw_rank(c, op, old) && st == ARENAUT_OK; axis++) {
         st = arn_label_copy(c, op->inputs[0], op->outputs[0], axis);
     }
     return st;
@@ -159,16 +180,15 @@ arenaut_status arn_rewrite_follow_channels(arn_rewrite_check *c, const arenaut_o
 arenaut_status arn_rewrite_follow_margins(arn_rewrite_check *c, const arenaut_op *op,
                                           const arenaut_op *old, arn_margin_kind kind,
                                           const int64_t *pads, const int64_t *old_pads) {
+    const uint32_t rank = arn_nchw_rank(c, op, old);
     arenaut_status st = ARENAUT_OK;
-    if (!pads || !old_pads || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
-        !arn_nchw_has_rank(c->after, op->inputs[0], ARN_LABEL_RANK) ||
-        !arn_nchw_has_rank(c->after, op->outputs[0], ARN_LABEL_RANK) ||
+    if (!pads || !old_pads || rank == 0 || c->labels[op->inputs[0]].tensor != old->inputs[0] ||
         !arn_rewrite_are_whole(c, op, old, 2)) {
         return arn_rewrite_reject(c, "how much it pads is not known");
     }
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && st == ARENAUT_OK; axis++) {
-        const arn_margin new_margin = {pads[axis], pads[ARN_LABEL_RANK + axis]};
-        const arn_margin old_margin = {old_pads[axis], old_pads[ARN_LABEL_RANK + axis]};
+    for (uint32_t axis = 0; axis < rank && st == ARENAUT_OK; axis++) {
+        const arn_margin new_margin = {pads[axis], pads[rank + axis]};
+        const arn_margin old_margin = {old_pads[axis], old_pads[rank + axis]};
         st = arn_rewrite_follow_margin(c, op, old, axis, kind, new_margin, old_margin);
     }
     return st;
@@ -213,15 +233,15 @@ static int64_t old_row_up(const up_view *v, int64_t row) {
 }
 
 /* The rows of the result; 0 if they are not known. */
-static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, uint32_t axis, int64_t in,
+static int64_t count_rows_up(const arenaut_op *op, const arn_stencil *s, window_axis at, int64_t in,
                              int64_t *front) {
     int64_t behind, extra;
     const arenaut_attribute *named = arenaut_op_attribute(op, "auto_pad");
     if (arenaut_op_attribute(op, "output_shape") ||
         (named && (!named->text || strcmp(named->text, "NOTSET") != 0)))
         return 0;
-    if (!padding_of(op, s, axis, in, front, &behind) ||
-        !arn_nchw_number(op, "output_padding", 2, axis - H, 0, &extra) || s->spread != 1 ||
+    if (!padding_of(op, s, at, in, front, &behind) ||
+        !arn_nchw_number(op, "output_padding", at.axes, at.axis - H, 0, &extra) || s->spread != 1 ||
         in > INT32_MAX) {
         return 0;
     }
@@ -238,8 +258,9 @@ static arenaut_status follow_up_axis(arn_rewrite_check *c, const arenaut_op *op,
     if (!stencil_of(c, old, false, axis, &s)) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
-    v.out = count_rows_up(op, &s, axis, v.in, &v.front);
-    v.old_out = count_rows_up(old, &s, axis, v.old_in, &v.old_front);
+    const window_axis at = {axis, axes_of(c, old)};
+    v.out = count_rows_up(op, &s, at, v.in, &v.front);
+    v.old_out = count_rows_up(old, &s, at, v.old_in, &v.old_front);
     if (v.out <= 0 || v.out != arn_new_tensor(c, output)->dims[axis] ||
         v.old_out != c->before->tensors[old->outputs[0]].dims[axis]) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
@@ -255,8 +276,9 @@ arenaut_status arn_rewrite_follow_transposed(arn_rewrite_check *c, const arenaut
                                              const arenaut_op *old) {
     arenaut_status st = reads_parts(c, op, old, false);
     if (st == ARENAUT_OK) st = arn_label_copy(c, op->inputs[0], op->outputs[0], 0);
-    if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, H);
-    if (st == ARENAUT_OK) st = follow_up_axis(c, op, old, W);
+    for (uint32_t axis = H; st == ARENAUT_OK && axis < arn_nchw_rank(c, op, old); axis++) {
+        st = follow_up_axis(c, op, old, axis);
+    }
     return st;
 }
 
@@ -308,11 +330,22 @@ static arenaut_status follow_block_rows(arn_rewrite_check *c, const arenaut_op *
     return ARENAUT_OK;
 }
 
-bool arn_nchw_is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
-                         uint32_t axis) {
+/* Whether the op has an axis of its result, and its image, as long as the old op has them. */
+static bool is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
+                       uint32_t axis) {
     return arn_axis_is_whole(c, op->inputs[0], axis) &&
            arn_new_tensor(c, op->outputs[0])->dims[axis] ==
                c->before->tensors[old->outputs[0]].dims[axis];
+}
+
+/* All axes but those of rows and channels are. */
+static bool has_whole_rows(const arn_rewrite_check *c, const arenaut_op *op,
+                           const arenaut_op *old) {
+    bool whole = is_as_long(c, op, old, 0);
+    for (uint32_t axis = H + 1; axis < arn_nchw_rank(c, op, old) && whole; axis++) {
+        whole = is_as_long(c, op, old, axis);
+    }
+    return whole;
 }
 
 arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op *op,
@@ -320,7 +353,7 @@ arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op 
     if (!arn_rewrite_reads_image(c, op, old)) {
         return arn_rewrite_reject(c, "it does not read the image that the old op read");
     }
-    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
+    if (!has_whole_rows(c, op, old) ||
         c->before->tensors[old->outputs[0]].dims[C] != arn_new_tensor(c, op->outputs[0])->dims[C]) {
         return arn_rewrite_reject(c, "it makes blocks of a part of its rows");
     }
@@ -333,16 +366,16 @@ arenaut_status arn_rewrite_follow_unblocks(arn_rewrite_check *c, const arenaut_o
     const arn_stencil s = {down, down, 1};
     const uint32_t input = op->inputs[0];
     arn_window v = {.check = c, .input = input, .axis = H, .s = &s, .zeroes_count = true};
-    if (!arn_rewrite_reads_image(c, op, old) || op->n_inputs != 1 || down <= 0) {
+    if (!arn_rewrite_reads_image(c, op, old) || arn_nchw_rank(c, op, old) != OF_TWO_AXES ||
+        op->n_inputs != 1 || down <= 0) {
         return arn_rewrite_reject(c, "the blocks that it takes are not known");
     }
     v.in = arn_new_tensor(c, input)->dims[H];
     v.old_in = c->before->tensors[old->inputs[0]].dims[H];
     v.old_out = v.old_in / down;
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[H];
-    if (!arn_nchw_is_as_long(c, op, old, W) || !arn_nchw_is_as_long(c, op, old, 0) ||
-        !arn_nchw_is_as_long(c, op, old, C) || v.in != out * down || v.old_out * down != v.old_in ||
-        c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
+    if (!has_whole_rows(c, op, old) || !is_as_long(c, op, old, C) || v.in != out * down ||
+        v.old_out * down != v.old_in || c->before->tensors[old->outputs[0]].dims[H] != v.old_out) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     return arn_label_windows(c, &v, op->outputs[0], out);

@@ -1,4 +1,5 @@
-/* Operators on images NCHW whose attributes have the forms of ONNX. */
+/* Operators on images NCHW, signals NCL and volumes NCDHW whose attributes have the forms of ONNX.
+ */
 #ifndef ARN_CHECK_REWRITE_NCHW_H
 #define ARN_CHECK_REWRITE_NCHW_H
 
@@ -9,6 +10,9 @@ bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_
                      int64_t otherwise, int64_t *number);
 
 bool arn_nchw_has_rank(const arenaut_program *program, uint32_t tensor, uint32_t rank);
+
+/* Dimensions of the image that an op reads: 3 to 5, and of the same op before as many; else 0. */
+uint32_t arn_nchw_rank(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old);
 
 /* Operands that each element of a result may need, from `first` on: there as a whole. */
 bool arn_rewrite_are_whole(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
@@ -54,9 +58,5 @@ arenaut_status arn_rewrite_follow_blocks(arn_rewrite_check *c, const arenaut_op 
 /* The other way round: blocks of `down` rows and columns become channels. */
 arenaut_status arn_rewrite_follow_unblocks(arn_rewrite_check *c, const arenaut_op *op,
                                            const arenaut_op *old, int64_t down);
-
-/* Whether the op has an axis of its result, and its image, as long as the old op has them. */
-bool arn_nchw_is_as_long(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old,
-                         uint32_t axis);
 
 #endif

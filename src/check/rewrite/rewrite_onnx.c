@@ -1,8 +1,8 @@
-/* Transfer functions on labels of ONNX's operators, on images NCHW: parts of convolutions and
- * pools, each with padding of its own, ops element by element, and Slice and Concat. A Slice may
- * begin at a number that ops compute: then these are followed, too. They come from one element of
- * some tensor: the greatest element of a list of one lies at 0, and sums of known
- * numbers are known. */
+/* Transfer functions on labels of ONNX's operators, on images NCHW, signals and volumes: parts of
+ * convolutions and pools, each with padding of its own, ops element by element, and Slice and
+ * Concat. A Slice may begin at a number that ops compute: then these are followed, too. They come
+ * from one element of some tensor: the greatest element of a list of one lies at 0, and sums of
+ * known numbers are known. */
 #include <string.h>
 
 #include <arenaut/dialect.h>
@@ -11,7 +11,7 @@
 #include "check/rewrite/rewrite_nchw.h"
 #include "core/checked.h"
 
-enum { C = 1, H = 2, W = 3 };
+enum { H = 2, OF_TWO_AXES = 4, MOST_EXACT = 1 << 20 }; /* places in single precision, halves too */
 
 enum rule {
     CONVOLUTION,
@@ -109,7 +109,7 @@ static bool are_ratios(const arn_rewrite_check *c, const arenaut_tensor *scales,
     const arenaut_tensor *in = &c->before->tensors[old->inputs[0]];
     const arenaut_tensor *out = &c->before->tensors[old->outputs[0]];
     bool are = !is_missing(c->before, old, 3) && is_missing(c->before, old, 2);
-    for (uint32_t axis = 0; axis < ARN_LABEL_RANK && are; axis++) {
+    for (uint32_t axis = 0; axis < in->rank && are; axis++) {
         const int64_t times = out->dims[axis] / in->dims[axis];
         are = times * in->dims[axis] == out->dims[axis] && holds_float(scales, axis, (double)times);
     }
@@ -128,7 +128,7 @@ static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const
     }
     const arenaut_tensor *scales = &c->after->tensors[op->inputs[2]];
     if (scales->cls != ARENAUT_CONSTANT || scales->dtype != ARENAUT_DTYPE_FLOAT32 ||
-        scales->n_values != ARN_LABEL_RANK || !scales->values) {
+        scales->n_values != c->before->tensors[old->inputs[0]].rank || !scales->values) {
         return false;
     }
     return is_missing(c->before, old, 2) ? are_ratios(c, scales, old)
@@ -138,10 +138,13 @@ static bool scales_alike(const arn_rewrite_check *c, const arenaut_op *op, const
 
 static arenaut_status follow_resizer(arn_rewrite_check *c, const arenaut_op *op,
                                      const arenaut_op *old) {
+    if (!arn_rewrite_reads_image(c, op, old)) {
+        return arn_rewrite_reject(c, "it does not read the image that the old op read");
+    }
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[H];
-    arn_blocks b = {.up = c->before->tensors[old->outputs[0]].dims[H] / old_in};
-    if (!arn_rewrite_reads_image(c, op, old) || !take_mode(op, &b) ||
-        !scales_alike(c, op, old, b.up)) {
+    const int64_t old_out = c->before->tensors[old->outputs[0]].dims[H];
+    arn_blocks b = {.up = old_out / old_in};
+    if (!take_mode(op, &b) || !scales_alike(c, op, old, b.up) || old_out > MOST_EXACT) {
         return arn_rewrite_reject(c, "how it resizes its image is not known");
     }
     return arn_rewrite_follow_blocks(c, op, old, &b);
@@ -150,7 +153,8 @@ static arenaut_status follow_resizer(arn_rewrite_check *c, const arenaut_op *op,
 static arenaut_status follow_shuffler(arn_rewrite_check *c, const arenaut_op *op,
                                       const arenaut_op *old) {
     arn_blocks b = {.up = 0};
-    if (op->n_inputs != 1 || !arn_nchw_number(op, "blocksize", 1, 0, 0, &b.up)) {
+    if (op->n_inputs != 1 || arn_nchw_rank(c, op, old) != OF_TWO_AXES ||
+        !arn_nchw_number(op, "blocksize", 1, 0, 0, &b.up)) {
         return arn_rewrite_reject(c, "the blocks that it makes are not known");
     }
     return arn_rewrite_follow_blocks(c, op, old, &b);
@@ -168,11 +172,11 @@ static arenaut_status follow_unshuffler(arn_rewrite_check *c, const arenaut_op *
 /* ---- padding of the model ---- */
 
 /* In front of and behind each dimension; NULL: it is not known. */
-static const int64_t *pads_of(const arenaut_program *program, const arenaut_op *op) {
+static const int64_t *pads_of(const arenaut_program *program, const arenaut_op *op, uint32_t rank) {
     const arenaut_tensor *t =
         op->n_inputs > 1 && op->inputs[1] != ARENAUT_NONE ? &program->tensors[op->inputs[1]] : NULL;
     const bool known = t && t->cls == ARENAUT_CONSTANT && t->values &&
-                       t->n_values == 2 * ARN_LABEL_RANK && op->n_inputs <= 3;
+                       t->n_values == (uint64_t)2 * rank && op->n_inputs <= 3;
     return known ? t->values : NULL;
 }
 
@@ -194,8 +198,9 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     if (!take_margin(op, &kind) || !take_margin(old, &old_kind) || kind != old_kind) {
         return arn_rewrite_reject(c, "the elements that it pads with are not known");
     }
-    return arn_rewrite_follow_margins(c, op, old, kind, pads_of(c->after, op),
-                                      pads_of(c->before, old));
+    const uint32_t rank = arn_nchw_rank(c, op, old);
+    return arn_rewrite_follow_margins(c, op, old, kind, pads_of(c->after, op, rank),
+                                      pads_of(c->before, old, rank));
 }
 
 /* ---- parts ---- */

@@ -279,7 +279,7 @@ static uint32_t divide(arn_draft *draft, const arenaut_split_stage *group, uint3
     if (constant == id) return tile;
     const uint32_t made =
         arn_draft_tile(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
-    arn_draft_part(draft, arn_tile_def(draft->graph, id), &tile, made, NULL);
+    arn_draft_part(draft, arn_tile_def(draft->graph, id), &tile, made, NULL, 0);
     return made;
 }
 
@@ -299,7 +299,7 @@ static uint32_t put_tile(arn_draft *draft, const arenaut_split_stage *group, ran
         chained = op->outputs[0];
         made = arn_draft_tile(draft, chained, arn_tile_dim(draft->graph, ARN_AXIS_C),
                               channels.begin, channels.count);
-        arn_draft_part(draft, at, inputs, made, NULL);
+        arn_draft_part(draft, at, inputs, made, NULL, 0);
     }
     return made;
 }

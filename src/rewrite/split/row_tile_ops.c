@@ -13,6 +13,8 @@
 #include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 
+enum { UNPADDED = 4 }; /* numbers of a window of two axes */
+
 /* Some rows of a tensor, in a tensor of the draft. */
 typedef struct row_slice {
     uint32_t tensor;
@@ -167,26 +169,44 @@ static void put_scales(row_tiling *b, uint32_t k, uint32_t *inputs) {
     if (b->draft->failed) return;
     const int64_t *image = arn_draft_dims(b->draft, op_of(b, k)->inputs[0]);
     const int64_t *made = arn_draft_dims(b->draft, op_of(b, k)->outputs[0]);
+    const uint32_t rank = arn_draft_rank(b->draft, op_of(b, k)->inputs[0]);
     double times[ARN_IMAGE_RANK];
-    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) {
+    for (uint32_t i = 0; i < rank; i++) {
         const int64_t scale = made[i] / image[i];
         times[i] = (double)scale;
     }
-    inputs[scales] = arn_draft_reals(b->draft, times, ARN_IMAGE_RANK);
+    inputs[scales] = arn_draft_reals(b->draft, times, rank);
     inputs[scales + 1] = ARENAUT_NONE;
 }
 
 /* Puts op `at`, a PAD, which reads its padding from a constant or states it. */
-static void put_margin(row_tiling *b, uint32_t at, const int64_t pads[6], uint32_t *inputs,
-                       uint32_t output) {
+static void put_margin(row_tiling *b, uint32_t at, const int64_t pads[2 * ARN_IMAGE_AXES],
+                       uint32_t *inputs, uint32_t output) {
     const arn_tile_dialect *dialect = b->graph->dialect;
+    const uint32_t rank = b->graph->program->tensors[b->graph->program->ops[at].outputs[0]].rank;
     int64_t sides[ARN_DRAFT_VALUES] = {0};
     for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
-        sides[dialect->dim[axis]] = pads[2 * axis];
-        sides[ARN_IMAGE_RANK + dialect->dim[axis]] = pads[2 * axis + 1];
+        const uint32_t dim = dialect->dim[axis];
+        if (dim >= rank) continue;
+        sides[dim] = pads[2 * axis];
+        sides[rank + dim] = pads[2 * axis + 1];
     }
-    if (dialect->list_pads) inputs[1] = dialect->list_pads(b->draft, pads);
-    arn_draft_part(b->draft, at, inputs, output, dialect->list_pads ? NULL : sides);
+    if (dialect->list_pads) inputs[1] = dialect->list_pads(b->draft, pads, rank);
+    arn_draft_part(b->draft, at, inputs, output, sides, dialect->list_pads ? 0 : 2 * rank);
+}
+
+/* Puts op `at`, a part that states the padding of each side of its window. */
+static void put_padded(row_tiling *b, uint32_t at, const int64_t pads[2 * ARN_IMAGE_AXES],
+                       arn_rows edges, const uint32_t *inputs, uint32_t output) {
+    const uint32_t rank = b->graph->program->tensors[b->graph->program->ops[at].outputs[0]].rank;
+    const uint32_t axes = rank - 2;
+    int64_t sides[ARN_DRAFT_VALUES] = {edges.begin};
+    sides[axes] = edges.end;
+    for (uint32_t axis = ARN_AXIS_W; axis < axes; axis++) {
+        sides[axis] = pads[2 * axis];
+        sides[axes + axis] = pads[2 * axis + 1];
+    }
+    arn_draft_part(b->draft, at, inputs, output, sides, 2 * axes);
 }
 
 /* Puts op `k` for the rows `made`. */
@@ -195,26 +215,26 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
     const arn_tile_op *facts = facts_of(b, k);
     const arn_tile_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
     const arn_rows all = arn_rows_with_halo(h, made);
-    const arn_tile_window *c = &facts->window[ARN_AXIS_C]; /* none but of a PAD */
-    const int64_t pads[6] = {
-        in.begin - all.begin, all.end - in.end, w->before, w->after, c->before, c->after};
+    int64_t pads[2 * ARN_IMAGE_AXES] = {in.begin - all.begin, all.end - in.end};
+    for (int axis = ARN_AXIS_W; axis < ARN_IMAGE_AXES; axis++) {
+        pads[2 * axis] = facts->window[axis].before;
+        pads[2 * axis + 1] = facts->window[axis].after;
+    }
     const uint32_t at = b->group->first_op + k;
-    const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
-    static const int64_t unpadded[ARN_DRAFT_VALUES] = {0};
+    const bool some = pads[0] != 0 || pads[1] != 0 || w->before != 0 || w->after != 0;
+    static const int64_t unpadded[UNPADDED] = {0};
     if (facts->scales > 0) put_scales(b, k, inputs);
     if (facts->kind == ARN_TILE_PAD) {
         put_margin(b, at, pads, inputs, output);
     } else if (facts->pads_sides) {
-        const arn_rows edges = padded_edges(facts, in, made);
-        const int64_t sides[ARN_DRAFT_VALUES] = {edges.begin, pads[2], edges.end, pads[3]};
-        arn_draft_part(b->draft, at, inputs, output, sides);
+        put_padded(b, at, pads, padded_edges(facts, in, made), inputs, output);
     } else if (!some || facts->in_blocks) {
-        arn_draft_part(b->draft, at, inputs, output, facts->same ? unpadded : NULL);
+        arn_draft_part(b->draft, at, inputs, output, unpadded, facts->same ? UNPADDED : 0);
     } else if (arn_row_tiles_crop(b->counted, k) || arn_rows_same_pads(h, in, made)) {
-        arn_draft_part(b->draft, at, inputs, output, NULL);
+        arn_draft_part(b->draft, at, inputs, output, NULL, 0);
     } else {
         inputs[0] = arn_draft_pad(b->draft, inputs[0], pads);
-        arn_draft_part(b->draft, at, inputs, output, unpadded);
+        arn_draft_part(b->draft, at, inputs, output, unpadded, UNPADDED);
     }
 }
 

@@ -106,7 +106,7 @@ static bool match_ops(outlining *c, const tile *a, const tile *b, uint32_t index
     const uint32_t *from = c->draft->arguments + left->first;
     const uint32_t *to = c->draft->arguments + right->first;
     if (left->before != right->before || left->move != right->move ||
-        left->repadded != right->repadded || left->axis != right->axis ||
+        left->n_pads != right->n_pads || left->axis != right->axis ||
         memcmp(left->pads, right->pads, sizeof left->pads) != 0 ||
         left->n_inputs != right->n_inputs || left->n_outputs != right->n_outputs) {
         return false;

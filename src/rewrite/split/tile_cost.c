@@ -64,7 +64,7 @@ static uint64_t hash_op(const arn_draft_op *op) {
 
 static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uint32_t input) {
     uint64_t hash = hash_op(op);
-    hash = arn_hash_word(hash, (uint64_t)op->axis << 1 | op->repadded);
+    hash = arn_hash_word(hash, (uint64_t)op->axis << 8 | op->n_pads);
     hash = hash_words(hash, op->pads, ARN_DRAFT_VALUES);
     hash = arn_hash_word(hash, (uint64_t)input + 1);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
@@ -548,9 +548,10 @@ static uint64_t macs_of(const arn_draft *draft, const arn_draft_op *op) {
     if (op->before == ARENAUT_NONE) return 0;
     if (graph->ops[op->before].kind == ARN_TILE_OPAQUE) return graph->macs[op->before];
     const int64_t *made = arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs]);
-    const int64_t *whole = graph->program->tensors[graph->program->ops[op->before].outputs[0]].dims;
+    const arenaut_tensor *whole =
+        &graph->program->tensors[graph->program->ops[op->before].outputs[0]];
     double share = 1;
-    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) share *= (double)made[i] / (double)whole[i];
+    for (uint32_t i = 0; i < whole->rank; i++) share *= (double)made[i] / (double)whole->dims[i];
     return (uint64_t)((double)graph->macs[op->before] * share + 0.5);
 }
 

@@ -196,6 +196,17 @@ const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor) {
     return draft->tensors[tensor - before->n_tensors].dims;
 }
 
+uint32_t arn_draft_rank(const arn_draft *draft, uint32_t tensor) {
+    const arenaut_program *before = draft->graph->program;
+    if (tensor < before->n_tensors) return before->tensors[tensor].rank;
+    return draft->tensors[tensor - before->n_tensors].rank;
+}
+
+/* An image's sizes, to be changed. */
+static void copy_dims(const arn_draft *draft, uint32_t image, int64_t dims[ARN_IMAGE_RANK]) {
+    memcpy(dims, arn_draft_dims(draft, image), arn_draft_rank(draft, image) * sizeof *dims);
+}
+
 static const arenaut_tensor *original(const arn_draft *draft, uint32_t tensor) {
     const arenaut_program *before = draft->graph->program;
     if (tensor >= before->n_tensors) {
@@ -231,13 +242,13 @@ static uint64_t dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t r
     return bytes;
 }
 
-uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]) {
+uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t *dims) {
     const arenaut_tensor *source = original(draft, of);
     arn_draft_tensor *tensor =
-        add_tensor(draft, (uint32_t)(source - draft->graph->program->tensors), ARN_IMAGE_RANK);
+        add_tensor(draft, (uint32_t)(source - draft->graph->program->tensors), source->rank);
     if (!tensor) return 0;
-    memcpy(tensor->dims, dims, sizeof tensor->dims);
-    tensor->bytes = dense_bytes(source->dtype, dims, ARN_IMAGE_RANK);
+    memcpy(tensor->dims, dims, source->rank * sizeof *dims);
+    tensor->bytes = dense_bytes(source->dtype, dims, source->rank);
     return last_number(draft);
 }
 
@@ -303,12 +314,12 @@ void arn_draft_copy(arn_draft *draft, uint32_t op) {
 }
 
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    const int64_t pads[ARN_DRAFT_VALUES]) {
+                    const int64_t *pads, uint32_t n_pads) {
     arn_draft_op part = {.before = before,
                          .n_inputs = draft->graph->program->ops[before].n_inputs,
                          .n_outputs = 1,
-                         .repadded = pads != NULL};
-    if (pads) memcpy(part.pads, pads, sizeof part.pads);
+                         .n_pads = n_pads};
+    if (n_pads > 0) memcpy(part.pads, pads, n_pads * sizeof *pads);
     add_op(draft, &part, inputs, &output);
 }
 
@@ -316,7 +327,7 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
     if (draft->failed) return 0;
     int64_t dims[ARN_IMAGE_RANK];
     const uint32_t rows = arn_tile_dim(draft->graph, ARN_AXIS_H);
-    memcpy(dims, arn_draft_dims(draft, image), sizeof dims);
+    copy_dims(draft, image, dims);
     if (begin == 0 && count == dims[rows]) return image;
     dims[rows] = count;
     arn_draft_op slice = {.before = ARENAUT_NONE,
@@ -334,16 +345,18 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
     return made;
 }
 
-uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]) {
+uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[2 * ARN_IMAGE_AXES]) {
     if (draft->failed) return 0;
     int64_t dims[ARN_IMAGE_RANK];
-    memcpy(dims, arn_draft_dims(draft, image), sizeof dims);
+    const uint32_t rank = arn_draft_rank(draft, image);
+    copy_dims(draft, image, dims);
     for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
-        dims[arn_tile_dim(draft->graph, axis)] += pads[2 * axis] + pads[2 * axis + 1];
+        const uint32_t dim = arn_tile_dim(draft->graph, axis);
+        if (dim < rank) dims[dim] += pads[2 * axis] + pads[2 * axis + 1];
     }
     const arn_draft_op pad = {
         .before = ARENAUT_NONE, .move = ARN_MOVE_PAD, .n_inputs = 2, .n_outputs = 1};
-    const uint32_t inputs[] = {image, draft->graph->dialect->list_pads(draft, pads)};
+    const uint32_t inputs[] = {image, draft->graph->dialect->list_pads(draft, pads, rank)};
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
     add_op(draft, &pad, inputs, &made);
@@ -355,7 +368,7 @@ static uint32_t join_some(arn_draft *draft, uint32_t axis, const uint32_t *tiles
     if (whole == ARENAUT_NONE && n == 1) return tiles[0];
     if (whole == ARENAUT_NONE) {
         int64_t dims[ARN_IMAGE_RANK];
-        memcpy(dims, arn_draft_dims(draft, of), sizeof dims);
+        copy_dims(draft, of, dims);
         dims[axis] = 0;
         for (uint32_t i = 0; i < n; i++) dims[axis] += arn_draft_dims(draft, tiles[i])[axis];
         whole = arn_draft_image(draft, of, dims);
@@ -472,7 +485,7 @@ void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
     }
     const arenaut_op *before = &draft->graph->program->ops[from->before];
     *op = *before;
-    if (!from->repadded) return;
+    if (from->n_pads == 0) return;
     op->n_attributes = dialect->describe_part(from, before, attributes);
     op->attributes = attributes;
 }

@@ -8,13 +8,15 @@
 
 #include "analysis/def_use.h"
 
-/* Axes of an image; its dialect says which dimension of a tensor each of them is. */
-enum { ARN_AXIS_H, ARN_AXIS_W, ARN_AXIS_C, ARN_IMAGE_AXES, ARN_IMAGE_RANK = 4 };
+/* Axes of an image; its dialect says which dimension of a tensor each of them is. A signal has H
+ * alone, and a volume V besides: its depth is H. Row tiles are parts of H. */
+enum { ARN_AXIS_H, ARN_AXIS_W, ARN_AXIS_V, ARN_AXIS_C, ARN_IMAGE_AXES };
+enum { ARN_IMAGE_RANK = 5 }; /* of an image at most */
 
 enum {
-    ARN_TILE_INPUTS = 3,      /* arguments of an op that can be tiled, but for concatenations */
-    ARN_TILE_LONGEST = 65535, /* elements along an axis of an image that can be tiled */
-    ARN_TILE_ALSO = 64,       /* bits of arn_tile_op.also */
+    ARN_TILE_INPUTS = 3,        /* arguments of an op that can be tiled, but for concatenations */
+    ARN_TILE_LONGEST = 1 << 18, /* elements along an axis of an image that can be tiled */
+    ARN_TILE_ALSO = 64,         /* bits of arn_tile_op.also */
 };
 
 typedef enum arn_tile_kind {
@@ -45,7 +47,7 @@ typedef struct arn_tile_window {
 
 typedef struct arn_tile_op {
     arn_tile_kind kind;
-    arn_tile_window window[ARN_IMAGE_AXES]; /* H and W; of a PAD also channels */
+    arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
     bool same;          /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;    /* states the padding of each side: its parts have their own */
     bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
@@ -155,10 +157,11 @@ typedef struct arn_draft_op {
     uint32_t before; /* the op that it does a part of, or all; NONE: it moves data */
     arn_draft_move move;
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
-    bool repadded;                       /* a part that is padded otherwise than the op before: */
-    int64_t pads[ARN_DRAFT_VALUES];      /* top, left, bottom, right; of a PAD, in front of all
-                                          * dimensions, then behind */
-    int64_t axis, begin, end;            /* of one that moves data */
+    uint32_t n_pads;                     /* a part that is padded otherwise than the op before: in
+                                          * front of the axes of its window, or of all dimensions
+                                          * if it is a PAD, then behind; 0: it is not */
+    int64_t pads[ARN_DRAFT_VALUES];
+    int64_t axis, begin, end; /* of one that moves data */
 } arn_draft_op;
 
 /* Ops [first_op, first_op + n_ops) of the draft, outlined into a method. */
@@ -196,13 +199,13 @@ void arn_draft_copy(arn_draft *draft, uint32_t op);
 /* `count` elements along dimension `axis` of a tensor of the program before, from `begin` on; for a
  * tensor that is computed `begin` says nothing. Gives the new tensor's number. */
 uint32_t arn_draft_tile(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin, int64_t count);
-/* An image of these sizes, with the type of tensor `of` of the program before. */
-uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]);
+/* An image of these sizes, as many as tensor `of` has, and with its type. */
+uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t *dims);
 
-/* A part of op `before`, with the arguments given in the order of its own. `pads`: its padding, as
- * an arn_draft_op has it; NULL: by the same rule as before. */
+/* A part of op `before`, with the arguments given in the order of its own, and its padding, as an
+ * arn_draft_op has it. */
 void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
-                    const int64_t pads[ARN_DRAFT_VALUES]);
+                    const int64_t *pads, uint32_t n_pads);
 
 /* A constant with these numbers: a list, or rows of so many if `columns` is not 0. */
 uint32_t arn_draft_numbers(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t columns);
@@ -211,8 +214,8 @@ uint32_t arn_draft_reals(arn_draft *draft, const double *values, uint32_t n);
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
-/* The image with padding around: top, bottom, left, right, and channels. */
-uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
+/* The image with padding around: in front and behind, axis by axis. */
+uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[2 * ARN_IMAGE_AXES]);
 /* Order edges, in dialects whose runtime runs ops in a sequence of its own: from here on, slices of
  * tensors that exist by now begin at a place that is computed from one element of each of these, as
  * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */
@@ -231,6 +234,7 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *tiles, uint32
                         uint32_t whole, uint32_t of);
 
 const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
+uint32_t arn_draft_rank(const arn_draft *draft, uint32_t tensor);
 /* Bytes in the arena: 0 for constants. */
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor);
 

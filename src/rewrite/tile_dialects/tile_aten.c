@@ -1,8 +1,8 @@
-/* Tiles of PyTorch's operators (aten), on images NCHW in float32. Windows: from arguments, which
- * the reader has in ONNX's forms, and sizes. A convolution or a pool states one padding for both
- * sides of an axis, so that a tile at an edge of the image is padded at its cut edge, too, and the
- * rows of its result that saw that are left out. Moves: slice_copy, whose result is dense, and cat.
- * PyTorch runs nodes as they stand. */
+/* Tiles of PyTorch's operators (aten), on images NCHW and signals NCL in float32. Windows: from
+ * arguments, which the reader has in ONNX's forms, and sizes. A convolution or a pool states one
+ * padding for both sides of an axis, so that a tile at an edge of the image is padded at its cut
+ * edge, too, and the rows of its result that saw that are left out. Moves: slice_copy, whose result
+ * is dense, and cat. PyTorch runs nodes as they stand. */
 #include <string.h>
 
 #include "rewrite/tile_dialects/tile_dialect.h"
@@ -20,12 +20,15 @@ enum {
  * convolution goes to oneDNN if its image has more than so many elements (ConvParams::use_mkldnn),
  * else to a matrix product: a tile stays on the side of the whole, and small images stay whole.
  * oneDNN sums up in one order, whatever the height, but for groups, and for 1x1 with many channels;
- * where those are a matrix product, it has no rows that end within a vector. Curves are computed in
- * vectors of elements, and by another function for the rest. */
+ * where those are a matrix product, it has no rows that end within a vector. A signal is an image
+ * of one row to it, and a window on it that is long, or padded by many elements, another kernel's
+ * where it is padded than where it is not. Curves are computed in vectors of elements, and by
+ * another function for the rest. */
 enum { SMALL_IMAGE = 20480, MOST_SUMS = 64, VECTORS = 64, WIDTH = 16, LEAST_SIDES = 129 };
+enum { LONG_WINDOW = 17, MOST_PADDING = 4 }; /* of signals */
 
 static int64_t row_of(const arenaut_tensor *image) {
-    return image->dims[0] * image->dims[ARN_NCHW_C] * image->dims[ARN_NCHW_W];
+    return image->dims[0] * image->dims[ARN_NCHW_C] * arn_nchw_row(image);
 }
 
 /* Rows of an image that has more elements than a small one. */
@@ -37,15 +40,21 @@ static int64_t rows_of_large(const arenaut_tensor *image) {
  * False if the bits may differ at any height. */
 static bool rule_convolution(const arenaut_tensor *image, const arn_nchw_window *w,
                              arn_tile_op *out) {
-    const bool one = w->filter[0] == 1 && w->filter[1] == 1;
+    const bool signal = arn_nchw_axes(image) == 1;
+    const bool one = w->filter[0] == 1 && (signal || w->filter[1] == 1);
     const int64_t reach = (w->filter[0] - 1) * w->dilations[0] + 1;
     const int64_t missing = rows_of_large(image) - reach + 2 * w->before[0];
+    const int64_t vectors = signal ? image->dims[ARN_NCHW_H] : arn_nchw_row(image);
     out->least = 1;
+    if (signal && w->before[0] > 0 && (w->before[0] > MOST_PADDING || reach > LONG_WINDOW)) {
+        return false;
+    }
     if (out->kind == ARN_TILE_DEPTHWISE) return true;
     if (missing > 0) out->least = (missing + w->strides[0] - 1) / w->strides[0] + 1;
     if (image->dims[ARN_NCHW_H] < rows_of_large(image) || w->groups > 1) return false;
-    return !one || (w->strides[0] == 1 && w->strides[1] == 1 &&
-                    image->dims[ARN_NCHW_C] <= MOST_SUMS && image->dims[ARN_NCHW_W] % WIDTH == 0);
+    if (one && signal) out->multiple = WIDTH;
+    return !one || (w->strides[0] == 1 && (signal || w->strides[1] == 1) &&
+                    image->dims[ARN_NCHW_C] <= MOST_SUMS && vectors % WIDTH == 0);
 }
 
 /* Windows that lie side by side. */
@@ -53,7 +62,8 @@ static bool rule_transposed(const arenaut_tensor *image, const arn_nchw_window *
                             arn_tile_op *out) {
     out->least = rows_of_large(image) * w->strides[0];
     return image->dims[ARN_NCHW_H] >= rows_of_large(image) && w->groups == 1 &&
-           w->filter[0] == w->strides[0] && w->filter[1] == w->strides[1];
+           w->filter[0] == w->strides[0] &&
+           (arn_nchw_axes(image) == 1 || w->filter[1] == w->strides[1]);
 }
 
 static bool rule_curve(const arenaut_tensor *made, arn_tile_op *out) {
@@ -73,46 +83,42 @@ static bool is_curve(const char *name) {
 
 /* ---- windows ---- */
 
-static bool is_positive(const int64_t numbers[2]) {
-    return numbers[0] > 0 && numbers[0] <= ARN_TILE_LONGEST && numbers[1] > 0 &&
-           numbers[1] <= ARN_TILE_LONGEST;
+static arn_nchw_window begin_window(void) {
+    return (arn_nchw_window){.strides = {1, 1, 1}, .dilations = {1, 1, 1}};
 }
 
 /* The same padding on both sides. */
-static bool take_window(const arenaut_op *op, arn_nchw_window *w) {
-    int64_t pads[4] = {0};
-    if (!arn_tile_numbers(op, "kernel_shape", 2, w->filter) ||
-        !arn_tile_numbers(op, "strides", 2, w->strides) ||
-        !arn_tile_numbers(op, "dilations", 2, w->dilations) ||
-        !arn_tile_numbers(op, "pads", 4, pads)) {
-        return false;
+static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_nchw_window *w) {
+    const uint32_t axes = arn_nchw_axes(image);
+    int64_t pads[2 * ARN_NCHW_AXES] = {0};
+    if (!arn_tile_numbers(op, "pads", 2 * axes, pads)) return false;
+    for (uint32_t k = 0; k < axes; k++) {
+        w->before[k] = w->after[k] = pads[k];
+        if (pads[k] != pads[axes + k]) return false;
     }
-    for (int k = 0; k < 2; k++) w->before[k] = w->after[k] = pads[k];
-    return pads[0] == pads[2] && pads[1] == pads[3] && is_positive(w->filter) &&
-           is_positive(w->strides) && is_positive(w->dilations);
+    return true;
 }
 
 static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    if (!weights || weights->rank != ARN_IMAGE_RANK || arn_tile_number(op, "transposed", 0) != 0) {
+    arn_nchw_window w = begin_window();
+    if (arn_tile_number(op, "transposed", 0) != 0 || !arn_tile_take_kernel(graph, op, &w) ||
+        !take_padding(op, image, &w)) {
         return false;
     }
-    w.filter[0] = weights->dims[ARN_NCHW_H];
-    w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = arn_tile_number(op, "group", 1);
-    if (w.groups > 1 && weights->dims[1] == 1) out->kind = ARN_TILE_DEPTHWISE;
-    return take_window(op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out) &&
-           rule_convolution(image, &w, out);
+    const int64_t each = arn_tile_input(graph, op, 1)->dims[ARN_NCHW_C];
+    if (w.groups > 1 && each == 1) out->kind = ARN_TILE_DEPTHWISE;
+    return arn_tile_take_nchw_convolution(graph, op, &w, out) && rule_convolution(image, &w, out);
 }
 
 /* Windows that are rounded up may reach farther in a tile than in the whole. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    arn_nchw_window w = begin_window();
     if (!arenaut_op_attribute(op, "kernel_shape") || arn_tile_number(op, "ceil_mode", 0) != 0)
         return false;
-    return take_window(op, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
+    return arn_tile_take_sides(op, image, &w) && take_padding(op, image, &w) &&
+           arn_tile_take_nchw_pool(graph, op, &w, out);
 }
 
 /* ---- more rows than there are ---- */
@@ -121,8 +127,11 @@ static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_til
 static bool take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    return arn_tile_take_blocks(graph, op, out) &&
-           made->dims[ARN_NCHW_W] == out->window[ARN_AXIS_H].filter * image->dims[ARN_NCHW_W];
+    bool takes = arn_tile_take_blocks(graph, op, out);
+    for (uint32_t i = ARN_NCHW_H + 1; i < image->rank && takes; i++) {
+        takes = made->dims[i] == out->window[ARN_AXIS_H].filter * image->dims[i];
+    }
+    return takes;
 }
 
 /* By factors that are arguments: sizes would be those of the whole. They are powers of two: then
@@ -131,38 +140,38 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, bool 
                         arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    int64_t scales[2] = {0};
+    int64_t scales[ARN_NCHW_AXES] = {0};
+    const uint32_t axes = arn_nchw_axes(image);
     if (op->n_inputs != 1 || !take_blocks(graph, op, out) ||
         made->dims[ARN_NCHW_C] != image->dims[ARN_NCHW_C] ||
-        arenaut_op_attribute(op, "output_size") || !arn_tile_numbers(op, "scales", 2, scales)) {
+        arenaut_op_attribute(op, "output_size") || !arn_tile_numbers(op, "scales", axes, scales)) {
         return false;
     }
     arn_tile_window *rows = &out->window[ARN_AXIS_H];
-    if (scales[0] != rows->up || scales[1] != rows->up || (rows->up & (rows->up - 1)) != 0) {
-        return false;
+    for (uint32_t k = 0; k < axes; k++) {
+        if (scales[k] != rows->up || (rows->up & (rows->up - 1)) != 0) return false;
     }
     if (!linear) return true;
     rows->filter = 2 * rows->up;
     rows->before = rows->up / 2;
-    out->least = LEAST_SIDES - made->dims[ARN_NCHW_W];
+    if (axes == 2) out->least = LEAST_SIDES - arn_nchw_row(made);
     return arn_tile_number(op, "align_corners", 0) == 0 && out->least <= made->dims[ARN_NCHW_H];
 }
 
 /* Weights by input channel, then output channel; windows side by side. */
 static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
-    const int64_t nothing[2] = {0};
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    int64_t more[2] = {0};
-    if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
-    for (int k = 0; k < 2; k++) w.filter[k] = weights->dims[ARN_NCHW_H + k];
-    w.groups = arn_tile_number(op, "group", 1);
-    if (!take_window(op, &w) || !arn_tile_numbers(op, "output_padding", 2, more) || more[0] != 0 ||
-        more[1] != 0 || w.before[0] != 0 || w.before[1] != 0 ||
-        !arn_tile_take_nchw_transposed(graph, op, &w, nothing, out)) {
+    const int64_t nothing[ARN_NCHW_AXES] = {0};
+    arn_nchw_window w = begin_window();
+    int64_t more[ARN_NCHW_AXES] = {0};
+    if (!arn_tile_take_kernel(graph, op, &w) || !take_padding(op, image, &w) ||
+        !arn_tile_numbers(op, "output_padding", arn_nchw_axes(image), more)) {
         return false;
     }
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
+        if (more[k] != 0 || w.before[k] != 0) return false;
+    }
+    if (!arn_tile_take_nchw_transposed(graph, op, &w, nothing, out)) return false;
     out->kind = ARN_TILE_CONV;
     out->pads_sides = false;
     out->in_blocks = true;
@@ -181,11 +190,8 @@ static bool take_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, ar
 }
 
 static bool take_up(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    if (strcmp(op->name, "aten::upsample_nearest2d.vec") == 0) {
-        return take_resize(graph, op, false, out);
-    }
-    if (strcmp(op->name, "aten::upsample_bilinear2d.vec") == 0) {
-        return take_resize(graph, op, true, out);
+    if (strstr(op->name, "::upsample_")) {
+        return take_resize(graph, op, strstr(op->name, "linear") != NULL, out);
     }
     if (strcmp(op->name, "aten::pixel_unshuffle") == 0) return take_unshuffle(graph, op, out);
     return strcmp(op->name, "aten::pixel_shuffle") == 0 ? take_shuffle(graph, op, out)
@@ -198,10 +204,11 @@ static bool take_up(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
 static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_attribute *mode = arenaut_op_attribute(op, "mode");
     const char *const text = mode && mode->text ? mode->text : "constant";
+    const uint32_t rank = arn_tile_input(graph, op, 0)->rank;
     int64_t pads[2 * ARN_IMAGE_RANK] = {0};
     const bool reflects = strcmp(text, "reflect") == 0;
     if (op->n_inputs != 1 || !arenaut_op_attribute(op, "pads") ||
-        !arn_tile_numbers(op, "pads", 2 * ARN_IMAGE_RANK, pads)) {
+        !arn_tile_numbers(op, "pads", 2 * rank, pads)) {
         return false;
     }
     return (reflects || strcmp(text, "replicate") == 0 || strcmp(text, "constant") == 0) &&
@@ -237,45 +244,59 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     return arn_tile_take_join(graph, op, arn_tile_number(op, "axis", 0), out);
 }
 
-/* Of which each kernel was seen to make the same bits of a tile. */
-static const char *const tiled[] = {"aten::conv2d",
-                                    "aten::convolution",
-                                    "aten::max_pool2d",
-                                    "aten::avg_pool2d",
-                                    "aten::batch_norm",
-                                    "aten::cat",
-                                    "aten::pad",
-                                    "aten::constant_pad_nd",
-                                    "aten::add.Tensor",
-                                    "aten::sub.Tensor",
-                                    "aten::mul.Tensor",
-                                    "aten::div.Tensor",
-                                    "aten::relu",
-                                    "aten::relu6",
-                                    "aten::hardtanh",
-                                    "aten::leaky_relu",
-                                    "aten::sigmoid",
-                                    "aten::silu",
-                                    "aten::hardswish",
-                                    "aten::tanh",
-                                    "aten::gelu",
-                                    "aten::clamp",
-                                    "aten::hardsigmoid",
-                                    "aten::conv_transpose2d.input",
-                                    "aten::upsample_nearest2d.vec",
-                                    "aten::upsample_bilinear2d.vec",
-                                    "aten::pixel_shuffle",
-                                    "aten::pixel_unshuffle"};
+/* Of which each kernel was seen to make the same bits of a tile. An image without a batch is none:
+ * an operator for images of so many axes knows by the rank which dimension is the first of them. */
+static const struct {
+    const char *name;
+    uint32_t rank; /* of images that have a batch; 0: of any */
+} tiled[] = {
+    {"aten::conv1d", 3},
+    {"aten::conv2d", 4},
+    {"aten::convolution", 0},
+    {"aten::max_pool1d", 3},
+    {"aten::max_pool2d", 4},
+    {"aten::avg_pool1d", 3},
+    {"aten::avg_pool2d", 4},
+    {"aten::batch_norm", 0},
+    {"aten::cat", 0},
+    {"aten::pad", 0},
+    {"aten::constant_pad_nd", 0},
+    {"aten::add.Tensor", 0},
+    {"aten::sub.Tensor", 0},
+    {"aten::mul.Tensor", 0},
+    {"aten::div.Tensor", 0},
+    {"aten::relu", 0},
+    {"aten::relu6", 0},
+    {"aten::hardtanh", 0},
+    {"aten::leaky_relu", 0},
+    {"aten::sigmoid", 0},
+    {"aten::silu", 0},
+    {"aten::hardswish", 0},
+    {"aten::tanh", 0},
+    {"aten::gelu", 0},
+    {"aten::clamp", 0},
+    {"aten::hardsigmoid", 0},
+    {"aten::conv_transpose1d", 3},
+    {"aten::conv_transpose2d.input", 4},
+    {"aten::upsample_nearest1d.vec", 3},
+    {"aten::upsample_nearest2d.vec", 4},
+    {"aten::upsample_linear1d.vec", 3},
+    {"aten::upsample_bilinear2d.vec", 4},
+    {"aten::pixel_shuffle", 4},
+    {"aten::pixel_unshuffle", 4},
+};
 
-static bool is_tiled(const char *name) {
-    for (size_t i = 0; name && i < sizeof tiled / sizeof *tiled; i++) {
-        if (strcmp(tiled[i], name) == 0) return true;
+static bool is_tiled(const arn_tile_graph *graph, const arenaut_op *op) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    for (size_t i = 0; op->name && image && i < sizeof tiled / sizeof *tiled; i++) {
+        if (strcmp(tiled[i].name, op->name) != 0) continue;
+        return tiled[i].rank == 0 || tiled[i].rank == image->rank;
     }
     return false;
 }
 
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arn_op_row *row = is_tiled(op->name) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
+    const arn_op_row *row = is_tiled(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
     if (!row || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
     out->kind = arn_tile_kind_of(row);
     if (row->family == ARN_FAMILY_NORMALIZATION) return take_normalization(graph, op, out);
@@ -333,7 +354,9 @@ static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before
 extern const arn_tile_dialect arn_tile_aten;
 const arn_tile_dialect arn_tile_aten = {
     .name = "aten",
-    .dim = {ARN_NCHW_H, ARN_NCHW_W, ARN_NCHW_C},
+    .dim = {[ARN_AXIS_H] = 2, [ARN_AXIS_W] = 3, [ARN_AXIS_V] = 4, [ARN_AXIS_C] = ARN_NCHW_C},
+    .least_rank = 3,
+    .most_rank = 4, /* a convolution of a volume makes other bits of any tile */
     .mover = {[ARN_MOVE_SLICE] = "aten::slice_copy.Tensor", [ARN_MOVE_JOIN] = "aten::cat"},
     .kind = ARENAUT_OP_FUNCTIONAL,
     .numbers = ARENAUT_DTYPE_INT64,

@@ -65,7 +65,10 @@ bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor) {
     const arenaut_tensor *t = &graph->program->tensors[tensor];
     const bool made =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
-    if (!made || t->rank != ARN_IMAGE_RANK || !is_plain(t->dtype)) return false;
+    if (!made || !is_plain(t->dtype) || t->rank < graph->dialect->least_rank ||
+        t->rank > graph->dialect->most_rank) {
+        return false;
+    }
     if (t->dims[0] != 1 && !graph->dialect->batches) return false;
     if (t->dynamic || t->unsized || t->view_of != ARENAUT_NONE || t->strides || t->dim_exprs) {
         return false;
@@ -97,11 +100,10 @@ arn_tile_kind arn_tile_kind_of(const arn_op_row *row) {
 
 bool arn_tile_repeats_by_row(const arn_tile_graph *graph, const arenaut_tensor *constant,
                              const arenaut_tensor *image) {
-    const uint32_t w = arn_tile_dim(graph, ARN_AXIS_W), c = arn_tile_dim(graph, ARN_AXIS_C);
-    if (constant->rank > ARN_IMAGE_RANK) return false;
+    if (constant->rank > image->rank) return false;
     for (uint32_t i = 0; i < constant->rank; i++) {
-        const uint32_t axis = ARN_IMAGE_RANK - constant->rank + i;
-        const bool along = axis == w || axis == c;
+        const uint32_t axis = image->rank - constant->rank + i;
+        const bool along = axis > 0 && axis != arn_tile_dim(graph, ARN_AXIS_H);
         if (constant->dims[i] != 1 && !(along && constant->dims[i] == image->dims[axis])) {
             return false;
         }
@@ -112,7 +114,8 @@ bool arn_tile_repeats_by_row(const arn_tile_graph *graph, const arenaut_tensor *
 /* An image as large as the result, or one that is repeated along some of its dimensions. */
 static bool fits(const arn_tile_graph *graph, const arenaut_tensor *in,
                  const arenaut_tensor *made) {
-    for (uint32_t dim = 0; dim < ARN_IMAGE_RANK; dim++) {
+    if (in->rank != made->rank) return false;
+    for (uint32_t dim = 0; dim < made->rank; dim++) {
         const bool repeats = in->dims[dim] == 1 && dim > 0 && graph->dialect->broadcasts;
         if (in->dims[dim] != made->dims[dim] && !repeats) return false;
     }
@@ -159,19 +162,19 @@ bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op
 bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
                         arn_tile_op *out) {
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    const int64_t along = axis < 0 ? axis + ARN_IMAGE_RANK : axis;
+    const int64_t along = axis < 0 ? axis + made->rank : axis;
     int64_t channels = 0;
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
     if (along != arn_tile_dim(graph, ARN_AXIS_C)) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const arenaut_tensor *in = arn_tile_input(graph, op, i);
-        if (!in || !arn_tile_is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
+        if (!in || !arn_tile_is_image(graph, op->inputs[i]) || in->dtype != made->dtype ||
+            in->rank != made->rank) {
             return false;
         }
         if (arn_tile_is_fixed(graph, op->inputs[i])) return false; /* it is there whole */
-        for (int other = ARN_AXIS_H; other <= ARN_AXIS_W; other++) {
-            if (arn_tile_along(graph, in, other) != arn_tile_along(graph, made, other))
-                return false;
+        for (uint32_t other = 0; other < made->rank; other++) {
+            if (other != along && in->dims[other] != made->dims[other]) return false;
         }
         channels += in->dims[along];
     }
@@ -184,6 +187,32 @@ bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64
  * has its own padding, at the edges of the image alone, so that no op is needed to pad it. */
 
 static bool is_size(int64_t number) { return number > 0 && number <= ARN_TILE_LONGEST; }
+
+static bool are_sizes(const int64_t *numbers, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_size(numbers[i])) return false;
+    }
+    return true;
+}
+
+bool arn_tile_take_sides(const arenaut_op *op, const arenaut_tensor *image, arn_nchw_window *w) {
+    const uint32_t n = arn_nchw_axes(image);
+    return arn_tile_numbers(op, "kernel_shape", n, w->filter) &&
+           arn_tile_numbers(op, "strides", n, w->strides) &&
+           arn_tile_numbers(op, "dilations", n, w->dilations) && are_sizes(w->filter, n) &&
+           are_sizes(w->strides, n) && are_sizes(w->dilations, n);
+}
+
+bool arn_tile_take_kernel(const arn_tile_graph *graph, const arenaut_op *op, arn_nchw_window *w) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    if (!weights || weights->rank != image->rank) return false;
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
+        w->filter[k] = weights->dims[ARN_NCHW_H + k];
+    }
+    w->groups = arn_tile_number(op, "group", 1);
+    return arn_tile_take_sides(op, image, w);
+}
 
 /* The rows or columns that the window gives of so many. */
 static bool window_fits(arn_tile_window *w, bool rounds_up, int64_t in, int64_t out) {
@@ -198,10 +227,11 @@ static bool window_fits(arn_tile_window *w, bool rounds_up, int64_t in, int64_t 
 
 static bool take_windows(const arn_tile_graph *graph, const arenaut_op *op,
                          const arn_nchw_window *window, arn_tile_op *out) {
-    const int64_t *in = graph->program->tensors[op->inputs[0]].dims + ARN_NCHW_H;
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const int64_t *in = image->dims + ARN_NCHW_H;
     const int64_t *made = graph->program->tensors[op->outputs[0]].dims + ARN_NCHW_H;
     out->pads_sides = true;
-    for (int k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
         arn_tile_window *w = &out->window[ARN_AXIS_H + k];
         *w = (arn_tile_window){window->filter[k], window->strides[k], window->dilations[k],
                                window->before[k], window->after[k],   1};
@@ -226,22 +256,25 @@ bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_o
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (!weights || weights->rank != image->rank || weights->dtype != image->dtype ||
+        made->rank != image->rank) {
+        return false;
+    }
     if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
     const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
     if (groups <= 0 || weights->dims[0] != channels || channels % groups != 0 ||
         weights->dims[1] * groups != image->dims[ARN_NCHW_C] || made->dims[0] != image->dims[0]) {
         return false;
     }
-    for (int k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
         if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
     }
     return arn_tile_is_bias(graph, op, channels) && take_windows(graph, op, window, out);
 }
 
 /* Gaps between the filters would be rows that see nothing. */
-static bool take_up(const arn_nchw_window *window, int k, int64_t extra, int64_t in, int64_t made,
-                    arn_tile_op *out) {
+static bool take_up(const arn_nchw_window *window, uint32_t k, int64_t extra, int64_t in,
+                    int64_t made, arn_tile_op *out) {
     const int64_t filter = window->filter[k], up = window->strides[k];
     const int64_t before = window->before[k], after = window->after[k];
     if (window->dilations[k] != 1 || !is_size(filter) || !is_size(up) || filter < up) return false;
@@ -252,12 +285,15 @@ static bool take_up(const arn_nchw_window *window, int k, int64_t extra, int64_t
 }
 
 bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
-                                   const arn_nchw_window *window, const int64_t extra[2],
-                                   arn_tile_op *out) {
+                                   const arn_nchw_window *window,
+                                   const int64_t extra[ARN_NCHW_AXES], arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (!weights || weights->rank != image->rank || weights->dtype != image->dtype ||
+        made->rank != image->rank) {
+        return false;
+    }
     if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
     const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
     if (groups <= 0 || weights->dims[0] != image->dims[ARN_NCHW_C] ||
@@ -265,7 +301,7 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
         return false;
     }
     out->pads_sides = true;
-    for (int k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
         if (weights->dims[ARN_NCHW_H + k] != window->filter[k] ||
             !take_up(window, k, extra[k], image->dims[ARN_NCHW_H + k], made->dims[ARN_NCHW_H + k],
                      out)) {
@@ -277,34 +313,37 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
 }
 
 /* Pools are not padded by as much as their window has elements. */
-static bool is_narrow(const arn_tile_window *w) {
-    return w->before < w->filter && w->after < w->filter;
+static bool are_narrow(const arn_tile_op *pool, uint32_t axes) {
+    for (uint32_t k = 0; k < axes; k++) {
+        const arn_tile_window *w = &pool->window[ARN_AXIS_H + k];
+        if (w->before >= w->filter || w->after >= w->filter) return false;
+    }
+    return true;
 }
 
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    return op->n_inputs == 1 && image->dims[ARN_NCHW_C] == made->dims[ARN_NCHW_C] &&
-           image->dims[0] == made->dims[0] && take_windows(graph, op, window, out) &&
-           is_narrow(&out->window[ARN_AXIS_H]) && is_narrow(&out->window[ARN_AXIS_W]);
+    return op->n_inputs == 1 && image->rank == made->rank &&
+           image->dims[ARN_NCHW_C] == made->dims[ARN_NCHW_C] && image->dims[0] == made->dims[0] &&
+           take_windows(graph, op, window, out) && are_narrow(out, arn_nchw_axes(image));
 }
 
 bool arn_tile_take_nchw_margin(const arn_tile_graph *graph, const arenaut_op *op,
-                               const int64_t pads[2 * ARN_IMAGE_RANK], bool reflects,
-                               arn_tile_op *out) {
-    static const int axes[ARN_IMAGE_RANK] = {
-        [ARN_NCHW_C] = ARN_AXIS_C, [ARN_NCHW_H] = ARN_AXIS_H, [ARN_NCHW_W] = ARN_AXIS_W};
+                               const int64_t *pads, bool reflects, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     out->reflects = reflects;
-    for (int dim = 0; dim < ARN_IMAGE_RANK; dim++) {
-        const int64_t before = pads[dim], after = pads[ARN_IMAGE_RANK + dim];
+    if (made->rank != image->rank) return false;
+    for (uint32_t dim = 0; dim < image->rank; dim++) {
+        const int64_t before = pads[dim], after = pads[image->rank + dim];
+        const uint32_t axis = dim == ARN_NCHW_C ? ARN_AXIS_C : ARN_AXIS_H + dim - ARN_NCHW_H;
         const int64_t most = reflects ? image->dims[dim] : INT32_MAX;
         if (before < 0 || after < 0 || before >= most || after >= most) return false;
         if (dim == 0 && before + after > 0) return false;
         if (made->dims[dim] != image->dims[dim] + before + after) return false;
-        if (dim > 0) out->window[axes[dim]] = (arn_tile_window){1, 1, 1, before, after, 1};
+        if (dim > 0) out->window[axis] = (arn_tile_window){1, 1, 1, before, after, 1};
     }
     return true;
 }
@@ -315,9 +354,9 @@ bool arn_tile_take_nchw_unshuffle(const arn_tile_graph *graph, const arenaut_op 
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     out->kind = ARN_TILE_POOL;
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){down, down, 1, 0, 0, 1};
-    return op->n_inputs == 1 && is_size(down) &&
-           made->dims[ARN_NCHW_H] * down == image->dims[ARN_NCHW_H] &&
-           made->dims[ARN_NCHW_W] * down == image->dims[ARN_NCHW_W];
+    return op->n_inputs == 1 && is_size(down) && arn_nchw_axes(image) == 2 &&
+           arn_nchw_axes(made) == 2 && made->dims[ARN_NCHW_H] * down == image->dims[ARN_NCHW_H] &&
+           arn_nchw_row(made) * down == arn_nchw_row(image);
 }
 
 /* By its weights; 0 if it has none, or they are unknown. */
@@ -356,5 +395,5 @@ bool arn_tile_take_blocks(const arn_tile_graph *graph, const arenaut_op *op, arn
     out->in_blocks = true;
     out->window[ARN_AXIS_H] = (arn_tile_window){up, 1, 1, 0, 0, up};
     return up > 1 && made->dims[ARN_NCHW_H] == up * image->dims[ARN_NCHW_H] &&
-           made->dims[0] == image->dims[0];
+           made->rank == image->rank && made->dims[0] == image->dims[0];
 }

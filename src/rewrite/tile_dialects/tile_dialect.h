@@ -12,6 +12,7 @@ enum { ARN_MOVE_OPERANDS = 4 }; /* of a slice: the image, and constants as the d
 typedef struct arn_tile_dialect {
     const char *name;                  /* of programs; NULL: those without a dialect */
     uint32_t dim[ARN_IMAGE_AXES];      /* per axis of an image: the dimension of its tensor */
+    uint32_t least_rank, most_rank;    /* of an image */
     const char *mover[ARN_MOVE_COUNT]; /* operators that move data; NULL: it has none */
     arenaut_op_kind kind;              /* of ops that tiles are made of, and of those movers */
     arenaut_dtype numbers;             /* of constants that say where data moves */
@@ -43,9 +44,9 @@ typedef struct arn_tile_dialect {
      * dims. NULL: the image is all that it reads, and its attributes say the rest. */
     uint32_t (*list_slice)(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands);
-    /* Adds the constant that a padding op reads: top, bottom, left, right, and channels. NULL: its
-     * attributes say them. */
-    uint32_t (*list_pads)(arn_draft *draft, const int64_t pads[6]);
+    /* Adds the constant that a padding op of an image of this rank reads: in front and behind, axis
+     * by axis. NULL: its attributes say them. */
+    uint32_t (*list_pads)(arn_draft *draft, const int64_t pads[2 * ARN_IMAGE_AXES], uint32_t rank);
 
     /* Of a runtime that runs ops in a sequence of its own: puts ops that make a list of one zero,
      * by way of an element of each of these tensors, and gives it. Changes `tensors`. NULL: the
@@ -92,7 +93,8 @@ static inline int64_t arn_tile_along(const arn_tile_graph *graph, const arenaut_
     return image->dims[arn_tile_dim(graph, axis)];
 }
 
-/* A dense tensor of four known sizes that an op makes, or the caller gives. */
+/* A dense tensor of known sizes, as many as images of the dialect have, that an op makes, or the
+ * caller gives. */
 bool arn_tile_is_image(const arn_tile_graph *graph, uint32_t tensor);
 
 /* Whether an op of any kind makes one image, and has all that its tiles need. */
@@ -123,19 +125,41 @@ bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t
 
 /* ---- windows on images NCHW ---- */
 
-/* Windows of convolutions and pools, from attributes of any name. */
+/* Windows of convolutions and pools, from attributes of any name; on signals NCL and volumes NCDHW,
+ * too. */
 
 /* Dimensions of an image; weights have theirs of the window at the same places. */
-enum { ARN_NCHW_C = 1, ARN_NCHW_H = 2, ARN_NCHW_W = 3 };
+enum { ARN_NCHW_C = 1, ARN_NCHW_H = 2, ARN_NCHW_AXES = 3 };
 
-/* Attributes of a window, height before width. */
+/* The axes that windows go along: all but the batch and the channels. */
+static inline uint32_t arn_nchw_axes(const arenaut_tensor *image) {
+    return image->rank - ARN_NCHW_H;
+}
+
+/* Elements of an image that have one place along H, without batch and channels. */
+static inline int64_t arn_nchw_row(const arenaut_tensor *image) {
+    int64_t elements = 1;
+    for (uint32_t i = ARN_NCHW_H + 1; i < image->rank; i++) elements *= image->dims[i];
+    return elements;
+}
+
+/* Attributes of a window, by axis of the image. */
 typedef struct arn_nchw_window {
-    int64_t filter[2], strides[2], dilations[2];
-    int64_t before[2], after[2]; /* padding */
-    int64_t groups;              /* of a convolution */
+    int64_t filter[ARN_NCHW_AXES], strides[ARN_NCHW_AXES], dilations[ARN_NCHW_AXES];
+    int64_t before[ARN_NCHW_AXES], after[ARN_NCHW_AXES]; /* padding */
+    int64_t groups;                                      /* of a convolution */
     bool rounds_up; /* windows that begin within the image or its padding count, even if they end
                      * behind both, where they see nothing */
 } arn_nchw_window;
+
+/* Fills in kernel_shape, strides and dilations, as far as the op has them; false if they are of
+ * other forms. */
+bool arn_tile_take_sides(const arenaut_op *op, const arenaut_tensor *image,
+                         arn_nchw_window *window);
+
+/* The same of a convolution, whose weights say its sides, and its groups. */
+bool arn_tile_take_kernel(const arn_tile_graph *graph, const arenaut_op *op,
+                          arn_nchw_window *window);
 
 /* Fills in a convolution (image, weights by output channel, perhaps a bias) or a pool (image).
  * False if sizes do not agree, or weights are computed. */
@@ -144,16 +168,15 @@ bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_o
 /* Transposed: weights by input channel; `after` is the padding of the result. Of the padding of the
  * result's own, `extra` rows and columns, no more may be than of the other. */
 bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op *op,
-                                   const arn_nchw_window *window, const int64_t extra[2],
-                                   arn_tile_op *out);
+                                   const arn_nchw_window *window,
+                                   const int64_t extra[ARN_NCHW_AXES], arn_tile_op *out);
 bool arn_tile_take_nchw_pool(const arn_tile_graph *graph, const arenaut_op *op,
                              const arn_nchw_window *window, arn_tile_op *out);
 
 /* A PAD: in front of each dimension, then behind; none of them along the batch. `reflects`: with
  * rows of the image in reverse. */
 bool arn_tile_take_nchw_margin(const arn_tile_graph *graph, const arenaut_op *op,
-                               const int64_t pads[2 * ARN_IMAGE_RANK], bool reflects,
-                               arn_tile_op *out);
+                               const int64_t *pads, bool reflects, arn_tile_op *out);
 
 /* Blocks of `down` rows and columns become channels. */
 bool arn_tile_take_nchw_unshuffle(const arn_tile_graph *graph, const arenaut_op *op, int64_t down,

@@ -1,9 +1,10 @@
-/* Tiles of ONNX's operators, on images NCHW in float32. Windows: from attributes and sizes; a part
- * of a convolution or a pool has padding of its own. Moves: Slice and Concat. ONNX Runtime runs
- * nodes in a sequence of its own, all tiles of one op before the next op if nothing forbids it:
- * order edges do. A tile's slices begin at places that are computed from one element of each result
- * of the tile before (GatherND, Max), by way of where its greatest element lies (ArgMax of a list
- * of one: 0, for any element). Shapes would not do, since the runtime folds them.
+/* Tiles of ONNX's operators, on images NCHW, signals NCL and volumes NCDHW in float32. Windows:
+ * from attributes and sizes; a part of a convolution or a pool has padding of its own. Moves: Slice
+ * and Concat. ONNX Runtime runs nodes in a sequence of its own, all tiles of one op before the next
+ * op if nothing forbids it: order edges do. A tile's slices begin at places that are computed from
+ * one element of each result of the tile before (GatherND, Max), by way of where its greatest
+ * element lies (ArgMax of a list of one: 0, for any element). Shapes would not do, since the
+ * runtime folds them.
  *
  * And it plans by shapes, before it runs: for each value whose rank it knows it looks through all
  * that are free by then, in time that grows as the square of their number. What tiles read of whole
@@ -97,8 +98,9 @@ static void take_product(arn_tile_op *out, int64_t sums, int64_t width, int64_t 
 /* ---- windows ---- */
 
 /* Padding so that the result has an element for each stride; the odd one behind, or in front. */
-static void pad_same(arn_nchw_window *w, const int64_t *in, bool upper) {
-    for (int k = 0; k < 2; k++) {
+static void pad_same(arn_nchw_window *w, const arenaut_tensor *image, bool upper) {
+    const int64_t *in = image->dims + ARN_NCHW_H;
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
         const int64_t out = (in[k] + w->strides[k] - 1) / w->strides[k];
         const int64_t reach = (w->filter[k] - 1) * w->dilations[k] + 1;
         const int64_t missing = (out - 1) * w->strides[k] + reach - in[k];
@@ -108,77 +110,75 @@ static void pad_same(arn_nchw_window *w, const int64_t *in, bool upper) {
     }
 }
 
-static bool take_padding(const arenaut_op *op, const int64_t *in, arn_nchw_window *w) {
+static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_nchw_window *w) {
     const arenaut_attribute *rule = arenaut_op_attribute(op, "auto_pad");
-    int64_t pads[4] = {0};
+    const uint32_t axes = arn_nchw_axes(image);
+    int64_t pads[2 * ARN_NCHW_AXES] = {0};
     if (rule && rule->text && strcmp(rule->text, "NOTSET") != 0) {
         const bool upper = strcmp(rule->text, "SAME_UPPER") == 0;
         if (!upper && strcmp(rule->text, "SAME_LOWER") != 0) {
             return strcmp(rule->text, "VALID") == 0;
         }
-        pad_same(w, in, upper);
+        pad_same(w, image, upper);
         return true;
     }
-    if (!arn_tile_numbers(op, "pads", 4, pads)) return false;
-    for (int k = 0; k < 2; k++) {
+    if (!arn_tile_numbers(op, "pads", 2 * axes, pads)) return false;
+    for (uint32_t k = 0; k < axes; k++) {
         w->before[k] = pads[k];
-        w->after[k] = pads[2 + k];
+        w->after[k] = pads[axes + k];
     }
     return true;
 }
 
-static bool is_positive(const int64_t numbers[2]) {
-    return numbers[0] > 0 && numbers[0] <= ARN_TILE_LONGEST && numbers[1] > 0 &&
-           numbers[1] <= ARN_TILE_LONGEST;
+/* All ones, where the op does not say otherwise. */
+static arn_nchw_window begin_window(void) {
+    return (arn_nchw_window){.strides = {1, 1, 1}, .dilations = {1, 1, 1}};
 }
 
-static bool take_window(const arn_tile_graph *graph, const arenaut_op *op, arn_nchw_window *w) {
-    const int64_t *in = graph->program->tensors[op->inputs[0]].dims + ARN_NCHW_H;
-    return arn_tile_numbers(op, "kernel_shape", 2, w->filter) &&
-           arn_tile_numbers(op, "strides", 2, w->strides) &&
-           arn_tile_numbers(op, "dilations", 2, w->dilations) && is_positive(w->filter) &&
-           is_positive(w->strides) && is_positive(w->dilations) && take_padding(op, in, w);
+/* Products that an element of the result is the sum of. */
+static int64_t count_sums(const arenaut_tensor *weights, const arn_nchw_window *w) {
+    int64_t sums = weights->dims[1];
+    for (uint32_t k = 0; k < arn_nchw_axes(weights); k++) sums *= w->filter[k];
+    return sums;
+}
+
+/* A product with one column of an image takes another path; a signal's has none. */
+static bool is_one_column(const arenaut_tensor *image) {
+    return arn_nchw_axes(image) > 1 && arn_nchw_row(image) == 1;
 }
 
 static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
-    w.filter[0] = weights->dims[ARN_NCHW_H];
-    w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = arn_tile_number(op, "group", 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    arn_nchw_window w = begin_window();
+    if (!arn_tile_take_kernel(graph, op, &w)) return false;
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
-    const int64_t *made = graph->program->tensors[op->outputs[0]].dims;
-    const int64_t sums = weights->dims[1] * w.filter[0] * w.filter[1];
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
-    if (made[ARN_NCHW_W] == 1 || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
-    else take_product(out, sums, made[ARN_NCHW_W], made[ARN_NCHW_H]);
-    return take_window(graph, op, &w) && arn_tile_take_nchw_convolution(graph, op, &w, out);
+    if (is_one_column(made) || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
+    else take_product(out, count_sums(weights, &w), arn_nchw_row(made), made->dims[ARN_NCHW_H]);
+    return take_padding(op, arn_tile_input(graph, op, 0), &w) &&
+           arn_tile_take_nchw_convolution(graph, op, &w, out);
 }
 
 static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_attribute *rule = arenaut_op_attribute(op, "auto_pad");
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
-    int64_t extra[2] = {0};
-    if (!weights || weights->rank != ARN_IMAGE_RANK) return false;
-    w.filter[0] = weights->dims[ARN_NCHW_H];
-    w.filter[1] = weights->dims[ARN_NCHW_W];
-    w.groups = arn_tile_number(op, "group", 1);
+    arn_nchw_window w = begin_window();
+    int64_t extra[ARN_NCHW_AXES] = {0};
+    if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
+        arenaut_op_attribute(op, "output_shape") || !arn_tile_take_kernel(graph, op, &w)) {
+        return false;
+    }
     out->kind = ARN_TILE_CONV;
     const int64_t sums = weights->dims[0] / (w.groups > 0 ? w.groups : 1);
-    const int64_t *image = arn_tile_input(graph, op, 0)->dims;
-    const int64_t up = weights->dims[ARN_NCHW_H]; /* no more rows for each of the operand */
-    if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
-        arenaut_op_attribute(op, "output_shape")) {
+    const int64_t up = w.filter[0]; /* no more rows for each of the operand */
+    if (!arn_tile_numbers(op, "output_padding", arn_nchw_axes(image), extra) ||
+        !take_padding(op, image, &w) || !arn_tile_take_nchw_transposed(graph, op, &w, extra, out)) {
         return false;
     }
-    if (!arn_tile_numbers(op, "output_padding", 2, extra) || !take_window(graph, op, &w) ||
-        !arn_tile_take_nchw_transposed(graph, op, &w, extra, out)) {
-        return false;
-    }
-    if (image[ARN_NCHW_W] == 1) out->least = NEVER;
-    else take_product(out, sums, image[ARN_NCHW_W], image[ARN_NCHW_H]);
+    if (is_one_column(image)) out->least = NEVER;
+    else take_product(out, sums, arn_nchw_row(image), image->dims[ARN_NCHW_H]);
     const bool in_blocks = up == w.strides[0] && w.before[0] + w.after[0] + extra[0] == 0;
     if (!in_blocks) out->also = 0;
     /* At the lower edge a window that is higher than its stride sees a row that is not there. */
@@ -222,13 +222,14 @@ static bool is_read_by_a_pool(const arn_tile_graph *graph, const arenaut_op *pad
 }
 
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    arn_nchw_window w = {.strides = {1, 1}, .dilations = {1, 1}};
+    arn_nchw_window w = begin_window();
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const bool counts_padding = arn_tile_number(op, "count_include_pad", 0) != 0;
     const int64_t rounds_up = arn_tile_number(op, "ceil_mode", 0);
     if (!arenaut_op_attribute(op, "kernel_shape") || rounds_up < 0 || rounds_up > 1) return false;
     w.rounds_up = rounds_up == 1 && !counts_padding;
-    return !is_pool_of_pad(graph, op) && take_window(graph, op, &w) &&
-           arn_tile_take_nchw_pool(graph, op, &w, out);
+    return !is_pool_of_pad(graph, op) && arn_tile_take_sides(op, image, &w) &&
+           take_padding(op, image, &w) && arn_tile_take_nchw_pool(graph, op, &w, out);
 }
 
 /* Numbers for each channel, and one result: not that of training. */
@@ -284,15 +285,17 @@ static double number_at(const arenaut_tensor *list, uint32_t i) {
 static bool take_scale(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *scales = arn_tile_input(graph, op, 2);
     const arenaut_tensor *sizes = arn_tile_input(graph, op, 3);
-    if (sizes && sizes->n_values == ARN_IMAGE_RANK && sizes->values) {
-        const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-        const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (sizes && sizes->n_values == image->rank && sizes->values) {
+        bool whole = !scales || scales->bytes == 0;
+        for (uint32_t i = 0; i < image->rank; i++)
+            whole = whole && made->dims[i] % image->dims[i] == 0;
         out->scales = 2;
-        return (!scales || scales->bytes == 0) &&
-               made->dims[ARN_NCHW_W] % image->dims[ARN_NCHW_W] == 0;
+        return whole;
     }
     return !sizes && scales && scales->cls == ARENAUT_CONSTANT && scales->values &&
-           scales->n_values == ARN_IMAGE_RANK &&
+           scales->n_values == image->rank &&
            number_at(scales, ARN_NCHW_H) == (double)out->window[ARN_AXIS_H].up;
 }
 
@@ -312,7 +315,8 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, arn_t
 }
 
 static bool take_shuffle(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    return op->n_inputs == 1 && arn_tile_take_blocks(graph, op, out) &&
+    return op->n_inputs == 1 && arn_tile_input(graph, op, 0)->rank == 4 &&
+           arn_tile_take_blocks(graph, op, out) &&
            arn_tile_number(op, "blocksize", ARN_TILE_UNKNOWN) == out->window[ARN_AXIS_H].up;
 }
 
@@ -326,8 +330,10 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
     const arenaut_tensor *pads = arn_tile_input(graph, op, 1);
     const char *const usual = "constant";
     const bool reflects = is_text(op, "mode", usual, "reflect");
-    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || !pads->values || op->n_inputs > 3)
+    if (!pads || pads->n_values != (uint64_t)2 * arn_tile_input(graph, op, 0)->rank ||
+        !pads->values || op->n_inputs > 3) {
         return false;
+    }
     if (arn_tile_input(graph, op, 2) && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
     if (pads_with_a_number(op) && is_read_by_a_pool(graph, op)) return false;
     return (reflects || is_text(op, "mode", usual, "edge") || is_text(op, "mode", usual, usual)) &&
@@ -408,16 +414,22 @@ static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const in
     return ARN_MOVE_OPERANDS;
 }
 
-static uint32_t list_pads(arn_draft *draft, const int64_t pads[6]) {
-    const int64_t values[] = {0, pads[4], pads[0], pads[2], 0, pads[5], pads[1], pads[3]};
-    return arn_draft_numbers(draft, values, ARN_DRAFT_VALUES, 0);
+static uint32_t list_pads(arn_draft *draft, const int64_t pads[2 * ARN_IMAGE_AXES], uint32_t rank) {
+    int64_t values[ARN_DRAFT_VALUES] = {0};
+    for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
+        const uint32_t dim = arn_tile_dim(draft->graph, axis);
+        if (dim >= rank) continue;
+        values[dim] = pads[2 * axis];
+        values[rank + dim] = pads[2 * axis + 1];
+    }
+    return arn_draft_numbers(draft, values, 2 * rank, 0);
 }
 
 static uint32_t put_zero(arn_draft *draft, uint32_t *tensors, uint32_t n) {
     static const int64_t first[ARN_IMAGE_RANK] = {0};
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t inputs[] = {tensors[i],
-                                   arn_draft_numbers(draft, first, ARN_IMAGE_RANK, ARN_IMAGE_RANK)};
+        const uint32_t rank = arn_draft_rank(draft, tensors[i]);
+        const uint32_t inputs[] = {tensors[i], arn_draft_numbers(draft, first, rank, rank)};
         tensors[i] = arn_draft_edge(draft, ARN_MOVE_PEEK, ARENAUT_DTYPE_FLOAT32, inputs, 2);
     }
     if (n > 1) tensors[0] = arn_draft_edge(draft, ARN_MOVE_ANY, ARENAUT_DTYPE_FLOAT32, tensors, n);
@@ -427,7 +439,7 @@ static uint32_t put_zero(arn_draft *draft, uint32_t *tensors, uint32_t n) {
 static uint32_t put_shape(arn_draft *draft, uint32_t image) {
     const uint32_t zeroes[] = {draft->zero, draft->zero};
     const uint32_t both[] = {
-        arn_draft_numbers(draft, arn_draft_dims(draft, image), ARN_IMAGE_RANK, 0),
+        arn_draft_numbers(draft, arn_draft_dims(draft, image), arn_draft_rank(draft, image), 0),
         arn_draft_edge(draft, ARN_MOVE_SCALAR, ARENAUT_DTYPE_INT64, zeroes, 2)};
     return arn_draft_edge(draft, ARN_MOVE_ADD, ARENAUT_DTYPE_INT64, both, 2);
 }
@@ -439,7 +451,7 @@ static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attribu
     return joins || finds ? 1 : 0;
 }
 
-/* Padding as numbers, by any rule before: top and left, bottom and right. */
+/* Padding as numbers, by any rule before. */
 static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before,
                               arenaut_attribute *attributes) {
     uint32_t n = 0;
@@ -448,14 +460,16 @@ static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before
         if (strcmp(name, "pads") == 0 || strcmp(name, "auto_pad") == 0) continue;
         attributes[n++] = before->attributes[i];
     }
-    attributes[n++] = (arenaut_attribute){"pads", 4, part->pads, NULL};
+    attributes[n++] = (arenaut_attribute){"pads", part->n_pads, part->pads, NULL};
     return n;
 }
 
 extern const arn_tile_dialect arn_tile_onnx;
 const arn_tile_dialect arn_tile_onnx = {
     .name = "onnx",
-    .dim = {ARN_NCHW_H, ARN_NCHW_W, ARN_NCHW_C},
+    .dim = {[ARN_AXIS_H] = 2, [ARN_AXIS_W] = 3, [ARN_AXIS_V] = 4, [ARN_AXIS_C] = ARN_NCHW_C},
+    .least_rank = 3,
+    .most_rank = 5,
     .mover = {[ARN_MOVE_SLICE] = "Slice",
               [ARN_MOVE_JOIN] = "Concat",
               [ARN_MOVE_PEEK] = "GatherND",

@@ -7,7 +7,7 @@
 #include "rewrite/tile_dialects/tile_dialect.h"
 
 /* Dimensions of an image and of weights. */
-enum { H = 1, W = 2, C = 3 };
+enum { H = 1, W = 2, C = 3, RANK = 4 };
 
 static arn_tile_kind kind_named(const char *name) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_TFLITE, name);
@@ -77,7 +77,7 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
                          *weights = arn_tile_input(graph, op, 1);
     const bool depthwise = out->kind == ARN_TILE_DEPTHWISE;
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[C];
-    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (!weights || weights->rank != RANK || weights->dtype != image->dtype) return false;
     if (!arn_tile_is_fixed(graph, op->inputs[1]) || op->n_inputs > ARN_TILE_INPUTS) return false;
     if (!arn_tile_is_bias(graph, op, channels)) return false;
     if (weights->dims[depthwise ? C : 0] != channels) return false;
@@ -104,7 +104,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
     const arenaut_tensor *image = arn_tile_input(graph, op, 0),
                          *pads = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || image->dtype != made->dtype) return false;
+    if (!pads || pads->n_values != 2 * RANK || image->dtype != made->dtype) return false;
     if (op->n_inputs > ARN_TILE_INPUTS) return false;
     if (op->n_inputs > 2 && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
     for (int axis = 0; axis <= C; axis++) {
@@ -161,16 +161,22 @@ static void take_operator(arn_tile_graph *graph, uint32_t op) {
 /* Begin and size along all dimensions. */
 static uint32_t list_slice(arn_draft *draft, const arn_draft_op *slice, const int64_t *dims,
                            uint32_t *operands) {
-    int64_t from[ARN_IMAGE_RANK] = {0};
+    int64_t from[RANK] = {0};
     from[slice->axis] = slice->begin;
-    operands[1] = arn_draft_numbers(draft, from, ARN_IMAGE_RANK, 0);
-    operands[2] = arn_draft_numbers(draft, dims, ARN_IMAGE_RANK, 0);
+    operands[1] = arn_draft_numbers(draft, from, RANK, 0);
+    operands[2] = arn_draft_numbers(draft, dims, RANK, 0);
     return 3;
 }
 
-static uint32_t list_pads(arn_draft *draft, const int64_t pads[6]) {
-    const int64_t values[] = {0, 0, pads[0], pads[1], pads[2], pads[3], pads[4], pads[5]};
-    return arn_draft_numbers(draft, values, ARN_DRAFT_VALUES, 2);
+static uint32_t list_pads(arn_draft *draft, const int64_t pads[2 * ARN_IMAGE_AXES], uint32_t rank) {
+    int64_t values[2 * RANK] = {0};
+    for (int axis = 0; axis < ARN_IMAGE_AXES; axis++) {
+        const uint32_t dim = arn_tile_dim(draft->graph, axis);
+        if (dim >= rank) continue;
+        values[2 * dim] = pads[2 * axis];
+        values[2 * dim + 1] = pads[2 * axis + 1];
+    }
+    return arn_draft_numbers(draft, values, 2 * rank, 2);
 }
 
 static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
@@ -193,7 +199,9 @@ static uint32_t describe_part(const arn_draft_op *part, const arenaut_op *before
 extern const arn_tile_dialect arn_tile_tflite;
 const arn_tile_dialect arn_tile_tflite = {
     .name = NULL,
-    .dim = {H, W, C},
+    .dim = {[ARN_AXIS_H] = H, [ARN_AXIS_W] = W, [ARN_AXIS_V] = RANK, [ARN_AXIS_C] = C},
+    .least_rank = RANK,
+    .most_rank = RANK,
     .mover = {[ARN_MOVE_SLICE] = "SLICE",
               [ARN_MOVE_JOIN] = "CONCATENATION",
               [ARN_MOVE_PAD] = "PAD"},
