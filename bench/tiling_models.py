@@ -21,13 +21,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
 import exported_onnx  # noqa: E402
 
 
+def of_axes(name, axes):
+    """PyTorch's module of this kind for signals, images or volumes."""
+    return getattr(nn, f"{name}{axes}d")
+
+
 class Conv(nn.Module):
     """A convolution that keeps its image's size (divided by the stride), a batch norm, and an activation."""
 
-    def __init__(self, before, after, kernel=3, stride=1, groups=1, dilation=1, act=None):
+    def __init__(self, before, after, kernel=3, stride=1, groups=1, dilation=1, act=None, axes=2):
         super().__init__()
-        self.conv = nn.Conv2d(before, after, kernel, stride, (kernel - 1) // 2 * dilation, dilation, groups, bias=False)
-        self.norm, self.act = nn.BatchNorm2d(after), act or nn.Identity()
+        padding = (kernel - 1) // 2 * dilation
+        self.conv = of_axes("Conv", axes)(before, after, kernel, stride, padding, dilation, groups, bias=False)
+        self.norm, self.act = of_axes("BatchNorm", axes)(after), act or nn.Identity()
 
     def forward(self, x):
         return self.act(self.norm(self.conv(x)))
@@ -89,27 +95,28 @@ def efficientnet_b0():
 
 # Segmentation
 
-def double(before, after):
-    return nn.Sequential(Conv(before, after, act=nn.ReLU()), Conv(after, after, act=nn.ReLU()))
+def double(before, after, axes):
+    return nn.Sequential(Conv(before, after, act=nn.ReLU(), axes=axes), Conv(after, after, act=nn.ReLU(), axes=axes))
 
 
 class UNet(nn.Module):
-    """Ronneberger et al. 2015, padded; upwards by transposed convolutions, or by bilinear resizing."""
+    """Ronneberger et al. 2015, padded; upwards by transposed convolutions, or by bilinear resizing. Of signals as Stoller
+    et al. 2018, of volumes as Çiçek et al. 2016."""
 
-    def __init__(self, bilinear, width=32, depth=4, classes=2):
+    def __init__(self, bilinear, width=32, depth=4, classes=2, axes=2, channels=3):
         super().__init__()
         widths = [width << level for level in range(depth + 1)]
-        self.first = double(3, width)
-        self.down = nn.ModuleList(double(a, b) for a, b in zip(widths, widths[1:]))
-        self.up = nn.ModuleList(nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(b, a, 1))
-                                if bilinear else nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
-        self.join = nn.ModuleList(double(2 * a, a) for a in widths[:-1])
-        self.last = nn.Conv2d(width, classes, 1)
+        self.first, self.pool = double(channels, width, axes), of_axes("MaxPool", axes)(2)
+        self.down = nn.ModuleList(double(a, b, axes) for a, b in zip(widths, widths[1:]))
+        self.up = nn.ModuleList(nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(b, a, 1)) if bilinear
+                                else of_axes("ConvTranspose", axes)(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.join = nn.ModuleList(double(2 * a, a, axes) for a in widths[:-1])
+        self.last = of_axes("Conv", axes)(width, classes, 1)
 
     def forward(self, x):
         kept = [self.first(x)]
         for down in self.down:
-            kept.append(down(functional.max_pool2d(kept[-1], 2)))
+            kept.append(down(self.pool(kept[-1])))
         x = kept.pop()
         for up, join in zip(reversed(self.up), reversed(self.join)):
             x = join(torch.cat([kept.pop(), up(x)], 1))
@@ -297,7 +304,7 @@ class VaeDecoder(nn.Module):
         return self.parts(x)
 
 
-# NAME: (builder, sides of its image by default, channels of the image, multiple that the side must be)
+# NAME: (builder, sides of its image by default, channels of the image)
 MODELS = {
     "mobilenet_v2": (mobilenet_v2, 2048, 3),
     "efficientnet_b0": (efficientnet_b0, 1024, 3),
@@ -308,14 +315,22 @@ MODELS = {
     "yolo": (Yolo, 1280, 3),
     "deeplab_v3": (DeepLabV3, 1024, 3),
     "vae_decoder": (VaeDecoder, 64, 4),
+    "unet_1d": (lambda: UNet(False, axes=1, channels=1), 131072, 1),
+    "unet_3d": (lambda: UNet(False, 16, 3, axes=3, channels=1), 96, 1),
 }
+AXES = {"unet_1d": 1, "unet_3d": 3}  # behind the channels; else 2
+
+
+def shape(name, size):
+    """Of its input."""
+    return 1, MODELS[name][2], *[size] * AXES.get(name, 2)
 
 
 def initialize(module, seed):
     torch.manual_seed(seed)
     for part in module.modules():
-        if isinstance(part, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
-            fan_in = part.weight[0].numel() if not isinstance(part, nn.ConvTranspose2d) else part.weight.shape[0]
+        if hasattr(part, "weight") and part.weight is not None and part.weight.dim() > 1:
+            fan_in = part.weight.shape[0] if getattr(part, "transposed", False) else part.weight[0].numel()
             nn.init.normal_(part.weight, std=math.sqrt(2 / fan_in))
             if part.bias is not None:
                 nn.init.normal_(part.bias, std=0.01)
@@ -323,7 +338,7 @@ def initialize(module, seed):
 
 def calibrate(module, image):
     """Statistics of batch norms: those of this image."""
-    norms = [part for part in module.modules() if isinstance(part, nn.BatchNorm2d)]
+    norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
     for norm in norms:
         norm.train()
         norm.momentum = None
@@ -335,10 +350,9 @@ def calibrate(module, image):
 @torch.no_grad()
 def build(name, seed=1, norms=False):
     """The module, ready for inference."""
-    builder, _, channels = MODELS[name]
-    module = builder().eval()
+    module = MODELS[name][0]().eval()
     initialize(module, seed)
-    calibrate(module, torch.randn(1, channels, 128, 128))
+    calibrate(module, torch.randn(shape(name, {1: 8192, 2: 128, 3: 32}[AXES.get(name, 2)])))
     for part in list(module.modules()):
         if isinstance(part, Conv) and not norms:
             part.fold()
@@ -346,7 +360,7 @@ def build(name, seed=1, norms=False):
 
 
 def image(name, size, seed=1):
-    return torch.randn(1, MODELS[name][2], size, size, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(shape(name, size), generator=torch.Generator().manual_seed(seed))
 
 
 def write(folder, name, size, norms=False):

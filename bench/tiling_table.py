@@ -216,8 +216,8 @@ class Bench:
     def image(self, size):
         path = self.folder / f"{self.name}_{size}.npy"
         if not path.exists():
-            shape = 1, 4 if self.name == "vae_decoder" else 3, size, size
-            np.save(path, np.random.RandomState(1).standard_normal(shape).astype(np.float32))
+            import tiling_models
+            np.save(path, np.random.RandomState(1).standard_normal(tiling_models.shape(self.name, size)).astype(np.float32))
         return path
 
     def tiled(self, suffix, extra):
@@ -286,11 +286,14 @@ HEAD = "| model | optimization | run | peak | heap | loaded | time | results |\n
 
 def compare(bench, level, extra, manual):
     """Prints the rows of one model at one level; gives a line on its tiles."""
-    title, suffix = f"{bench.name} {bench.size}²", ".pt2" if level == TORCH else ".onnx"
+    import tiling_models
+    axes, suffix = tiling_models.AXES.get(bench.name, 2), ".pt2" if level == TORCH else ".onnx"
+    title, power = f"{bench.name} {bench.size}", {1: "", 2: "²", 3: "³"}[axes]
+    title += power
     tiled, plan, seconds = bench.tiled(suffix, extra)
     whole, wanted = bench.row("model", bench.models(bench.whole, suffix), level, "whole")
-    print(cells(f"{bench.name} {bench.whole}²", level, "whole", whole, whole, ""), flush=True)
-    whole = whole | {"seconds": whole["seconds"] * (bench.size / bench.whole) ** 2}
+    print(cells(f"{bench.name} {bench.whole}{power}", level, "whole", whole, whole, ""), flush=True)
+    whole = whole | {"seconds": whole["seconds"] * (bench.size / bench.whole) ** axes}
     for label, *reuse in [("tiled",)] + [("tiled, without reuse", False)] * (level != TORCH):
         found, results = bench.row("model", tiled, level, label, *reuse)
         said = difference(wanted, results) if bench.whole == bench.size else ""

@@ -133,6 +133,7 @@ CONDITIONS = {
     "POINTWISE": lambda call, threads: call.kernel == 1,
     "POINTWISE_THREADED": lambda call, threads: call.kernel == call.stride == 1 and threads > 1,
     "DISJOINT": lambda call, threads: call.kernel == call.stride,
+    "SIGNAL_BY_POWER": lambda call, threads: call.axes == 1 and CONDITIONS["POWER_OF_TWO"](call, threads),
     "POWER_OF_TWO": lambda call, threads: call.stride & (call.stride - 1) == 0,
 }
 

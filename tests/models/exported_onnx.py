@@ -42,15 +42,16 @@ def shape(node):
     return list(node.meta["val"].shape)
 
 
-def pair(value, default=None):
+def sides(n, value, default=None):
+    """A number for each axis of the image that the node makes."""
     value = value if isinstance(value, (list, tuple)) else [value]
     value = list(value) or list(default)
-    return value * 2 if len(value) == 1 else value
+    return value * (len(shape(n)) - 2) if len(value) == 1 else value
 
 
-def window(kernel, stride=(), padding=0, dilation=1):
-    kernel, padding = pair(kernel), pair(padding)
-    return {"kernel_shape": kernel, "strides": pair(stride, kernel), "pads": padding * 2, "dilations": pair(dilation)}
+def window(n, kernel, stride=(), padding=0, dilation=1):
+    kernel, padding = sides(n, kernel), sides(n, padding)
+    return {"kernel_shape": kernel, "strides": sides(n, stride, kernel), "pads": padding * 2, "dilations": sides(n, dilation)}
 
 
 def plain(operator, **attributes):
@@ -58,14 +59,14 @@ def plain(operator, **attributes):
 
 
 def conv(w, n, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    how = window(shape(weight)[2:], stride, padding, dilation)
+    how = window(n, shape(weight)[2:], stride, padding, dilation)
     return w.node("Conv", [w.operand(each) for each in (x, weight, bias) if each is not None], n.name, group=groups, **how)
 
 
 def conv_transpose(w, n, x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    how = window(shape(weight)[2:], stride, padding, dilation)
+    how = window(n, shape(weight)[2:], stride, padding, dilation)
     return w.node("ConvTranspose", [w.operand(each) for each in (x, weight, bias) if each is not None], n.name, group=groups,
-                  output_padding=pair(output_padding), **how)
+                  output_padding=sides(n, output_padding), **how)
 
 
 def batch_norm(w, n, x, weight, bias, mean, variance, training, momentum, epsilon, cudnn=True):
@@ -98,7 +99,7 @@ def prelu(w, n, x, slope):
 
 
 def max_pool(w, n, x, kernel, stride=(), padding=0, dilation=1, ceil=False):
-    return w.node("MaxPool", [w.operand(x)], n.name, ceil_mode=int(ceil), **window(kernel, stride, padding, dilation))
+    return w.node("MaxPool", [w.operand(x)], n.name, ceil_mode=int(ceil), **window(n, kernel, stride, padding, dilation))
 
 
 def average_pool_to(w, n, x, size):
@@ -109,8 +110,7 @@ def average_pool_to(w, n, x, size):
 
 def resize(mode, phase):
     def write(w, n, x, *size):
-        sides = w.integers(*shape(n))
-        return w.node("Resize", [w.operand(x), "", "", sides], n.name, mode=mode, coordinate_transformation_mode=phase, nearest_mode="floor")
+        return w.node("Resize", [w.operand(x), "", "", w.integers(*shape(n))], n.name, mode=mode, coordinate_transformation_mode=phase, nearest_mode="floor")
     return write
 
 
@@ -137,12 +137,14 @@ def shuffle(w, n, x, factor):
 
 
 SPELLINGS = {
-    "conv2d.default": conv, "conv2d.padding": conv, "conv_transpose2d.input": conv_transpose, "batch_norm.default": batch_norm,
+    "conv1d.default": conv, "conv2d.default": conv, "conv3d.default": conv, "conv2d.padding": conv,
+    "conv_transpose1d.default": conv_transpose, "conv_transpose2d.input": conv_transpose,
+    "conv_transpose3d.input": conv_transpose, "batch_norm.default": batch_norm,
     "group_norm.default": group_norm, "relu.default": plain("Relu"), "sigmoid.default": plain("Sigmoid"), "silu.default": silu,
     "leaky_relu.default": lambda w, n, x, slope=0.01: w.node("LeakyRelu", [w.operand(x)], n.name, alpha=float(slope)),
     "prelu.default": prelu, "hardtanh.default": clip, "relu6.default": lambda w, n, x: clip(w, n, x, 0.0, 6.0),
     "add.Tensor": plain("Add"), "mul.Tensor": plain("Mul"), "cat.default": cat, "matmul.default": plain("MatMul"),
-    "max_pool2d.default": max_pool, "adaptive_avg_pool2d.default": average_pool_to, "linear.default": linear,
+    "max_pool1d.default": max_pool, "max_pool2d.default": max_pool, "max_pool3d.default": max_pool, "adaptive_avg_pool2d.default": average_pool_to, "linear.default": linear,
     "upsample_nearest2d.vec": resize("nearest", "asymmetric"), "upsample_bilinear2d.vec": resize("linear", "half_pixel"),
     "pixel_shuffle.default": shuffle, "flatten.using_ints": reshape, "reshape.default": reshape, "view.default": reshape,
     "transpose.int": transpose, "softmax.int": lambda w, n, x, axis, dtype=None: w.node("Softmax", [w.operand(x)], n.name, axis=axis),

@@ -256,18 +256,18 @@ def random_images(seed, axes=2):
     return net
 
 
-def sandwich(side=96, opset=17, sizes=None, named=None, channels=24):
+def sandwich(side=96, opset=17, sizes=None, named=None, channels=24, axes=2):
     """A wide middle between two narrow ends."""
-    net = Images(1)
+    net = Images(1, axes)
     net.named = named or {}
-    net.shapes = {"x": [1, 3, side, side]}
-    window = ints("kernel_shape", [3, 3]), ints("pads", [1, 1, 1, 1])
-    image = net.put("Conv", ["x", net.constant([channels, 3, 3, 3])], [1, channels, side, side], *window)
+    net.shapes = {"x": [1, 3, *[side] * axes]}
+    window, made = (ints("kernel_shape", [3] * axes), ints("pads", [1] * 2 * axes)), [1, channels, *[side] * axes]
+    image = net.put("Conv", ["x", net.constant([channels, 3, *[3] * axes])], made, *window)
     image = net.put("Relu", [image], net.shapes[image])
-    image = net.put("Conv", [image, net.constant([channels, channels, 3, 3])], [1, channels, side, side], *window)
+    image = net.put("Conv", [image, net.constant([channels, channels, *[3] * axes])], made, *window)
     image = net.put("Clip", [image, net.constant([], -1, 0), net.constant([], 1, 2)], net.shapes[image])
-    net.put("MaxPool", [image], [1, channels, side // 4, side // 4], ints("kernel_shape", [4, 4]),
-            ints("strides", [4, 4]))
+    net.put("MaxPool", [image], [1, channels, *[side // 4] * axes], ints("kernel_shape", [4] * axes),
+            ints("strides", [4] * axes))
     net.outputs = [list(net.shapes)[-1]]
     return net, net.bytes(opset, sizes)
 

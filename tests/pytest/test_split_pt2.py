@@ -62,6 +62,7 @@ KNOWN = {
     # Bytes alive at most, at most so many in tiles.
     "unet": (lambda: UNet(False, 16, 3), (1, 3, 256, 256), 16 << 20, 0.55),
     "rrdb": (lambda: Rrdb(32, 16, 2), (1, 3, 48, 48), 9 << 20, 0.45),
+    "unet_1d": (lambda: UNet(False, 16, 2, axes=1, channels=1), (1, 1, 32768), 8 << 20, 0.45),
 }
 
 
@@ -79,6 +80,24 @@ def test_known_nets_need_less(tmp_path, name):
     assert bits(found) == bits(wanted)
     assert before >= whole
     assert after <= part * before
+
+
+@pytest.mark.parametrize("name", ["unet", "unet_1d"])
+def test_ops_of_long_stages_have_tiles_of_their_own_height(tmp_path, name):
+    """The top of a U-Net in more and lower tiles than the bottom, whatever its number of tiles."""
+    make, shape, _, part = KNOWN[name]
+    torch.manual_seed(6)
+    path, output, args = tmp_path / f"{name}.pt2", tmp_path / f"{name}.split.pt2", (torch.randn(shape),)
+    save_module(settle(make()), args, path)
+    last, peaks = len(nodes_of(path)) - 1, []
+    wanted, before = run(path, args)
+    for pieces in (2, 3, 7, 12):
+        done = plan(path, output, f"0-{last}/{pieces}:kept")
+        assert done.returncode == 0, done.stderr
+        found, after = run(output, args)
+        assert bits(found) == bits(wanted), pieces
+        peaks.append(after)
+    assert min(peaks) < part * before
 
 
 def test_what_was_planned_is_what_is_alive(tmp_path):

@@ -117,7 +117,8 @@ def test_tiles_that_the_rule_refuses_get_more_rows(call, tmp_path):
         assert np.array_equal(run_on_eight_threads(tmp_path / "tiled.onnx", image).view("u4"), whole.view("u4"))
 
 
-@pytest.mark.parametrize(("name", "size"), [("srvgg", 16), ("unet_bilinear", 32), ("vae_decoder", 8)])
+@pytest.mark.parametrize(("name", "size"), [("srvgg", 16), ("unet_bilinear", 32), ("vae_decoder", 8), ("unet_1d", 256),
+                                              ("unet_3d", 16)])
 def test_models_compute_in_onnx_what_they_do_in_pytorch(name, size, tmp_path):
     onnx, pt2 = tiling_models.write(tmp_path, name, size)
     value = tiling_models.image(name, size)

@@ -293,6 +293,25 @@ TEST(ops_of_a_group_have_tiles_of_their_own_height) {
     arn_program_free(p);
 }
 
+/* The tiles are as high as their kernels need, and fewer than the stage has: what is kept of the
+ * first for a reader far below is cut into more segments than there are tiles. */
+TEST(a_long_line_buffer_of_few_tall_tiles_is_cut_into_many_segments) {
+    arenaut_program *p = begin();
+    const int64_t dims[] = {1, 48, 12000}, kernel[] = {48, 48, 3};
+    const uint32_t x = add(p, ARENAUT_INPUT, ARENAUT_DTYPE_FLOAT32, dims, 3);
+    const uint32_t wide = add_conv(p, x, 48, 3, 1, 1);
+    const uint32_t far = add_made(p, wide, 48, 1, 0, 1), sum = add_made(p, wide, 48, 1, 0, 1);
+    const uint32_t weights = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, kernel, 3);
+    ADD_OP(p, .name = "Conv", IN(wide, weights), OUT(far),
+           ATTRIBUTES(INTS("dilations", 5000), INTS("pads", 5000, 5000)));
+    ADD_OP(p, .name = "Add", IN(wide, far), OUT(sum));
+    finish(p, x, sum);
+    for (uint32_t pieces = 100; pieces <= 1600; pieces *= 2) {
+        arn_rewrite_free(split(p, (arenaut_split_stage){0, 3, pieces, ARENAUT_SPLIT_KEPT}));
+    }
+    arn_program_free(p);
+}
+
 TEST(modes_and_versions_that_have_no_tiles_are_refused) {
     arenaut_program *p = chain();
     expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "not channels");

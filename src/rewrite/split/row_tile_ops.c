@@ -93,9 +93,11 @@ static bool lie_in(arn_rows some, arn_rows all) {
     return some.begin >= all.begin && some.end <= all.end;
 }
 
-/* Of one op: each tile adds one, which is cut into some of two steps of the tiles. */
+/* Of one op: each tile adds one, which is cut into some of two steps of the tiles; no row is in
+ * more than two of these. Tiles that are as high as their kernel needs may be fewer than the group
+ * has. */
 static size_t most_segments(const arn_row_tiles *counted) {
-    return 2 * (size_t)counted->n_tiles + 2;
+    return (size_t)counted->n_tiles + counted->group->pieces + 2;
 }
 
 static row_slice *segments_of(const row_tiling *b, uint32_t k) {
@@ -437,7 +439,9 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .graph = counted->graph,
         .group = counted->group,
         .now = arn_allocate_zeroed(allocator, 2 * n, sizeof(row_slice)),
-        .tiles = arn_allocate_zeroed(allocator, (n + 3) * n_tiles + 3 + 3 * n, sizeof(uint32_t)),
+        .tiles = arn_allocate_zeroed(allocator,
+                                     n * n_tiles + (n_tiles + 1) + 3 * n + most_segments(counted),
+                                     sizeof(uint32_t)),
     };
     const bool in_segments = draft->graph->dialect->many_tiles;
     const size_t n_inputs = count_inputs(&b);

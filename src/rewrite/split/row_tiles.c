@@ -32,7 +32,8 @@ arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64
 }
 
 bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *group) {
-    return graph->dialect->own_heights && arn_row_tiles_keep(group);
+    const uint32_t least = graph->dialect->own_heights;
+    return least > 0 && group->n_ops >= least && arn_row_tiles_keep(group);
 }
 
 arn_rows arn_row_tile_result(const arn_row_tiles *b, uint32_t tile, uint32_t op) {

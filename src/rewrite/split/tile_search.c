@@ -32,7 +32,7 @@ enum {
     EFFORT_PER_OP = 100000, /* the same per op of the program, where drafts are of many ops */
     COUNTED_PER_OP =
         8,     /* ops of row tiles that are counted in the time that one is put into a draft */
-    PACED = 8, /* times as much time where each op has a height of its own */
+    PACED = 2, /* times as much time where each op has a height of its own */
     VISITS_PER_OP = 32, /* of fronts, and places of cropped windows, likewise */
     FIRST_FRONTS = 64,  /* candidates before the front is found for the first time */
 };

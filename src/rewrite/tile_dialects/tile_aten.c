@@ -11,7 +11,8 @@ enum {
     /* Of the process, once a node is loaded: some hundred bytes in ExecuTorch, and 12 KiB in
      * PyTorch 2.13, whose graphs are not meant to be small. */
     KEPT_PER_NODE = 2048,
-    MOST_MACS = 5, /* percent */
+    MOST_MACS = 5,   /* percent */
+    LONG_GROUP = 17, /* ops: in a shorter one, own heights save little */
 };
 
 /* ---- the tile rule ----
@@ -83,10 +84,6 @@ static bool is_curve(const char *name) {
 
 /* ---- windows ---- */
 
-static arn_nchw_window begin_window(void) {
-    return (arn_nchw_window){.strides = {1, 1, 1}, .dilations = {1, 1, 1}};
-}
-
 /* The same padding on both sides. */
 static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_nchw_window *w) {
     const uint32_t axes = arn_nchw_axes(image);
@@ -101,7 +98,7 @@ static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_
 
 static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     if (arn_tile_number(op, "transposed", 0) != 0 || !arn_tile_take_kernel(graph, op, &w) ||
         !take_padding(op, image, &w)) {
         return false;
@@ -114,7 +111,7 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
 /* Windows that are rounded up may reach farther in a tile than in the whole. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     if (!arenaut_op_attribute(op, "kernel_shape") || arn_tile_number(op, "ceil_mode", 0) != 0)
         return false;
     return arn_tile_take_sides(op, image, &w) && take_padding(op, image, &w) &&
@@ -162,7 +159,7 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, bool 
 static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const int64_t nothing[ARN_NCHW_AXES] = {0};
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     int64_t more[ARN_NCHW_AXES] = {0};
     if (!arn_tile_take_kernel(graph, op, &w) || !take_padding(op, image, &w) ||
         !arn_tile_numbers(op, "output_padding", arn_nchw_axes(image), more)) {
@@ -364,6 +361,7 @@ const arn_tile_dialect arn_tile_aten = {
     .batches = true,
     .inputs_apart = true,
     .many_tiles = true,
+    .own_heights = LONG_GROUP,
     .most_macs = {true, MOST_MACS},
     .kept = KEPT_PER_NODE,
     .keeps_state = true,

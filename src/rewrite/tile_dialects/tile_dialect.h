@@ -24,8 +24,9 @@ typedef struct arn_tile_dialect {
     bool calls;        /* tiles may be outlined */
     bool many_tiles;   /* tiles may be many: long line buffers are several tensors, and numbers of
                         * tiles are tried by leaps */
-    bool own_heights;  /* each op of a kept stage has tiles of its own height: more turns, of which
-                        * the runtime's own planner makes less memory */
+    uint32_t own_heights; /* each op of a kept stage of so many ops or more has tiles of its own
+                           * height: more turns, of which less is kept. Its tiles are of so many
+                           * ops that the search is a bounded one; 0: none has */
     arenaut_optional_id most_macs; /* percent that may be added, unless the caller says how many */
     uint64_t kept;         /* bytes that the runtime keeps of each op, if no target says it; 0: as a
                             * micro runtime does */
@@ -151,6 +152,11 @@ typedef struct arn_nchw_window {
     bool rounds_up; /* windows that begin within the image or its padding count, even if they end
                      * behind both, where they see nothing */
 } arn_nchw_window;
+
+/* With neither gaps nor dilation, until an op says otherwise. */
+static inline arn_nchw_window arn_nchw_window_begin(void) {
+    return (arn_nchw_window){.strides = {1, 1, 1}, .dilations = {1, 1, 1}};
+}
 
 /* Fills in kernel_shape, strides and dilations, as far as the op has them; false if they are of
  * other forms. */

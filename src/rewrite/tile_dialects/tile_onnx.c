@@ -130,11 +130,6 @@ static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_
     return true;
 }
 
-/* All ones, where the op does not say otherwise. */
-static arn_nchw_window begin_window(void) {
-    return (arn_nchw_window){.strides = {1, 1, 1}, .dilations = {1, 1, 1}};
-}
-
 /* Products that an element of the result is the sum of. */
 static int64_t count_sums(const arenaut_tensor *weights, const arn_nchw_window *w) {
     int64_t sums = weights->dims[1];
@@ -150,7 +145,7 @@ static bool is_one_column(const arenaut_tensor *image) {
 static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     if (!arn_tile_take_kernel(graph, op, &w)) return false;
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
@@ -164,7 +159,7 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_attribute *rule = arenaut_op_attribute(op, "auto_pad");
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     int64_t extra[ARN_NCHW_AXES] = {0};
     if ((rule && rule->text && strcmp(rule->text, "NOTSET") != 0) ||
         arenaut_op_attribute(op, "output_shape") || !arn_tile_take_kernel(graph, op, &w)) {
@@ -222,7 +217,7 @@ static bool is_read_by_a_pool(const arn_tile_graph *graph, const arenaut_op *pad
 }
 
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    arn_nchw_window w = begin_window();
+    arn_nchw_window w = arn_nchw_window_begin();
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const bool counts_padding = arn_tile_number(op, "count_include_pad", 0) != 0;
     const int64_t rounds_up = arn_tile_number(op, "ceil_mode", 0);
@@ -484,7 +479,7 @@ const arn_tile_dialect arn_tile_onnx = {
     .batches = true,
     .inputs_apart = true,
     .many_tiles = true,
-    .own_heights = true,
+    .own_heights = 1,
     .most_macs = {true, MOST_MACS},
     .kept = KEPT_PER_NODE,
     .same_bits =
