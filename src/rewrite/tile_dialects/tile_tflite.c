@@ -112,7 +112,8 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
         if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
         if (axis < H && before + after > 0) return false;
         if (made->dims[axis] != image->dims[axis] + before + after) return false;
-        if (axis >= H) out->window[axis - H] = (arn_tile_window){1, 1, 1, before, after, 1};
+        const int of = axis == C ? ARN_AXIS_C : ARN_AXIS_H + axis - H;
+        if (axis >= H) out->window[of] = (arn_tile_window){1, 1, 1, before, after, 1};
     }
     return true;
 }
