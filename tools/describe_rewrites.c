@@ -366,12 +366,11 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
     }
     text_printf(out, "%*ssplit %" PRIu32 " of %" PRIu32 ": ", indent, "", taken,
                 front->n_choices - 1);
-    if (budget > 0 && needed(p, &front->choices[taken]) <= budget) {
+    if (p->ways.fitted) {
         text_printf(out, "adds the least of those that fit in %s bytes\n",
                     with_commas(budget).text);
     } else {
-        text_printf(out, "reserves the least memory%s\n",
-                    budget > 0 ? "; none fits the budget" : "");
+        text_put(out, "reserves the least memory\n");
     }
 }
 

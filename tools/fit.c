@@ -2,7 +2,8 @@
  * alone, results over operands, results that reach into operands, another schedule, rematerialized
  * ops, tiled ops. They are tried from the gentlest to the one that changes most: rights first, then
  * schedules, then rewrites that add ops. Tiling is searched only if nothing gentler fits, and never
- * beside rematerialization, which does not go with it. At most eighteen plans. */
+ * beside rematerialization, which does not go with it; a right more may mean fewer tiles, so the
+ * tilings are listed by the time and the ops that they add. At most eighteen plans. */
 #include "fit.h"
 
 #include <inttypes.h>
@@ -25,6 +26,8 @@ typedef struct combination {
     reservation need;
     arenaut_cost cost; /* of `need` and the ops */
     int64_t more_ops;
+    int64_t more_macs;
+    uint64_t macs; /* of the file; 0 where no op is tiled */
     arenaut_text quality;
     const char *kept; /* why the file stays as it is although this differs; NULL: it does not */
     bool by_force;    /* with -f it would not */
@@ -136,9 +139,8 @@ static exit_code find_whether_kept(const combinations *all, const tool_job *job,
     arenaut_outcome outcome, forced;
     arenaut_error err = {0};
     if (arenaut_pipeline_outcome(p, true, all->given->force, &outcome, &err) != ARENAUT_OK ||
-        arenaut_pipeline_outcome(p, true, true, &forced, &err) != ARENAUT_OK) {
+        arenaut_pipeline_outcome(p, true, true, &forced, &err) != ARENAUT_OK)
         return complain_error(job->path, &err);
-    }
     w->stays = outcome != ARENAUT_OUTCOME_WRITE;
     if (outcome == ARENAUT_OUTCOME_FOREIGN || outcome == ARENAUT_OUTCOME_OUTSIDE ||
         outcome == ARENAUT_OUTCOME_MEMORY_GROWS || outcome == ARENAUT_OUTCOME_SCRATCH_UNKNOWN) {
@@ -168,8 +170,11 @@ static exit_code try_combination(combinations *all, combination *w) {
         w->need = reserved_for(&job, w->head);
         w->cost = arenaut_pipeline_cost(p);
         w->cost.total = w->need.bytes;
-        if (p->rewrite)
+        if (p->rewrite) {
             w->more_ops = (int64_t)p->document.program->n_ops - p->baseline.program->n_ops;
+            w->more_macs = (int64_t)(p->rewrite->macs - p->rewrite->macs_before);
+            w->macs = p->rewrite->macs_before;
+        }
         describe_quality(p, &w->quality);
         if (!all->items[0].tried) {
             take_baseline(all, &job, into_model);
@@ -189,6 +194,23 @@ static void drop_rewrites(combinations *all) {
         all->n--;
 }
 
+static bool adds_less(const combination *a, const combination *b) {
+    const arenaut_cost of_a = {.time = a->cost.time, .ops = a->cost.ops};
+    const arenaut_cost of_b = {.time = b->cost.time, .ops = b->cost.ops};
+    return a->tried && (!b->tried || arenaut_costs_less(of_a, of_b));
+}
+
+/* Tilings come last: by what they add, of equals in the order of levers. */
+static void sort_tilings(combinations *all) {
+    for (size_t i = 2; i < all->n; i++) {
+        const combination w = all->items[i];
+        size_t at = i;
+        for (; all->items[at - 1].splits && adds_less(&w, &all->items[at - 1]); at--)
+            all->items[at] = all->items[at - 1];
+        all->items[at] = w;
+    }
+}
+
 /* Errors of the file are reported for the first combination. One that is refused later, as tiling
  * several subgraphs, is left out. */
 static exit_code try_all(combinations *all) {
@@ -203,8 +225,10 @@ static exit_code try_all(combinations *all) {
         if (i > 1 && code != EXIT_INTERRUPT) code = EXIT_FINE;
         if (i == 1 && all->only_whole_ops) drop_rewrites(all);
         code = job_goes_on(code);
-        enough = enough || fits(all, &all->items[0]) || fits(all, &all->items[i]);
+        enough = enough || fits(all, &all->items[0]) ||
+                 (!all->items[i].splits && fits(all, &all->items[i]));
     }
+    sort_tilings(all);
     set_silent(false);
     set_quiet(all->given->quiet);
     return code;
@@ -228,16 +252,14 @@ static const combination *choose(const combinations *all) {
     return best;
 }
 
-static bool decides(const tool_options *o) {
-    return o->inplace || o->overlap || o->reorder || o->split || o->recompute;
-}
-
 static void put_name(const combinations *all, const combination *w, arenaut_text *out) {
+    const tool_options *o = all->given;
+    const bool decided = o->inplace || o->overlap || o->reorder || o->split || o->recompute;
     arenaut_text flags = {0};
     put_flags(all, w, &flags);
     if (w == all->items) text_put(out, "as it is");
     else if (flags.size) text_put(out, flags.bytes + 1);
-    else text_put(out, decides(all->given) ? "as asked for" : "places alone");
+    else text_put(out, decided ? "as asked for" : "places alone");
     arenaut_text_free(&flags);
 }
 
@@ -286,6 +308,8 @@ static void put_row(const combinations *all, const combination *w, const combina
     if (repeats_nothing(w)) table_cell(table, "no op");
     else if (w->more_ops) table_cellf(table, "%+" PRId64 " ops", w->more_ops);
     else table_cell(table, "");
+    if (w->macs) table_cell(table, change_percent(w->macs, w->macs + (uint64_t)w->more_macs).text);
+    else table_cell(table, "");
     table_cell(table, w->kept       ? w->by_force ? "only with -f" : "not written"
                       : w != chosen ? ""
                       : size == NOT_GIVEN || fits(all, w) ? "taken"
@@ -302,9 +326,8 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
         text_printf(out, "  %s\n", all->items[i].kept);
         break;
     }
-    if (repeats && last->splits) {
+    if (repeats && last->splits)
         text_put(out, "  --split on and --recompute on do not go together: each is tried alone\n");
-    }
     if (all->cut_short) text_printf(out, "  %s\n", TIME_ENDED);
     if (all->given->fit != NOT_GIVEN && !fits(all, chosen) && all->of_model.size)
         text_put(out, all->of_model.bytes);
@@ -312,13 +335,14 @@ static void put_notes(const combinations *all, const combination *chosen, arenau
 
 static void put_table(const combinations *all, const combination *chosen, arenaut_text *out) {
     text_table table;
-    table_begin(&table, "lrrRRl");
+    table_begin(&table, "lrrRRRl");
     table_cell(&table, "  levers");
     table_cell(&table, all->of);
     table_cell(&table, "to reserve");
     if (all->given->fit == NOT_GIVEN) table_cell(&table, "");
     else table_cellf(&table, "of %s", with_commas(all->given->fit).text);
     table_cell(&table, "adds");
+    table_cell(&table, "macs");
     table_cell(&table, "");
     bool said = false; /* one row for all that rematerialize nothing */
     for (size_t i = 0; i < all->n; i++) {
@@ -382,8 +406,9 @@ static void put_json_combinations(const combinations *all, const combination *ch
             text_put_json_u64(out, w->head);
             text_put(out, ", \"reserve\": ");
             text_put_json_u64(out, w->need.bytes);
-            text_printf(out, ", \"exact\": %s, \"added_ops\": %" PRId64,
-                        w->need.unknown ? "false" : "true", w->more_ops);
+            text_printf(out,
+                        ", \"exact\": %s, \"added_ops\": %" PRId64 ", \"added_macs\": %" PRId64,
+                        w->need.unknown ? "false" : "true", w->more_ops, w->more_macs);
         }
         if (w->kept) {
             text_put(out, ", \"kept\": ");
@@ -395,8 +420,6 @@ static void put_json_combinations(const combinations *all, const combination *ch
     }
     text_printf(out, "]%s}", all->cut_short ? ", \"stopped_by\": \"time\"" : "");
 }
-
-/* ---- all of it ---- */
 
 /* Why the file stays as it is: it fits, or no plan that may be written needs less. */
 static const char *reason_to_keep(const combinations *all) {

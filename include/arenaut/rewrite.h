@@ -150,6 +150,8 @@ typedef struct arenaut_ways_to_split {
                      * its head, this, and its own `kept` */
     uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside the front, whose plan
                      * needed less */
+    bool fitted; /* by its plan, within the budget, where those that add less did not come; else for
+                  * the least memory */
 } arenaut_ways_to_split;
 
 /* A device, for modelled costs of ops: its rates per second, and nanoseconds to begin an op. */

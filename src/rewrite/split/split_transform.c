@@ -22,6 +22,7 @@ enum {
 typedef struct choosing {
     arn_search *search;
     arn_reserved whole; /* for the program as it is */
+    bool fitted;        /* the best keeps the budget, and was tried in the order of added time */
     const arenaut_split_choice *tried[2 * MOST_PLANS + 1];
     uint32_t n_tried;
 } choosing;
@@ -151,20 +152,21 @@ static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_
     return next;
 }
 
-/* The first that fits; *fits stays false if none does. */
-static arenaut_status try_fitting(choosing *c, const arenaut_split_front *front, bool *fits,
+/* The first that fits, if one does. A budget is of this target alone: a choice that needs more
+ * where pointers are wide is as good as another. */
+static arenaut_status try_fitting(choosing *c, const arenaut_split_front *front,
                                   arenaut_error *err) {
     const arn_search *s = c->search;
     const uint64_t budget = s->pipeline->options.splitting.budget;
     const arenaut_split_choice *choice = NULL;
     arenaut_status st = ARENAUT_OK;
     uint64_t bytes;
-    *fits = s->least.cost.total <= budget;
-    for (uint32_t i = 0; i < MOST_TRIES && !*fits && st == ARENAUT_OK; i++) {
+    c->fitted = s->least.cost.total <= budget;
+    for (uint32_t i = 0; i < MOST_TRIES && !c->fitted && st == ARENAUT_OK; i++) {
         choice = next_to_fit(c, front, choice, budget);
         if (!choice) break;
         st = try_tiles(c, choice, 0, ARN_QUICKLY, &bytes, err);
-        *fits = s->least.cost.total <= budget;
+        c->fitted = s->least.cost.total <= budget;
     }
     return st;
 }
@@ -206,14 +208,16 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
                              arenaut_error *err) {
     arn_search *s = c->search;
     const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
-    bool fits = false;
     arenaut_status st = arn_search_try(s, ARN_AS_IS, ARN_QUICKLY, &c->whole, err);
-    if (st == ARENAUT_OK) st = limit_wide(c, err);
     if (!arn_budget_goes_on(&s->trying)) return st; /* nothing to compare with */
     if (st == ARENAUT_OK && s->pipeline->options.splitting.budget > 0) {
-        st = try_fitting(c, best, &fits, err);
+        st = try_fitting(c, best, err);
     }
-    if (st != ARENAUT_OK || fits) return st;
+    if (st != ARENAUT_OK || c->fitted) return st;
+    s->best = *ARN_AS_IS;
+    s->least = c->whole;
+    st = limit_wide(c, err);
+    if (st != ARENAUT_OK) return st;
     st = try_least(c, best->choices, best->n_choices, MOST_PLANS, err);
     if (best == fronts[0]) return st;
     if (st == ARENAUT_OK) st = try_least(c, best->even, best->n_even, MOST_PLANS, err);
@@ -243,7 +247,7 @@ static void keep_front(const choosing *c, arenaut_split_front *const fronts[2]) 
     arenaut_pipeline *p = c->search->pipeline;
     arenaut_split_front *front = fronts[1] ? fronts[1] : fronts[0];
     if (!arn_is_plan(c->whole.cost) && arn_budget_ended(&c->search->trying)) return;
-    p->ways = (arenaut_ways_to_split){front, c->whole.kept, find_taken(c, front)};
+    p->ways = (arenaut_ways_to_split){front, c->whole.kept, find_taken(c, front), c->fitted};
     p->result.ways = &p->ways;
 }
 
