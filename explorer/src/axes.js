@@ -1,7 +1,7 @@
 // What stands around the rectangles, drawn by the canvas: bytes alive with bound and arena above, and
 // what the allocator of a trace held, addresses at the left, ops and methods below. All take the picture (picture.js), whose `frame` has
 // the plot's edges in pixels of the screen.
-import { begun, commas, inUnits, nicePowerOfTwo, niceStep, shortened } from "./words.js";
+import { begun, commas, inUnits, nicePowerOfTwo, niceStep, plannedName, shortened } from "./words.js";
 
 export const LEFT = 84, RIGHT = 14, CURVE = 84, GAP = 22, BELOW = 58;
 const LEAST_APART = 10;
@@ -98,7 +98,7 @@ export function paintLevels(ctx, box, top, levels) {
 }
 
 export function levelsOf(plan, theme) {
-  const levels = [{ bytes: Number(plan.data.arena), colour: theme.ink, dash: [], name: plan.data.reserve ? "head" : "arena" }];
+  const levels = [{ bytes: Number(plan.data.arena), colour: theme.ink, dash: [], name: plannedName(plan.data) }];
   if (plan.data.bound !== plan.data.arena) levels.push({ bytes: Number(plan.data.bound), colour: theme.bound, dash: [7, 4], name: "bound" });
   const today = plan.data.today;
   if (today && today.arena !== plan.data.arena) levels.push({ bytes: Number(today.arena), colour: theme.today, dash: [2, 3], name: "now" });
@@ -152,7 +152,7 @@ export function drawArena(p, ctx) {
   const names = [];
   for (const lane of lanes) {
     const pool = plan.pools[lane.pool], single = lanes.length === 1;
-    const levels = [{ name: plan.data.reserve ? "head" : "arena", bytes: pool.arena, colour: theme.ink, dash: [] },
+    const levels = [{ name: plannedName(plan.data), bytes: pool.arena, colour: theme.ink, dash: [] },
       { name: "bound", bytes: single ? plan.data.bound : pool.bound, colour: theme.bound, dash: [7, 4] }];
     const today = plan.data.today;
     if (single && today && today.arena !== plan.data.arena) levels.push({ name: "now", bytes: today.arena, colour: theme.today, dash: [2, 3] });

@@ -2,14 +2,14 @@
 // much of the arena is unused over all steps.
 import { element } from "./table.js";
 import { reachOf, unusedOf } from "./waste.js";
-import { commas, inUnits, percent, shown } from "./words.js";
+import { commas, inUnits, percent, plannedName, shown } from "./words.js";
 
 const id = (name) => document.getElementById(name);
 
 // Pairs of a title and a text.
 function figuresOf(plan) {
   const d = plan.data, waste = BigInt(d.arena) - BigInt(d.needed) - BigInt(d.behind);
-  const facts = [[d.reserve ? "head" : "arena", `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
+  const facts = [[plannedName(d), `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
     ["bound", d.quality === "optimal" ? "reached: proven minimal" : `${commas(d.bound)} bytes`],
     ["peak", `${commas(d.peak.live)} bytes at ${plan.stepLabel(plan.peakStep)}`],
     ["waste above the peak", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "none"]];
@@ -55,7 +55,7 @@ export function showWaste(plan) {
   plan.reach ??= reachOf(plan);
   const { unused, holes } = unusedOf(plan, plan.reach), { arena } = plan.data;
   const bytes = (n) => `${inUnits(Math.round(n))} (${percent(n, arena)})`;
-  const text = unused ? `${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use`
-    : "the whole arena is in use";
+  const text = unused ? `${bytes(unused)} of the ${plannedName(plan.data)} is unused on average, of which ${bytes(holes)} lies in holes below what is in use`
+    : `the whole ${plannedName(plan.data)} is in use`;
   id("waste").textContent = plan.range ? `Over all steps, ${text}.` : "";
 }

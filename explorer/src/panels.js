@@ -3,7 +3,7 @@
 import { layerOf, opTextOf } from "./colours.js";
 import { Table, element } from "./table.js";
 import { grouped, holders, holes, total, treeOf } from "./why.js";
-import { commas, inUnits, percent } from "./words.js";
+import { commas, inUnits, percent, plannedName } from "./words.js";
 
 const MOST_HOLES = 8, MOST_HOLDERS = 8, LEAST_SHARE = 0.004, FLAME_ROW = 24;
 
@@ -78,7 +78,7 @@ export class Panels {
     const before = BigInt(app.data.plans[app.before].arena), after = BigInt(app.data.plans[0].arena);
     const by = after - before, sign = by > 0n ? "+" : by < 0n ? "-" : "", size = by < 0n ? -by : by;
     id("change").hidden = false;
-    id("changed").textContent = `The arena went from ${commas(before)} to ${commas(after)} bytes (${sign}${commas(size)}, ${sign}${percent(size, before)}); `
+    id("changed").textContent = `The ${plannedName(app.data.plans[0])} went from ${commas(before)} to ${commas(after)} bytes (${sign}${commas(size)}, ${sign}${percent(size, before)}); `
       + `${[...counts].map(([kind, n]) => `${commas(n)} ${kind}`).join(", ") || "no buffer changed"}.`;
     this.changes.set(changes);
   }
@@ -108,7 +108,7 @@ export class Panels {
     id("story").textContent = [`${alive.length} buffers are alive, ${commas(whole)} bytes (${inUnits(whole)})`,
       shared ? `of which ${commas(shared)} are shared: results over operands` : "",
       plan.reserved ? `${commas(plan.reservedAt(step))} were reserved` : "",
-      arena > whole ? `${commas(arena - whole)} bytes of the arena (${percent(arena - whole, arena)}) are not needed then` : ""]
+      arena > whole ? `${commas(arena - whole)} bytes of the ${plannedName(plan.data)} (${percent(arena - whole, arena)}) are not needed then` : ""]
       .filter(Boolean).join("; ") + ".";
     this.showHoles(alive);
     this.groups[0].set(grouped(plan, alive, (b) => layerOf(plan.names[b] ?? "")).map((g) => ({ ...g, key: g.key })));
@@ -140,7 +140,7 @@ export class Panels {
         () => this.app.pick(buffer)];
     });
     for (const { name, flags, arena, reserve, saves, plan: shows } of this.app.variants.filter(({ flags }) => flags && !flags.startsWith("--align"))) {
-      texts.push([`${name} (${flags}): arena ${commas(arena)}, ${reserve ? `to reserve ${commas(reserve)}, ` : ""}${saves === "0" ? "saves nothing" : `saves ${commas(saves)}`}`,
+      texts.push([`${name} (${flags}): ${plannedName(plan.data)} ${commas(arena)}, ${reserve ? `to reserve ${commas(reserve)}, ` : ""}${saves === "0" ? "saves nothing" : `saves ${commas(saves)}`}`,
         shows && (() => this.app.showPlan(shows))]);
     }
     this.list("remedies", texts, "Nothing is alive.");

@@ -1,6 +1,6 @@
 // The picture as a file: what the canvas shows as PNG, or the rectangles that are seen as SVG.
 import { LEFT } from "./axes.js";
-import { commas, shortened } from "./words.js";
+import { commas, plannedName, shortened } from "./words.js";
 
 const MOST_RECTANGLES = 5000, LEAST_SIDE = 0.3;
 
@@ -39,7 +39,7 @@ export function svgOf(picture) {
     const label = letters >= 4 && r.height >= 13 ? `<text x="${round(r.left + r.width / 2)}" y="${round(r.top + r.height / 2 + 4)}">${escaped(shortened(plan.name(r.b), letters))}</text>` : "";
     return `<rect x="${round(r.left)}" y="${round(r.top)}" width="${round(r.width)}" height="${round(r.height)}" fill="${picture.palette[picture.codes[r.b]]}"><title>${escaped(title)}</title></rect>${label}`;
   });
-  const note = `${plan.file}: arena ${commas(plan.data.arena)} bytes`
+  const note = `${plan.file}: ${plannedName(plan.data)} ${commas(plan.data.arena)} bytes`
     + (seen.length > drawn.length ? `; ${seen.length - drawn.length} smaller rectangles are not drawn` : "");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${round(picture.width)} ${round(picture.height)}">`
     + `<style>rect{stroke:#1a1a1a;stroke-width:.5}text{font:11px sans-serif;text-anchor:middle}</style>`

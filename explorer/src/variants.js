@@ -9,7 +9,7 @@ export class Variants {
     this.app = app;
     this.table = new Table(id("variants"), { caption: "Each plan as it would be, with its flags", onPick: (row) => app.showPlan(row.plan), onCopy: (text) => app.copy(text),
       columns: [{ title: "plan", text: (row) => row.name }, { title: "flags", text: (row) => row.flags },
-        { title: "arena", number: true, key: (row) => row.arena, text: (row) => commas(row.arena), plain: (row) => String(row.arena) },
+        { title: "bytes", number: true, key: (row) => row.arena, text: (row) => commas(row.arena), plain: (row) => String(row.arena) },
         { title: "against the first", number: true, key: (row) => row.by, text: (row) => this.change(row), plain: (row) => String(row.by) },
         { title: "", text: () => "", draw: (row) => this.bar(row) }] });
   }

@@ -23,6 +23,9 @@ export function percent(part, whole) {
   return `${Math.floor(tenths / 10)}.${tenths % 10} %`;
 }
 
+// Where the runtime keeps more than tensors in its arena, the plan is of the head alone.
+export const plannedName = (data) => (data.head === undefined ? "arena" : "head");
+
 // What could turn the direction of writing, or is not seen at all, becomes a replacement character;
 // very long text is cut in the middle.
 export function shown(text, most = 240) {

@@ -48,7 +48,7 @@ test("a page says what explain says", { skip }, async () => {
   assert.deepEqual((await coloursOf("#legend")).slice(0, ofOps.length), ofOps);
   await page.select("#colour", "class");
   await page.waitForFunction(() => document.getElementById("waste").textContent);
-  assert.equal(await text(page, "#waste"), "Over all steps, 38.1 KiB (70.6 %) of the arena is unused on average, of which 1.6 KiB (3.1 %) lies in holes below what is in use.");
+  assert.equal(await text(page, "#waste"), "Over all steps, 38.1 KiB (70.6 %) of the head is unused on average, of which 1.6 KiB (3.1 %) lies in holes below what is in use.");
   assert.deepEqual(wrong, []);
   await page.close();
 });
@@ -338,7 +338,7 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   const remedies = await page.$$eval("#remedies li", (items) => items.map((item) => item.textContent));
   for (const remedy of JSON.parse(arenaut("explain", MODEL, "--json")).remedies.filter((r) => r.flags)) {
     const saves = remedy.saves ? `saves ${remedy.saves}` : "saves nothing";
-    assert.ok(remedies.some((item) => digits(item).includes(`(${remedy.flags}): arena ${remedy.arena} ${remedy.reserve ? `to reserve ${remedy.reserve} ` : ""}${saves}`)), remedy.flags);
+    assert.ok(remedies.some((item) => digits(item).includes(`(${remedy.flags}): head ${remedy.arena} ${remedy.reserve ? `to reserve ${remedy.reserve} ` : ""}${saves}`)), remedy.flags);
   }
   await page.waitForFunction(() => !window.arenaut.picture.moving);
   assert.deepEqual(wrong, []);

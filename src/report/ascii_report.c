@@ -183,8 +183,8 @@ static void put_title(ascii *a) {
     const arenaut_plan *plan = a->result->plan;
     const char *name = strrchr(a->result->path, '/');
     arn_report_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
-    arn_putf(&a->out, "  arena %s bytes (%s), ", arn_report_commas(plan->total).text,
-             arn_report_kib(plan->total).text);
+    arn_putf(&a->out, "  %s %s bytes (%s), ", arn_report_planned_name(a->result),
+             arn_report_commas(plan->total).text, arn_report_kib(plan->total).text);
     if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");
     else arn_putf(&a->out, "bound %s", arn_report_commas(plan->total_bound).text);
     arn_puts(&a->out, arn_report_kernels_label(a->result).text);

@@ -36,17 +36,12 @@ static bool is_smallest(const arenaut_result *r) {
     return r->plan->quality == ARENAUT_OPTIMAL && !arenaut_problem_chooses_pools(r->problem);
 }
 
-/* If the runtime keeps more than tensors in its arena, the plan is of the head alone. */
-static const char *name_of_planned(const arenaut_result *r) {
-    return r->program && r->target && r->target->layout ? "head" : "arena";
-}
-
 /* The bytes of the plan beyond the peak. */
 static void put_arena(explain *e) {
     const arenaut_result *r = e->result;
     const uint64_t used = e->needed + r->behind;
     const uint64_t waste = r->plan->total > used ? r->plan->total - used : 0;
-    arn_putf(&e->out, "%s%-5s%s  %s bytes: ", bold(e), name_of_planned(r), plain(e),
+    arn_putf(&e->out, "%s%-5s%s  %s bytes: ", bold(e), arn_report_planned_name(r), plain(e),
              arn_report_commas(r->plan->total).text);
     if (r->behind) {
         arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",

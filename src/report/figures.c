@@ -87,6 +87,10 @@ void arn_report_shared_areas(const arenaut_result *result, uint32_t pool, void *
     }
 }
 
+const char *arn_report_planned_name(const arenaut_result *result) {
+    return result->program && result->target && result->target->layout ? "head" : "arena";
+}
+
 const arenaut_split_front *arn_report_ways(const arenaut_result *result) {
     const arenaut_ways_to_split *ways = result->ways;
     return ways && result->rewrite && ways->front->n_choices > 1 ? ways->front : NULL;

@@ -30,6 +30,10 @@ typedef struct arn_shared_area {
 void arn_report_shared_areas(const arenaut_result *result, uint32_t pool, void *context,
                              void (*put)(void *context, arn_shared_area area));
 
+/* The planned memory: "head" where the runtime keeps more than tensors in its arena, else "arena".
+ */
+const char *arn_report_planned_name(const arenaut_result *result);
+
 /* The tilings of the program; NULL if nothing was tiled, or no search was made. */
 const arenaut_split_front *arn_report_ways(const arenaut_result *result);
 /* Bytes to be reserved at least, with the runtime's own. */

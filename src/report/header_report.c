@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "ops/ops.h"
 #include "report/c_names.h"
+#include "report/figures.h"
 #include "report/label.h"
 
 /* The ops that the micro runtime's resolver needs, for firmware that adds no others. */
@@ -87,8 +88,7 @@ typedef struct header {
 
 /* Whether the planned memory is a part of an arena in which the runtime itself lives, too. */
 static bool is_head(const header *h) {
-    const arenaut_result *r = h->result;
-    return r->program && r->target && r->target->layout && r->problem->n_pools == 1;
+    return strcmp(arn_report_planned_name(h->result), "head") == 0;
 }
 
 static void put_opening(header *h) {
@@ -127,7 +127,7 @@ static void put_pool(header *h, uint32_t pool) {
     }
     arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s%s\n", h->upper.text, name,
              h->result->plan->arena[pool], h->suffix,
-             is_head(h) ? " /* the head alone: not all of tensor_arena */" : "");
+             is_head(h) && p->n_pools == 1 ? " /* the head alone: not all of tensor_arena */" : "");
     arn_putf(&h->out, "#define %s_%s_ALIGN %" PRIu64 "%s\n", h->upper.text, name,
              arn_report_pool_alignment(h->result, pool), h->suffix);
 }
@@ -220,8 +220,9 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
 static void put_sizes(header *h) {
     const arenaut_problem *p = h->result->problem;
     if (p->n_pools > 1) {
-        arn_putf(&h->out, "#define %s_ARENA_BYTES %" PRIu64 "%s /* all pools together */\n",
-                 h->upper.text, h->result->plan->total, h->suffix);
+        arn_putf(&h->out, "#define %s_ARENA_BYTES %" PRIu64 "%s /* all pools together%s */\n",
+                 h->upper.text, h->result->plan->total, h->suffix,
+                 is_head(h) ? ": the head alone, not all of tensor_arena" : "");
     }
     for (uint32_t i = 0; i < p->n_pools; i++) put_pool(h, i);
     put_kernels(h);

@@ -43,7 +43,10 @@ void arn_svg_levels(svg_drawing *s) {
     }
     const uint64_t bound = single ? plan->total_bound : plan->lower_bound[s->pool];
     const bool reached = bound >= plan->arena[s->pool];
-    levels[n++] = (level){plan->arena[s->pool], "arena", reached ? "arena = bound" : "arena"};
+    char planned[16];
+    snprintf(planned, sizeof planned, "%s%s", arn_report_planned_name(s->result),
+             reached ? " = bound" : "");
+    levels[n++] = (level){plan->arena[s->pool], "arena", planned};
     if (!reached) levels[n++] = (level){bound, "bound", "bound"};
     put_levels(s, levels, n);
 }
@@ -58,7 +61,8 @@ void arn_svg_title(svg_drawing *s) {
         strncat(text, s->called, 60);
         strcat(text, ": ");
     }
-    strcat(text, "arena ");
+    strcat(text, arn_report_planned_name(s->result));
+    strcat(text, " ");
     strcat(text, arn_report_commas(plan->total).text);
     strcat(text, " bytes (");
     strcat(text, arn_report_kib(plan->total).text);
