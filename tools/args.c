@@ -82,6 +82,15 @@ static bool parse_time(const char *text, uint64_t *milliseconds) {
     return unit != 0 && parse_decimal(text, length, unit, milliseconds);
 }
 
+/* "5%", "5". */
+static bool parse_percent(const char *text, uint64_t *percent) {
+    char digits[24] = "";
+    const size_t length = strcspn(text, "%");
+    if (length >= sizeof digits || text[length + (text[length] == '%')]) return false;
+    memcpy(digits, text, length);
+    return parse_number(digits, percent);
+}
+
 void list_add(text_list *list, const char *item) {
     const char **grown = realloc(list->items, (list->n + 1) * sizeof *grown);
     if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
@@ -134,6 +143,10 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
             if (parse_number(value, field)) return EXIT_FINE;
             return complain(EXIT_USAGE, NULL,
                             "--%s: '%s' is not a whole number in digits alone, such as 1000000",
+                            flag->name, value);
+        case FLAG_PERCENT:
+            if (parse_percent(value, field)) return EXIT_FINE;
+            return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a whole percentage such as 5%%",
                             flag->name, value);
         case FLAG_SIZE:
             if (parse_size(value, field)) return EXIT_FINE;

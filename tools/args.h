@@ -96,7 +96,8 @@ typedef enum flag_kind {
     FLAG_LEVEL,  /* unsigned, counts up */
     FLAG_TEXT,   /* const char * */
     FLAG_LIST,   /* text_list, repeatable */
-    FLAG_NUMBER, /* uint64_t, and so the next two */
+    FLAG_NUMBER, /* uint64_t, and so the next three */
+    FLAG_PERCENT,
     FLAG_SIZE,
     FLAG_TIME,
 } flag_kind;

@@ -129,7 +129,7 @@ static const flag_row flags[] = {
     {"max-ops", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_ops), "N",
      .help = "of ops that tiling or rematerialization may add", .standard = "any number",
      .traits = ABOUT_MODELS},
-    {"max-macs", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_macs), "PERCENT",
+    {"max-macs", 0, FLAG_PERCENT, GROUP_MEMORY, FIELD(max_macs), "PERCENT",
      .help = "of multiplications that tiling may add", .standard = "any number",
      .traits = ABOUT_MODELS},
     {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=IN[:OUT]",
@@ -143,7 +143,7 @@ static const flag_row flags[] = {
      .help = "a setting of that planner, such as match_range=0; repeat"},
     {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", .help = "search effort, in steps"},
     {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME",
-     .help = "search so long, e.g. 2s or 500ms; with --effort, whichever is first"},
+     .help = "search so long, e.g. 500ms or 2 (seconds); with --effort, whichever is first"},
     {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", .help = "of random choices",
      .standard = "0"},
     {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N",
@@ -176,7 +176,8 @@ static const void *value_of(const tool_options *options, const flag_row *flag) {
 }
 
 static bool is_counted(const flag_row *flag) {
-    return flag->kind == FLAG_NUMBER || flag->kind == FLAG_SIZE || flag->kind == FLAG_TIME;
+    return flag->kind == FLAG_NUMBER || flag->kind == FLAG_PERCENT || flag->kind == FLAG_SIZE ||
+           flag->kind == FLAG_TIME;
 }
 
 /* "--inplace off" states the default, so it counts as not given. */
@@ -191,6 +192,7 @@ static bool is_given(const tool_options *options, const flag_row *flag) {
         }
         case FLAG_LIST: return ((const text_list *)field)->n > 0;
         case FLAG_NUMBER:
+        case FLAG_PERCENT:
         case FLAG_SIZE:
         case FLAG_TIME: return *(const uint64_t *)field != NOT_GIVEN;
     }

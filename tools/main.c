@@ -13,7 +13,10 @@
 static exit_code check_file_count(const tool_verb *verb, size_t n) {
     if (n < verb->min_files) {
         return complain(EXIT_USAGE, NULL, "%s needs %s: see 'arenaut help %s'", verb->name,
-                        n == 0 ? "a file" : "another file", verb->name);
+                        n > 0         ? "another file"
+                        : verb->words ? verb->words
+                                      : "a file",
+                        verb->name);
     }
     if (n > verb->max_files) {
         return complain(EXIT_USAGE, NULL, "%s takes %s: see 'arenaut help %s'", verb->name,

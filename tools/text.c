@@ -293,6 +293,17 @@ static size_t edit_distance(const char *a, const char *b) {
     return row[n % 3][m];
 }
 
+/* Whether letters are left out, and no more: "grdy" of "greedy". */
+static bool is_abbreviation(const char *word, const char *of) {
+    if (*word != *of || strlen(word) < 4 || strlen(of) > 2 * strlen(word)) return false;
+    for (; *of && *word; of++) word += *word == *of;
+    return !*word;
+}
+
+static size_t count_slips(const char *word, const char *name) {
+    return is_abbreviation(word, name) ? 1 : edit_distance(word, name);
+}
+
 /* From the nearest of a name's words, as "greedy" of "tflm-greedy"; one more than from the same
  * whole name. */
 static size_t distance_to_words(const char *word, const char *name) {
@@ -302,7 +313,7 @@ static size_t distance_to_words(const char *word, const char *name) {
         char part[LONGEST_WORD + 1] = "";
         const size_t length = strcspn(at, "-_");
         memcpy(part, at, length);
-        const size_t distance = edit_distance(word, part);
+        const size_t distance = count_slips(word, part);
         if (distance < best) best = distance + 1;
         at += length;
     }
@@ -314,10 +325,12 @@ const char *nearest(const char *word, const char *const *candidates, size_t n) {
     size_t best = strlen(word) / 3 + 2; /* more slips than that is another word */
     for (size_t i = 0; i < n; i++) {
         const bool part = strlen(word) > 2 && strstr(candidates[i], word);
-        size_t distance = part ? 1 : edit_distance(word, candidates[i]);
+        size_t distance = part ? 1 : count_slips(word, candidates[i]);
         const size_t by_words = distance_to_words(word, candidates[i]);
         if (by_words < distance) distance = by_words;
-        if (distance < best) {
+        const bool as_near =
+            found && distance == best && *found != *word && *candidates[i] == *word;
+        if (distance < best || as_near) {
             best = distance;
             found = candidates[i];
         }

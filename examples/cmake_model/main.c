@@ -10,8 +10,10 @@ extern const size_t model_model_size;
 static _Alignas(16) uint8_t arena[MODEL_TENSOR_ARENA_BYTES];
 
 int main(void) {
-    printf("a model of %zu bytes that begins with %.4s, an arena of %zu\n", model_model_size,
-           (const char *)model_model + 4, sizeof arena);
+    /* newlib-nano knows no %zu. */
+    printf("a model of %lu bytes that begins with %.4s, an arena of %lu\n",
+           (unsigned long)model_model_size, (const char *)model_model + 4,
+           (unsigned long)sizeof arena);
 #define NAME(op) puts(#op);
     MODEL_RESOLVER_OPS(NAME)
     return 0;
