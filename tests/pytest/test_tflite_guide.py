@@ -67,6 +67,32 @@ def test_the_firmware_compiles(arenaut, tmp_path):
                     tmp_path / "main.cc"], check=True)
 
 
+STRUCTS = """
+#include "tensorflow/lite/micro/micro_graph.h"
+#include "tensorflow/lite/micro/micro_mutable_op_resolver.h"
+using namespace tflite;
+static_assert(sizeof(NodeAndRegistration) == NODE && sizeof(TfLiteTensor) == TENSOR && sizeof(TfLiteEvalTensor) == 12);
+static_assert(sizeof(MicroMutableOpResolver<11>) - sizeof(MicroMutableOpResolver<10>) == 36);
+"""
+
+
+@pytest.mark.parametrize("compiler, flags, node, tensor", [
+    ("arm-linux-gnueabihf-g++", ["-DTF_LITE_STATIC_MEMORY"], 32, 40), ("arm-linux-gnueabihf-g++", [], 44, 64),
+    ("arm-none-eabi-g++", ["-DTF_LITE_STATIC_MEMORY"], 32, 32), ("arm-none-eabi-g++", [], 44, 64)])
+def test_structs_of_the_tail_have_the_sizes_that_the_page_says(tmp_path, compiler, flags, node, tensor):
+    if not SOURCES.is_dir():
+        pytest.skip(f"{SOURCES} is not there: {HINT}")
+    if not shutil.which(compiler):
+        pytest.skip(f"not installed: {compiler}")
+    (tmp_path / "structs.cc").write_text(STRUCTS)
+    subprocess.run([compiler, "-std=c++17", "-fsyntax-only", *flags, f"-DNODE={node}", f"-DTENSOR={tensor}",
+                    *(f"-isystem{SOURCES / name}" for name in ("tflite-micro", "flatbuffers/include", "gemmlowp")),
+                    tmp_path / "structs.cc"], check=True)
+    page = " ".join(PAGE.read_text().split())
+    assert "44 bytes for each node instead of 32, and 64 instead of 40 for each input and output" in page
+    assert "it is 32 of these" in page and "36 bytes for each kind of op" in page
+
+
 def test_the_readme_begins_with_what_a_plan_prints(tmp_path):
     shutil.copy(MODEL, tmp_path / "model.tflite")
     line = "arenaut plan model.tflite -o planned.tflite"
