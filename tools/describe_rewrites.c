@@ -350,7 +350,7 @@ static void put_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_te
 }
 
 static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
-    return choice->head + p->ways.kept + (uint64_t)choice->kept;
+    return choice->head + p->ways.kept + (uint64_t)choice->kept - choice->shared;
 }
 
 /* Position of the choice among those found, and the reason for it. */

@@ -126,7 +126,8 @@ typedef struct arenaut_split_choice {
                        * tensors */
     uint64_t head;    /* `tensors`, or the runtime's notes while it plans, whichever is more */
     uint32_t ops;     /* that are added */
-    uint64_t macs;    /* likewise */
+    uint32_t shared;  /* of `kept`, at most: counted for each of several groups, and kept once */
+    uint64_t macs;    /* that are added */
 } arenaut_split_choice;
 
 /* The Pareto front: choices of which none needs more memory, `head` and `kept` together, and adds
@@ -147,7 +148,7 @@ typedef struct arenaut_split_front {
 typedef struct arenaut_ways_to_split {
     arenaut_split_front *front; /* NULL: no search */
     uint64_t kept;  /* bytes that the runtime keeps of the program as it is: a choice needs at least
-                     * its head, this, and its own `kept` */
+                     * its head, this, and its own `kept` without `shared` */
     uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside the front, whose plan
                      * needed less */
     bool fitted; /* by its plan, within the budget, where those that add less did not come; else for

@@ -97,7 +97,7 @@ const arenaut_split_front *arn_report_ways(const arenaut_result *result) {
 }
 
 uint64_t arn_report_way_needs(const arenaut_result *result, const arenaut_split_choice *way) {
-    return way->head + result->ways->kept + (uint64_t)way->kept;
+    return way->head + result->ways->kept + (uint64_t)way->kept - way->shared;
 }
 
 void arn_report_put_stages(arn_writer *out, const arenaut_split_choice *way) {

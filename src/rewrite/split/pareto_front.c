@@ -41,7 +41,7 @@ typedef struct paths {
 
 static arn_tile_price sum_of(const arn_tile_price *a, const arn_tile_price *b) {
     return (arn_tile_price){a->kept + b->kept, a->notes + b->notes, a->macs + b->macs,
-                            a->ops + b->ops};
+                            a->ops + b->ops, a->shared + b->shared};
 }
 
 /* Its time is in multiplications. Bytes that are kept count from the fewest that there can be,
@@ -243,11 +243,14 @@ static void insert(list *to, const arenaut_split_choice *choice) {
 
 static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, arn_region *region,
                         list *to) {
+    /* Of what each of n groups may share, one has the n-th part at least. */
+    const int64_t shared = c->n > 1 ? c->price.shared - c->price.shared / c->n : 0;
     arenaut_split_choice choice = {.n_stages = c->n,
                                    .tensors = c->peak,
                                    .kept = c->price.kept,
                                    .head = c->sum - (uint64_t)c->price.kept,
                                    .ops = (uint32_t)c->price.ops,
+                                   .shared = (uint32_t)shared,
                                    .macs = (uint64_t)c->price.macs};
     for (uint32_t i = 0; i < to->n; i++) {
         if (is_dominated(&choice, &to->choices[i])) return true;

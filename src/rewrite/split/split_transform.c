@@ -27,7 +27,8 @@ typedef struct choosing {
     uint32_t n_tried;
 } choosing;
 
-static uint64_t needs_at_least(const choosing *c, const arenaut_split_choice *choice) {
+/* The estimate by which choices are ordered; by `shared` less is possible. */
+static uint64_t needs_about(const choosing *c, const arenaut_split_choice *choice) {
     return choice->head + (uint64_t)choice->kept + c->whole.kept;
 }
 
@@ -100,7 +101,7 @@ static arenaut_status try_least(choosing *c, const arenaut_split_choice *choices
                                 uint32_t most, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = n; i-- > 1 && most > 0 && st == ARENAUT_OK; most--) {
-        const uint64_t least = needs_at_least(c, &choices[i]);
+        const uint64_t least = needs_about(c, &choices[i]);
         uint64_t bytes;
         if (is_dominated(c, least)) break;
         if (was_tried(c, &choices[i])) continue;
@@ -119,7 +120,7 @@ static arenaut_status try_least(choosing *c, const arenaut_split_choice *choices
 static arenaut_status look_closer(choosing *c, const arenaut_split_front *front,
                                   arenaut_error *err) {
     const arenaut_split_choice *choice = &front->choices[front->n_choices - 1];
-    const uint64_t least = needs_at_least(c, choice);
+    const uint64_t least = needs_about(c, choice);
     uint64_t bytes;
     if (is_best(c, choice) || c->search->least.cost.total <= least + least / MISSED) {
         return ARENAUT_OK;
@@ -146,7 +147,9 @@ static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_
     const arenaut_split_choice *next = NULL;
     for (uint32_t i = 1; i < front->n_choices; i++) {
         const arenaut_split_choice *choice = &front->choices[i];
-        if (needs_at_least(c, choice) > budget || (last && !adds_less(c, last, choice))) continue;
+        if (needs_about(c, choice) - choice->shared > budget ||
+            (last && !adds_less(c, last, choice)))
+            continue;
         if (!next || adds_less(c, choice, next)) next = choice;
     }
     return next;

@@ -474,6 +474,7 @@ enum { MAIN = 1 }; /* the mark of the program's own method */
 /* More than before. */
 typedef struct tensor_count {
     int64_t tensors, planned;
+    int64_t constants; /* of the program's own method, and the condition: one for all groups */
 } tensor_count;
 
 /* Tensors that only the range's ops use, and the draft no longer: new ones get their places. */
@@ -505,6 +506,7 @@ static void count_arguments(const counting *c, uint32_t first, uint32_t n, uint3
         if (mark == MAIN && t < c->n_before) continue;
         count->tensors++;
         count->planned += bytes_of(c, t) > 0;
+        count->constants += mark == MAIN && c->draft->tensors[t - c->n_before].n_values > 0;
     }
 }
 
@@ -512,6 +514,7 @@ static void count_arguments(const counting *c, uint32_t first, uint32_t n, uint3
 static void count_methods(const counting *c, tensor_count *count) {
     const arn_draft *d = c->draft;
     count->tensors++; /* the condition */
+    count->constants++;
     for (uint32_t k = 0; k < d->n_calls; k++) {
         const arn_draft_call *call = &d->calls[k];
         if (!arn_draft_is_body(d, call)) continue;
@@ -539,6 +542,7 @@ static void count_tensors(counting *c, arn_draft_cost *cost) {
     if (d->n_calls > 0) count_methods(c, &count);
     count_freed(c, &count);
     cost->kept += count.tensors * target->layout->tensor;
+    cost->shared = count.constants * target->layout->tensor;
     cost->notes +=
         count.tensors * target->layout->tensor_note + count.planned * target->layout->buffer_note;
 }

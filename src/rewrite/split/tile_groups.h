@@ -186,6 +186,7 @@ typedef struct arn_draft_cost {
     int64_t kept;  /* by the runtime, of ops, and of tensors that the program had not */
     int64_t notes; /* that the runtime makes while it plans, of those tensors */
     uint32_t n_ops;
+    int64_t shared; /* of `kept`, at most: for tensors that other groups may have, too */
 } arn_draft_cost;
 
 typedef struct arn_costing {
@@ -234,6 +235,7 @@ uint64_t arn_draft_macs(const arn_draft *draft);
 typedef struct arn_tile_price {
     int64_t kept, notes; /* as in arn_draft_cost */
     int64_t macs, ops;
+    int64_t shared;
 } arn_tile_price;
 
 typedef struct arn_tile_candidate {
