@@ -1,5 +1,5 @@
-/* The time of a machine: its processor seconds, or until a signal asks it to end, so that its counts
- * are printed in any case. */
+/* The time of a machine: its processor seconds, or until a signal asks it to end, so that its
+ * counts are printed in any case. */
 #ifndef ARENAUT_FUZZ_MACHINE_TIME_H
 #define ARENAUT_FUZZ_MACHINE_TIME_H
 
