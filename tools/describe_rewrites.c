@@ -367,8 +367,9 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
     text_printf(out, "%*ssplit %" PRIu32 " of %" PRIu32 ": ", indent, "", taken,
                 front->n_choices - 1);
     if (p->ways.fitted) {
-        text_printf(out, "adds the least of those that fit in %s bytes\n",
-                    with_commas(budget).text);
+        text_printf(out, "adds the least of those that fit in %s bytes%s\n",
+                    with_commas(budget).text,
+                    p->options.splitting.head ? ", each memory in its own" : "");
     } else {
         text_put(out, "reserves the least memory\n");
     }

@@ -344,7 +344,10 @@ static exit_code take_two_memories(tool_job *job) {
     job->head = head->capacity;
     job->tail = tail->capacity;
     o->n_pools = 0;
-    o->splitting.budget = 0; /* of their sum: the least is searched for */
+    const bool least = job->options->smallest || job->options->one_arena;
+    const bool limited = head->capacity < ARENAUT_SIZE_MAX && tail->capacity < ARENAUT_SIZE_MAX;
+    o->splitting.head = limited && !least ? head->capacity : 0;
+    o->splitting.budget = limited && !least ? head->capacity + tail->capacity : 0;
     o->recomputing.options.budget = 0;
     return EXIT_FINE;
 }

@@ -968,6 +968,7 @@ SplitChoice._fields_ = [
     ("kept", c_int64),
     ("head", c_uint64),
     ("ops", c_uint32),
+    ("shared", c_uint32),
     ("macs", c_uint64)]
 SplitFront._fields_ = [
     ("choices", POINTER(SplitChoice)),
@@ -980,7 +981,8 @@ SplitFront._fields_ = [
 WaysToSplit._fields_ = [
     ("front", POINTER(SplitFront)),
     ("kept", c_uint64),
-    ("taken", c_uint32)]
+    ("taken", c_uint32),
+    ("fitted", c_bool)]
 Roofline._fields_ = [
     ("name", c_char_p),
     ("operations", c_uint64),
@@ -1172,7 +1174,8 @@ Splitting._fields_ = [
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
     ("options", SplitOptions),
-    ("budget", c_uint64)]
+    ("budget", c_uint64),
+    ("head", c_uint64)]
 Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),

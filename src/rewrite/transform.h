@@ -36,6 +36,7 @@ typedef struct arn_reserved {
     uint64_t kept;    /* of the cost: a transform may add to it, but does not change it; without the
                        * padding, which may change */
     uint64_t planned; /* of the plan alone */
+    uint64_t head, tail; /* of the cost, as far as the runtime's layout is known */
 } arn_reserved;
 
 /* A search for the best candidate of one transform. */

@@ -138,18 +138,25 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const arenaut_target *target = p->target;
     const uint64_t planned = p->figures.planned;
-    arenaut_tensor_arena arena = {.total = planned}, wide;
+    arenaut_tensor_arena arena = {.apart = p->options.splitting.head > 0}, wide = arena;
     arenaut_status st = ARENAUT_OK;
-    if (target->layout) {
-        st = arenaut_tensor_arena_find(&p->result, planned, target, allocator, &arena, err);
+    if (!target->layout) {
+        arena.total = arena.head = planned;
+    } else {
+        st = arenaut_tensor_arena_add(&p->result, planned, target, allocator, &arena, err);
     }
-    wide = arena;
+    *r = (arn_reserved){.cost = arenaut_pipeline_cost(p),
+                        .wide = arena.total,
+                        .kept = arena.tail - arena.padding,
+                        .planned = planned,
+                        .head = arn_aligned(arena.head, target->align),
+                        .tail = arn_aligned(arena.tail, target->align)};
+    r->cost.total = arena.total;
     if (st == ARENAUT_OK && target->layout && target->wide) {
         target = arenaut_target_find(target->wide);
-        st = arenaut_tensor_arena_find(&p->result, planned, target, allocator, &wide, err);
+        st = arenaut_tensor_arena_add(&p->result, planned, target, allocator, &wide, err);
+        r->wide = wide.total;
     }
-    *r = (arn_reserved){arenaut_pipeline_cost(p), wide.total, arena.tail - arena.padding, planned};
-    r->cost.total = arena.total;
     return st;
 }
 
@@ -177,17 +184,19 @@ static arenaut_status run_trial(const arn_search *s, arn_budget *budget,
     return st;
 }
 
+static const arn_reserved more_than_any = {ARN_NO_PLAN, UINT64_MAX, 0,
+                                           UINT64_MAX,  UINT64_MAX, UINT64_MAX};
+
 static arenaut_status try_with(arn_search *s, const arenaut_pipeline_options *options,
                                const arn_candidate *candidate, arn_thoroughness how,
                                arn_reserved *reserved, arenaut_error *err) {
-    const arn_reserved nothing = {ARN_NO_PLAN, UINT64_MAX, 0, UINT64_MAX};
     arn_budget part = arn_budget_part(&s->trying, 0, 0, ARN_BUDGET_ALL);
     arenaut_status st = ARENAUT_OK;
-    *reserved = nothing;
+    *reserved = more_than_any;
     if (arn_budget_goes_on(&part)) {
         st = run_trial(s, &part, options, candidate, how, reserved, err);
     }
-    if (arn_budget_ended(&part)) *reserved = nothing;
+    if (arn_budget_ended(&part)) *reserved = more_than_any;
     if (st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED) st = ARENAUT_OK;
     s->failed = st != ARENAUT_OK;
     return st;
@@ -228,7 +237,7 @@ static arenaut_status search(arenaut_pipeline *p, size_t row, arn_budget *budget
                     .trying = arn_budget_part(budget, 0, t->finding, ARN_BUDGET_ALL),
                     .most = UINT64_MAX,
                     .widest = UINT64_MAX,
-                    .least = {ARN_NO_PLAN, UINT64_MAX, 0, UINT64_MAX}};
+                    .least = more_than_any};
     if (!arn_budget_goes_on(budget)) {
         arn_pipeline_note(p, "nothing is %s: there was no time to look for a way", t->done);
         return ARENAUT_OK;

@@ -280,6 +280,15 @@ def test_the_smallest_keeps_both_memories(arenaut):
     assert taken["reserve"] > min(way["reserve"] for way in json.loads(done.stdout)["fit"]["ways"])
 
 
+def test_tiles_for_two_memories_add_no_more_than_these_ask_for(arenaut_json):
+    """The first head fits without tiles, the last with those alone that need least."""
+    path = DATA / "inception_int8.tflite"
+    plans = [arenaut_json("plan", path, "--split", "on", *memories(head, "32K")) for head in ("40K", "30K", "22K")]
+    assert all(plan["two_memories"]["fits"] is True for plan in plans)
+    added = [plan["split"]["ops"] - plan["split"]["ops_before"] if plan.get("split") else 0 for plan in plans]
+    assert added[0] == 0 < added[1] < added[2]
+
+
 def test_fit_finds_tiles_that_keep_both_memories(arenaut, tmp_path):
     """The sum fits without tiles, the head does not."""
     taken = taken_way(arenaut("plan", MOBILENET, *memories("30K", "30K"), "--fit", "90K", "--json",

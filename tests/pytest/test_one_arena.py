@@ -361,11 +361,22 @@ def test_memories_have_names(arenaut, arenaut_json):
         assert "--pool" in arenaut("size", PERSON, "--pool", wrong, "--pool", "tail=4K", exit=2).stderr
 
 
+def with_its_tiles(arenaut, path, words):
+    """The flags with the tiles that they lead to in one memory: in two memories, those that add least are taken."""
+    if "--split" not in words:
+        return words
+    split = json.loads(arenaut("plan", path, *words, "--json").stdout).get("split")
+    tiles = [f"{s['first_op']}-{s['last_op']}/{s['pieces']}:{s['mode']}" for s in split["stages"]] if split else []
+    at = words.index("--split")
+    return [*words[:at], *(["--split", ",".join(tiles)] if tiles else []), *words[at + 2:]]
+
+
 def ways_of(arenaut, path):
     """Head and tail of each combination of levers for one model alone, both as the runtime has them."""
     two = ["--pool", "head=1M", "--pool", "tail=1M"]
     found = json.loads(arenaut("plan", path, "--smallest", "--json").stdout)["fit"]["ways"][1:]
     flags = [way["levers"].split() if way["levers"].startswith("--") else [] for way in found if "reserve" in way]
+    flags = [with_its_tiles(arenaut, path, words) for words in flags]
     plans = [json.loads(arenaut("plan", path, *words, *two, "--json").stdout)["two_memories"] for words in flags]
     return [(plan["head"]["needed"], plan["tail"]["needed"]) for plan in plans]
 

@@ -141,15 +141,25 @@ static bool adds_less(const choosing *c, const arenaut_split_choice *a,
     return arenaut_costs_less(added_by(c, a), added_by(c, b));
 }
 
+static bool fits(const choosing *c, const arn_reserved *r) {
+    const arenaut_splitting *o = &c->search->pipeline->options.splitting;
+    if (o->head == 0) return r->cost.total <= o->budget;
+    return r->head <= o->head && r->tail <= o->budget - o->head;
+}
+
+static bool may_fit(const choosing *c, const arenaut_split_choice *choice) {
+    const arenaut_splitting *o = &c->search->pipeline->options.splitting;
+    return needs_about(c, choice) - choice->shared <= o->budget &&
+           (o->head == 0 || choice->head <= o->head);
+}
+
 /* The choice that adds least, of those that may fit and add more than `last`. */
 static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_split_front *front,
-                                               const arenaut_split_choice *last, uint64_t budget) {
+                                               const arenaut_split_choice *last) {
     const arenaut_split_choice *next = NULL;
     for (uint32_t i = 1; i < front->n_choices; i++) {
         const arenaut_split_choice *choice = &front->choices[i];
-        if (needs_about(c, choice) - choice->shared > budget ||
-            (last && !adds_less(c, last, choice)))
-            continue;
+        if (!may_fit(c, choice) || (last && !adds_less(c, last, choice))) continue;
         if (!next || adds_less(c, choice, next)) next = choice;
     }
     return next;
@@ -160,16 +170,15 @@ static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_
 static arenaut_status try_fitting(choosing *c, const arenaut_split_front *front,
                                   arenaut_error *err) {
     const arn_search *s = c->search;
-    const uint64_t budget = s->pipeline->options.splitting.budget;
     const arenaut_split_choice *choice = NULL;
     arenaut_status st = ARENAUT_OK;
     uint64_t bytes;
-    c->fitted = s->least.cost.total <= budget;
+    c->fitted = fits(c, &s->least);
     for (uint32_t i = 0; i < MOST_TRIES && !c->fitted && st == ARENAUT_OK; i++) {
-        choice = next_to_fit(c, front, choice, budget);
+        choice = next_to_fit(c, front, choice);
         if (!choice) break;
         st = try_tiles(c, choice, 0, ARN_QUICKLY, &bytes, err);
-        c->fitted = s->least.cost.total <= budget;
+        c->fitted = fits(c, &s->least);
     }
     return st;
 }
