@@ -17,7 +17,7 @@ binary() {
     *-windows-*) system=Windows ending=.exe name=arenaut-$version-$machine-windows.exe ;;
     *) system=Linux ending="" name=arenaut-$version-$machine-linux ;;
     esac
-    CC=$zig/cc cmake -S . -B "$zig/command" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS=-static \
+    CC=$zig/cc cmake -S . -B "$zig/command" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS="-static -s" \
         -DCMAKE_SYSTEM_NAME=$system -DCMAKE_SYSTEM_PROCESSOR="$machine" -DCMAKE_AR="$zig/ar" -DCMAKE_RANLIB=true >/dev/null
     cmake --build "$zig/command" --target arenaut_tool -j"$(nproc)" >/dev/null
     cp "$zig"/command/arenaut"$ending" "$out/$name"
