@@ -71,7 +71,7 @@ def arenas_said(arenaut, arenaut_json, path):
     yield "export --as json", page["result"]["arena"]
     yield "explain --json", arenaut_json("explain", path)["result"]["arena"]
     yield "explain", one_number(r"\n(?:arena|head) +([\d,]+) bytes", arenaut("explain", path).stdout)
-    yield "view", one_number(r"arena ([\d,]+) bytes", arenaut("view", path, "--ascii").stdout)
+    yield "view", one_number(r"head ([\d,]+) bytes", arenaut("view", path, "--ascii").stdout)
     yield "size --json", arenaut_json("size", path)["baseline"]["arena"]
     yield "check", one_number(r"buffers in ([\d,]+) bytes", arenaut("check", path).stdout)
     yield "plan", one_number(r"now +([\d,]+) ", arenaut("plan", path).stdout)
@@ -79,7 +79,7 @@ def arenas_said(arenaut, arenaut_json, path):
     header = arenaut("export", path, "--as", "header").stdout
     yield "export --as header", one_number(r"_ARENA_BYTES (\d+)u", header)
     svg = arenaut("export", path, "--as", "svg").stdout
-    yield "export --as svg", one_number(r"arena ([\d,]+)", svg)
+    yield "export --as svg", one_number(r"head ([\d,]+)", svg)
 
 
 def reserves_said(arenaut, arenaut_json, path, kept):
