@@ -143,7 +143,7 @@ test("what is taken away, pinned or limited is planned again and shown", { skip 
   assert.match(await figure(page), /^Arena 46080 bytes 9216 \(16\.7 %\) less; proven minimal\.$/);
   assert.deepEqual(await page.$$eval("#tried li", (items) => items.map((item) => item.textContent)), [`without ${name} Undo`]);
   assert.equal(await page.$eval("#plan", (select) => select.selectedOptions[0].textContent), "what if: 45.0 KiB");
-  assert.match(await text(page, "#figures"), /arena46,080 bytes/);
+  assert.match(await text(page, "#figures"), /head46,080 bytes/);
   assert.ok(!(await text(page, "#alive")).includes(name));
   await cardButton(page, "Put it back");
   await settled(page);

@@ -40,7 +40,7 @@ def test_a_planned_file_is_described_by_its_plan(arenaut, tmp_path, kernels, fla
     assert size["result"]["arena"] == size["baseline"]["arena"]
     assert told.stderr == ""
     assert f"the plan in the file has results {head} operands" in arenaut("size", planned).stdout
-    assert f"arena {size['result']['arena']:,} bytes" in arenaut("view", planned).stdout
+    assert f"head {size['result']['arena']:,} bytes" in arenaut("view", planned).stdout
     apart = arenaut("size", planned, flag, "off", "--json")
     assert json.loads(apart.stdout)["result"]["arena"] > size["result"]["arena"]
     assert "planned with" not in apart.stderr
