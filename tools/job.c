@@ -326,6 +326,20 @@ static const arenaut_pool *pool_named(const arenaut_pipeline_options *o, const c
     return NULL;
 }
 
+/* Tiles are taken that add least, of those that keep both memories and the budget; the least if
+ * there is no such limit, or if the least is asked for. */
+static void set_tile_budget(tool_job *job, uint64_t head, uint64_t tail) {
+    arenaut_splitting *o = &job->pipeline->options.splitting;
+    const bool least = job->options->smallest || job->options->one_arena;
+    if (least || head >= ARENAUT_SIZE_MAX || tail >= ARENAUT_SIZE_MAX) {
+        o->budget = 0;
+        return;
+    }
+    if (o->budget == 0 || o->budget > head + tail) o->budget = head + tail;
+    o->head = head;
+    o->tail = tail;
+}
+
 /* Pools called head and tail, and no others, are the two memories of a runtime that has both in its
  * arena: tensors all lie in the head. */
 static exit_code take_two_memories(tool_job *job) {
@@ -344,10 +358,7 @@ static exit_code take_two_memories(tool_job *job) {
     job->head = head->capacity;
     job->tail = tail->capacity;
     o->n_pools = 0;
-    const bool least = job->options->smallest || job->options->one_arena;
-    const bool limited = head->capacity < ARENAUT_SIZE_MAX && tail->capacity < ARENAUT_SIZE_MAX;
-    o->splitting.head = limited && !least ? head->capacity : 0;
-    o->splitting.budget = limited && !least ? head->capacity + tail->capacity : 0;
+    set_tile_budget(job, head->capacity, tail->capacity);
     o->recomputing.options.budget = 0;
     return EXIT_FINE;
 }

@@ -94,8 +94,8 @@ typedef struct arenaut_splitting {
         options;     /* of the search: only its limits of added cost, and its effort */
     uint64_t budget; /* of all reserved bytes: the stages that fit and add the fewest ops are taken;
                         0: the stages that need the fewest bytes */
-    uint64_t head; /* of the budget: of the head alone, where the tail lies in a memory of its own,
-                    * which has the rest; 0: both lie in one */
+    uint64_t head, tail; /* of the budget, where head and tail lie in memories of their own: of each
+                            at most; 0: they lie in one */
 } arenaut_splitting;
 
 /* Another schedule of the ops ("order", rewrite.h). */

@@ -1175,7 +1175,8 @@ Splitting._fields_ = [
     ("n_stages", c_uint32),
     ("options", SplitOptions),
     ("budget", c_uint64),
-    ("head", c_uint64)]
+    ("head", c_uint64),
+    ("tail", c_uint64)]
 Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),

@@ -289,6 +289,13 @@ def test_tiles_for_two_memories_add_no_more_than_these_ask_for(arenaut_json):
     assert added[0] == 0 < added[1] < added[2]
 
 
+def test_tiles_for_two_memories_keep_a_budget_of_both(arenaut_json):
+    """Both memories are kept as it is, with 39,392 bytes; the budget is not."""
+    budget = 34 * 1024
+    plan = arenaut_json("plan", DATA / "inception_int8.tflite", "--split", "on", *memories("40K", "32K"), "--budget", budget)
+    assert plan["budget"]["fits"] is True and plan["budget"]["needed"] <= budget and plan["two_memories"]["fits"] is True
+
+
 def test_fit_finds_tiles_that_keep_both_memories(arenaut, tmp_path):
     """The sum fits without tiles, the head does not."""
     taken = taken_way(arenaut("plan", MOBILENET, *memories("30K", "30K"), "--fit", "90K", "--json",

@@ -143,8 +143,8 @@ static bool adds_less(const choosing *c, const arenaut_split_choice *a,
 
 static bool fits(const choosing *c, const arn_reserved *r) {
     const arenaut_splitting *o = &c->search->pipeline->options.splitting;
-    if (o->head == 0) return r->cost.total <= o->budget;
-    return r->head <= o->head && r->tail <= o->budget - o->head;
+    const bool apart = o->head > 0;
+    return r->cost.total <= o->budget && (!apart || (r->head <= o->head && r->tail <= o->tail));
 }
 
 static bool may_fit(const choosing *c, const arenaut_split_choice *choice) {
