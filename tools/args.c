@@ -93,7 +93,7 @@ static bool parse_percent(const char *text, uint64_t *percent) {
 
 void list_add(text_list *list, const char *item) {
     const char **grown = realloc(list->items, (list->n + 1) * sizeof *grown);
-    if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
+    if (!grown) exit(complain_memory(NULL));
     list->items = grown;
     list->items[list->n++] = item;
 }

@@ -319,22 +319,22 @@ static void put_memories_json(const reservation *need, arenaut_text *out) {
 exit_code check_budget(const char *about, const tool_options *options, const reservation *need) {
     const uint64_t budget = options->budget;
     const char *least = need->unknown ? "at least " : "";
+    const char *what = need->whole ? "tensor_arena" : "the arena";
     const exit_code apart = check_memories(about, need);
     if (apart != EXIT_FINE) return apart;
     if (budget == NOT_GIVEN) return EXIT_FINE;
     switch (judge_budget(need, budget)) {
         case BUDGET_KEPT: return EXIT_FINE;
         case BUDGET_EXCEEDED:
-            return complain(EXIT_NEGATIVE, about,
-                            "the arena needs %s%s bytes, %s over the budget of %s", least,
-                            with_commas(need->bytes).text, with_commas(need->bytes - budget).text,
-                            with_commas(budget).text);
+            return complain(EXIT_NEGATIVE, about, "%s needs %s%s bytes, %s over the budget of %s",
+                            what, least, with_commas(need->bytes).text,
+                            with_commas(need->bytes - budget).text, with_commas(budget).text);
         case BUDGET_UNKNOWN: break;
     }
-    return complain(EXIT_NEGATIVE, about,
-                    "the arena needs at least %s bytes; whether it keeps the budget of %s is not "
-                    "known: %s",
-                    with_commas(need->bytes).text, with_commas(budget).text, need->unknown);
+    return complain(
+        EXIT_NEGATIVE, about,
+        "%s needs at least %s bytes; whether it keeps the budget of %s is not known: %s", what,
+        with_commas(need->bytes).text, with_commas(budget).text, need->unknown);
 }
 
 /* One line: a newline is never inside a JSON string, and indentation follows only one. */

@@ -43,7 +43,7 @@ static exit_code read_all(int fd, const char *path, size_t expected, uint64_t li
         if (!grown) free(data);
         data = grown;
     }
-    if (!data) return complain(EXIT_IO, path, "does not fit in memory");
+    if (!data) return complain_memory(path);
     input->data = data;
     input->size = size;
     return EXIT_FINE;

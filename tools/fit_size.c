@@ -61,6 +61,22 @@ static exit_code resolve_percent(const tool_options *given, uint64_t hundredths,
                     given->fit_text, with_commas(need.bytes).text);
 }
 
+exit_code refuse_idle_limits(const tool_options *o) {
+    const bool tiles = o->fit_text || o->smallest || lever_is_on(o->split);
+    const bool adds = tiles || lever_is_on(o->recompute);
+    if (o->max_macs != NOT_GIVEN && !tiles) {
+        return complain(
+            EXIT_USAGE, NULL,
+            "--max-macs bounds multiplications that --split or --fit adds: neither is given");
+    }
+    if (o->max_ops != NOT_GIVEN && !adds) {
+        return complain(
+            EXIT_USAGE, NULL,
+            "--max-ops bounds ops that --split, --recompute or --fit adds: none is given");
+    }
+    return EXIT_FINE;
+}
+
 exit_code resolve_fit(const tool_options *given, tool_options *resolved) {
     const char *text = given->fit_text;
     uint64_t hundredths;

@@ -9,7 +9,7 @@
 static void *own(flag_values *owned, size_t count, size_t size) {
     void **grown = realloc(owned->blocks, (owned->n + 1) * sizeof *grown);
     void *block = must_allocate(count, size);
-    if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
+    if (!grown) exit(complain_memory(NULL));
     owned->blocks = grown;
     owned->blocks[owned->n++] = block;
     return block;

@@ -118,6 +118,7 @@ static exit_code complain_stage(const tool_job *job, const arenaut_error *err) {
     const arenaut_pipeline_fault *fault = &p->fault;
     const char *path = job->path;
     if (job->label && !p->document.program) path = job->inputs[fault->file].path;
+    if (err->code == ARENAUT_NO_MEMORY) return complain_memory(path);
     if (fault->unknown) return complain_tensor(p, err);
     if (fault->n_open) return complain_open_sizes(p, err);
     if (!fault->option) return complain_error(path, err);

@@ -31,7 +31,9 @@ static exit_code check_file_count(const tool_verb *verb, size_t n) {
 /* With --max-memory any request for more memory fails as if the machine had no more, and the
  * command ends with exit code 4. Inputs that are mapped do not count. */
 static exit_code limit_memory(const tool_options *options) {
-    if (options->max_memory == NOT_GIVEN || os_limit_memory(options->max_memory)) return EXIT_FINE;
+    if (options->max_memory == NOT_GIVEN) return EXIT_FINE;
+    set_memory_limit(options->max_memory);
+    if (os_limit_memory(options->max_memory)) return EXIT_FINE;
     return complain(EXIT_IO, NULL, "--max-memory: this system does not limit it: %s",
                     strerror(errno));
 }

@@ -51,7 +51,7 @@ exit_code one_arena_add(one_arena *all, const tool_job *job, const char *name, b
     if (code != EXIT_FINE) return code;
     const bool known = job->pipeline->baseline.plan;
     arena_tenant *grown = realloc(all->tenants, (all->n + 1) * sizeof *grown);
-    if (!grown) return complain(EXIT_IO, NULL, "out of memory");
+    if (!grown) return complain_memory(NULL);
     all->tenants = grown;
     all->target = job->pipeline->target;
     all->options = job->options;
@@ -300,7 +300,9 @@ exit_code together_add(together *sums, const tool_job *job, uint64_t planned,
     add(need->bytes, found.kept + arena.tail, found.cut + arena.tail, &sums->kept_reserved,
         &sums->running_reserved.bytes);
     if (need->unknown) sums->running_reserved.unknown = need->unknown;
+    sums->running_reserved.whole = need->whole && (sums->n == 0 || sums->running_reserved.whole);
     sums->running_reserved.apart = need->apart;
+    sums->n++;
     for (int i = 0; i < 2; i++) {
         uint64_t *most = &sums->running_reserved.need[i];
         *most = need->need[i] > *most ? need->need[i] : *most;

@@ -53,6 +53,7 @@ typedef struct together {
         running; /* of the planned bytes: the sum of the state, the maximum of the rest */
     uint64_t kept_reserved; /* the same of the bytes to reserve */
     reservation running_reserved;
+    size_t n; /* files */
 } together;
 
 /* Adds a file whose plan has so many bytes, and which needs so much to be reserved for it. */

@@ -172,9 +172,20 @@ exit_code complain(exit_code code, const char *about, const char *format, ...) {
     return code;
 }
 
+static uint64_t memory_limit = UINT64_MAX;
+
+void set_memory_limit(uint64_t bytes) { memory_limit = bytes; }
+
+exit_code complain_memory(const char *about) {
+    if (memory_limit == UINT64_MAX) return complain(EXIT_IO, about, "out of memory");
+    return complain(EXIT_IO, about, "out of memory: --max-memory allows this process %s bytes",
+                    with_commas(memory_limit).text);
+}
+
 /* The library's own message, which names the object, the value found and the values allowed. */
 exit_code complain_error(const char *about, const arenaut_error *err) {
     const char *text = err->msg[0] ? err->msg : arenaut_status_text(err->code);
+    if (err->code == ARENAUT_NO_MEMORY) return complain_memory(about);
     if (err->code == ARENAUT_INTERNAL) {
         return complain(EXIT_BUG, about, "%s (a bug in arenaut: please report it)", text);
     }

@@ -1,6 +1,6 @@
-/* bench: planners by files: arena, gap to the bound, effort, time. A file is prepared once, and
- * each planner plans the same problem, without the runtime's use of the plan. Rows that have the
- * same bound share its proof. */
+/* bench: planners by files: planned bytes, gap to the bound, effort, time. A file is prepared once,
+ * and each planner plans the same problem, without the runtime's use of the plan. Rows that have
+ * the same bound share its proof. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,8 +264,8 @@ static exit_code bench_file(bench *b, const char *path) {
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    static const char *const heading[] = {"file",   "planner", "arena", "gap",
-                                          "effort", "time",    "proof", ""};
+    static const char *const heading[] = {"file",   "planner", "planned", "gap",
+                                          "effort", "time",    "proof",   ""};
     const text_style style = style_for(options->color);
     bench b = {.options = options, .json = out};
     exit_code code = choose_planners(&b);
@@ -294,7 +294,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
 extern const tool_verb verb_bench;
 const tool_verb verb_bench = {
     .name = "bench",
-    .summary = "planners by files: arena, gap to the bound, effort, time",
+    .summary = "planners by files: planned bytes, gap to the bound, effort, time",
     .arguments = "FILE...",
     .examples =
         "arenaut bench *.tflite\n"

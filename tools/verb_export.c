@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "fit.h"
 #include "output.h"
 #include "verb.h"
 
@@ -45,7 +46,8 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         return complain(EXIT_USAGE, NULL,
                         "export needs --as FORMAT: see 'arenaut "
                         "help export'");
-    exit_code code = export_job(&job, options);
+    exit_code code = refuse_idle_limits(options);
+    if (code == EXIT_FINE) code = export_job(&job, options);
     code = job_end(&job, code);
     job_close(&job);
     return code;

@@ -128,6 +128,7 @@ static exit_code run_resolved(const tool_options *options, arenaut_text *out) {
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_options resolved;
     exit_code code = refuse_missing_output_flag(options);
+    if (code == EXIT_FINE) code = refuse_idle_limits(options);
     if (code == EXIT_FINE) code = resolve_fit(options, &resolved);
     return code == EXIT_FINE ? run_resolved(&resolved, out) : code;
 }

@@ -193,7 +193,8 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     arenaut_text path = {0};
     tool_options resolved = *options;
     (void)out; /* the picture is the only result */
-    exit_code code = resolve_budget(options, &resolved);
+    exit_code code = refuse_idle_limits(options);
+    if (code == EXIT_FINE) code = resolve_budget(options, &resolved);
     if (code == EXIT_FINE) code = view_job(&job, &resolved, &path);
     code = job_end(&job, code);
     job_close(&job);

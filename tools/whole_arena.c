@@ -89,6 +89,7 @@ reservation reservation_of(const tool_job *job, const arenaut_tensor_arena *aren
     return (reservation){
         .bytes = arena->total,
         .unknown = unknown,
+        .whole = true,
         .apart = arena->apart,
         .need = {rounded_up(arena->head, align), rounded_up(arena->tail, align)},
         .size = {job->head, job->tail},

@@ -18,6 +18,7 @@ exit_code find_arena_as_it_is(const tool_job *job, arenaut_tensor_arena *arena);
 typedef struct reservation {
     uint64_t bytes;
     const char *unknown; /* why they are only a lower bound; NULL: they are all that is needed */
+    bool whole;          /* they are the runtime's tensor_arena, not that of its tensors alone */
     bool apart;          /* they are of two memories, each with its size: head, then tail */
     uint64_t need[2], size[2]; /* head and tail of a whole arena, if it is not apart, too */
 } reservation;
