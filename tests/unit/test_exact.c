@@ -284,6 +284,49 @@ TEST(every_style_decides_every_capacity_rightly) {
     }
 }
 
+/* Many moments, so that their scores lie in many blocks, of which most are not looked at. */
+static arenaut_problem *long_problem(rng *r) {
+    arenaut_problem *p = new_problem();
+    for (int i = 0; i < 400; i++) {
+        const int64_t first = (int64_t)rng_below(r, 600);
+        const int64_t life = 1 + (int64_t)rng_below(r, rng_below(r, 8) ? 12 : 300);
+        add_box(p, 16 * (1 + rng_below(r, 40)), first, first + life);
+    }
+    finish(p);
+    return p;
+}
+
+/* What is kept of the node before spares looks and changes nothing: the numbers are those of a
+ * search that looks at every moment and at every buffer alive then. */
+TEST(what_is_known_from_the_node_before_changes_no_search) {
+    rng r = {99};
+    arenaut_problem *p = long_problem(&r);
+    const arn_exact_case in = {{.problem = p, .arena = ARENAUT_UNPLACED}, NULL};
+    arenaut_error err = {0};
+    arn_exact_model model;
+    arn_exact_tree tree;
+    arn_region region;
+    uint32_t found = 0;
+    assert_ok(arn_exact_model_make(&in, &model, &err), err);
+    arn_region_init(&region, NULL);
+    assert_ok(arn_exact_tree_init(&tree, &model, &region, &err), err);
+    tree.go_on = always_go_on;
+    for (uint32_t k = 0; k < ARN_EXACT_CHOICES * 4; k++) {
+        tree.style.choice = (arn_exact_choice)(k / 4);
+        tree.style.from_the_end = k & 1;
+        tree.style.look_ahead = k & 2;
+        for (int64_t c = model.bound; c < model.bound * 3 / 2; c += model.bound / 10) {
+            found += arn_exact_tree_run(&tree, c, 600) == ARN_EXACT_FOUND;
+        }
+    }
+    assert_int_equal(found, 105);
+    assert_int_equal(tree.visited, 51245);
+    assert_int_equal(tree.state.work, 77785652);
+    arn_region_free(&region);
+    arn_exact_model_free(&model);
+    arenaut_problem_free(p);
+}
+
 /* ---- changes that must not matter ---- */
 
 typedef struct mirror {

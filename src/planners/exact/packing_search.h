@@ -40,6 +40,13 @@
 /* In `lowest`: the item is placed. In `floor`: all members are. Above every address. */
 #define ARN_EXACT_PLACED INT64_MAX
 
+/* Cliques in a block: scores of cliques are found again by blocks. */
+enum { ARN_EXACT_BLOCK = 32 };
+
+static inline uint32_t arn_exact_blocks(const arn_exact_model *m) {
+    return m->n_cliques / ARN_EXACT_BLOCK + 1;
+}
+
 typedef struct arn_exact_change {
     int64_t before;
     uint32_t index;
@@ -49,11 +56,15 @@ typedef struct arn_exact_change {
 typedef struct arn_exact_state {
     const arn_exact_model *model;
     int64_t capacity;
-    int64_t *lowest, *offset;        /* per item */
-    int64_t *floor, *load;           /* per clique; load is the sum of unplaced sizes */
-    uint32_t *at_floor;              /* per clique: unplaced members whose lowest is its floor */
-    uint32_t *crossing;              /* per clique: unplaced items in it and in the next one */
-    uint64_t *digest;                /* per clique: of the state of the items that begin there */
+    int64_t *lowest, *offset; /* per item */
+    int64_t *floor, *load;    /* per clique; load is the sum of unplaced sizes */
+    uint32_t *at_floor;       /* per clique: unplaced members whose lowest is its floor */
+    uint32_t *first_at_floor; /* per clique: the place of the first of them among its members;
+                               * NONE: not known */
+    uint32_t *crossing;       /* per clique: unplaced items in it and in the next one */
+    bool *changed;            /* per block of cliques: one of them did, since this was last
+                               * set back */
+    uint64_t *digest;         /* per clique: of the state of the items that begin there */
     uint32_t *hull_first, *hull_end; /* per item: its first clique, and the one after its last */
     uint64_t *code;                  /* per item, random */
     uint32_t n_unplaced;
@@ -185,6 +196,11 @@ typedef enum arn_exact_verdict {
 
 enum { ARN_EXACT_BATCH = 8 };
 
+/* Less is better: in `first`, and among equals in children / weight. */
+typedef struct arn_exact_score {
+    uint64_t first, children, weight;
+} arn_exact_score;
+
 /* A node on the way from the root. Either a set of children of which one must succeed, or a stretch
  * of cliques with independent parts that must all succeed. */
 typedef struct arn_exact_node {
@@ -204,11 +220,13 @@ typedef struct arn_exact_node {
 typedef struct arn_exact_tree {
     arn_exact_state state;
     arn_exact_style style;
-    uint32_t *rank;   /* per item: those with lower ranks are tried first */
-    uint64_t *weight; /* per clique: how often packings failed there, plus one */
+    uint32_t *rank;         /* per item: those with lower ranks are tried first */
+    uint64_t *weight;       /* per clique: how often packings failed there, plus one */
+    arn_exact_score *least; /* per block of cliques that have not changed: of all their scores */
     arn_exact_node *node;
     uint32_t n_nodes, node_room;
     uint64_t *safe;   /* per item: whether it is safe to place, as of one node: 2 × node + yes */
+    uint32_t *below;  /* per item: the neighbour that could lie below it when one was last found */
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* polled now and then; false: abandon the run */
     void *context;

@@ -189,23 +189,43 @@ static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t fi
 
 /* ---- choosing a clique ---- */
 
-/* Whether no neighbour that is still to be placed could lie below `item`. */
-static bool is_clear_below(arn_exact_tree *t, uint32_t item) {
-    arn_exact_state *s = &t->state;
-    const arn_exact_model *m = s->model;
+/* Whether neighbour `j` is still to be placed and could lie below `item`. */
+static bool may_lie_below(const arn_exact_state *s, uint32_t j, uint32_t item) {
     const int64_t at = s->lowest[item];
+    return s->lowest[j] < at && s->lowest[j] + s->model->size[j] <= at;
+}
+
+/* All cliques of the item have their floors where it may lie: then no neighbour could lie below. */
+static bool is_level(arn_exact_state *s, uint32_t item) {
+    const arn_exact_model *m = s->model;
     bool level = true;
     for (uint32_t k = m->span_start[item]; level && k < m->span_start[item + 1]; k++) {
         for (uint32_t c = m->span[k].first; level && c < m->span[k].end; c++) {
-            level = s->floor[c] == at;
+            level = s->floor[c] == s->lowest[item];
         }
         s->work += m->span[k].end - m->span[k].first;
     }
-    if (level) return true;
+    return level;
+}
+
+/* Whether no neighbour that is still to be placed could lie below `item`. One that could is most
+ * often the one that could at the node before; its work counts as if it were looked for. */
+static bool is_clear_below(arn_exact_tree *t, uint32_t item) {
+    arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    const uint32_t k = m->span_start[item], known = t->below[item];
+    const bool is_known = known != ARENAUT_NONE && may_lie_below(s, known, item);
+    if (is_known && m->span_start[item + 1] == k + 1) {
+        s->work += m->span[k].end - m->span[k].first;
+        return false;
+    }
+    if (is_level(s, item)) return true;
+    if (is_known) return false;
     const uint32_t end = m->neighbour_start[item + 1];
-    for (uint32_t k = m->neighbour_start[item]; k < end; k++) {
-        const uint32_t j = m->neighbour[k];
-        if (s->lowest[j] < at && s->lowest[j] + m->size[j] <= at) return false;
+    for (uint32_t i = m->neighbour_start[item]; i < end; i++) {
+        if (!may_lie_below(s, m->neighbour[i], item)) continue;
+        t->below[item] = m->neighbour[i];
+        return false;
     }
     s->work += end - m->neighbour_start[item];
     return true;
@@ -218,58 +238,97 @@ static bool is_safe(arn_exact_tree *t, uint32_t item) {
     return t->safe[item] & 1;
 }
 
-/* Whether a node may branch on `clique`: see packing_search.h. */
+/* The place of the first member at a clique's floor. Most often it is the one that forbids to
+ * branch there, and it seldom changes from node to node. */
+static uint32_t first_at_floor(arn_exact_tree *t, uint32_t clique) {
+    arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    const uint32_t *member = m->member + m->member_start[clique];
+    uint32_t k = s->first_at_floor[clique];
+    if (k != ARENAUT_NONE) return k;
+    for (k = 0; s->lowest[member[k]] != s->floor[clique];) k++;
+    return s->first_at_floor[clique] = k;
+}
+
+/* Whether a node may branch on `clique`, which has unplaced members: see packing_search.h. */
 static bool may_branch(arn_exact_tree *t, uint32_t clique) {
     const arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
-    const int64_t floor = s->floor[clique];
-    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
-        const uint32_t i = m->member[k];
-        if (s->lowest[i] == floor && !is_safe(t, i)) return false;
+    const uint32_t *member = m->member + m->member_start[clique];
+    uint32_t left = s->at_floor[clique];
+    for (uint32_t k = first_at_floor(t, clique); left > 0; k++) {
+        if (s->lowest[member[k]] != s->floor[clique]) continue;
+        if (!is_safe(t, member[k])) return false;
+        left--;
     }
     return true;
 }
 
-/* Less is better: in `first`, and among equals in children / weight. */
-typedef struct score {
-    uint64_t first, children, weight;
-} score;
-
 /* Each option counts twice, so that one that may be rejected comes just behind one that may
  * not. */
-static score score_of(const arn_exact_tree *t, uint32_t c) {
+static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c) {
     const arn_exact_state *s = &t->state;
     const int64_t slack = s->capacity - arn_exact_need(s->model, c, s->floor[c], s->load[c]);
     const uint64_t children = 2 * (uint64_t)s->at_floor[c] + (slack > 0);
     switch (t->style.choice) {
-        case ARN_EXACT_FEWEST: return (score){0, children, 1};
-        case ARN_EXACT_FEWEST_BY_WEIGHT: return (score){0, children, t->weight[c]};
-        case ARN_EXACT_LOWEST_FEWEST: return (score){(uint64_t)s->floor[c], children, 1};
+        case ARN_EXACT_FEWEST: return (arn_exact_score){0, children, 1};
+        case ARN_EXACT_FEWEST_BY_WEIGHT: return (arn_exact_score){0, children, t->weight[c]};
+        case ARN_EXACT_LOWEST_FEWEST: return (arn_exact_score){(uint64_t)s->floor[c], children, 1};
         case ARN_EXACT_LOWEST_BY_WEIGHT:
-            return (score){(uint64_t)s->floor[c], children, t->weight[c]};
-        default: return (score){(uint64_t)slack, children, 1};
+            return (arn_exact_score){(uint64_t)s->floor[c], children, t->weight[c]};
+        default: return (arn_exact_score){(uint64_t)slack, children, 1};
     }
 }
 
-static bool is_less(score a, score b) {
+static bool is_less(arn_exact_score a, arn_exact_score b) {
     if (a.first != b.first) return a.first < b.first;
     return a.children * b.weight < b.children * a.weight;
 }
 
-static uint32_t best_clique(arn_exact_tree *t, uint32_t first, uint32_t end, bool safely) {
+/* The best so far, among cliques from `first` to `end`. */
+typedef struct choosing {
+    uint32_t first, end;
+    bool safely; /* only of those that a node may branch on */
+    arn_exact_score best;
+    uint32_t chosen;
+} choosing;
+
+static const arn_exact_score no_score = {UINT64_MAX, 1, 1};
+
+/* Looks at the cliques of a block. The least of all their scores is a lower bound of what is found
+ * there, until one of them changes. */
+static void look_at_block(arn_exact_tree *t, uint32_t block, choosing *x) {
     arn_exact_state *s = &t->state;
-    score best = {UINT64_MAX, 1, 1};
-    uint32_t chosen = ARENAUT_NONE;
+    const uint32_t from = block * ARN_EXACT_BLOCK, to = from + ARN_EXACT_BLOCK;
+    const uint32_t first = from > x->first ? from : x->first, end = to < x->end ? to : x->end;
+    arn_exact_score least = no_score;
     for (uint32_t k = first; k < end; k++) {
         const uint32_t c = t->style.from_the_end ? end - 1 - (k - first) : k;
         if (s->load[c] == 0) continue;
-        const score candidate = score_of(t, c);
-        if (!is_less(candidate, best) || (safely && !may_branch(t, c))) continue;
-        best = candidate;
-        chosen = c;
+        const arn_exact_score candidate = score_of(t, c);
+        if (is_less(candidate, least)) least = candidate;
+        if (!is_less(candidate, x->best) || (x->safely && !may_branch(t, c))) continue;
+        x->best = candidate;
+        x->chosen = c;
+    }
+    if (!s->changed[block] || end - first < ARN_EXACT_BLOCK) return;
+    t->least[block] = least;
+    s->changed[block] = false;
+}
+
+/* Few cliques change from node to node, so that most blocks need no look. Work is counted as if
+ * they did: what is found within an effort is the same then as by a scan. */
+static uint32_t best_clique(arn_exact_tree *t, uint32_t first, uint32_t end, bool safely) {
+    arn_exact_state *s = &t->state;
+    choosing x = {first, end, safely, no_score, ARENAUT_NONE};
+    const uint32_t lowest = first / ARN_EXACT_BLOCK, highest = (end - 1) / ARN_EXACT_BLOCK;
+    for (uint32_t k = lowest; k <= highest; k++) {
+        const uint32_t block = t->style.from_the_end ? highest - (k - lowest) : k;
+        if (!s->changed[block] && !is_less(t->least[block], x.best)) continue;
+        look_at_block(t, block, &x);
     }
     s->work += end - first;
-    return chosen;
+    return x.chosen;
 }
 
 /* With groups a child raises its neighbours no further than it must, so that every clique will
@@ -308,6 +367,12 @@ static void next_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
     if (node->n) node->last = t->rank[node->option[node->n - 1]];
 }
 
+/* A move has failed there. */
+static void add_weight(arn_exact_tree *t, uint32_t clique) {
+    t->weight[clique]++;
+    t->state.changed[clique / ARN_EXACT_BLOCK] = true;
+}
+
 /* Tries every option of the batch for one move, drops the failing ones, and puts the least wasteful
  * first. */
 static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
@@ -321,7 +386,7 @@ static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
         const int64_t wasted = (int64_t)(s->wasted - before);
         arn_exact_undo(s, node->n_trail);
         if (!fits) {
-            t->weight[s->overfull]++;
+            add_weight(t, s->overfull);
             continue;
         }
         uint32_t at = kept++;
@@ -359,7 +424,7 @@ static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
         } else {
             return false;
         }
-        t->weight[s->overfull]++;
+        add_weight(t, s->overfull);
         log_failure(t);
         arn_exact_undo(s, node->n_trail);
     }
@@ -480,6 +545,7 @@ static bool root_fits(arn_exact_tree *t) {
 
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
     t->state.capacity = capacity;
+    for (uint32_t k = 0; k < arn_exact_blocks(t->state.model); k++) t->state.changed[k] = true;
     t->n_nodes = 0;
     if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;
     if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
@@ -518,13 +584,18 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     if (st != ARENAUT_OK) return st;
     t->rank = arn_region_allocate(region, model->n, sizeof *t->rank);
     t->weight = arn_region_allocate(region, model->n_cliques, sizeof *t->weight);
+    t->least = arn_region_allocate(region, arn_exact_blocks(model), sizeof *t->least);
     t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
     t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
+    t->below = arn_region_allocate(region, model->n, sizeof *t->below);
     t->no_good = arn_region_allocate(region, (size_t)t->n_no_goods, sizeof *t->no_good);
-    if (!t->rank || !t->weight || !t->node || !t->safe || !t->no_good) return arn_no_memory(err);
+    if (!t->rank || !t->weight || !t->least || !t->node || !t->safe || !t->below || !t->no_good) {
+        return arn_no_memory(err);
+    }
     for (uint32_t i = 0; i < model->n; i++) {
         t->rank[i] = i;
         t->safe[i] = UINT64_MAX;
+        t->below[i] = ARENAUT_NONE;
     }
     for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
     for (uint64_t k = 0; k < t->n_no_goods; k++) t->no_good[k] = 0;

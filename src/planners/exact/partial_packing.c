@@ -35,6 +35,11 @@ bool arn_exact_has_room(const arn_exact_state *s) {
 
 /* ---- floors ---- */
 
+/* Floors or loads of cliques from `first` to `end` change. */
+static void note_cliques(arn_exact_state *s, uint32_t first, uint32_t end) {
+    for (uint32_t k = first / ARN_EXACT_BLOCK; k * ARN_EXACT_BLOCK < end; k++) s->changed[k] = true;
+}
+
 /* Finds the floor of clique `c` again after all members that lay at it were raised. False if the
  * unplaced members do not fit above it. */
 static bool find_floor(arn_exact_state *s, uint32_t c) {
@@ -42,11 +47,15 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     const uint32_t *member = m->member + m->member_start[c];
     const uint32_t n = m->member_start[c + 1] - m->member_start[c];
     int64_t floor = ARN_EXACT_PLACED;
-    uint32_t count = 0;
+    uint32_t count = 0, at = 0;
     for (uint32_t k = 0; k < n; k++) {
         const int64_t lowest = s->lowest[member[k]];
         if (lowest > floor) continue;
-        count = lowest == floor ? count + 1 : 1;
+        if (lowest < floor) {
+            at = k;
+            count = 0;
+        }
+        count++;
         floor = lowest;
     }
     s->work += n;
@@ -54,6 +63,8 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     if (floor != ARN_EXACT_PLACED) s->wasted += (uint64_t)(floor - s->floor[c]);
     s->floor[c] = floor;
     s->at_floor[c] = count;
+    s->first_at_floor[c] = at;
+    note_cliques(s, c, c + 1);
     return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
 }
 
@@ -75,8 +86,11 @@ static void leave_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
         const uint32_t end = m->span[k].end;
         for (uint32_t c = m->span[k].first; c < end; c++) {
-            if (s->floor[c] == lowest && --s->at_floor[c] == 0) s->dirty[s->n_dirty++] = c;
+            if (s->floor[c] != lowest) continue;
+            s->first_at_floor[c] = ARENAUT_NONE;
+            if (--s->at_floor[c] == 0) s->dirty[s->n_dirty++] = c;
         }
+        note_cliques(s, m->span[k].first, end);
         s->work += end - m->span[k].first;
     }
 }
@@ -86,8 +100,11 @@ static void rejoin_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
         const uint32_t end = m->span[k].end;
         for (uint32_t c = m->span[k].first; c < end; c++) {
-            s->at_floor[c] += s->floor[c] == lowest;
+            if (s->floor[c] != lowest) continue;
+            s->first_at_floor[c] = ARENAUT_NONE;
+            s->at_floor[c]++;
         }
+        note_cliques(s, m->span[k].first, m->span[k].end);
     }
 }
 
@@ -152,7 +169,8 @@ static bool raise_group(arn_exact_state *s, uint32_t item, int64_t lowest) {
 
 /* ---- moves ---- */
 
-/* Takes `i` out of the unplaced items (sign 1), or puts it back (sign -1). */
+/* Takes `i` out of the unplaced items (sign 1), or puts it back (sign -1). It leaves or rejoins
+ * floors, too, which notes its cliques. */
 static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     const arn_exact_model *m = s->model;
     const int64_t size = sign * m->size[i];
@@ -224,6 +242,8 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
                 }
                 s->floor[k] = change->before;
                 s->at_floor[k] = 0;
+                s->first_at_floor[k] = ARENAUT_NONE;
+                note_cliques(s, k, k + 1);
                 break;
             default:
                 s->lowest[k] = change->before;
@@ -249,13 +269,14 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
         s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
     }
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
-    return s->trail && ARN_REGION_ARRAYS(region, ARN_ARRAY(s->lowest, n), ARN_ARRAY(s->offset, n),
-                                         ARN_ARRAY(s->next, n), ARN_ARRAY(s->candidate, n),
-                                         ARN_ARRAY(s->code, n), ARN_ARRAY(s->hull_first, n),
-                                         ARN_ARRAY(s->hull_end, n), ARN_ARRAY(s->floor, c),
-                                         ARN_ARRAY(s->load, c), ARN_ARRAY(s->at_floor, c),
-                                         ARN_ARRAY(s->crossing, c), ARN_ARRAY(s->digest, c + 1),
-                                         ARN_ARRAY(s->dirty, c));
+    return s->trail &&
+           ARN_REGION_ARRAYS(
+               region, ARN_ARRAY(s->lowest, n), ARN_ARRAY(s->offset, n), ARN_ARRAY(s->next, n),
+               ARN_ARRAY(s->candidate, n), ARN_ARRAY(s->code, n), ARN_ARRAY(s->hull_first, n),
+               ARN_ARRAY(s->hull_end, n), ARN_ARRAY(s->floor, c), ARN_ARRAY(s->load, c),
+               ARN_ARRAY(s->at_floor, c), ARN_ARRAY(s->first_at_floor, c),
+               ARN_ARRAY(s->crossing, c), ARN_ARRAY(s->digest, c + 1),
+               ARN_ARRAY(s->changed, arn_exact_blocks(s->model)), ARN_ARRAY(s->dirty, c));
 }
 
 static void find_hull(arn_exact_state *s, uint32_t i) {
