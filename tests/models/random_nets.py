@@ -7,7 +7,7 @@ import numpy as np
 import tflite_file
 
 KINDS = ("CONV_2D", "CONV_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D",
-         "PAD", "PADV2", "ADD", "ADD", "RELU", "CONCATENATION")
+         "PAD", "PADV2", "MIRROR_PAD", "ADD", "ADD", "RELU", "CONCATENATION")
 SAME, VALID = 0, 1
 STATE = ("old", "new")  # without the op that stores it, nothing is read
 RELU6 = 3  # as a fused activation
@@ -98,11 +98,15 @@ class Net:
     def pad(self, kind, taken, shape):
         pads = np.zeros((4, 2), np.int32)
         pads[1:] = self.random.randint(0, 3, (3, 2))
+        mode = self.random.randint(2)  # REFLECT, SYMMETRIC
+        if kind == "MIRROR_PAD":
+            pads = np.minimum(pads, np.array(shape)[:, None] - 1 + mode).astype(np.int32)
         inputs = [taken, self.graph.constant("pads", pads)]
         if kind == "PADV2":
             value = np.array(self.random.randint(-90, 90), tflite_file.NUMPY[self.dtype])
             inputs.append(self.graph.constant("value", value.reshape(1), None, *self.scale))
-        self.graph.op(kind, inputs, [self.add(np.array(shape) + pads.sum(1))])
+        options = {"mode": int(mode)} if kind == "MIRROR_PAD" else {}
+        self.graph.op(kind, inputs, [self.add(np.array(shape) + pads.sum(1))], **options)
 
     def pair(self, kind, taken, shape):
         """With another image of its size, or itself."""
@@ -139,7 +143,7 @@ class Net:
             self.conv(taken, shape)
         elif kind == "DEPTHWISE_CONV_2D":
             self.depthwise(taken, shape)
-        elif kind in ("PAD", "PADV2"):
+        elif kind in ("PAD", "PADV2", "MIRROR_PAD"):
             self.pad(kind, taken, shape)
         elif kind in ("ADD", "CONCATENATION"):
             self.pair(kind, taken, shape)

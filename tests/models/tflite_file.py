@@ -288,23 +288,37 @@ def cut_op(table, subgraph, index, offsets=None):
     return pack(model), inputs, outputs
 
 
+def called_by(table, op):
+    """Numbers of the subgraphs that an op runs, and of those that these run."""
+    options = vars(op.builtinOptions) if op.builtinOptions else {}
+    called = {number for name, number in options.items() if name.lower().endswith("subgraphindex")}
+    return called.union(*(called_by(table, inner) for number in called for inner in table.subgraphs[number].operators))
+
+
 class Prefixes:
     """The first ops of the first subgraph, with the last one's outputs as the model's. A plan
     inside stays as it is: offsets are numbered by tensor, not by op. The file is packed once;
-    each prefix is that file with two of its vectors made shorter."""
+    each prefix is that file with vectors made shorter. Subgraphs that nothing in it calls have no
+    ops: tflite-micro crashes where one of them asks for scratch and is never run."""
 
     def __init__(self, data):
         table = unpack(data)
         main = table.subgraphs[0]
         self.results = [[t for t in items(op.outputs) if t >= 0] for op in main.operators]
+        self.called = [called_by(table, op) for op in main.operators]
+        self.lengths = [len(graph.operators) for graph in table.subgraphs]
         main.outputs = np.zeros(max(map(len, self.results)), np.int32)
         self.data = bytearray(pack(table))
-        fields = schema.Model.GetRootAs(self.data, 0).Subgraphs(0)._tab
-        self.outputs, self.operators = (fields.Vector(fields.Offset(slot)) for slot in (8, 10))
+        graphs = [schema.Model.GetRootAs(self.data, 0).Subgraphs(i)._tab for i in range(len(self.lengths))]
+        self.outputs = graphs[0].Vector(graphs[0].Offset(8))
+        self.operators = [fields.Vector(fields.Offset(10)) for fields in graphs]
 
     def first(self, n_ops):
         results = self.results[n_ops - 1]
-        struct.pack_into("<I", self.data, self.operators - 4, n_ops)
+        called = set().union(*self.called[:n_ops])
+        for number, operators in enumerate(self.operators):
+            length = n_ops if number == 0 else self.lengths[number] if number in called else 0
+            struct.pack_into("<I", self.data, operators - 4, length)
         struct.pack_into(f"<{1 + len(results)}i", self.data, self.outputs - 4, len(results),
                          *results)
         return bytes(self.data)

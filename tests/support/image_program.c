@@ -95,14 +95,26 @@ uint32_t add_pooling(arenaut_program *p, const char *name, uint32_t image, windo
     return add_window_op(p, name, &image, 1, p->tensors[image].dims[3], &form);
 }
 
-uint32_t add_pad(arenaut_program *p, uint32_t image, const int64_t pads[4]) {
+/* `mode` of a MIRROR_PAD; NULL: a PAD of zeroes. */
+static uint32_t add_margin(arenaut_program *p, uint32_t image, const int64_t pads[4],
+                           const char *mode) {
     const int64_t numbers[] = {0, 0, pads[0], pads[1], pads[2], pads[3], 0, 0};
     const int64_t *in = p->tensors[image].dims;
     const int64_t dims[] = {1, in[1] + pads[0] + pads[1], in[2] + pads[2] + pads[3], in[3]};
     const uint32_t paddings = add_numbers(p, numbers, 8);
     const uint32_t made = add_any(p, NULL, dims, 4, ARENAUT_INTERMEDIATE);
-    ADD_OP(p, .name = "PAD", IN(image, paddings), OUT(made));
+    ADD_OP(p, .name = mode ? "MIRROR_PAD" : "PAD", IN(image, paddings), OUT(made),
+           .n_attributes = mode ? 1 : 0,
+           .attributes = &(const arenaut_attribute){"mode", 0, NULL, mode});
     return made;
+}
+
+uint32_t add_pad(arenaut_program *p, uint32_t image, const int64_t pads[4]) {
+    return add_margin(p, image, pads, NULL);
+}
+
+uint32_t add_mirror(arenaut_program *p, uint32_t image, const int64_t pads[4], bool repeats_edge) {
+    return add_margin(p, image, pads, repeats_edge ? "SYMMETRIC" : "REFLECT");
 }
 
 uint32_t add_sum(arenaut_program *p, uint32_t a, uint32_t b) {
@@ -144,9 +156,19 @@ static window_form random_form(rng *r, const int64_t *in) {
     return form;
 }
 
-static uint32_t random_op(rng *r, arenaut_program *p, uint32_t image) {
+static uint32_t random_mirror(rng *r, arenaut_program *p, uint32_t image) {
+    const bool repeats_edge = rng_below(r, 2);
+    int64_t pads[4];
+    for (int i = 0; i < 4; i++) {
+        const int64_t rows = p->tensors[image].dims[1 + i / 2] - !repeats_edge;
+        pads[i] = (int64_t)rng_below(r, (uint32_t)(rows < 6 ? rows : 6) + 1);
+    }
+    return add_mirror(p, image, pads, repeats_edge);
+}
+
+static uint32_t random_op(rng *r, arenaut_program *p, uint32_t image, bool mirrors) {
     const window_form form = random_form(r, p->tensors[image].dims);
-    switch (rng_below(r, 8)) {
+    switch (rng_below(r, mirrors ? 9 : 8)) {
         case 0:
         case 1: return add_conv(p, image, 1 + (int64_t)rng_below(r, 9), form);
         case 2: return add_depthwise(p, image, form);
@@ -158,15 +180,16 @@ static uint32_t random_op(rng *r, arenaut_program *p, uint32_t image) {
             return add_pad(p, image, pads);
         }
         case 6: return add_relu(p, image);
-        default: {
+        case 7: {
             window_form square = {{3, 3}, {1, 1}, {1, 1}, true};
             const uint32_t other = add_depthwise(p, image, square);
             return rng_below(r, 2) ? add_sum(p, other, image) : add_join(p, image, other);
         }
+        default: return random_mirror(r, p, image);
     }
 }
 
-arenaut_program *random_images(rng *r, uint32_t most) {
+arenaut_program *random_images(rng *r, uint32_t most, bool mirrors) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     /* One draw after another: compilers differ in the order of arguments. */
@@ -174,7 +197,8 @@ arenaut_program *random_images(rng *r, uint32_t most) {
                   channels = 1 + (int64_t)rng_below(r, 4);
     const uint32_t input = add_image(p, "x", height, width, channels, ARENAUT_INPUT);
     uint32_t image = input;
-    for (uint32_t i = 1 + (uint32_t)rng_below(r, most); i > 0; i--) image = random_op(r, p, image);
+    for (uint32_t i = 1 + (uint32_t)rng_below(r, most); i > 0; i--)
+        image = random_op(r, p, image, mirrors);
     finish_images(p, input, image);
     return p;
 }
@@ -307,6 +331,38 @@ static bool run_window(const machine *m, const arenaut_op *op) {
     return true;
 }
 
+/* The element that a mirror at each edge of so many shows at `at`; -1: they show none. */
+static int64_t reflected(int64_t at, int64_t n, bool repeats_edge) {
+    const int64_t more = repeats_edge ? 1 : 0;
+    if (at < 0) at = -at - more;
+    else if (at >= n) at = 2 * n - 2 - at + more;
+    return at < 0 || at >= n ? -1 : at;
+}
+
+/* Beyond both edges of a MIRROR_PAD lies as much as there is to be shown. */
+static bool run_mirror(const machine *m, const arenaut_op *op) {
+    const arenaut_tensor *in = &m->p->tensors[op->inputs[0]], *out = &m->p->tensors[op->outputs[0]];
+    const int64_t *pads = m->p->tensors[op->inputs[1]].values;
+    const bool repeats_edge = strcmp(attribute(op, "mode")->text, "SYMMETRIC") == 0;
+    for (int i = 0; i < 4; i++) {
+        const int64_t before = pads[2 * i], after = pads[2 * i + 1], n = in->dims[i];
+        if (before < 0 || after < 0 || n + before + after != out->dims[i]) return false;
+        if (before > n - !repeats_edge || after > n - !repeats_edge) return false;
+    }
+    for (int64_t y = 0; y < out->dims[1]; y++) {
+        for (int64_t x = 0; x < out->dims[2]; x++) {
+            for (int64_t c = 0; c < out->dims[3]; c++) {
+                const int64_t v = reflected(y - pads[2], in->dims[1], repeats_edge);
+                const int64_t u = reflected(x - pads[4], in->dims[2], repeats_edge);
+                const int64_t k = reflected(c - pads[6], in->dims[3], repeats_edge);
+                m->values[op->outputs[0]][at_pixel(out, y, x, c)] =
+                    m->values[op->inputs[0]][at_pixel(in, v, u, k)];
+            }
+        }
+    }
+    return true;
+}
+
 /* PAD and SLICE: the result lies at `begin` of the image, or the image in it. */
 static bool run_shift(const machine *m, const arenaut_op *op) {
     const arenaut_tensor *in = &m->p->tensors[op->inputs[0]], *out = &m->p->tensors[op->outputs[0]];
@@ -378,6 +434,7 @@ static bool run_elements(const machine *m, const arenaut_op *op) {
 
 static bool run_op(const machine *m, const arenaut_op *op) {
     if (strcmp(op->name, "PAD") == 0 || strcmp(op->name, "SLICE") == 0) return run_shift(m, op);
+    if (strcmp(op->name, "MIRROR_PAD") == 0) return run_mirror(m, op);
     if (strcmp(op->name, "CONCATENATION") == 0) return run_join(m, op);
     if (attribute(op, "padding")) return run_window(m, op);
     return run_elements(m, op);

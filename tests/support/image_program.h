@@ -21,6 +21,7 @@ typedef struct window_form {
 uint32_t add_conv(arenaut_program *p, uint32_t image, int64_t channels, window_form form);
 uint32_t add_depthwise(arenaut_program *p, uint32_t image, window_form form);
 uint32_t add_pooling(arenaut_program *p, const char *name, uint32_t image, window_form form);
+uint32_t add_mirror(arenaut_program *p, uint32_t image, const int64_t pads[4], bool repeats_edge);
 uint32_t add_pad(arenaut_program *p, uint32_t image, const int64_t pads[4]);
 uint32_t add_sum(arenaut_program *p, uint32_t a, uint32_t b);
 uint32_t add_relu(arenaut_program *p, uint32_t image);
@@ -30,8 +31,8 @@ uint32_t add_join(arenaut_program *p, uint32_t a, uint32_t b);
 void finish_images(arenaut_program *p, uint32_t input, uint32_t result);
 
 /* A random one of up to `most` ops: convolutions of odd and even filters, strides, dilations,
- * pools, paddings, sums, joins. */
-arenaut_program *random_images(rng *r, uint32_t most);
+ * pools, paddings, sums, joins; and `mirrors`, whose kernel asks for scratch. */
+arenaut_program *random_images(rng *r, uint32_t most, bool mirrors);
 
 /* The program's result, if its input holds numbers made of `seed`. The constants of a rewritten
  * program are parts of those before. `origins` may be NULL. False if an op reads past its operand,

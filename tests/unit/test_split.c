@@ -362,6 +362,51 @@ TEST(row_tiles_of_weights_that_may_be_infinite_are_not_padded) {
     arn_program_free(p);
 }
 
+/* A relu, a mirror around it, and a filter that sees each second row. */
+static arenaut_program *mirror(int64_t before, int64_t after, bool repeats_edge) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const int64_t pads[] = {before, after, 1, 2};
+    const uint32_t x = add_image(p, "x", 15, 4, 2, ARENAUT_INPUT);
+    const uint32_t y = add_mirror(p, add_relu(p, x), pads, repeats_edge);
+    finish_images(p, x,
+                  add_pooling(p, "MAX_POOL_2D", y, (window_form){{1, 1}, {2, 2}, {1, 1}, false}));
+    return p;
+}
+
+/* A tile far from an edge may show rows that others left out. */
+TEST(mirrored_margins_of_any_height_are_tiled) {
+    const arenaut_split_mode modes[] = {ARENAUT_SPLIT_ROWS, ARENAUT_SPLIT_KEPT,
+                                        ARENAUT_SPLIT_CROPPED, ARENAUT_SPLIT_KEPT_CROPPED};
+    for (int64_t margin = 0; margin <= 14; margin++) {
+        for (uint32_t k = 0; k < 2 * COUNT_OF(modes); k++) {
+            const bool repeats_edge = k % 2;
+            arenaut_program *p = mirror(margin, 14 + repeats_edge - margin, repeats_edge);
+            for (uint32_t tiles = 2; tiles <= 7; tiles++) {
+                arn_rewrite_free(split(p, (arenaut_split_stage){0, 3, tiles, modes[k / 2]}));
+            }
+            arn_program_free(p);
+        }
+    }
+}
+
+/* A margin that shows other rows is another one. */
+TEST(a_mirror_that_repeats_the_edge_is_no_part_of_one_that_does_not) {
+    arenaut_program *p = mirror(3, 4, false);
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 3, 3, ARENAUT_SPLIT_ROWS});
+    arenaut_finding finding;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        if (strcmp(op->name, "MIRROR_PAD") == 0)
+            ((arenaut_attribute *)op->attributes)->text = "SYMMETRIC";
+    }
+    rewrite->after = arn_program_fingerprint(rewrite->program);
+    assert_int_equal(check(p, rewrite, &finding), ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_REWRITE);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
 TEST(kernels_that_look_at_the_whole_image_are_not_split) {
     arenaut_program *p = block(); /* a float image and weights of whole numbers */
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -482,6 +527,16 @@ static void spoil_call(rng *r, arenaut_program *p) {
 }
 
 /* Changes one thing of the program or of the origins of its tensors and ops, or nothing. */
+/* Words that say something else in the same place. */
+static const char *other_word(const char *word) {
+    static const char *const pairs[][2] = {{"SAME", "VALID"}, {"REFLECT", "SYMMETRIC"}};
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        if (strcmp(word, pairs[i][0]) == 0) return pairs[i][1];
+        if (strcmp(word, pairs[i][1]) == 0) return pairs[i][0];
+    }
+    return word;
+}
+
 static void spoil(rng *r, arenaut_rewrite *rewrite) {
     arenaut_program *p = rewrite->program;
     arenaut_op *op = &p->ops[rng_below(r, p->n_ops)];
@@ -499,8 +554,7 @@ static void spoil(rng *r, arenaut_rewrite *rewrite) {
         case 4:
             for (uint32_t i = 0; i < op->n_attributes; i++) {
                 arenaut_attribute *a = (arenaut_attribute *)&op->attributes[i];
-                if (!a->text) continue;
-                a->text = strcmp(a->text, "SAME") == 0 ? "VALID" : "SAME";
+                if (a->text) a->text = other_word(a->text);
             }
             break;
         default: {
@@ -521,7 +575,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
     uint32_t n_split = 0, n_called = 0, n_spoiled = 0, n_rejected = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         rng r = {seed};
-        arenaut_program *p = random_images(&r, 6);
+        arenaut_program *p = random_images(&r, 6, true);
         const arenaut_split_stage stage = random_stage(&r, p);
         arenaut_rewrite *rewrite = NULL;
         arenaut_finding finding;

@@ -109,7 +109,7 @@ TEST(the_stated_cost_of_a_choice_is_that_of_its_program) {
     uint32_t n_choices = 0;
     for (uint64_t seed = 1; seed <= 800; seed++) {
         rng r = {seed};
-        arenaut_program *p = random_images(&r, 6);
+        arenaut_program *p = random_images(&r, 6, false);
         const arenaut_split_options options = options_for(seed);
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;
@@ -155,7 +155,7 @@ TEST(no_program_has_a_better_group_than_the_search_finds) {
     uint32_t n_found = 0, n_missed = 0;
     for (uint64_t seed = 1; seed <= 120; seed++) {
         rng r = {seed};
-        arenaut_program *p = random_images(&r, 4);
+        arenaut_program *p = random_images(&r, 4, false);
         const arenaut_split_options options = options_for(2 * seed + 1);
         const needs before = needs_of(p, &options);
         arenaut_split_front *front = NULL;

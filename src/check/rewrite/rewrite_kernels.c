@@ -19,6 +19,7 @@ static const arn_rewrite_row rows[] = {
     {"MAX_POOL_2D", POOL},
     {"PAD", PADDER},
     {"PADV2", PADDER},
+    {"MIRROR_PAD", PADDER},
     {"CONCATENATION", JOINER},
     {"ADD", BY_ELEMENT},
     {"SUB", BY_ELEMENT},
@@ -198,14 +199,25 @@ static const int64_t *paddings(const arenaut_program *program, const arenaut_op 
                                                                                    : NULL;
 }
 
+static bool shows_in_reverse(arn_margin_kind kind) {
+    return kind == ARN_MARGIN_REFLECTION || kind == ARN_MARGIN_SYMMETRY;
+}
+
+/* An element, and the one that is shown in its stead by a mirror at `edge`: each stands for the
+ * other. `beyond` is below 0 on the side in front of the image. */
+static int64_t mirrored(arn_margin_kind kind, int64_t edge, int64_t beyond, int64_t at) {
+    const int64_t apart = kind == ARN_MARGIN_SYMMETRY ? (beyond < 0 ? -1 : 1) : 0;
+    return 2 * edge - at + apart;
+}
+
 /* The element of the old image, or past an end of it, with which the margin of the new one shows
  * the same beyond its edge. False if there is none, or it is not known. */
 static bool place_beyond(arn_margin_kind kind, int64_t beyond, int64_t from, int64_t old_in,
                          int64_t *old_at) {
     const int64_t old_edge = beyond < 0 ? 0 : old_in - 1;
-    *old_at = kind == ARN_MARGIN_REFLECTION ? 2 * old_edge - from : from + beyond;
+    *old_at = shows_in_reverse(kind) ? mirrored(kind, old_edge, beyond, from) : from + beyond;
     if (kind == ARN_MARGIN_EDGE) return from == old_edge;
-    return kind == ARN_MARGIN_REFLECTION || *old_at < 0 || *old_at >= old_in;
+    return shows_in_reverse(kind) || *old_at < 0 || *old_at >= old_in;
 }
 
 arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
@@ -214,9 +226,10 @@ arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op 
     const int64_t in = arn_new_tensor(c, op->inputs[0])->dims[axis];
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
+    const int64_t most = kind == ARN_MARGIN_SYMMETRY ? in : in - 1; /* of what can be shown */
     if (margin.before < 0 || margin.after < 0 || margin.before > out || in <= 0 ||
         out - margin.before - in != margin.after ||
-        (kind == ARN_MARGIN_REFLECTION && (margin.before >= in || margin.after >= in))) {
+        (shows_in_reverse(kind) && (margin.before > most || margin.after > most))) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     int64_t *place = arn_label_axis(c, out);
@@ -224,7 +237,8 @@ arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op 
     for (int64_t i = 0; i < out; i++) {
         const int64_t at = i - margin.before;
         const int64_t edge = at < 0 ? 0 : at >= in ? in - 1 : at, beyond = at - edge;
-        const int64_t shown = kind == ARN_MARGIN_REFLECTION ? edge - beyond : edge;
+        const int64_t shown =
+            beyond != 0 && shows_in_reverse(kind) ? mirrored(kind, edge, beyond, at) : edge;
         const int64_t from = arn_label_place(c, op->inputs[0], axis, shown);
         int64_t old_at = from;
         const bool known = from >= 0 &&
@@ -236,9 +250,24 @@ arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op 
     return ARENAUT_OK;
 }
 
+/* False if a MIRROR_PAD does not say what it shows. */
+static bool take_margin(const arenaut_op *op, arn_margin_kind *kind) {
+    *kind = ARN_MARGIN_VALUE;
+    if (strcmp(op->name, "MIRROR_PAD") != 0) return true;
+    const arenaut_attribute *mode = arenaut_op_attribute(op, "mode");
+    if (!mode || !mode->text) return false;
+    const bool symmetric = strcmp(mode->text, "SYMMETRIC") == 0;
+    *kind = symmetric ? ARN_MARGIN_SYMMETRY : ARN_MARGIN_REFLECTION;
+    return symmetric || strcmp(mode->text, "REFLECT") == 0;
+}
+
 static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
                                     const arenaut_op *old) {
     arenaut_status st = ARENAUT_OK;
+    arn_margin_kind kind, old_kind;
+    if (!take_margin(op, &kind) || !take_margin(old, &old_kind) || kind != old_kind) {
+        return arn_rewrite_reject(c, "the elements that it pads with are not known");
+    }
     if (!paddings(c->after, op) || !paddings(c->before, old) ||
         !has_rank(c->after, op->inputs[0], RANK) || !has_rank(c->after, op->outputs[0], RANK) ||
         c->labels[op->inputs[0]].tensor != old->inputs[0]) {
@@ -254,7 +283,7 @@ static arenaut_status follow_padder(arn_rewrite_check *c, const arenaut_op *op,
     for (uint32_t axis = 0; axis < RANK && st == ARENAUT_OK; axis++) {
         const arn_margin margin = {pads[2 * axis], pads[2 * axis + 1]};
         const arn_margin old_margin = {old_pads[2 * axis], old_pads[2 * axis + 1]};
-        st = arn_rewrite_follow_margin(c, op, old, axis, ARN_MARGIN_VALUE, margin, old_margin);
+        st = arn_rewrite_follow_margin(c, op, old, axis, kind, margin, old_margin);
     }
     return st;
 }

@@ -115,11 +115,13 @@ arenaut_status arn_rewrite_follow_joiner(arn_rewrite_check *c, const arenaut_op 
 typedef struct arn_margin {
     int64_t before, after;
 } arn_margin;
-/* The elements of a margin: one value; those at the edge again; or the next ones, in reverse. */
+/* The elements of a margin: one value; those at the edge again; the next ones, in reverse; or
+ * these, from the one at the edge on. */
 typedef enum arn_margin_kind {
     ARN_MARGIN_VALUE,
     ARN_MARGIN_EDGE,
-    ARN_MARGIN_REFLECTION
+    ARN_MARGIN_REFLECTION,
+    ARN_MARGIN_SYMMETRY
 } arn_margin_kind;
 /* Labels an axis of an op that puts a margin around its first operand: rows of the new margin are
  * those of the old one with the same elements. */

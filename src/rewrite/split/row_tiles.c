@@ -69,7 +69,8 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
     const arn_rows all = arn_rows_with_halo(h, op->make);
     op->input = arn_rows_inside(all, height);
     op->run = op->make;
-    if (facts->reflects) arn_rows_reflect(h, height, op->make, &op->input, &op->run);
+    if (facts->reflects)
+        arn_rows_reflect(h, height, facts->repeats_edge, op->make, &op->input, &op->run);
     if (arn_rows_none(op->input)) return false; /* it would see nothing but padding */
     const bool interpolates = facts->in_blocks && h->filter == 2 * h->up;
     if (interpolates && op->input.begin == 0 && op->input.end == 1 && height > 1)
@@ -141,6 +142,13 @@ static void heighten(const arn_row_tiles *b, uint32_t k, arn_row_tile_op *op) {
     op->want = hull(op->want, op->make);
 }
 
+/* Of the rows that a tile needs, those that line buffers have not. A reader that leaves rows out,
+ * by its stride, may leave out some that a later tile shows in reverse: these are computed, too. */
+static arn_rows not_kept(const arn_row_tiles *b, arn_rows want, int64_t done) {
+    if (!arn_row_tiles_keep(b->group)) return want;
+    return (arn_rows){want.begin < done || b->reflects ? done : want.begin, want.end};
+}
+
 static bool count_tile(arn_row_tiles *b, uint32_t number) {
     const uint32_t n = b->group->n_ops;
     arn_row_tile_op *tile = b->ops + (size_t)number * n;
@@ -152,9 +160,9 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
     for (uint32_t k = n; k-- > 0;) {
         int64_t *done = &b->results[k].done;
         if (arn_rows_none(tile[k].want)) continue;
-        tile[k].make = tile[k].want;
-        if (arn_row_tiles_keep(b->group) && tile[k].make.begin < *done) tile[k].make.begin = *done;
+        tile[k].make = not_kept(b, tile[k].want, *done);
         if (arn_rows_none(tile[k].make)) continue;
+        tile[k].want = hull(tile[k].want, tile[k].make);
         heighten(b, k, &tile[k]);
         if (*done < tile[k].make.end) *done = tile[k].make.end;
         b->results[k].last = number;
@@ -214,7 +222,9 @@ static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_spl
 static void take_results(arn_row_tiles *b) {
     const arenaut_split_stage *group = b->group;
     const bool known = b->first_op == group->first_op && b->n_ops == group->n_ops;
+    b->reflects = false;
     for (uint32_t k = 0; k < group->n_ops; k++) {
+        b->reflects = b->reflects || facts_of(b, k)->reflects;
         if (!known) b->results[k] = result_of(b->graph, group, k);
         b->results[k].done = 0;
         b->results[k].last = ARENAUT_NONE;

@@ -87,15 +87,16 @@ void arn_rows_mirror(const arn_tile_window *w, int64_t height, arn_rows made, ar
     *run = (arn_rows){in->begin / w->stride, in->begin / w->stride + rows};
 }
 
-/* The same for a padding that shows rows of the image in reverse, without the one at its edge: a
- * tile with n rows of it reads n + 1 rows at least, and computes all of these, too. */
-void arn_rows_reflect(const arn_tile_window *w, int64_t height, arn_rows made, arn_rows *in,
-                      arn_rows *run) {
+/* The same for a padding that shows rows of the image in reverse, with the one at its edge or
+ * without it: a tile with n rows of it reads n rows, or n + 1, at least, and computes all of these,
+ * too. */
+void arn_rows_reflect(const arn_tile_window *w, int64_t height, bool repeats_edge, arn_rows made,
+                      arn_rows *in, arn_rows *run) {
     const arn_rows all = arn_rows_with_halo(w, made);
-    const int64_t above = -all.begin, below = all.end - height;
+    const int64_t edge = repeats_edge ? 0 : 1, above = -all.begin, below = all.end - height;
     *in = arn_rows_inside(all, height);
-    if (above > 0 && in->end < above + 1) in->end = above + 1;
-    if (below > 0 && in->begin > height - 1 - below) in->begin = height - 1 - below;
+    if (above > 0 && in->end < above + edge) in->end = above + edge;
+    if (below > 0 && in->begin > height - edge - below) in->begin = height - edge - below;
     if (above > 0) in->begin = 0;
     if (below > 0) in->end = height;
     run->begin = above > 0 ? made.begin : in->begin + w->before;

@@ -37,7 +37,7 @@ bool arn_rows_crop(const arn_tile_window *window, int64_t height, arn_rows made,
  * rows of the image in reverse. They change nothing where no padding is near. */
 void arn_rows_mirror(const arn_tile_window *window, int64_t height, arn_rows made, arn_rows *in,
                      arn_rows *run);
-void arn_rows_reflect(const arn_tile_window *window, int64_t height, arn_rows made, arn_rows *in,
-                      arn_rows *run);
+void arn_rows_reflect(const arn_tile_window *window, int64_t height, bool repeats_edge,
+                      arn_rows made, arn_rows *in, arn_rows *run);
 
 #endif

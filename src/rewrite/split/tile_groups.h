@@ -45,6 +45,7 @@ typedef struct arn_row_tiles {
     arn_tiled_result *results;      /* per op */
     struct arn_row_demand *demands; /* room for one per op */
     uint32_t ops_capacity, results_capacity, demands_capacity;
+    bool reflects;       /* an op of the group shows rows of its operand in reverse */
     uint64_t places;     /* places tried for cropped windows, in all counts */
     const char *refused; /* the reason why the last group cannot be tiled so */
     bool failed;         /* no memory */

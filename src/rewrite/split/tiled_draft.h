@@ -51,7 +51,8 @@ typedef struct arn_tile_op {
     bool same;          /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;    /* states the padding of each side: its parts have their own */
     bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
-    bool reflects;      /* a PAD whose rows beyond an edge show those on the other side of it */
+    bool reflects;      /* a PAD whose rows beyond an edge show those on the other side of it, */
+    bool repeats_edge;  /* from the row at the edge on; else from the next one on */
     int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
                          * fewer, the runtime's kernel makes other bits */
     uint64_t also;      /* bit n: it computes n rows, too, though they are fewer; of a window that

@@ -99,6 +99,22 @@ static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_til
            image->dims[C] == made->dims[C] && take_windows(graph, op, filter, out);
 }
 
+/* What a MIRROR_PAD shows beyond an edge. False if it does not say. */
+static bool take_mirror(const arenaut_op *op, arn_tile_op *out) {
+    out->reflects = strcmp(op->name, "MIRROR_PAD") == 0;
+    if (!out->reflects) return true;
+    const arenaut_attribute *mode = arenaut_op_attribute(op, "mode");
+    if (!mode || !mode->text || op->n_inputs != 2) return false;
+    out->repeats_edge = strcmp(mode->text, "SYMMETRIC") == 0;
+    return out->repeats_edge || strcmp(mode->text, "REFLECT") == 0;
+}
+
+/* Rows of padding at one edge of an axis of so many elements, less than this. */
+static int64_t most_padding(const arn_tile_op *op, int64_t elements) {
+    if (!op->reflects) return INT32_MAX;
+    return op->repeats_edge ? elements + 1 : elements;
+}
+
 /* The batch stays as it is. */
 static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0),
@@ -107,9 +123,11 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
     if (!pads || pads->n_values != 2 * RANK || image->dtype != made->dtype) return false;
     if (op->n_inputs > ARN_TILE_INPUTS) return false;
     if (op->n_inputs > 2 && !arn_tile_is_fixed(graph, op->inputs[2])) return false;
+    if (!take_mirror(op, out)) return false;
     for (int axis = 0; axis <= C; axis++) {
         const int64_t before = pads->values[2 * axis], after = pads->values[2 * axis + 1];
-        if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
+        const int64_t most = most_padding(out, image->dims[axis]);
+        if (before < 0 || after < 0 || before >= most || after >= most) return false;
         if (axis < H && before + after > 0) return false;
         if (made->dims[axis] != image->dims[axis] + before + after) return false;
         const int of = axis == C ? ARN_AXIS_C : ARN_AXIS_H + axis - H;
