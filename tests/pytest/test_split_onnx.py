@@ -333,23 +333,62 @@ def test_names_in_the_file_are_not_taken(arenaut, tmp_path):
     assert output.read_bytes().count(b"value2__tile_1") == data.count(b"value2__tile_1")
 
 
+def move_beside(net, number, path):
+    """A constant's numbers, into a file that the model leads to."""
+    constant = net.constants[number]
+    entries = messages(constant, 9)
+    path.write_bytes(b"\0" * 64 + entries[0])
+    pairs = {"location": path.name, "offset": "64", "length": str(len(entries[0]))}
+    header = b"".join(onnx_file.field(key, value) for key, value in fields(constant) if key != 9)
+    net.constants[number] = header + b"".join(
+        onnx_file.field(13, onnx_file.field(1, key) + onnx_file.field(2, value)) for key, value in pairs.items()
+    ) + onnx_file.field(14, 1)
+
+
 def test_weights_beside_the_file_stay_there(arenaut, tmp_path):
     """Of the second convolution, in a file that the tiled model leads to as well."""
     net, data = sandwich()
     whole, path, output = (tmp_path / name for name in ("whole.onnx", "beside.onnx", "tiled.onnx"))
     feed = net.feed()
     whole.write_bytes(data)
-    entries = messages(net.constants[1], 9)
-    (tmp_path / "weights.bin").write_bytes(b"\0" * 64 + entries[0])
-    pairs = {"location": "weights.bin", "offset": "64", "length": str(len(entries[0]))}
-    header = b"".join(onnx_file.field(number, value) for number, value in fields(net.constants[1]) if number != 9)
-    net.constants[1] = header + b"".join(
-        onnx_file.field(13, onnx_file.field(1, key) + onnx_file.field(2, value)) for key, value in pairs.items()
-    ) + onnx_file.field(14, 1)
+    move_beside(net, 1, tmp_path / "weights.bin")
     path.write_bytes(net.bytes())
     arenaut("plan", path, "--split", "0-4/6:kept", "-o", output)
     assert output.stat().st_size < path.stat().st_size + 20000
     assert same_bits(run(output, feed), run(whole, feed))
+
+
+def test_weights_need_not_be_there_to_tile_a_model(arenaut, tmp_path):
+    """Sizes are in the model; the runtime says itself which file it misses."""
+    net, _ = sandwich()
+    path, output = tmp_path / "beside.onnx", tmp_path / "tiled.onnx"
+    move_beside(net, 1, tmp_path / "weights.bin")
+    path.write_bytes(net.bytes())
+    arenaut("plan", path, "--split", "0-4/6:kept", "-o", output)
+    tiled = output.read_bytes()
+    (tmp_path / "weights.bin").unlink()
+    arenaut("plan", path, "--split", "0-4/6:kept", "-f", "-o", output)
+    assert output.read_bytes() == tiled
+    with pytest.raises(Exception, match="weights.bin"):
+        run(output, net.feed())
+
+
+def test_a_model_of_over_2_gib_is_refused_and_nothing_is_written(arenaut, tmp_path):
+    """Most of it a hole, which nothing reads."""
+    net, data = sandwich()
+    path, output, size = tmp_path / "large.onnx", tmp_path / "tiled.onnx", 2 << 30
+    graph = messages(data, 7)[0]
+    weights = (onnx_file.field(1, size // 4) + onnx_file.field(2, 1) + onnx_file.field(8, "large") +
+               onnx_file.varint(9 << 3 | 2) + onnx_file.varint(size))
+    initializer = onnx_file.varint(5 << 3 | 2) + onnx_file.varint(len(weights) + size) + weights
+    with open(path, "wb") as file:
+        file.write(b"".join(onnx_file.field(number, value) for number, value in fields(data) if number != 7))
+        file.write(onnx_file.varint(7 << 3 | 2) + onnx_file.varint(len(graph) + len(initializer) + size))
+        file.write(graph + initializer)
+        file.truncate(file.tell() + size)
+    done = arenaut("plan", path, "--split", "0-4/6:kept", "-o", output, exit=3)
+    assert "large.onnx: the tiled model would have more than 2 GiB" in done.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["large.onnx"]
 
 
 def test_constants_that_nodes_make_are_read_by_all_tiles(arenaut, tmp_path):

@@ -381,6 +381,13 @@ static arenaut_status put_graph(tiling *t, arn_writer *out) {
     return out->failed ? arn_no_memory(t->err) : ARENAUT_OK;
 }
 
+static arenaut_status check_size(const tiling *t, size_t bytes) {
+    if (bytes <= MOST_BYTES) return ARENAUT_OK;
+    return arn_fail(t->err, ARENAUT_TOO_LARGE, 0,
+                    "the tiled model would have more than 2 GiB, which no ONNX file may have; "
+                    "weights may lie in a file beside it");
+}
+
 static arenaut_status put_model(tiling *t, arenaut_sink sink) {
     const arn_pb_bytes all = {0, t->size};
     arn_pb model = arn_pb_open(t->data, all);
@@ -388,12 +395,9 @@ static arenaut_status put_model(tiling *t, arenaut_sink sink) {
     part graph;
     arn_writer out = arn_writer_to(sink);
     begin_part(t, &graph);
-    arenaut_status st = put_graph(t, &graph.to);
-    if (st == ARENAUT_OK && graph.text.size + (t->size - t->graph.size) > MOST_BYTES) {
-        st = arn_fail(t->err, ARENAUT_TOO_LARGE, 0,
-                      "the tiled model would have more than 2 GiB, which no ONNX file may have; "
-                      "weights may lie in a file beside it");
-    }
+    arenaut_status st = check_size(t, t->size); /* before all of it is read */
+    if (st == ARENAUT_OK) st = put_graph(t, &graph.to);
+    if (st == ARENAUT_OK) st = check_size(t, graph.text.size + (t->size - t->graph.size));
     for (size_t at = 0; st == ARENAUT_OK && arn_pb_next(&model, &field); at = model.at) {
         const bool it =
             arn_pb_is(&field, MODEL_GRAPH, ARN_PB_BYTES) && field.bytes.at == t->graph.at;
