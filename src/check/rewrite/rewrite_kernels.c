@@ -220,16 +220,21 @@ static bool place_beyond(arn_margin_kind kind, int64_t beyond, int64_t from, int
     return shows_in_reverse(kind) || *old_at < 0 || *old_at >= old_in;
 }
 
+/* Of an axis of `in` elements that becomes `out`. No more is shown in reverse than is there. */
+static bool margin_fits(arn_margin_kind kind, arn_margin margin, int64_t in, int64_t out) {
+    const int64_t most = kind == ARN_MARGIN_SYMMETRY ? in : in - 1;
+    if (margin.before < 0 || margin.after < 0 || margin.before > out || in <= 0) return false;
+    if (out - margin.before - in != margin.after) return false;
+    return !shows_in_reverse(kind) || (margin.before <= most && margin.after <= most);
+}
+
 arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old, uint32_t axis, arn_margin_kind kind,
                                          arn_margin margin, arn_margin old_margin) {
     const int64_t in = arn_new_tensor(c, op->inputs[0])->dims[axis];
     const int64_t old_in = c->before->tensors[old->inputs[0]].dims[axis];
     const int64_t out = arn_new_tensor(c, op->outputs[0])->dims[axis];
-    const int64_t most = kind == ARN_MARGIN_SYMMETRY ? in : in - 1; /* of what can be shown */
-    if (margin.before < 0 || margin.after < 0 || margin.before > out || in <= 0 ||
-        out - margin.before - in != margin.after ||
-        (shows_in_reverse(kind) && (margin.before > most || margin.after > most))) {
+    if (!margin_fits(kind, margin, in, out)) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
     int64_t *place = arn_label_axis(c, out);
