@@ -99,7 +99,7 @@ static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_til
            image->dims[C] == made->dims[C] && take_windows(graph, op, filter, out);
 }
 
-/* What a MIRROR_PAD shows beyond an edge. False if it does not say. */
+/* The elements that a MIRROR_PAD shows beyond an edge. False if it does not say. */
 static bool take_mirror(const arenaut_op *op, arn_tile_op *out) {
     out->reflects = strcmp(op->name, "MIRROR_PAD") == 0;
     if (!out->reflects) return true;
