@@ -13,9 +13,9 @@
 #include "rewrite/split/tile_groups.h"
 
 enum {
-    MOST_PLANS = 3, /* of the best choices */
-    MISSED = 100,   /* part of the bytes by which a plan is above its bound before more is tried */
-    MORE_TILES = 2, /* of each group */
+    MOST_PLANS = 3,  /* of the best choices */
+    MISSED = 100,    /* part of the bytes by which a plan is above its bound before more is tried */
+    MORE_TILES = 2,  /* of each group */
     MOST_TRIES = 64, /* with a budget of bytes */
 };
 
