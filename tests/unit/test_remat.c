@@ -101,6 +101,36 @@ TEST(what_is_dropped_in_a_chain_is_what_the_budget_wants) {
     arenaut_rematerialization_free(r);
 }
 
+/* Op 0 draws numbers, so that it runs once. Of what it makes ops 1 and 2 make a tensor that op 6
+ * reads: within the budget both are repeated, and the numbers stay until then.
+ */
+TEST(what_was_drawn_stays_for_repetitions_of_repetitions) {
+    enum { N = 7 };
+    static const uint64_t costs[N] = {10, 10, 10, 10, 10, 10, 10},
+                          sizes[N] = {1, 6, 6, 4, 16, 4, 1};
+    static const uint32_t makers[N] = {0, 1, 2, 3, 4, 5, 6};
+    static const uint32_t until[N] = {
+        0, ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE};
+    static const uint8_t at_end[N] = {[6] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3},
+                                             {5, 4}, {6, 2}, {6, 5}};
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .until = until,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = at_end,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 21);
+    assert_true(r->fits);
+    assert_int_equal(r->before, 26);
+    assert_int_equal(r->added, 20);
+    assert_int_equal(r->bound, 20);
+    arenaut_rematerialization_free(r);
+}
+
 /* Most bytes are alive at ops that are not the one with the best bound: that one needs many bytes
  * itself, and its best price of a byte is far higher than theirs. */
 TEST(the_bound_is_of_an_op_that_needs_many_bytes) {

@@ -150,8 +150,9 @@ static bool cut_within(finder *f, uint64_t budget) {
     return false;
 }
 
-/* Drops the storages that the cut does not keep live. Operands of repetitions are dropped behind
- * their last use, and then stay where they were made again, or not (`tails`). */
+/* Drops the storages that the cut does not keep live. Operands of repetitions that it keeps stay
+ * behind their last use; others are dropped there, and then stay where they were made again, or not
+ * (`tails`). */
 static void start_from_cut(finder *f, arn_remat_state tails) {
     arn_remat_sequence *q = &f->sequence;
     const uint32_t op = f->cut.op;
@@ -160,7 +161,8 @@ static void start_from_cut(finder *f, arn_remat_state tails) {
         const arn_remat_gap *of = &f->graph.gaps[gap];
         if (of->from >= op || of->to <= op || f->graph.solid[of->storage]) continue;
         if (of->tail) {
-            arn_remat_change(q, gap, tails);
+            const bool kept = arn_remat_cut_keeps(&f->cut, of->storage);
+            arn_remat_change(q, gap, kept ? ARN_REMAT_KEEP : tails);
         } else if (arn_remat_cut_drops(&f->cut, of->storage) &&
                    arn_remat_may_repeat(f->problem, f->problem->maker[of->storage], of->to)) {
             arn_remat_change(q, gap, ARN_REMAT_RETAIN);

@@ -138,7 +138,7 @@ static void find_ends(arn_remat_graph *g, uint32_t s) {
 }
 
 /* Runs that read a storage may be repeated for any reader of their results. */
-static uint32_t end_of_tail(const arn_remat_graph *g, uint32_t s) {
+static uint32_t end_of_readers(const arn_remat_graph *g, uint32_t s) {
     uint32_t end = 0;
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
         const uint32_t op = g->readers.ids[i];
@@ -150,7 +150,31 @@ static uint32_t end_of_tail(const arn_remat_graph *g, uint32_t s) {
     return end;
 }
 
-static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_tails) {
+/* Per op: where its results, or what is made of these, are read last. */
+static void find_reach(const arn_remat_graph *g, uint32_t *reach) {
+    for (uint32_t op = g->problem->n_ops; op-- > 0;) {
+        reach[op] = op;
+        for (uint32_t k = g->makes.begin[op]; k < g->makes.begin[op + 1]; k++) {
+            const uint32_t s = g->makes.ids[k];
+            for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
+                const uint32_t reader = g->readers.ids[i];
+                if (reach[reader] > reach[op]) reach[op] = reach[reader];
+            }
+        }
+    }
+}
+
+/* What cannot be made again, as it was drawn by chance, may have to stay for repetitions of
+ * repetitions. Others need not: their makers are repeated as well. */
+static uint32_t end_of_tail(const arn_remat_graph *g, uint32_t s, const uint32_t *reach) {
+    const uint32_t maker = g->problem->maker[s];
+    const bool stays =
+        maker != ARENAUT_NONE && g->problem->until && g->problem->until[maker] != ARENAUT_NONE;
+    return stays ? reach[maker] : end_of_readers(g, s);
+}
+
+static void add_gaps(arn_remat_graph *g, uint32_t s, const uint32_t *reach, entry *tails,
+                     uint32_t *n_tails) {
     const arenaut_remat_problem *p = g->problem;
     uint32_t from = p->maker[s];
     g->gap_begin[s] = g->n_gaps;
@@ -159,7 +183,7 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, entry *tails, uint32_t *n_t
         g->gaps[g->n_gaps++] = (arn_remat_gap){s, from, g->readers.ids[i], false};
         from = g->readers.ids[i];
     }
-    const uint32_t end = end_of_tail(g, s);
+    const uint32_t end = end_of_tail(g, s, reach);
     if (end <= g->last[s]) return;
     tails[(*n_tails)++] = (entry){end, g->n_gaps};
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
@@ -229,7 +253,8 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     if (st != ARENAUT_OK) return st;
     const size_t most = (size_t)problem->n_storages + problem->n_reads + problem->n_rights;
     entry *entries = arn_region_allocate(region, most, sizeof *entries);
-    if (!entries || !allocate(region, g) || !list_reads(region, g, entries) ||
+    uint32_t *reach = arn_region_allocate(region, problem->n_ops, sizeof *reach);
+    if (!entries || !reach || !allocate(region, g) || !list_reads(region, g, entries) ||
         !list_rest(region, g, entries)) {
         return arn_no_memory(err);
     }
@@ -239,7 +264,8 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     }
     uint32_t n_tails = 0;
     for (uint32_t s = 0; s < problem->n_storages; s++) find_ends(g, s);
-    for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, entries, &n_tails);
+    find_reach(g, reach);
+    for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, reach, entries, &n_tails);
     g->gap_begin[problem->n_storages] = g->n_gaps;
     find_deferrable(g);
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);

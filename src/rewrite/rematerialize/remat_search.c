@@ -1,7 +1,8 @@
 /* Ratio repair, give back, and large neighbourhood search over the states of gaps. Repair drops the
  * gap with the best ratio of excess to cost; scores are worked out anew only where they lead (lazy
  * greedy: as excess falls, so do scores). Windows are gaps that end close to a position; they are
- * kept, and the schedule is repaired with some noise in the scores. */
+ * kept, and the schedule is repaired with some noise in the scores. What that adds may be a little
+ * more than before, less and less with the effort (threshold accepting, Dueck and Scheuer 1990). */
 #include "rewrite/rematerialize/remat_search.h"
 
 #include <string.h>
@@ -28,12 +29,13 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
     s->runs_of = arn_region_allocate(region, n, sizeof *s->runs_of);
     s->saved = arn_region_allocate(region, n_gaps, sizeof *s->saved);
+    s->record = arn_region_allocate(region, n_gaps, sizeof *s->record);
     s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
     s->scratch = arn_region_allocate(region, n_gaps, sizeof *s->scratch);
     s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
     for (size_t gap = 0; gap < n_gaps && s->known; gap++) s->known[gap].when = 0;
     return s->known && s->score && s->over && s->sum && s->least && s->most && s->listed &&
-           s->runs_of && s->saved && s->order && s->scratch && s->key;
+           s->runs_of && s->saved && s->record && s->order && s->scratch && s->key;
 }
 
 bool arn_remat_is_over(const arn_remat_search *s) {
@@ -376,33 +378,50 @@ static void change_tail(arn_remat_search *s, uint32_t gap) {
     arn_remat_set(s->sequence, gap, late ? ARN_REMAT_RETAIN : ARN_REMAT_LATE);
 }
 
-/* Keeps these gaps, and repairs; true, if that is faster. Else all is as before. */
-static bool try_keeping(arn_remat_search *s, const uint32_t *gaps, uint32_t n, uint32_t noise) {
+/* Keeps these gaps, and repairs, with some noise in the scores. All is as before, if that adds
+ * `most` or more. */
+static void try_keeping(arn_remat_search *s, const uint32_t *gaps, uint32_t n, uint64_t most) {
+    enum { NOISE = 400 };
     arn_remat_sequence *q = s->sequence;
-    const uint64_t added = q->added;
     memcpy(s->saved, q->state, s->graph->n_gaps * sizeof *s->saved);
     for (uint32_t i = 0; i < n && q->n_bad == 0; i++) {
         if (s->graph->gaps[gaps[i]].tail) change_tail(s, gaps[i]);
         else arn_remat_set(q, gaps[i], ARN_REMAT_KEEP);
     }
-    s->most_added = added;
-    const bool better = q->n_bad == 0 && arn_remat_repair(s, noise) && q->added < added;
+    s->most_added = most;
+    const bool below = q->n_bad == 0 && arn_remat_repair(s, NOISE) && q->added < most;
     s->most_added = UINT64_MAX;
-    if (!better) arn_remat_restore(s, s->saved);
-    return better;
+    if (!below) arn_remat_restore(s, s->saved);
 }
 
-static bool improve_once(arn_remat_search *s) {
-    enum { MOST_GAPS = 10, NOISE = 400 };
+/* A window, after which so much more may be added than before. */
+static void try_window(arn_remat_search *s, uint64_t more) {
+    enum { MOST_GAPS = 10 };
     const uint32_t n = list_near(s, arn_remat_draw(s, s->graph->problem->n_ops));
     const uint32_t most = 1 + arn_remat_draw(s, MOST_GAPS);
-    return n > 0 && try_keeping(s, s->order, n < most ? n : most, NOISE);
+    if (n > 0) try_keeping(s, s->order, n < most ? n : most, s->sequence->added + more);
+}
+
+static void keep_record(arn_remat_search *s) {
+    memcpy(s->record, s->sequence->state, s->graph->n_gaps * sizeof *s->record);
 }
 
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain) {
+    enum { PARTS_OF_BASE = 10000 };
+    arn_remat_sequence *q = s->sequence;
+    const uint64_t begin = q->effort, all = s->limit > begin ? s->limit - begin : 1;
+    const double first = (double)s->graph->base / PARTS_OF_BASE;
+    uint64_t least = q->added;
     uint32_t in_vain = 0;
-    while (in_vain < most_in_vain && !arn_remat_is_over(s) && s->sequence->added > 0) {
-        if (improve_once(s)) in_vain = 0;
-        else in_vain++;
+    keep_record(s);
+    while (in_vain < most_in_vain && !arn_remat_is_over(s) && least > 0) {
+        const double left = 1 - (double)(q->effort - begin) / (double)all;
+        try_window(s, (uint64_t)(first * left));
+        in_vain++;
+        if (q->added >= least) continue;
+        least = q->added;
+        in_vain = 0;
+        keep_record(s);
     }
+    arn_remat_restore(s, s->record);
 }

@@ -31,6 +31,7 @@ typedef struct arn_remat_search {
     uint32_t *runs_of;           /* per op: its runs */
     uint32_t *runs, n_runs;
     uint8_t *saved;            /* per gap: states to go back to */
+    uint8_t *record;           /* likewise: of the fastest by now */
     uint32_t *order, *scratch; /* room for all gaps */
     uint64_t *key;             /* per gap */
 } arn_remat_search;
@@ -46,8 +47,8 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
 /* Keeps storages that need not be rematerialized, within the budget. */
 void arn_remat_give_back(arn_remat_search *s);
 
-/* Windows of gaps: gives some back, repairs, and takes a cheaper schedule, until the effort is
- * spent or so many tries in a row were in vain. */
+/* Windows of gaps: gives some back and repairs, and ends with the fastest schedule by then, when
+ * the effort is spent or so many tries in a row found none. */
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
 
 /* Puts these states, and follows. */
