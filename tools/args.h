@@ -32,7 +32,7 @@ typedef struct tool_options {
 
     /* the input, and its runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
-        *split, *recompute, *reorder, *share, *kernels, *costs, *device,
+        *rounding, *split, *recompute, *reorder, *share, *kernels, *costs, *device,
         *fit_text; /* --fit as it was given: in bytes, see `fit`, or in percent */
     bool no_alloc_io, preserve_inputs, unmeasured, compact, one_arena, dump_live;
     text_list align, align_op, dim, inplace_op, pool, pin, set;

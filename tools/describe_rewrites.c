@@ -384,6 +384,11 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
                 rewrite->n_ops_before, change_percent(rewrite->macs_before, rewrite->macs).text);
     put_taken(p, (int)strlen(head), out);
+    if (rewrite->n_rounded > 0) {
+        text_printf(out, "%*snot the same bits: tiles of %" PRIu32 " %s may be rounded otherwise\n",
+                    (int)strlen(head), "", rewrite->n_rounded,
+                    rewrite->n_rounded == 1 ? "op" : "ops");
+    }
     const size_t n = list_new(rewrite, names);
     if (n == 0) return;
     text_printf(out, "%*sthe op resolver needs ", (int)strlen(head), "");
@@ -469,6 +474,7 @@ void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     text_put_json_u64(out, rewrite->macs);
     text_put(out, ", \"macs_before\": ");
     text_put_json_u64(out, rewrite->macs_before);
+    text_printf(out, ", \"rounded_ops\": %" PRIu32, rewrite->n_rounded);
     text_put(out, ", \"new_operators\": [");
     const size_t n = list_new(rewrite, names);
     for (size_t i = 0; i < n; i++) text_printf(out, "%s\"%s\"", i ? ", " : "", names[i]);

@@ -12,7 +12,7 @@ exit_code fit_check_obeyed(const tool_job *job);
 
 /* Whether --fit is the budget of rematerialization, in one plan. */
 bool fits_by_rematerializing(const tool_options *options);
-/* Refuses --max-ops and --max-macs where nothing is asked for that they bound. */
+/* Refuses --max-ops, --max-macs and --rounding where nothing is asked for that they bound. */
 exit_code refuse_idle_limits(const tool_options *options);
 
 /* `options`, with the bytes of --fit. A percentage is of the bytes to reserve for the file as

@@ -74,6 +74,11 @@ exit_code refuse_idle_limits(const tool_options *o) {
             EXIT_USAGE, NULL,
             "--max-ops bounds ops that --split, --recompute or --fit adds: none is given");
     }
+    if (o->rounding && strcmp(o->rounding, "allow") == 0 && !tiles) {
+        return complain(EXIT_USAGE, NULL,
+                        "--rounding allows tiles, which --split or --fit makes, to round: neither "
+                        "is given");
+    }
     return EXIT_FINE;
 }
 

@@ -349,6 +349,7 @@ static exit_code parse_splitting(const tool_options *o, flag_values *owned,
     out->on = o->split && strcmp(o->split, "off") != 0;
     out->options.max_ops = limit(o->max_ops);
     out->options.max_macs = limit(o->max_macs);
+    out->options.rounding = o->rounding && strcmp(o->rounding, "allow") == 0;
     out->budget = o->budget == NOT_GIVEN ? 0 : o->budget;
     if (!out->on || strcmp(o->split, "on") == 0) return EXIT_FINE;
     char *text = own(owned, strlen(o->split) + 1, 1);

@@ -132,6 +132,9 @@ static const flag_row flags[] = {
     {"max-macs", 0, FLAG_PERCENT, GROUP_MEMORY, FIELD(max_macs), "PERCENT",
      .help = "of multiplications that tiling may add", .standard = "any number",
      .traits = ABOUT_MODELS},
+    {"rounding", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(rounding), "refuse|allow",
+     .help = "allow: tiles may round otherwise than the whole, not the same bits",
+     .standard = "refuse", .choices = "refuse|allow", .traits = ABOUT_MODELS},
     {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=IN[:OUT]",
      .help = "this kernel may write an output over that input, numbered from 0; no other with "
              "--inplace only; repeat",

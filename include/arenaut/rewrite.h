@@ -2,7 +2,7 @@
  *
  * Split: tiles. Some ops run tile by tile, in ops that the runtime has already, so that no tensor
  * between them is ever whole. The results are the same to the last bit: each element is computed
- * from the same numbers by the same kernel.
+ * from the same numbers by the same kernel; unless the caller allows rounding (n_rounded).
  *
  * Reorder: another schedule of the ops, with a lower peak of live bytes.
  *
@@ -91,7 +91,10 @@ typedef struct arenaut_rewrite {
     uint32_t n_stages;
     uint32_t n_ops_before;
     uint64_t macs, macs_before; /* multiplications of the convolutions and matrix products */
-    uint32_t *copied; /* ops of the program before, ascending: views that are copies now */
+    uint32_t n_rounded; /* ops of the program before whose tiles may be rounded otherwise than the
+                         * whole: not the same bits. 0: all are within the tile rule */
+    uint32_t rounded;   /* the first of them; ARENAUT_NONE: there is none */
+    uint32_t *copied;   /* ops of the program before, ascending: views that are copies now */
     uint32_t n_copied;
     uint32_t *arguments; /* the inputs, then the outputs, of one op after another, as it was made:
                           * passes change those of the program. NULL: if ops were only
@@ -108,9 +111,11 @@ typedef struct arenaut_split_options {
     bool overlap;                      /* results may lie over operands as these kernels allow */
     bool in_place;                     /* results may be written over operands of their size */
     bool unmeasured;                   /* their rules that were only read count too */
-    const arenaut_kernel_set *run_by;  /* ops that ask these kernels for scratch are in no calls:
-                                        * the runtime that finds it a place does not know that
-                                        * calls keep nothing. NULL: none asks */
+    bool rounding; /* results may be rounded otherwise than those of the whole: tiles outside of
+                    * the tile rule are allowed, and sums of an image in parts */
+    const arenaut_kernel_set *run_by; /* ops that ask these kernels for scratch are in no calls:
+                                       * the runtime that finds it a place does not know that
+                                       * calls keep nothing. NULL: none asks */
     uint64_t effort; /* ops of tile groups that are tried; 0: the default. Fewer find less */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;

@@ -56,6 +56,8 @@ class TilePass(ExportedProgramPassBase):
         Nodes that may be added.
     max_macs : float, optional
         Multiplications that may be added, in percent.
+    rounding : {"refuse", "allow"}
+        "allow": tiles may round otherwise than the whole: not the same bits.
 
     Attributes
     ----------
@@ -73,9 +75,10 @@ class TilePass(ExportedProgramPassBase):
     """
 
     def __init__(self, stages: bool | Iterable[tuple[int, int, int, str]] = True, *, budget: int | None = None,
-                 max_ops: int | None = None, max_macs: float | None = None) -> None:
+                 max_ops: int | None = None, max_macs: float | None = None,
+                 rounding: str = "refuse") -> None:
         super().__init__()
-        limits = {"budget": budget, "max_ops": max_ops, "max_macs": max_macs}
+        limits = {"budget": budget, "max_ops": max_ops, "max_macs": max_macs, "rounding": rounding}
         self.options = {"split": stages, **{name: limit for name, limit in limits.items() if limit is not None}}
         self.plan = None
 

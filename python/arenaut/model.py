@@ -504,7 +504,8 @@ class Model:
             `overlap`: True: results may overlap operands, as far as the kernels allow.
             `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
             "channels", "rows" or "kept"). `max_ops`, `max_macs`: limits of that, in ops and
-            in percent of multiplications. `budget`: bytes to be reserved: the stages that add
+            in percent of multiplications. `rounding`: "allow": tiles may round otherwise than
+            the whole: not the same bits, as `notes` then say. `budget`: bytes to be reserved: the stages that add
             least and fit are taken.
             `reorder`: True: ops may run in another order.
             `recompute`: True: cheap ops are rematerialized for late readers; `max_ops`: how many.

@@ -13,7 +13,7 @@ from arenaut.problem import pool_records, pools_of, rows_of, separate, whole
 #: Options of `open` and `plan` of a model besides the planner's own: see Model.
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
-        "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
+        "align", "tensor_align", "op_align", "pools", "pins", "split", "rounding", "budget", "max_ops", "max_macs",
         "reorder", "recompute", "fit", "costs", "device", "compact")
 REPORT = ("width", "top", "color", "unicode", "steps", "compare", "replan")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
@@ -190,7 +190,8 @@ def splitting(given, keep):
     limits = {name: records.OptionalId(given.get(name) is not None,
                                        whole(name, given.get(name) or 0, 2**32 - 2))
               for name in ("max_ops", "max_macs")}
-    made = records.Splitting(bool(given.get("split")), options=records.SplitOptions(**limits))
+    made = records.Splitting(bool(given.get("split")),
+                             options=records.SplitOptions(rounding=rounding(given.get("rounding")), **limits))
     if given.get("budget") is not None:
         made.budget = at_least_one("budget", given["budget"])
     if given.get("split") not in (None, True, False):
@@ -200,6 +201,13 @@ def splitting(given, keep):
         made.stages, made.n_stages = stages, len(stages)
         keep.append(stages)
     return made
+
+
+def rounding(value):
+    """Whether tiles may round otherwise than the whole."""
+    if value not in (None, "refuse", "allow"):
+        arrays.refuse("rounding", None, value, "'refuse' or 'allow'")
+    return value == "allow"
 
 
 def stage(given):

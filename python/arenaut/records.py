@@ -945,6 +945,8 @@ Rewrite._fields_ = [
     ("n_ops_before", c_uint32),
     ("macs", c_uint64),
     ("macs_before", c_uint64),
+    ("n_rounded", c_uint32),
+    ("rounded", c_uint32),
     ("copied", POINTER(c_uint32)),
     ("n_copied", c_uint32),
     ("arguments", POINTER(c_uint32))]
@@ -956,6 +958,7 @@ SplitOptions._fields_ = [
     ("overlap", c_bool),
     ("in_place", c_bool),
     ("unmeasured", c_bool),
+    ("rounding", c_bool),
     ("run_by", POINTER(KernelSet)),
     ("effort", c_uint64),
     ("progress", CFUNCTYPE(c_int, c_void_p, POINTER(Progress))),

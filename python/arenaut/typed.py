@@ -130,6 +130,7 @@ class ModelOptions(PlannerOptions, total=False):
     pools: Pools | None
     pins: Mapping[str, str | tuple[str, int | None]] | None
     split: bool | Iterable[tuple[int, int, int, SplitMode]] | None
+    rounding: Literal["refuse", "allow"] | None
     budget: int | None
     max_ops: int | None
     max_macs: int | None

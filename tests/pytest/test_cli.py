@@ -117,7 +117,7 @@ def test_where_every_flag_is_described(shell, flags):
 
 def test_every_flag_of_help_has_help_and_is_accepted(shell):
     """A row of the table is all that a flag needs to be parsed, shown and completed."""
-    values = {"--inplace": "on", "--overlap": "on", "--reorder": "on", "--recompute": "on",
+    values = {"--inplace": "on", "--overlap": "on", "--reorder": "on", "--recompute": "on", "--rounding": "allow",
               "--color": "never", "--time": "1s", "--seed": "3"}
     for verb in re.findall(r"VERB\((\w+)\)", (ROOT / "tools" / "verbs.def").read_text()):
         text = shell(f"arenaut help {verb} --all").stdout

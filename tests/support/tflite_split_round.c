@@ -34,7 +34,7 @@ static bool splits(const arenaut_program *program, const arenaut_split_stage *st
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st = arn_split(program, stage, 1, NULL, &rewrite, &err);
+    const arenaut_status st = arn_split(program, stage, 1, false, NULL, &rewrite, &err);
     if (st != ARENAUT_OK) {
         REQUIRE(st == ARENAUT_BAD_ARGUMENT || st == ARENAUT_REFUSED);
         REQUIRE(err.msg[0]);

@@ -59,7 +59,7 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stag
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), err);
     assert_int_equal(arn_program_fingerprint(rewrite->program), rewrite->after);
     assert_int_equal(arn_program_fingerprint(p), rewrite->before);
     if (check(p, rewrite, &finding) != ARENAUT_OK) fail_msg("%s", finding.msg);
@@ -193,7 +193,7 @@ TEST(no_groups_leave_the_program_as_it_is) {
     arenaut_program *p = block();
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_ok(arn_split(p, NULL, 0, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, NULL, 0, false, NULL, &rewrite, &err), err);
     assert_int_equal(rewrite->before, rewrite->after);
     arn_rewrite_free(rewrite);
     arn_program_free(p);
@@ -239,7 +239,7 @@ TEST(no_tiles_need_less_than_fitted_ones) {
     enum { CHANNELS = 32, MOST = 5 };
     arenaut_program *p = block();
     arn_tile_graph graph;
-    assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    assert_int_equal(arn_tile_graph_make(p, false, NULL, &graph, NULL), ARENAUT_OK);
     for (uint32_t n = 2; n <= MOST; n++) {
         for (int over = 0; over <= 1; over++) {
             int64_t counts[MOST], tried[MOST], all = 0;
@@ -262,7 +262,7 @@ TEST(no_tiles_need_less_than_fitted_ones) {
 static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
     assert_null(rewrite);
 }
@@ -297,7 +297,7 @@ TEST(programs_whose_result_nothing_makes_are_not_split) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     ((uint32_t *)p->ops[2].outputs)[0] = ARENAUT_NONE;
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "nothing has written it"));
     arn_program_free(p);
 }
@@ -424,7 +424,7 @@ TEST(groups_must_not_overlap) {
                                           {1, 1, 2, ARENAUT_SPLIT_ROWS}};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arn_split(p, stages, 2, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, stages, 2, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "begins within the group before it"));
     arn_program_free(p);
 }
@@ -470,7 +470,7 @@ TEST(a_reader_of_state_stays_before_its_writer) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     const arenaut_split_stage stage = {2, 1, 2, ARENAUT_SPLIT_ROWS};
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, NULL), ARENAUT_OK);
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, NULL), ARENAUT_OK);
     assert_int_equal(check(p, rewrite, &finding), ARENAUT_OK);
     const arenaut_op first = rewrite->program->ops[0];
     rewrite->program->ops[0] = rewrite->program->ops[1];
@@ -579,7 +579,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
         const arenaut_split_stage stage = random_stage(&r, p);
         arenaut_rewrite *rewrite = NULL;
         arenaut_finding finding;
-        if (arn_split(p, &stage, 1, NULL, &rewrite, NULL) == ARENAUT_OK) {
+        if (arn_split(p, &stage, 1, false, NULL, &rewrite, NULL) == ARENAUT_OK) {
             n_split++;
             n_called += rewrite->program->n_methods > 1;
             if (check(p, rewrite, &finding) != ARENAUT_OK) {
@@ -655,7 +655,7 @@ TEST(cropped_tiles_get_the_fewest_rows_that_make_theirs) {
         const arenaut_split_stage stage = {0, 1, pieces, ARENAUT_SPLIT_CROPPED};
         arn_tile_graph graph;
         arn_row_tiles tiles = {0};
-        assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+        assert_int_equal(arn_tile_graph_make(p, false, NULL, &graph, NULL), ARENAUT_OK);
         const arn_tile_window *window = &graph.ops[0].window[ARN_AXIS_H];
         const bool counted =
             !arn_row_tiles_refuse(&graph, &stage) && arn_row_tiles_count(&tiles, &graph, &stage);
@@ -680,7 +680,7 @@ TEST(windows_with_long_strides_are_cropped_after_few_tries) {
     const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_CROPPED};
     arn_tile_graph graph;
     arn_row_tiles tiles = {0};
-    assert_int_equal(arn_tile_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    assert_int_equal(arn_tile_graph_make(p, false, NULL, &graph, NULL), ARENAUT_OK);
     assert_true(arn_row_tiles_count(&tiles, &graph, &stage));
     assert_in_range(tiles.places, 100, stage.pieces * 2000);
     arn_row_tiles_free(&tiles);
@@ -740,13 +740,14 @@ TEST(budgets_are_kept) {
         arenaut_rewrite *rewrite = NULL;
         arenaut_split_front *front = find(p, &few);
         const uint32_t n = least(front)->n_stages;
-        assert_int_equal(arn_split(p, least(front)->stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
+        assert_int_equal(arn_split(p, least(front)->stages, n, false, NULL, &rewrite, NULL),
+                         ARENAUT_OK);
         assert_true(rewrite->n_ops <= rewrite->n_ops_before + limits[i]);
         assert_true(limits[i] == 0 ? n == 0 : limits[i] < 40 || n > 0);
         arn_rewrite_free(rewrite);
         front = find(p, &once);
         assert_int_equal(
-            arn_split(p, least(front)->stages, least(front)->n_stages, NULL, &rewrite, NULL),
+            arn_split(p, least(front)->stages, least(front)->n_stages, false, NULL, &rewrite, NULL),
             ARENAUT_OK);
         assert_int_equal(rewrite->macs, rewrite->macs_before);
         arn_rewrite_free(rewrite);
@@ -844,7 +845,7 @@ static uint64_t planned_over(const arenaut_program *p, const arenaut_split_choic
     arenaut_lowering *lowering = NULL;
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arn_split(p, choice->stages, choice->n_stages, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, choice->stages, choice->n_stages, false, NULL, &rewrite, &err), err);
     assert_ok(arenaut_passes_run(rewrite->program, "overlaps", &options, NULL, NULL, &err), err);
     assert_ok(arenaut_lower(rewrite->program, target, &over, NULL, &lowering, &err), err);
     assert_ok(arenaut_plan_make(lowering->problem, NULL, NULL, &plan, &err), err);
@@ -900,7 +901,7 @@ static arenaut_status work_with(void *context, const arenaut_allocator *allocato
     arenaut_finding finding;
     arn_region region;
     arn_region_init(&region, allocator);
-    arenaut_status st = arn_split(p, stages, 2, allocator, &rewrite, NULL);
+    arenaut_status st = arn_split(p, stages, 2, false, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
     if (st == ARENAUT_OK) st = split_find(p, &over, &region, &found, NULL);
     arn_region_free(&region);

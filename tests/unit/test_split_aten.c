@@ -160,7 +160,7 @@ static arenaut_rewrite *split(const arenaut_program *p, uint32_t n_ops, uint32_t
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), err);
     if (arenaut_check_rewrite(p, rewrite, NULL, &finding, &err) != ARENAUT_OK) {
         fail_msg("%s%s", err.msg, finding.msg);
     }
@@ -200,8 +200,31 @@ TEST(small_images_stay_whole) {
     const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(
+        strstr(err.msg, "makes other bits in any tiles, which --rounding allow permits"));
+    assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
+    assert_true(is_accepted(p, rewrite));
+    assert_int_equal(rewrite->n_rounded, 1);
+    assert_int_equal(rewrite->rounded, 0);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
+/* The same tiles, and what is said of them, where the rule has them anyway. */
+TEST(tiles_within_the_rule_are_not_said_to_be_rounded) {
+    arenaut_program *p = margins();
+    for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+        const arenaut_split_stage stage = {0, p->n_ops, 3, (arenaut_split_mode)mode};
+        arenaut_rewrite *rewrite = NULL, *strict = split(p, p->n_ops, 3, stage.mode);
+        arenaut_error err = {0};
+        assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
+        assert_true(rewrite->after == strict->after);
+        assert_int_equal(rewrite->n_rounded, 0);
+        assert_int_equal(rewrite->rounded, ARENAUT_NONE);
+        arn_rewrite_free(rewrite);
+        arn_rewrite_free(strict);
+    }
     arn_program_free(p);
 }
 
@@ -216,7 +239,7 @@ TEST(images_without_a_batch_stay_whole) {
     const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
     p->ops[0].name = "aten::max_pool1d";
     rewrite = split(p, 1, 2, ARENAUT_SPLIT_ROWS);
@@ -243,7 +266,7 @@ TEST(convolutions_of_signals_with_wide_padding_stay_whole) {
         finish(p, x, y);
         const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
         arenaut_rewrite *rewrite = NULL;
-        const arenaut_status st = arn_split(p, &stage, 1, NULL, &rewrite, NULL);
+        const arenaut_status st = arn_split(p, &stage, 1, false, NULL, &rewrite, NULL);
         assert_int_equal(st, pad <= 4 ? ARENAUT_OK : ARENAUT_BAD_ARGUMENT);
         arn_rewrite_free(rewrite);
         arn_program_free(p);
@@ -256,7 +279,7 @@ TEST(programs_that_write_their_operands_stay_whole) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
     p->ops[1].kind = ARENAUT_OP_IN_PLACE;
-    assert_int_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_REFUSED);
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "in place"));
     arn_program_free(p);
 }

@@ -179,7 +179,7 @@ static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stag
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    assert_ok(arn_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_ok(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), err);
     if (arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) != ARENAUT_OK) {
         fail_msg("%s", finding.msg);
     }
@@ -256,8 +256,52 @@ TEST(halo_is_computed_twice_or_kept_in_line_buffers) {
 static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
     arenaut_rewrite *rewrite = NULL;
     arenaut_error err = {0};
-    assert_int_not_equal(arn_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_OK);
+    assert_int_not_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_OK);
     if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
+}
+
+static arenaut_rewrite *split_with_rounding(const arenaut_program *p, arenaut_split_stage stage) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
+    if (arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) != ARENAUT_OK) {
+        fail_msg("%s", finding.msg);
+    }
+    return rewrite;
+}
+
+TEST(low_tiles_stay_low_where_rounding_is_allowed) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 16, 64, 64);
+    finish(p, x, add_conv(p, x, 8, 3, 1, 1));
+    arenaut_rewrite *low =
+        split_with_rounding(p, (arenaut_split_stage){0, 1, 16, ARENAUT_SPLIT_ROWS});
+    arenaut_rewrite *high =
+        split_with_rounding(p, (arenaut_split_stage){0, 1, 2, ARENAUT_SPLIT_ROWS});
+    assert_int_equal(low->macs, low->macs_before);
+    assert_int_equal(low->n_rounded, 1);
+    assert_int_equal(low->rounded, 0);
+    assert_int_equal(high->n_rounded, 0);
+    assert_int_equal(high->rounded, ARENAUT_NONE);
+    arn_rewrite_free(low);
+    arn_rewrite_free(high);
+    arn_program_free(p);
+}
+
+/* Whose last elements take another path. */
+TEST(curves_of_two_kernels_are_tiled_where_rounding_is_allowed) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 60);
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, 3, 40, 60);
+    ADD_OP(p, .name = "Elu", IN(x), OUT(y));
+    finish(p, x, y);
+    const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
+    expect_refused(p, stage, "makes other bits in any tiles, which --rounding allow permits");
+    arenaut_rewrite *rewrite = split_with_rounding(p, stage);
+    assert_int_equal(rewrite->n_rounded, 1);
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
 }
 
 TEST(low_tiles_become_as_high_as_their_kernels_need) {
@@ -686,7 +730,7 @@ static arenaut_status split_with(void *context, const arenaut_allocator *allocat
     static const arenaut_split_stage stage = {0, 6, 2, ARENAUT_SPLIT_KEPT};
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
-    arenaut_status st = arn_split(context, &stage, 1, allocator, &rewrite, NULL);
+    arenaut_status st = arn_split(context, &stage, 1, false, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
     arn_rewrite_free(rewrite);
     return st;

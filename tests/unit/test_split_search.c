@@ -55,7 +55,7 @@ static needs needs_of(arenaut_program *p, const arenaut_split_options *options) 
 static bool make(const arenaut_program *p, const arenaut_split_stage *stages, uint32_t n,
                  const arenaut_split_options *options, needs *made, uint64_t *macs) {
     arenaut_rewrite *rewrite = NULL;
-    if (arn_split(p, stages, n, NULL, &rewrite, NULL) != ARENAUT_OK) return false;
+    if (arn_split(p, stages, n, false, NULL, &rewrite, NULL) != ARENAUT_OK) return false;
     *made = needs_of(rewrite->program, options);
     *macs = rewrite->macs > rewrite->macs_before ? rewrite->macs - rewrite->macs_before : 0;
     arn_rewrite_free(rewrite);

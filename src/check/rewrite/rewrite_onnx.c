@@ -64,6 +64,15 @@ static const arn_rewrite_row rows[] = {
     {"Floor", BY_ELEMENT},
     {"Ceil", BY_ELEMENT},
     {"Round", BY_ELEMENT},
+    {"Log", BY_ELEMENT},
+    {"Softplus", BY_ELEMENT},
+    {"Mish", BY_ELEMENT},
+    {"Elu", BY_ELEMENT},
+    {"Selu", BY_ELEMENT},
+    {"Celu", BY_ELEMENT},
+    {"Sin", BY_ELEMENT},
+    {"Cos", BY_ELEMENT},
+    {"Atan", BY_ELEMENT},
 };
 
 /* ---- resizing ---- */

@@ -68,6 +68,9 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
     for (uint32_t k = 0; k < group->n_ops; k++) {
         const uint32_t at = group->first_op + k;
         if (graph->ops[at].of_constants) continue;
+        if (graph->ops[at].is_rounded) {
+            return "an op in it makes other bits in any tiles, which --rounding allow permits";
+        }
         if (graph->ops[at].kind == ARN_TILE_OPAQUE) return "an op in it cannot be tiled";
         if (arn_row_tiles_call(group) && reads_computed_constants(graph, at)) {
             return "it reads weights that ops compute, and each call would copy them";
@@ -404,8 +407,17 @@ static void join_result(row_tiling *b, uint32_t k) {
     arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), tiles, n, whole, whole);
 }
 
+/* Ops of which a tile is outside of the tile rule. */
+static void count_rounded(row_tiling *b) {
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        if (!b->counted->results[k].is_rounded) continue;
+        if (b->draft->n_rounded++ == 0) b->draft->rounded = b->group->first_op + k;
+    }
+}
+
 static void put_all(row_tiling *b) {
     const uint32_t n = b->group->n_ops, n_tiles = b->counted->n_tiles;
+    count_rounded(b);
     for (uint32_t k = 0; k < n; k++) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
     }

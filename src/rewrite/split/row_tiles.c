@@ -8,6 +8,10 @@
 
 enum { MOST_PASSES = 8 }; /* for each tile of the results */
 
+#define ARN_TILE_IS_LOW                                                              \
+    "a row tile of it is so low that its kernel makes other bits, which --rounding " \
+    "allow permits"
+
 static arn_rows hull(arn_rows a, arn_rows b) {
     if (arn_rows_none(a)) return b;
     if (arn_rows_none(b)) return a;
@@ -85,7 +89,7 @@ static bool find_input_rows(arn_row_tiles *b, uint32_t k, int64_t height, arn_ro
 
 /* The fewest rows from `begin` on that the kernel makes the same bits of, where so many are to be
  * made. */
-static int64_t rows_for(const arn_tile_op *facts, int64_t begin, int64_t rows) {
+static int64_t rows_by_rule(const arn_tile_op *facts, int64_t begin, int64_t rows) {
     const int64_t unit = facts->window[ARN_AXIS_H].up > 1 ? facts->window[ARN_AXIS_H].up : 1;
     const bool aligned = facts->also != 0 && begin % unit == 0;
     for (int64_t n = (rows + unit - 1) / unit;
@@ -97,10 +101,18 @@ static int64_t rows_for(const arn_tile_op *facts, int64_t begin, int64_t rows) {
                                : rows;
 }
 
-/* The tile is so low that its kernel makes other bits. */
-static bool is_low(const arn_row_tiles *b, uint32_t k, const arn_row_tile_op *op) {
+/* As many rows as are made at once; with rounding allowed any number. */
+static int64_t rows_for(const arn_row_tiles *b, uint32_t k, int64_t begin, int64_t rows) {
+    return b->graph->rounding ? rows : rows_by_rule(facts_of(b, k), begin, rows);
+}
+
+/* The tile is so low that its kernel makes other bits, which is remembered where it is allowed. */
+static bool is_low(arn_row_tiles *b, uint32_t k, const arn_row_tile_op *op) {
     const int64_t rows = arn_rows_count(op->run);
-    return rows < rows_for(facts_of(b, k), op->run.begin, rows) && rows < b->results[k].height;
+    const bool low =
+        rows < rows_by_rule(facts_of(b, k), op->run.begin, rows) && rows < b->results[k].height;
+    if (low) b->results[k].is_rounded = true;
+    return low && !b->graph->rounding;
 }
 
 /* Adds the input rows of op `k` to the rows that the tile needs of its producers. */
@@ -128,14 +140,13 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
 /* Rows that are to be made become as many as the kernel needs, below them, or above at the end of
  * the image: line buffers keep those below for later tiles, which then make none. */
 static void heighten(const arn_row_tiles *b, uint32_t k, arn_row_tile_op *op) {
-    const arn_tile_op *facts = facts_of(b, k);
     const int64_t height = b->results[k].height, begin = op->make.begin;
-    int64_t rows = rows_for(facts, begin, arn_rows_count(op->make));
+    int64_t rows = rows_for(b, k, begin, arn_rows_count(op->make));
     if (arn_rows_count(op->make) == rows && !arn_row_tiles_pace(b->graph, b->group)) return;
     for (int64_t left = height - begin - rows; /* too few may be left for a later tile */
-         arn_row_tiles_keep(b->group) && left > 0 && rows_for(facts, height - left, left) > left;
+         arn_row_tiles_keep(b->group) && left > 0 && rows_for(b, k, height - left, left) > left;
          left = height - begin - rows) {
-        rows = rows_for(facts, begin, rows + 1);
+        rows = rows_for(b, k, begin, rows + 1);
     }
     op->make.end = begin + rows < height ? begin + rows : height;
     if (arn_rows_count(op->make) < rows) op->make.begin = height > rows ? height - rows : 0;
@@ -168,7 +179,7 @@ static bool count_tile(arn_row_tiles *b, uint32_t number) {
         b->results[k].last = number;
         if (!require_inputs(b, tile, k)) return false;
         if (!is_low(b, k, &tile[k])) continue;
-        b->refused = "a row tile of it is so low that its kernel makes other bits";
+        b->refused = ARN_TILE_IS_LOW;
         return false;
     }
     return true;
@@ -227,6 +238,7 @@ static void take_results(arn_row_tiles *b) {
         b->reflects = b->reflects || facts_of(b, k)->reflects;
         if (!known) b->results[k] = result_of(b->graph, group, k);
         b->results[k].done = 0;
+        b->results[k].is_rounded = false;
         b->results[k].last = ARENAUT_NONE;
     }
     b->first_op = group->first_op;
@@ -312,7 +324,7 @@ static uint32_t next_operand(arn_row_tiles *b, struct arn_row_demand *d, int64_t
 static bool finish_rows(arn_row_tiles *b, struct arn_row_demand *d) {
     d->begun = false;
     if (is_low(b, d->op, &d->made)) {
-        b->refused = "a row tile of it is so low that its kernel makes other bits";
+        b->refused = ARN_TILE_IS_LOW;
     } else if (b->n_tiles > MOST_PASSES * b->group->pieces) {
         b->refused = "its ops would run in more turns than it has tiles by far";
     }
@@ -373,7 +385,7 @@ static int64_t step_of(const arn_row_tiles *b, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
     const arn_tile_op *facts = facts_of(b, k);
     const int64_t height = b->results[k].height, pieces = b->group->pieces;
-    int64_t step = rows_for(facts, 0, (height + pieces - 1) / pieces);
+    int64_t step = rows_for(b, k, 0, (height + pieces - 1) / pieces);
     if (facts->kind != ARN_TILE_ELEMENTWISE && facts->kind != ARN_TILE_JOIN) return step;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t from = arn_tile_producer(b->graph, b->group, op->inputs[i]);

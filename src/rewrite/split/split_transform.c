@@ -3,6 +3,7 @@
  * are tried. */
 #include "rewrite/transform.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -284,9 +285,21 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
     return ARN_CHOICE_GIVEN;
 }
 
-static void note_bits(const arenaut_pipeline *p) {
-    const arn_tile_dialect *dialect = arn_tile_dialect_find(p->document.program->dialect);
-    if (dialect && dialect->same_bits) arn_pipeline_note(p, "%s", dialect->same_bits);
+/* Which bits the runtime makes of the tiles, as far as that was measured. */
+static void note_bits(const arenaut_pipeline *p, const arenaut_rewrite *rewrite) {
+    const arenaut_program *program = p->document.program;
+    const arn_tile_dialect *dialect = arn_tile_dialect_find(program->dialect);
+    if (rewrite->n_rounded > 0) {
+        const char *name = program->ops[rewrite->rounded].name;
+        arn_pipeline_note(p,
+                          "not the same bits: --rounding allow lets tiles of %" PRIu32
+                          " %s round otherwise than the whole, first of op %" PRIu32
+                          " (%.80s); by how much is not known before both are run",
+                          rewrite->n_rounded, rewrite->n_rounded == 1 ? "op" : "ops",
+                          rewrite->rounded, name ? name : "unnamed");
+    } else if (dialect && dialect->same_bits) {
+        arn_pipeline_note(p, "%s", dialect->same_bits);
+    }
 }
 
 /* The plan in the file stays with the file's program, where the baseline reads it. */
@@ -296,11 +309,12 @@ static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut
     if (!c->groups) return ARENAUT_OK;
     arenaut_status st = arn_pipeline_fix_sizes(p->document.program, &why);
     if (st == ARENAUT_OK) {
-        st = arn_split(p->document.program, c->groups, c->n_groups, arn_pipeline_allocator(p),
-                       &rewrite, &why);
+        st = arn_split(p->document.program, c->groups, c->n_groups,
+                       p->options.splitting.options.rounding, arn_pipeline_allocator(p), &rewrite,
+                       &why);
     }
     if (st == ARENAUT_OK) {
-        note_bits(p);
+        note_bits(p, rewrite);
         return arn_adopt_rewrite(p, rewrite, err);
     }
     if (st == ARENAUT_BAD_ARGUMENT || st == ARENAUT_REFUSED) {

@@ -30,9 +30,10 @@ typedef struct arn_tiled_result {
     int64_t height, done; /* rows of its result in all, and computed by earlier tiles */
     int64_t step;         /* rows that a tile computes if it sets its own pace */
     uint64_t row_bytes;   /* of its result */
-    uint64_t ends;  /* bytes of whole operands of the group that this op is the last to read */
-    uint32_t last;  /* the last tile in which it computes rows; ARENAUT_NONE: none */
-    bool is_result; /* live-out: an op behind the group reads its result */
+    uint64_t ends;   /* bytes of whole operands of the group that this op is the last to read */
+    uint32_t last;   /* the last tile in which it computes rows; ARENAUT_NONE: none */
+    bool is_result;  /* live-out: an op behind the group reads its result */
+    bool is_rounded; /* a tile of it is outside of the tile rule */
 } arn_tiled_result;
 
 typedef struct arn_row_tiles {
@@ -133,10 +134,11 @@ uint64_t arn_channel_tiles_bound(const arn_tile_graph *graph, const arenaut_spli
                                  bool reach);
 
 /* Tiles these groups, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
- * group and the reason, if ops cannot be tiled as asked; `program` stays as it is, and may be freed
- * before the rewrite. O(ops of the new program × tiles). */
+ * group and the reason, if ops cannot be tiled as asked; `rounding`: results may be rounded
+ * otherwise than those of the whole; `program` stays as it is, and may be freed before the rewrite.
+ * O(ops of the new program × tiles). */
 arenaut_status arn_split(const arenaut_program *program, const arenaut_split_stage *groups,
-                         uint32_t n_groups, const arenaut_allocator *allocator,
+                         uint32_t n_groups, bool rounding, const arenaut_allocator *allocator,
                          arenaut_rewrite **out, arenaut_error *err);
 
 /* ---- the cost of a draft ---- */

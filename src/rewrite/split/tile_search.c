@@ -481,7 +481,8 @@ arenaut_status arn_split_find(const arenaut_program *program, arn_budget *budget
                               arenaut_split_front **front, arenaut_error *err) {
     const arenaut_allocator *allocator = &region->allocator;
     arn_tile_graph graph;
-    const arenaut_status st = arn_tile_graph_make(program, allocator, &graph, err);
+    const arenaut_status st =
+        arn_tile_graph_make(program, options->rounding, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
     search s = {.space = {.graph = &graph,
                           .options = options,

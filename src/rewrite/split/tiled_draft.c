@@ -119,7 +119,7 @@ static void take_ops(arn_tile_graph *graph) {
     }
 }
 
-arenaut_status arn_tile_graph_make(const arenaut_program *program,
+arenaut_status arn_tile_graph_make(const arenaut_program *program, bool rounding,
                                    const arenaut_allocator *allocator, arn_tile_graph *graph,
                                    arenaut_error *err) {
     const arn_tile_dialect *dialect = arn_tile_dialect_find(program->dialect);
@@ -140,7 +140,8 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program,
                         "another, can be split",
                         (unsigned)program->n_methods);
     }
-    *graph = (arn_tile_graph){.program = program, .dialect = dialect, .allocator = allocator};
+    *graph = (arn_tile_graph){
+        .program = program, .dialect = dialect, .allocator = allocator, .rounding = rounding};
     arn_region_init(&graph->region, allocator);
     graph->uses = arn_def_use_find(program, NULL, 0, &graph->region);
     const bool fits =
@@ -162,7 +163,7 @@ void arn_tile_graph_free(arn_tile_graph *graph) { arn_region_free(&graph->region
  * tensor, since the runtime keeps some bytes of each. */
 
 arn_draft arn_draft_begin(const arn_tile_graph *graph) {
-    const arn_draft draft = {.graph = graph, .zero = ARENAUT_NONE};
+    const arn_draft draft = {.graph = graph, .zero = ARENAUT_NONE, .rounded = ARENAUT_NONE};
     return draft;
 }
 
@@ -177,6 +178,8 @@ void arn_draft_free(arn_draft *draft) {
 void arn_draft_clear(arn_draft *draft) {
     draft->n_tensors = draft->n_ops = draft->n_arguments = draft->n_calls = 0;
     draft->zero = ARENAUT_NONE;
+    draft->n_rounded = 0;
+    draft->rounded = ARENAUT_NONE;
     draft->refused = NULL;
 }
 

@@ -63,6 +63,7 @@ typedef struct arn_tile_op {
                          * each dimension, if the next one did not list the sizes; 0: none does */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */
     bool widens;        /* its only operand, to numbers of more bytes */
+    bool is_rounded;    /* opaque, but with rounding allowed: no tile of it is the same bits */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
                          * counts them, and times infinity they are no number */
 } arn_tile_op;
@@ -73,6 +74,7 @@ typedef struct arn_tile_graph {
     const arenaut_program *program; /* of one method */
     const struct arn_tile_dialect *dialect;
     const arenaut_allocator *allocator;
+    bool rounding; /* tiles may be such as the tile rule does not have */
     arn_tile_op *ops;
     uint64_t *macs;    /* per op */
     bool *fixed;       /* per tensor: arn_tile_is_fixed */
@@ -81,7 +83,7 @@ typedef struct arn_tile_graph {
 } arn_tile_graph;
 
 /* REFUSED for a program that cannot be tiled anywhere, with the reason. */
-arenaut_status arn_tile_graph_make(const arenaut_program *program,
+arenaut_status arn_tile_graph_make(const arenaut_program *program, bool rounding,
                                    const arenaut_allocator *allocator, arn_tile_graph *graph,
                                    arenaut_error *err);
 void arn_tile_graph_free(arn_tile_graph *graph);
@@ -180,10 +182,11 @@ typedef struct arn_draft {
     arn_draft_call *calls; /* in the order of their ops */
     uint32_t n_tensors, n_ops, n_arguments, n_calls;
     uint32_t tensors_capacity, ops_capacity, arguments_capacity, calls_capacity;
-    uint32_t zero;       /* a number that the last row tile made; NONE: there is none */
-    uint32_t n_there;    /* tensors of the draft, those of the program included, by then */
-    const char *refused; /* the reason why it cannot be tiled as asked; NULL: it can */
-    bool failed;         /* no memory */
+    uint32_t zero;               /* a number that the last row tile made; NONE: there is none */
+    uint32_t n_there;            /* tensors of the draft, those of the program included, by then */
+    uint32_t n_rounded, rounded; /* as of arenaut_rewrite */
+    const char *refused;         /* the reason why it cannot be tiled as asked; NULL: it can */
+    bool failed;                 /* no memory */
 } arn_draft;
 
 arn_draft arn_draft_begin(const arn_tile_graph *graph);

@@ -89,10 +89,10 @@ static arenaut_status split(const arn_tile_graph *graph, const arenaut_split_sta
 }
 
 arenaut_status arn_split(const arenaut_program *program, const arenaut_split_stage *groups,
-                         uint32_t n_groups, const arenaut_allocator *allocator,
+                         uint32_t n_groups, bool rounding, const arenaut_allocator *allocator,
                          arenaut_rewrite **out, arenaut_error *err) {
     arn_tile_graph graph;
-    arenaut_status st = arn_tile_graph_make(program, allocator, &graph, err);
+    arenaut_status st = arn_tile_graph_make(program, rounding, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
     st = split(&graph, groups, n_groups, out, err);
     arn_tile_graph_free(&graph);
@@ -415,6 +415,8 @@ static arenaut_status make(making *m, const arenaut_split_stage *groups, uint32_
         .n_ops_before = m->before->n_ops,
         .macs = arn_draft_macs(m->draft),
         .macs_before = macs_before,
+        .n_rounded = m->draft->n_rounded,
+        .rounded = m->draft->rounded,
     };
     if (m->made && made.tensors && made.ops && made.arguments && made.stages) {
         if (n_groups > 0) memcpy(made.stages, groups, n_groups * sizeof *groups);

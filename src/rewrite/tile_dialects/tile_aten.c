@@ -27,6 +27,15 @@ enum {
  * another function for the rest. */
 enum { SMALL_IMAGE = 20480, MOST_SUMS = 64, VECTORS = 64, WIDTH = 16, LEAST_SIDES = 129 };
 enum { LONG_WINDOW = 17, MOST_PADDING = 4 }; /* of signals */
+enum { OF_VOLUMES = 5 };                     /* dimensions */
+
+/* Whether the op may be tiled, now that all else is known: within the rule, or by leave of the
+ * caller. */
+static bool keep_rule(const arn_tile_graph *graph, bool is_within, arn_tile_op *out) {
+    if (!is_within) out->least = ARN_TILE_NEVER;
+    out->is_rounded = !is_within && !graph->rounding;
+    return is_within || graph->rounding;
+}
 
 static int64_t row_of(const arenaut_tensor *image) {
     return image->dims[0] * image->dims[ARN_NCHW_C] * arn_nchw_row(image);
@@ -105,7 +114,8 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     }
     const int64_t each = arn_tile_input(graph, op, 1)->dims[ARN_NCHW_C];
     if (w.groups > 1 && each == 1) out->kind = ARN_TILE_DEPTHWISE;
-    return arn_tile_take_nchw_convolution(graph, op, &w, out) && rule_convolution(image, &w, out);
+    return arn_tile_take_nchw_convolution(graph, op, &w, out) &&
+           keep_rule(graph, rule_convolution(image, &w, out), out);
 }
 
 /* Windows that are rounded up may reach farther in a tile than in the whole. */
@@ -152,7 +162,8 @@ static bool take_resize(const arn_tile_graph *graph, const arenaut_op *op, bool 
     rows->filter = 2 * rows->up;
     rows->before = rows->up / 2;
     if (axes == 2) out->least = LEAST_SIDES - arn_nchw_row(made);
-    return arn_tile_number(op, "align_corners", 0) == 0 && out->least <= made->dims[ARN_NCHW_H];
+    return arn_tile_number(op, "align_corners", 0) == 0 &&
+           keep_rule(graph, out->least <= made->dims[ARN_NCHW_H], out);
 }
 
 /* Weights by input channel, then output channel; windows side by side. */
@@ -172,7 +183,7 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     out->kind = ARN_TILE_CONV;
     out->pads_sides = false;
     out->in_blocks = true;
-    return rule_transposed(image, &w, out);
+    return keep_rule(graph, rule_transposed(image, &w, out), out);
 }
 
 /* Blocks of channels become blocks of rows and columns. */
@@ -241,7 +252,8 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     return arn_tile_take_join(graph, op, arn_tile_number(op, "axis", 0), out);
 }
 
-/* Of which each kernel was seen to make the same bits of a tile. An image without a batch is none:
+/* Of which each kernel was seen to make the same bits of a tile, those on volumes excepted. An
+ * image without a batch is none:
  * an operator for images of so many axes knows by the rank which dimension is the first of them. */
 static const struct {
     const char *name;
@@ -249,11 +261,14 @@ static const struct {
 } tiled[] = {
     {"aten::conv1d", 3},
     {"aten::conv2d", 4},
+    {"aten::conv3d", 5},
     {"aten::convolution", 0},
     {"aten::max_pool1d", 3},
     {"aten::max_pool2d", 4},
+    {"aten::max_pool3d", 5},
     {"aten::avg_pool1d", 3},
     {"aten::avg_pool2d", 4},
+    {"aten::avg_pool3d", 5},
     {"aten::batch_norm", 0},
     {"aten::cat", 0},
     {"aten::pad", 0},
@@ -275,6 +290,7 @@ static const struct {
     {"aten::hardsigmoid", 0},
     {"aten::conv_transpose1d", 3},
     {"aten::conv_transpose2d.input", 4},
+    {"aten::conv_transpose3d.input", 5},
     {"aten::upsample_nearest1d.vec", 3},
     {"aten::upsample_nearest2d.vec", 4},
     {"aten::upsample_linear1d.vec", 3},
@@ -292,14 +308,18 @@ static bool is_tiled(const arn_tile_graph *graph, const arenaut_op *op) {
     return false;
 }
 
-static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    return arn_tile_take_elementwise(graph, op, out) &&
+           (!is_curve(op->name) || keep_rule(graph, rule_curve(made, out), out));
+}
+
+static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arn_op_row *row = is_tiled(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
     if (!row || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
     out->kind = arn_tile_kind_of(row);
     if (row->family == ARN_FAMILY_NORMALIZATION) return take_normalization(graph, op, out);
-    if (is_curve(op->name) && !rule_curve(&graph->program->tensors[op->outputs[0]], out))
-        return false;
-    if (out->kind == ARN_TILE_ELEMENTWISE) return arn_tile_take_elementwise(graph, op, out);
+    if (out->kind == ARN_TILE_ELEMENTWISE) return take_elementwise(graph, op, out);
     if (out->kind == ARN_TILE_JOIN) return take_join(graph, op, out);
     if (!arn_tile_is_image(graph, op->inputs[0])) return false;
     if (row->family == ARN_FAMILY_RESIZE || row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
@@ -310,6 +330,13 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     out->mirrors = true;
     if (out->kind == ARN_TILE_POOL) return take_pool(graph, op, out);
     return out->kind == ARN_TILE_CONV && take_convolution(graph, op, out);
+}
+
+/* A convolution of a volume makes other bits of any tile, and of other operators on volumes nothing
+ * was measured. */
+static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    return take_any(graph, op, out) && (graph->program->tensors[op->outputs[0]].rank < OF_VOLUMES ||
+                                        keep_rule(graph, false, out));
 }
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {
@@ -353,7 +380,7 @@ const arn_tile_dialect arn_tile_aten = {
     .name = "aten",
     .dim = {[ARN_AXIS_H] = 2, [ARN_AXIS_W] = 3, [ARN_AXIS_V] = 4, [ARN_AXIS_C] = ARN_NCHW_C},
     .least_rank = 3,
-    .most_rank = 4, /* a convolution of a volume makes other bits of any tile */
+    .most_rank = OF_VOLUMES,
     .mover = {[ARN_MOVE_SLICE] = "aten::slice_copy.Tensor", [ARN_MOVE_JOIN] = "aten::cat"},
     .kind = ARENAUT_OP_FUNCTIONAL,
     .numbers = ARENAUT_DTYPE_INT64,

@@ -7,6 +7,9 @@
 #include "ops/ops.h"
 #include "rewrite/split/tiled_draft.h"
 
+/* Rows of a tile that is outside of the tile rule, whatever its height. */
+enum { ARN_TILE_NEVER = ARN_TILE_LONGEST + 1 };
+
 enum { ARN_MOVE_OPERANDS = 4 }; /* of a slice: the image, and constants as the dialect has them */
 
 typedef struct arn_tile_dialect {

@@ -33,29 +33,56 @@ typedef struct least_height {
 
 /* The tile rule: operators whose kernels in ONNX Runtime (1.31, CPU, each level of optimization)
  * make the same bits of a tile of at least so many rows as of the whole, measured by
- * examples/measure_tiles.py. Not so, at any height, since the last elements of a tensor take
- * another path than those before: Log, Softplus, Mish, Elu, Selu, Celu, Sin, Cos, Asin, Acos, Atan.
- * An average over all of an image is another kernel, so that a tile has two of them at least. */
+ * examples/measure_tiles.py. ARN_TILE_NEVER: not so at any height, since the last elements of a
+ * tensor take another path than those before. An average over all of an image is another kernel, so
+ * that a tile has two of them at least. */
 static const least_height least_heights[] = {
-    {"Conv", 0},         {"ConvTranspose", 0},
-    {"MaxPool", 1},      {"AveragePool", 2},
-    {"Concat", 1},       {"Pad", 1},
-    {"Resize", 1},       {"DepthToSpace", 1},
-    {"SpaceToDepth", 1}, {"BatchNormalization", 1},
-    {"Add", 1},          {"Sub", 1},
-    {"Mul", 1},          {"Div", 1},
-    {"Pow", 1},          {"Max", 1},
-    {"Min", 1},          {"Relu", 1},
-    {"Clip", 1},         {"LeakyRelu", 1},
-    {"PRelu", 1},        {"ThresholdedRelu", 1},
-    {"Sigmoid", 1},      {"HardSigmoid", 1},
-    {"HardSwish", 1},    {"Tanh", 1},
-    {"Exp", 1},          {"Erf", 1},
-    {"Gelu", 1},         {"Abs", 1},
-    {"Neg", 1},          {"Sqrt", 1},
-    {"Reciprocal", 1},   {"Softsign", 1},
-    {"Floor", 1},        {"Ceil", 1},
+    {"Conv", 0},
+    {"ConvTranspose", 0},
+    {"MaxPool", 1},
+    {"AveragePool", 2},
+    {"Concat", 1},
+    {"Pad", 1},
+    {"Resize", 1},
+    {"DepthToSpace", 1},
+    {"SpaceToDepth", 1},
+    {"BatchNormalization", 1},
+    {"Add", 1},
+    {"Sub", 1},
+    {"Mul", 1},
+    {"Div", 1},
+    {"Pow", 1},
+    {"Max", 1},
+    {"Min", 1},
+    {"Relu", 1},
+    {"Clip", 1},
+    {"LeakyRelu", 1},
+    {"PRelu", 1},
+    {"ThresholdedRelu", 1},
+    {"Sigmoid", 1},
+    {"HardSigmoid", 1},
+    {"HardSwish", 1},
+    {"Tanh", 1},
+    {"Exp", 1},
+    {"Erf", 1},
+    {"Gelu", 1},
+    {"Abs", 1},
+    {"Neg", 1},
+    {"Sqrt", 1},
+    {"Reciprocal", 1},
+    {"Softsign", 1},
+    {"Floor", 1},
+    {"Ceil", 1},
     {"Round", 1},
+    {"Log", ARN_TILE_NEVER},
+    {"Softplus", ARN_TILE_NEVER},
+    {"Mish", ARN_TILE_NEVER},
+    {"Elu", ARN_TILE_NEVER},
+    {"Selu", ARN_TILE_NEVER},
+    {"Celu", ARN_TILE_NEVER},
+    {"Sin", ARN_TILE_NEVER},
+    {"Cos", ARN_TILE_NEVER},
+    {"Atan", ARN_TILE_NEVER},
 };
 
 static const least_height *find_least(const char *name) {
@@ -69,7 +96,7 @@ static const least_height *find_least(const char *name) {
  * size if a thread has 64 places of the result or fewer, and otherwise differ for one place alone.
  * Threads have equal shares of the places, rounded up to 16, and the last one the rest; or blocks
  * of 16 places, each as many or one more. */
-enum { THREADS = 8, SHARE_UNIT = 16, FEW_PLACES = 64, ONE_SUM = 128, NEVER = ARN_TILE_LONGEST + 1 };
+enum { THREADS = 8, SHARE_UNIT = 16, FEW_PLACES = 64, ONE_SUM = 128 };
 
 /* So many threads or fewer have more than `few` of the places each. */
 static bool all_have_more(int64_t places, int64_t few) {
@@ -88,9 +115,9 @@ static bool all_have_more(int64_t places, int64_t few) {
 static void take_product(arn_tile_op *out, int64_t sums, int64_t width, int64_t all) {
     const int64_t few = sums > ONE_SUM ? FEW_PLACES : 1;
     const int64_t enough = few * THREADS + SHARE_UNIT * (int64_t)(THREADS - 1) * (THREADS - 1);
-    out->least = all_have_more(all * width, few) ? enough / width + 1 : NEVER;
+    out->least = all_have_more(all * width, few) ? enough / width + 1 : ARN_TILE_NEVER;
     for (int64_t rows = 1; rows < ARN_TILE_ALSO && rows < out->least; rows++) {
-        if (out->least < NEVER && all_have_more(rows * width, few))
+        if (out->least < ARN_TILE_NEVER && all_have_more(rows * width, few))
             out->also |= (uint64_t)1 << rows;
     }
 }
@@ -149,7 +176,8 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
     if (!arn_tile_take_kernel(graph, op, &w)) return false;
     const bool depthwise = w.groups > 1 && weights->dims[1] == 1;
     if (depthwise) out->kind = ARN_TILE_DEPTHWISE;
-    if (is_one_column(made) || (depthwise && weights->dims[0] > w.groups)) out->least = NEVER;
+    if (is_one_column(made) || (depthwise && weights->dims[0] > w.groups))
+        out->least = ARN_TILE_NEVER;
     else take_product(out, count_sums(weights, &w), arn_nchw_row(made), made->dims[ARN_NCHW_H]);
     return take_padding(op, arn_tile_input(graph, op, 0), &w) &&
            arn_tile_take_nchw_convolution(graph, op, &w, out);
@@ -172,12 +200,12 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
         !take_padding(op, image, &w) || !arn_tile_take_nchw_transposed(graph, op, &w, extra, out)) {
         return false;
     }
-    if (is_one_column(image)) out->least = NEVER;
+    if (is_one_column(image)) out->least = ARN_TILE_NEVER;
     else take_product(out, sums, arn_nchw_row(image), image->dims[ARN_NCHW_H]);
     const bool in_blocks = up == w.strides[0] && w.before[0] + w.after[0] + extra[0] == 0;
     if (!in_blocks) out->also = 0;
     /* At the lower edge a window that is higher than its stride sees a row that is not there. */
-    if (out->least < NEVER) out->least = (out->least + !in_blocks) * up;
+    if (out->least < ARN_TILE_NEVER) out->least = (out->least + !in_blocks) * up;
     return true;
 }
 
@@ -367,7 +395,7 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     return axis && axis->n_numbers == 1 && arn_tile_take_join(graph, op, axis->numbers[0], out);
 }
 
-static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_ONNX, op->name);
     const least_height *least = find_least(op->name);
     if (!row || !least || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
@@ -380,6 +408,13 @@ static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_
     if (!arn_tile_is_image(graph, op->inputs[0])) return false;
     if (out->kind == ARN_TILE_POOL) return take_pool(graph, op, out);
     return out->kind == ARN_TILE_CONV && take_convolution(graph, op, out);
+}
+
+/* Operators whose tiles are never within the rule bound groups, unless rounding is allowed. */
+static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    if (!take_any(graph, op, out)) return false;
+    out->is_rounded = !graph->rounding && find_least(op->name)->rows == ARN_TILE_NEVER;
+    return !out->is_rounded;
 }
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {

@@ -1,0 +1,175 @@
+"""Tiles outside of the tile rule (--rounding allow): what is said to have the same bits has them, what is said not to
+have them is close to the whole, and without the flag the refusal names it."""
+
+import json
+import os
+import subprocess
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import COMMAND
+from random_images import random_images, sandwich
+from test_split_onnx import are_close, run, same_bits
+
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
+NETS = {1: 5, 2: 10, 3: 4}  # of signals, images and volumes
+NOT_THE_SAME = "not the same bits"
+
+
+def plan(path, output, stage, *flags):
+    done = subprocess.run([COMMAND, "plan", path, "--split", stage, *flags, "--json", "-f", "-o", output],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "cannot be split so" in done.stdout + done.stderr, done
+    return done
+
+
+def rounded(done):
+    """Ops that are said to be rounded, in all places alike."""
+    said = json.loads(done.stdout)["split"]["rounded_ops"]
+    assert (NOT_THE_SAME in done.stderr) == (said > 0)
+    assert ("the same bits in" in done.stderr) == (said == 0)
+    return said
+
+
+def ulps(wanted, found):
+    """The largest difference, in units in the last place of the largest element."""
+    return max(float(np.abs(a.astype("f8") - b).max() / np.spacing(np.abs(a).max())) for a, b in zip(wanted, found, strict=True))
+
+
+@pytest.mark.parametrize("axes", NETS)
+def test_random_onnx_nets(tmp_path, axes):
+    count, most = Counter(), 0
+    for seed in range(100, 100 + NETS[axes] * THOROUGH):
+        net = random_images(seed, axes)
+        path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
+        path.write_bytes(net.bytes())
+        wanted = run(path, feed)
+        for mode in ("rows", "kept") * 3:
+            first = net.random.randint(0, len(net.nodes))
+            last = min(first + net.random.randint(0, 6), len(net.nodes) - 1)
+            stage = f"{first}-{last}/{net.random.randint(2, 12)}:{mode}"
+            strict, done = plan(path, output, stage), plan(path, output, stage, "--rounding", "allow")
+            if done.returncode:
+                count["refused"] += 1
+                assert strict.returncode and "--rounding" not in done.stderr, (seed, stage, done.stderr)
+                continue
+            found = run(output, feed)
+            if strict.returncode:
+                count["allowed"] += 1
+                assert "--rounding allow" in strict.stdout + strict.stderr, (seed, stage, strict)
+            if rounded(done) == 0:
+                count["the same bits"] += 1
+                assert same_bits(found, wanted), (seed, stage)
+            else:
+                count["rounded"] += 1
+                count["rounded, with the same bits"] += same_bits(found, wanted)
+                assert are_close(found, wanted), (seed, stage)
+                most = max(most, ulps(wanted, found))
+    print(f"{axes} axes: {dict(count)}, at most {most:.0f} ulp of the largest")
+    assert count["the same bits"] > 0
+
+
+def test_low_tiles_of_long_sums(tmp_path):
+    """As few rows as are asked for, and other bits in fact: a kernel sums up in other parts."""
+    path, output, (net, content) = tmp_path / "a.onnx", tmp_path / "b.onnx", sandwich(64, channels=32)
+    path.write_bytes(content)
+    feed = net.feed()
+    wanted = run(path, feed)
+    strict = plan(path, output, "0-3/64:rows")
+    added = json.loads(strict.stdout)["split"]
+    assert rounded(strict) == 0 and same_bits(run(output, feed), wanted)
+    done = plan(path, output, "0-3/64:rows", "--rounding", "allow")
+    assert rounded(done) > 0 and json.loads(done.stdout)["split"]["macs"] < added["macs"]
+    found = run(output, feed)
+    assert not same_bits(found, wanted) and are_close(found, wanted)
+    print(f"at most {ulps(wanted, found):.0f} ulp of the largest")
+
+
+def test_the_default_refuses(tmp_path):
+    """Both spellings of it, and the words of the other one."""
+    net = random_images(7, 2)
+    path, output = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    path.write_bytes(net.bytes())
+    for flags in ([], ["--rounding", "refuse"]):
+        done = subprocess.run([COMMAND, "plan", path, "--split", "on", *flags, "-f", "-o", output], capture_output=True, text=True,
+                              check=True)
+        assert NOT_THE_SAME not in done.stdout + done.stderr
+
+
+# ---- PyTorch ----
+
+torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
+
+from test_split_pt2 import Net, UNet, save_module, settle  # noqa: E402
+
+from exported_graphs import nodes_of  # noqa: E402
+from exported_graphs import run as run_graph  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def worst(found, exact):
+    return max(float((a.double() - b).abs().max()) for a, b in zip(found, exact))  # then what it was given
+
+
+def held_against_the_whole(module, args, path, output, done):
+    """The whole and the tiles against float64: tiles err as the whole does, since both are sums of the same numbers."""
+    wanted, _ = run_graph(path, args)
+    found, _ = run_graph(output, args)
+    one, other = ([a.numpy() for a in each] for each in (wanted, found))
+    if rounded(done) == 0:
+        assert same_bits(one, other)
+        return 0.0
+    with torch.no_grad():
+        exact = module.double()(*(each.double() for each in args))
+    module.float()
+    exact = exact if isinstance(exact, (list, tuple)) else [exact]
+    largest = max(float(np.abs(each).max()) for each in one)
+    whole, tiles = worst(wanted, exact), worst(found, exact)
+    assert tiles <= 4 * whole + 8 * float(np.spacing(np.float32(largest))), (whole, tiles)
+    return ulps(one, other)
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_random_graphs(tmp_path, axes):
+    count, most = Counter(), 0.0
+    for seed in range(40, 40 + 8 * THOROUGH):
+        net = Net(seed, axes)
+        path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
+        save_module(net, (net.input,), path)
+        n = len(nodes_of(path))
+        for mode in ("rows", "kept") * 2:
+            first = net.random.randint(0, n - 1)
+            stage = f"{first}-{min(n - 1, first + net.random.randint(0, 4))}/{net.random.randint(2, 9)}:{mode}"
+            strict, done = plan(path, output, stage), plan(path, output, stage, "--rounding", "allow")
+            if done.returncode:
+                count["refused"] += 1
+                continue
+            count["allowed"] += strict.returncode != 0
+            if strict.returncode:
+                assert "--rounding allow" in strict.stdout + strict.stderr, (seed, stage, strict)
+            most = max(most, held_against_the_whole(net, (net.input,), path, output, done))
+            count["run"] += 1
+    print(f"{axes} axes: {dict(count)}, at most {most:.0f} ulp of the largest")
+    assert count["allowed"] > 0
+
+
+def test_volumes_are_tiled_by_leave_alone(tmp_path):
+    torch.manual_seed(3)
+    module, args = settle(UNet(False, 8, 2, axes=3, channels=1)).eval(), (torch.randn(1, 1, 32, 24, 24),)
+    path, output = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2"
+    save_module(module, args, path)
+    strict = plan(path, output, "0-1/4:rows")
+    assert strict.returncode and "--rounding allow" in strict.stdout + strict.stderr
+    done = plan(path, output, "on", "--rounding", "allow")
+    assert rounded(done) > 0
+    (_, before), (_, after) = run_graph(path, args), run_graph(output, args)
+    assert after < 0.8 * before
+    print(f"at most {held_against_the_whole(module, args, path, output, done):.0f} ulp of the largest")
