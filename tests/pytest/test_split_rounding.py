@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import COMMAND
-from random_images import random_images, sandwich
-from test_split_onnx import are_close, run, same_bits
+from random_images import integer, ints, random_images, sandwich
+from test_split_onnx import LEVELS, are_close, run, same_bits
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 NETS = {1: 5, 2: 10, 3: 4}  # of signals, images and volumes
@@ -68,6 +68,43 @@ def test_random_onnx_nets(tmp_path, axes):
                 most = max(most, ulps(wanted, found))
     print(f"{axes} axes: {dict(count)}, at most {most:.0f} ulp of the largest")
     assert count["the same bits"] > 0
+
+
+REDUCTIONS = {  # of images: attributes of version 17
+    "GlobalAveragePool": [()],
+    "GlobalMaxPool": [()],
+    "ReduceMean": [(ints("axes", [2, 3]),), (ints("axes", [2**64 - 1, 2]), integer("keepdims", 0))],
+    "ReduceMax": [(ints("axes", [3, 2]), integer("keepdims", 0))],
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_of_random_onnx_nets(tmp_path, name):
+    """Of the averages of rows; of greatest elements the same number, if no zero of either sign is among them."""
+    count, most = Counter(), 0
+    for seed in range(200, 200 + 4 * THOROUGH):
+        net = random_images(seed, 2)
+        image = net.outputs[-1] = net.put("Sigmoid", [net.outputs[-1]], net.shapes[net.outputs[-1]])
+        for attributes in REDUCTIONS[name]:
+            flat = len(attributes) == 2
+            net.outputs.append(net.put(name, [image], net.shapes[image][:2] + [1, 1] * (not flat), *attributes))
+        path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
+        path.write_bytes(net.bytes())
+        wanted, last = run(path, feed), len(net.nodes) - 1
+        for first in (last - len(REDUCTIONS[name]) - 1, last):
+            for mode in ("rows", "kept"):
+                done = plan(path, output, f"{first}-{last}/{net.random.randint(2, 7)}:{mode}", "--rounding", "allow")
+                if done.returncode:
+                    count["refused"] += 1
+                    continue
+                assert rounded(done) > 0
+                for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL):
+                    found = run(output, feed, level)
+                    assert are_close(found, wanted), (seed, first)
+                    most = max(most, ulps(wanted, found) if level == LEVELS.ORT_DISABLE_ALL else 0)
+                count["run"] += 1
+    print(f"{name}: {dict(count)}, at most {most:.0f} ulp of the largest")
+    assert count["run"] > 4
 
 
 def test_low_tiles_of_long_sums(tmp_path):

@@ -304,6 +304,136 @@ TEST(curves_of_two_kernels_are_tiled_where_rounding_is_allowed) {
     arn_program_free(p);
 }
 
+/* ---- reductions ---- */
+
+static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {
+    arenaut_finding finding;
+    return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
+}
+
+enum { REDUCTIONS = 6 };
+
+/* A convolution, and a reduction of its image that a pool of version 13 or 18 of ONNX does. */
+static arenaut_program *reduced(int form) {
+    static const int64_t axes[] = {2, 3}, backward[] = {-1, -2};
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 60), y = add_conv(p, x, 8, 3, 1, 1);
+    static const int64_t dims[] = {1, 8, 1, 1};
+    const uint32_t made =
+        add(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, dims, form < 4 ? 4 : 2);
+    const uint32_t list = add_numbers(p, ARENAUT_DTYPE_INT64, axes, 2);
+    switch (form) {
+        case 0: ADD_OP(p, .name = "GlobalAveragePool", IN(y), OUT(made)); break;
+        case 1: ADD_OP(p, .name = "GlobalMaxPool", IN(y), OUT(made)); break;
+        case 2:
+            ADD_OP(p, .name = "ReduceMean", IN(y), OUT(made),
+                   ATTRIBUTES({"axes", 2, backward, NULL}, INTS("keepdims", 1)));
+            break;
+        case 3: ADD_OP(p, .name = "ReduceMax", IN(y, list), OUT(made)); break;
+        case 4:
+            ADD_OP(p, .name = "ReduceMean", IN(y, list), OUT(made),
+                   ATTRIBUTES(INTS("keepdims", 0)));
+            break;
+        default:
+            ADD_OP(p, .name = "ReduceMax", IN(y), OUT(made),
+                   ATTRIBUTES({"axes", 2, axes, NULL}, INTS("keepdims", 0)));
+    }
+    finish(p, x, made);
+    return p;
+}
+
+TEST(images_are_reduced_row_by_row_and_then_as_they_were) {
+    for (int form = 0; form < REDUCTIONS; form++) {
+        arenaut_program *p = reduced(form);
+        expect_refused(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS}, "--rounding allow");
+        for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+            const arenaut_split_stage stage = {0, 2, 4, (arenaut_split_mode)mode};
+            arenaut_rewrite *rewrite = split_with_rounding(p, stage);
+            assert_int_equal(count(rewrite, "MaxPool"), form % 2 ? 4 : 0);
+            assert_int_equal(count(rewrite, "AveragePool"), form % 2 ? 0 : 4);
+            assert_int_equal(count(rewrite, p->ops[1].name), 1);
+            assert_true(rewrite->n_rounded > 0);
+            arn_rewrite_free(rewrite);
+        }
+        arn_program_free(p);
+    }
+}
+
+/* Of the concatenation of averages: the first of two operands that are exchanged, or one again. */
+static void join_otherwise(arenaut_rewrite *rewrite, bool again) {
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        if (strcmp(op->name, "Concat") != 0) continue;
+        uint32_t *inputs = (uint32_t *)(uintptr_t)op->inputs, first = inputs[0];
+        inputs[0] = inputs[1];
+        if (!again) inputs[1] = first;
+    }
+}
+
+TEST(rows_that_are_missing_repeated_or_exchanged_are_found) {
+    for (int form = 0; form < REDUCTIONS; form++) {
+        arenaut_program *p = reduced(form);
+        for (int again = 0; again <= 1; again++) {
+            arenaut_rewrite *rewrite =
+                split_with_rounding(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS});
+            join_otherwise(rewrite, again);
+            assert_false(is_accepted(p, rewrite));
+            join_otherwise(rewrite, again);
+            arn_rewrite_free(rewrite);
+        }
+        arn_program_free(p);
+    }
+}
+
+TEST(reductions_of_another_kind_and_such_as_are_not_said_are_found) {
+    for (int form = 0; form < REDUCTIONS; form++) {
+        arenaut_program *p = reduced(form);
+        arenaut_rewrite *rewrite =
+            split_with_rounding(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS});
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            arenaut_op *op = &rewrite->program->ops[i];
+            const char *name = op->name;
+            if (rewrite->ops[i] != ARENAUT_NONE || !strstr(name, "Pool")) continue;
+            op->name = form % 2 ? "AveragePool" : "MaxPool";
+            assert_false(is_accepted(p, rewrite));
+            op->name = name;
+            for (uint32_t k = 0; k < 2; k++) {
+                int64_t *side = (int64_t *)(uintptr_t)&op->attributes[0].numbers[k];
+                ++*side;
+                assert_false(is_accepted(p, rewrite));
+                --*side;
+            }
+        }
+        assert_true(is_accepted(p, rewrite));
+        rewrite->n_rounded = 0;
+        assert_false(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        arn_program_free(p);
+    }
+}
+
+/* What reads the one element of each channel runs behind all tiles. */
+TEST(readers_of_a_reduction_are_in_no_group_with_it) {
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 8, 40, 60);
+    const uint32_t pooled = add_image(p, ARENAUT_INTERMEDIATE, 8, 1, 1);
+    const uint32_t y = add_image(p, ARENAUT_INTERMEDIATE, 8, 40, 60);
+    ADD_OP(p, .name = "GlobalAveragePool", IN(x), OUT(pooled));
+    ADD_OP(p, .name = "Mul", IN(x, pooled), OUT(y));
+    finish(p, x, y);
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    const arenaut_split_stage both = {0, 2, 4, ARENAUT_SPLIT_ROWS};
+    assert_int_equal(arn_split(p, &both, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "runs behind it"));
+    const arenaut_split_stage each[] = {{0, 1, 4, ARENAUT_SPLIT_ROWS},
+                                        {1, 1, 4, ARENAUT_SPLIT_KEPT}};
+    assert_ok(arn_split(p, each, 2, true, NULL, &rewrite, &err), err);
+    assert_true(is_accepted(p, rewrite));
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
 TEST(low_tiles_become_as_high_as_their_kernels_need) {
     arenaut_program *p = begin();
     const uint32_t x = add_image(p, ARENAUT_INPUT, 16, 64, 64);
@@ -424,11 +554,6 @@ TEST(a_number_around_the_operand_of_a_pool_is_not_tiled) {
 }
 
 /* ---- findings of the checker ---- */
-
-static bool is_accepted(const arenaut_program *p, const arenaut_rewrite *rewrite) {
-    arenaut_finding finding;
-    return arenaut_check_rewrite(p, rewrite, NULL, &finding, NULL) == ARENAUT_OK;
-}
 
 static bool is_read_by(const arenaut_rewrite *rewrite, uint32_t tensor, const char *name) {
     for (uint32_t i = 0; i < rewrite->n_ops; i++) {

@@ -16,20 +16,24 @@ enum {
     ARN_LABEL_RANK = 5, /* of tensors with labels by axis, at most */
 };
 
-/* Of numbers that come from no tensor of the program before: an element of any value; a number; or
- * the numbers of a constant. */
+/* Of numbers that come from no tensor of the program before: an element of any value; a number; the
+ * numbers of a constant; or one number for each row and channel of an image, the average of its
+ * elements or the greatest, with the places of these rows. */
 typedef enum arn_known {
     ARN_KNOWN_NOTHING,
     ARN_KNOWN_LENGTH,
     ARN_KNOWN_NUMBER,
-    ARN_KNOWN_LIST
+    ARN_KNOWN_LIST,
+    ARN_KNOWN_AVERAGES,
+    ARN_KNOWN_GREATEST
 } arn_known;
 
 typedef struct arn_label {
     uint32_t tensor;                /* of the program before; NONE: no label */
     int64_t *place[ARN_LABEL_RANK]; /* per axis, as long as the tensor; NULL: it is whole */
     arn_known known;
-    int64_t number; /* if that is known; of a list, the constant's number among tensors */
+    int64_t number; /* if that is known; of a list, the constant's number among tensors; of rows, the
+                     * image's among those of the program before */
 } arn_label;
 
 struct arn_rewrite_rules;
@@ -132,6 +136,19 @@ arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op 
 arenaut_status arn_rewrite_begin_move(arn_rewrite_check *c, const arenaut_op *op);
 /* Parts of one tensor behind one another, along attribute "axis". */
 arenaut_status arn_rewrite_follow_join(arn_rewrite_check *c, const arenaut_op *op);
+
+/* ---- reductions (rewrite_sums.c) ---- */
+
+/* Whether a tensor has one number for each of some rows. */
+bool arn_label_is_of_rows(const arn_rewrite_check *c, uint32_t t);
+/* The op at work reduces each row of an image by a window over all of it, "kernel_shape". */
+arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *op, arn_known known);
+/* Such numbers behind one another, along attribute "axis". */
+arenaut_status arn_rewrite_join_rows(arn_rewrite_check *c, const arenaut_op *op);
+/* The op at work reduces these numbers, each row of the image once, as the old op reduces all
+ * elements of each channel: the same but for rounding. */
+arenaut_status arn_rewrite_follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
+                                            const arenaut_op *old, arn_known known);
 
 /* Windows of a rewritten op along one axis: which row of the old output has the same window. */
 

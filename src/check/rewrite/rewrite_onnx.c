@@ -23,6 +23,8 @@ enum rule {
     UNSHUFFLER,
     NORMALIZATION,
     JOINER,
+    AVERAGE,
+    GREATEST,
     BY_ELEMENT
 };
 
@@ -37,6 +39,10 @@ static const arn_rewrite_row rows[] = {
     {"AveragePool", POOL},
     {"BatchNormalization", NORMALIZATION},
     {"Concat", JOINER},
+    {"GlobalAveragePool", AVERAGE},
+    {"ReduceMean", AVERAGE},
+    {"GlobalMaxPool", GREATEST},
+    {"ReduceMax", GREATEST},
     {"Add", BY_ELEMENT},
     {"Sub", BY_ELEMENT},
     {"Mul", BY_ELEMENT},
@@ -223,6 +229,37 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* A global pool, or a reduction of all axes behind the channels. */
+static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) {
+    const arenaut_attribute *a = arenaut_op_attribute(old, "axes");
+    const uint32_t rank = c->before->tensors[old->inputs[0]].rank;
+    const arenaut_tensor *list = old->n_inputs == 2 && old->inputs[1] != ARENAUT_NONE
+                                     ? &c->before->tensors[old->inputs[1]]
+                                     : NULL;
+    if (strncmp(old->name, "Global", 6) == 0) return old->n_inputs == 1;
+    if (old->n_inputs > 2 || (a && (a->text || old->n_inputs > 1)) ||
+        (!a && (!list || list->cls != ARENAUT_CONSTANT || !list->values))) {
+        return false;
+    }
+    const int64_t *axes = a ? a->numbers : list->values;
+    const uint64_t n = a ? a->n_numbers : list->n_values;
+    bool found[ARN_LABEL_RANK] = {false};
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        if (axis < H || axis >= (int64_t)rank || rank > ARN_LABEL_RANK || found[axis]) return false;
+        found[axis] = true;
+    }
+    return n + H == rank;
+}
+
+static arenaut_status follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
+                                       const arenaut_op *old, arn_known known) {
+    if (!reduces_channels(c, old) || !arn_rewrite_are_whole(c, op, old, 1)) {
+        return arn_rewrite_reject(c, "the axes that it reduces are not known");
+    }
+    return arn_rewrite_follow_reduction(c, op, old, known);
+}
+
 static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_op *op,
                                   const arenaut_op *old) {
     switch ((enum rule)rule) {
@@ -235,6 +272,8 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case UNSHUFFLER: return follow_unshuffler(c, op, old);
         case NORMALIZATION: return follow_normalization(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
+        case AVERAGE: return follow_reduction(c, op, old, ARN_KNOWN_AVERAGES);
+        case GREATEST: return follow_reduction(c, op, old, ARN_KNOWN_GREATEST);
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
     }
     return arn_rewrite_reject(c, "the result of a part of it is not known");
@@ -299,7 +338,9 @@ static arenaut_status follow_peek(arn_rewrite_check *c, const arenaut_op *op) {
                                       : NULL;
     if (!place || op->n_attributes > 0 || place->cls != ARENAUT_CONSTANT || place->rank != 2 ||
         place->dims[0] != 1 || place->n_values != from->rank || !place->values ||
-        place->dims[1] != from->rank || c->labels[op->inputs[0]].tensor == ARENAUT_NONE) {
+        place->dims[1] != from->rank ||
+        (c->labels[op->inputs[0]].tensor == ARENAUT_NONE &&
+         !arn_label_is_of_rows(c, op->inputs[0]))) {
         return arn_rewrite_reject(c, "which element it reads is not known");
     }
     for (uint32_t i = 0; i < from->rank; i++) {
@@ -398,13 +439,22 @@ static arenaut_status follow_alias(arn_rewrite_check *c, const arenaut_op *op) {
 
 typedef arenaut_status follow(arn_rewrite_check *c, const arenaut_op *op);
 
+static arenaut_status follow_averages(arn_rewrite_check *c, const arenaut_op *op) {
+    return arn_rewrite_follow_rows(c, op, ARN_KNOWN_AVERAGES);
+}
+
+static arenaut_status follow_greatest(arn_rewrite_check *c, const arenaut_op *op) {
+    return arn_rewrite_follow_rows(c, op, ARN_KNOWN_GREATEST);
+}
+
 static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     static const struct {
         const char *name;
         follow *follow;
     } numbers[] = {{"GatherND", follow_peek},  {"Max", follow_any},
                    {"ArgMax", follow_zero},    {"Add", follow_sum},
-                   {"Squeeze", follow_scalar}, {"Reshape", follow_alias}};
+                   {"Squeeze", follow_scalar}, {"Reshape", follow_alias},
+                   {"AveragePool", follow_averages}, {"MaxPool", follow_greatest}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (op->name && strcmp(op->name, numbers[i].name) == 0) return numbers[i].follow(c, op);
     }
@@ -412,6 +462,7 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     if (!slices && (!op->name || strcmp(op->name, "Concat") != 0)) {
         return arn_rewrite_reject(c, "it is no op that moves data");
     }
+    if (!slices && arn_label_is_of_rows(c, op->inputs[0])) return arn_rewrite_join_rows(c, op);
     const arenaut_status st = arn_rewrite_begin_move(c, op);
     if (st != ARENAUT_OK) return st;
     return slices ? follow_slice(c, op) : arn_rewrite_follow_join(c, op);

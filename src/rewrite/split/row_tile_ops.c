@@ -61,6 +61,17 @@ static bool reads_computed_constants(const arn_tile_graph *graph, uint32_t op) {
     return false;
 }
 
+/* An op of the group reads the result of a reduction, which is known behind all tiles alone. */
+static bool reads_reduction(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                            uint32_t at) {
+    const arenaut_op *op = &graph->program->ops[at];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t from = arn_tile_producer(graph, group, op->inputs[i]);
+        if (from != ARENAUT_NONE && graph->ops[group->first_op + from].reduces) return true;
+    }
+    return false;
+}
+
 const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_split_stage *group) {
     const char *why = arn_tile_dialect_refuse(graph->dialect, group->mode);
     bool some = false;
@@ -75,10 +86,12 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
         if (arn_row_tiles_call(group) && reads_computed_constants(graph, at)) {
             return "it reads weights that ops compute, and each call would copy them";
         }
+        if (reads_reduction(graph, group, at)) {
+            return "an op in it reads what is reduced from all rows, so that it runs behind it";
+        }
         if (!arn_tile_is_result(graph, group, k)) continue;
         some = true;
-        const uint32_t made = graph->program->ops[at].outputs[0];
-        const int64_t all = graph->program->tensors[made].dims[arn_tile_dim(graph, ARN_AXIS_H)];
+        const int64_t all = arn_tile_rows(graph, at);
         if (all < (int64_t)group->pieces) return "a result of it has fewer rows than tiles";
         if (arn_rows_none(arn_row_tile_own(group, group->pieces - 1, all))) {
             return "fewer tiles of equal height cover all rows of a result of it";
@@ -246,6 +259,10 @@ static void put_window(row_tiling *b, uint32_t k, arn_rows made, arn_rows in, ui
 /* The rows that the op computes in this tile. */
 static row_slice put_op(row_tiling *b, const arn_row_tile_op *tile, uint32_t k) {
     gather(b, k, tile->input, b->inputs);
+    if (facts_of(b, k)->reduces) {
+        const uint32_t sums = arn_draft_reduce(b->draft, facts_of(b, k)->reduces, b->inputs[0]);
+        return (row_slice){sums, tile->run};
+    }
     const uint32_t made =
         arn_draft_tile(b->draft, op_of(b, k)->outputs[0], arn_tile_dim(b->graph, ARN_AXIS_H), 0,
                        arn_rows_count(tile->run));
@@ -398,13 +415,23 @@ static void order_first(row_tiling *b) {
     }
 }
 
+/* The op itself, of the rows that all tiles have reduced. */
+static void put_reduction(row_tiling *b, uint32_t k, uint32_t *tiles, uint32_t n) {
+    const arenaut_op *op = op_of(b, k);
+    const uint32_t rows = arn_tile_dim(b->graph, ARN_AXIS_H);
+    memcpy(b->inputs, op->inputs, op->n_inputs * sizeof *b->inputs);
+    b->inputs[0] = arn_draft_join(b->draft, rows, tiles, n, ARENAUT_NONE, tiles[0]);
+    arn_draft_part(b->draft, b->group->first_op + k, b->inputs, op->outputs[0], NULL, 0);
+}
+
 static void join_result(row_tiling *b, uint32_t k) {
     const uint32_t n_tiles = b->counted->n_tiles, whole = op_of(b, k)->outputs[0];
     uint32_t *tiles = b->tiles + (size_t)k * n_tiles, n = 0;
     for (uint32_t tile = 0; tile < n_tiles; tile++) {
         if (!arn_rows_none(arn_row_tile_result(b->counted, tile, k))) tiles[n++] = tiles[tile];
     }
-    arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), tiles, n, whole, whole);
+    if (facts_of(b, k)->reduces) put_reduction(b, k, tiles, n);
+    else arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), tiles, n, whole, whole);
 }
 
 /* Ops of which a tile is outside of the tile rule. */

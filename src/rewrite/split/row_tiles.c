@@ -222,9 +222,10 @@ static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_spl
     const uint32_t at = group->first_op + k;
     if (graph->ops[at].of_constants) return (arn_tiled_result){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
-    const int64_t height = made->dims[arn_tile_dim(graph, ARN_AXIS_H)];
+    const int64_t height = arn_tile_rows(graph, at);
+    const bool reduces = graph->ops[at].reduces;
     return (arn_tiled_result){.height = height,
-                              .row_bytes = made->bytes / (uint64_t)height,
+                              .row_bytes = reduces ? made->bytes : made->bytes / (uint64_t)height,
                               .ends = ended_by(graph, group, at),
                               .is_result = arn_tile_is_result(graph, group, k)};
 }

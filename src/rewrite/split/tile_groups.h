@@ -92,6 +92,14 @@ static inline bool arn_tile_repeats_row(const arn_tile_graph *graph, uint32_t at
            tensors[graph->program->ops[at].outputs[0]].dims[rows] > 1;
 }
 
+/* Rows that are shared out among the tiles of an op: of its result, or of its image if it is a
+ * reduction. */
+static inline int64_t arn_tile_rows(const arn_tile_graph *graph, uint32_t at) {
+    const arenaut_op *op = &graph->program->ops[at];
+    const uint32_t image = graph->ops[at].reduces ? op->inputs[0] : op->outputs[0];
+    return graph->program->tensors[image].dims[arn_tile_dim(graph, ARN_AXIS_H)];
+}
+
 /* The op of the group that produces a tensor tile by tile; ARENAUT_NONE: it is whole. */
 static inline uint32_t arn_tile_producer(const arn_tile_graph *graph,
                                          const arenaut_split_stage *group, uint32_t tensor) {

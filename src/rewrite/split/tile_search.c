@@ -239,7 +239,8 @@ static void add_candidate(search *s, const arn_tile_candidate *c) {
 static int64_t length(const search *s, const arn_group_range *w, arenaut_split_mode mode) {
     const arenaut_program *p = graph_of(s)->program;
     const int64_t *dims = p->tensors[p->ops[w->ops.end - 1].outputs[0]].dims;
-    return dims[arn_tile_dim(graph_of(s), arn_tile_by_channels(mode) ? ARN_AXIS_C : ARN_AXIS_H)];
+    if (!arn_tile_by_channels(mode)) return arn_tile_rows(graph_of(s), w->ops.end - 1);
+    return dims[arn_tile_dim(graph_of(s), ARN_AXIS_C)];
 }
 
 /* The fewest tiles of which the largest is smaller; 0: there are none. Each number of few tiles is

@@ -366,6 +366,21 @@ uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[2 * 
     return made;
 }
 
+uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image) {
+    if (draft->failed) return 0;
+    int64_t dims[ARN_IMAGE_RANK];
+    const uint32_t rank = arn_draft_rank(draft, image);
+    copy_dims(draft, image, dims);
+    arn_draft_op op = {.before = ARENAUT_NONE, .move = move, .n_inputs = 1, .n_outputs = 1};
+    for (uint32_t i = arn_tile_dim(draft->graph, ARN_AXIS_H); i < rank; i++) {
+        op.pads[op.n_pads] = op.n_pads > 0 ? dims[i] : 1;
+        if (op.n_pads++ > 0) dims[i] = 1;
+    }
+    const uint32_t made = arn_draft_image(draft, image, dims);
+    add_op(draft, &op, &image, &made);
+    return made;
+}
+
 static uint32_t join_some(arn_draft *draft, uint32_t axis, const uint32_t *tiles, uint32_t n,
                           uint32_t whole, uint32_t of) {
     if (whole == ARENAUT_NONE && n == 1) return tiles[0];

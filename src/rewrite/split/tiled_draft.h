@@ -45,6 +45,27 @@ typedef struct arn_tile_window {
     int64_t filter, stride, dilation, before, after, up;
 } arn_tile_window;
 
+/* Ops that tiles are made of beside parts of those before, most of them to move data, under the
+ * names of any dialect. */
+typedef enum arn_draft_move {
+    ARN_MOVE_NONE,
+    ARN_MOVE_SLICE, /* elements [begin, end) along dimension `axis` of its operand */
+    ARN_MOVE_JOIN,  /* concatenation along dimension `axis` */
+    ARN_MOVE_PAD,   /* zeroes around its operand */
+    /* Of order edges: one element of its operand, one of its operands, zero, and a sum. */
+    ARN_MOVE_PEEK,
+    ARN_MOVE_ANY,
+    ARN_MOVE_ZERO,
+    ARN_MOVE_ADD,
+    /* Of aliases: a number without axes, and the image in the shape that it has. */
+    ARN_MOVE_SCALAR,
+    ARN_MOVE_ALIAS,
+    /* Of reductions: the average of each row, or its greatest element. */
+    ARN_MOVE_AVERAGE,
+    ARN_MOVE_GREATEST,
+    ARN_MOVE_COUNT
+} arn_draft_move;
+
 typedef struct arn_tile_op {
     arn_tile_kind kind;
     arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
@@ -62,6 +83,8 @@ typedef struct arn_tile_op {
     uint32_t scales;    /* the operand that would say how many times as large its result is along
                          * each dimension, if the next one did not list the sizes; 0: none does */
     bool of_constants;  /* reads nothing that is computed from the model's inputs */
+    arn_draft_move reduces; /* its image to one element of each channel, behind all tiles, from what
+                             * this makes of the rows of each tile; NONE: it does not */
     bool widens;        /* its only operand, to numbers of more bytes */
     bool is_rounded;    /* opaque, but with rounding allowed: no tile of it is the same bits */
     bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
@@ -139,30 +162,14 @@ typedef struct arn_draft_tensor {
     int64_t values[ARN_DRAFT_VALUES]; /* the bits of doubles, if they are of floating point */
 } arn_draft_tensor;
 
-/* Ops that move data, under the names of any dialect. */
-typedef enum arn_draft_move {
-    ARN_MOVE_NONE,
-    ARN_MOVE_SLICE, /* elements [begin, end) along dimension `axis` of its operand */
-    ARN_MOVE_JOIN,  /* concatenation along dimension `axis` */
-    ARN_MOVE_PAD,   /* zeroes around its operand */
-    /* Of order edges: one element of its operand, one of its operands, zero, and a sum. */
-    ARN_MOVE_PEEK,
-    ARN_MOVE_ANY,
-    ARN_MOVE_ZERO,
-    ARN_MOVE_ADD,
-    /* Of aliases: a number without axes, and the image in the shape that it has. */
-    ARN_MOVE_SCALAR,
-    ARN_MOVE_ALIAS,
-    ARN_MOVE_COUNT
-} arn_draft_move;
-
 typedef struct arn_draft_op {
     uint32_t before; /* the op that it does a part of, or all; NONE: it moves data */
     arn_draft_move move;
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
     uint32_t n_pads;                     /* a part that is padded otherwise than the op before: in
                                           * front of the axes of its window, or of all dimensions
-                                          * if it is a PAD, then behind; 0: it is not */
+                                          * if it is a PAD, then behind; 0: it is not. Of a
+                                          * reduction of rows: its window */
     int64_t pads[ARN_DRAFT_VALUES];
     int64_t axis, begin, end; /* of one that moves data */
 } arn_draft_op;
@@ -220,6 +227,8 @@ uint32_t arn_draft_reals(arn_draft *draft, const double *values, uint32_t n);
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
 /* The image with padding around: in front and behind, axis by axis. */
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[2 * ARN_IMAGE_AXES]);
+/* The row sums of an image, as the move says: one element for each of its rows and channels. */
+uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image);
 /* Order edges, in dialects whose runtime runs ops in a sequence of its own: from here on, slices of
  * tensors that exist by now begin at a place that is computed from one element of each of these, as
  * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */

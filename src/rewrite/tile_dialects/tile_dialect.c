@@ -181,6 +181,30 @@ bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64
     return channels == made->dims[along];
 }
 
+bool arn_tile_take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_draft_move move,
+                             arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    if (!image || op->kind != graph->dialect->kind || op->n_outputs != 1 ||
+        op->outputs[0] == ARENAUT_NONE || op->n_scratch > 0 || op->n_inputs > ARN_TILE_INPUTS ||
+        !arn_tile_is_image(graph, op->inputs[0]) || arn_tile_is_fixed(graph, op->inputs[0])) {
+        return false;
+    }
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    const uint32_t first = arn_tile_dim(graph, ARN_AXIS_H);
+    if (image->rank < first + 2 || made->dtype != image->dtype || made->unsized || made->strides ||
+        made->view_of != ARENAUT_NONE || (made->rank != image->rank && made->rank != first)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < made->rank; i++) {
+        if (made->dims[i] != (i < first ? image->dims[i] : 1)) return false;
+    }
+    out->kind = ARN_TILE_POOL;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    out->reduces = move;
+    out->least = ARN_TILE_NEVER;
+    return true;
+}
+
 /* ---- windows on images NCHW ---- */
 
 /* Convolutions and pools, from attributes that state the padding of each side: a part of such an op

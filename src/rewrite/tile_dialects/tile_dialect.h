@@ -124,6 +124,11 @@ bool arn_tile_take_elementwise(const arn_tile_graph *graph, const arenaut_op *op
 bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64_t axis,
                         arn_tile_op *out);
 
+/* The average, or the greatest, of all elements of each channel of an image of two axes or more:
+ * from those of its rows, as the move makes them, so that the sum is rounded otherwise. */
+bool arn_tile_take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_draft_move move,
+                             arn_tile_op *out);
+
 /* One number for each channel of the result; a convolution may have none. */
 bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels);
 

@@ -380,6 +380,43 @@ static arn_tile_taker *find_taker(const char *name) {
     return NULL;
 }
 
+/* ---- reductions ---- */
+
+/* All axes behind the channels, by an attribute in older versions of the operators, else by a
+ * constant operand. */
+static bool reduces_all_axes(const arn_tile_graph *graph, const arenaut_op *op) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, "axes");
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0), *list = arn_tile_input(graph, op, 1);
+    const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
+    const int64_t *axes = a && !a->text ? a->numbers : stated ? list->values : NULL;
+    const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
+    uint32_t seen = 0;
+    if (!image || !axes || (a && list) || n != image->rank - ARN_NCHW_H) return false;
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + image->rank : axes[i];
+        if (axis < ARN_NCHW_H || axis >= (int64_t)image->rank) return false;
+        seen |= 1u << axis;
+    }
+    return seen == (1u << image->rank) - (1u << ARN_NCHW_H);
+}
+
+static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    static const struct {
+        const char *name;
+        arn_draft_move move;
+        bool of_axes;
+    } reductions[] = {{"GlobalAveragePool", ARN_MOVE_AVERAGE, false},
+                      {"GlobalMaxPool", ARN_MOVE_GREATEST, false},
+                      {"ReduceMean", ARN_MOVE_AVERAGE, true},
+                      {"ReduceMax", ARN_MOVE_GREATEST, true}};
+    for (size_t i = 0; op->name && i < sizeof reductions / sizeof *reductions; i++) {
+        if (strcmp(reductions[i].name, op->name) != 0) continue;
+        return (!reductions[i].of_axes || reduces_all_axes(graph, op)) &&
+               arn_tile_take_reduction(graph, op, reductions[i].move, out);
+    }
+    return false;
+}
+
 /* But for lists of sizes. */
 static bool are_float(const arn_tile_graph *graph, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -412,8 +449,10 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 
 /* Operators whose tiles are never within the rule bound groups, unless rounding is allowed. */
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    if (!take_any(graph, op, out)) return false;
-    out->is_rounded = !graph->rounding && find_least(op->name)->rows == ARN_TILE_NEVER;
+    const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && take_reduction(graph, op, out);
+    if (!reduces && !take_any(graph, op, out)) return false;
+    out->is_rounded =
+        !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
     return !out->is_rounded;
 }
 
@@ -476,6 +515,10 @@ static uint32_t put_shape(arn_draft *draft, uint32_t image) {
 
 static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
     static const int64_t first = 0;
+    if (op->move == ARN_MOVE_AVERAGE || op->move == ARN_MOVE_GREATEST) {
+        attributes[0] = (arenaut_attribute){"kernel_shape", op->n_pads, op->pads, NULL};
+        return 1;
+    }
     const bool joins = op->move == ARN_MOVE_JOIN, finds = op->move == ARN_MOVE_ZERO;
     attributes[0] = (arenaut_attribute){"axis", 1, joins ? &op->axis : &first, NULL};
     return joins || finds ? 1 : 0;
@@ -507,7 +550,9 @@ const arn_tile_dialect arn_tile_onnx = {
               [ARN_MOVE_ZERO] = "ArgMax",
               [ARN_MOVE_ADD] = "Add",
               [ARN_MOVE_SCALAR] = "Squeeze",
-              [ARN_MOVE_ALIAS] = "Reshape"},
+              [ARN_MOVE_ALIAS] = "Reshape",
+              [ARN_MOVE_AVERAGE] = "AveragePool",
+              [ARN_MOVE_GREATEST] = "MaxPool"},
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
     .broadcasts = true,
