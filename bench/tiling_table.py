@@ -14,8 +14,9 @@ exported programs (.pt2) in PyTorch instead. Prints Markdown:
                   use in turn from the first of them to the last, tiled or not
     loaded        MiB that loading the model adds, weights and copies of them; and the processor's seconds for it
     time          of the processor, of the fastest run, divided by that of the whole model, for as many pixels
-    results       the same bits; or how many elements differ, by how many units in the last place in the median
-                  and, in those of the largest result, at most; and how much that is of the results' range
+    results       the same bits; or how many elements differ, by how many units in the last place in the median and at
+                  most (of elements near zero many, and of their own size much), at most in those of the largest result,
+                  absolutely, and how much that is of the results' range
 
 WHOLE is the side of the image that the whole model gets, if that of SIZE needs more than the machine has: results are
 not compared then. --manual adds the model cut into squares by a script, with an overlap of 0 and of 16 pixels, and for the decoder
@@ -261,10 +262,11 @@ def difference(whole, other):
             return "the same bits"
         one, two = (np.concatenate([pair[k].ravel() for pair in pairs]) for k in (0, 1))
     apart, size = np.abs(one.astype(np.float64) - two), one != two
-    median = np.median(np.abs(bits(one) - bits(two))[size])
+    steps = np.abs(bits(one) - bits(two))[size]
     most = apart.max() / np.spacing(np.abs(one).max())
-    return (f"{100 * size.mean():.2g} % differ, median {median:,.0f} ulp, ≤ {most:,.0f} ulp of the largest, "
-            f"{100 * apart.max() / np.ptp(one):.1g} % of the range")
+    relative = (apart[size] / np.maximum(np.abs(one), np.abs(two))[size]).max()
+    return (f"{100 * size.mean():.2g} % differ, median {np.median(steps):,.0f} ulp, at most {steps.max():,} ulp ({relative:.1g} "
+            f"relative), ≤ {most:,.0f} ulp of the largest, {apart.max():.1g} absolute, {100 * apart.max() / np.ptp(one):.1g} % of the range")
 
 
 def error(whole, other):

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import COMMAND
-from random_images import integer, ints, random_images, sandwich
+from random_images import Images, integer, ints, random_images, real, sandwich
 from test_split_onnx import LEVELS, are_close, run, same_bits
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
@@ -105,6 +105,61 @@ def test_reductions_of_random_onnx_nets(tmp_path, name):
                 count["run"] += 1
     print(f"{name}: {dict(count)}, at most {most:.0f} ulp of the largest")
     assert count["run"] > 4
+
+
+def with_norm(seed, groups):
+    """A normalized image (op 1, or 1 to 3), a factor for each channel of it, and a convolution; and the normalization in
+    float64."""
+    net = Images(seed)
+    random, shape = net.random, [1 + seed % 2, 12, net.random.randint(9, 60), net.random.randint(5, 60)]
+    net.shapes["x"] = shape
+    offset, epsilon = [0.0, 30.0, 0.5][seed % 3], [1e-5, 1e-3][seed % 2]
+    image = net.put("Add", ["x", net.numbers(np.array([offset], "f4"))], shape)
+    scale, bias = (random.uniform(0.5, 2, groups or 12).astype("f4") for _ in range(2))
+    norm = [real("epsilon", epsilon)] * (seed % 2)
+    constants = [net.numbers(scale), net.numbers(bias)]
+    if groups:
+        sides = [shape[0], groups, 12 // groups * shape[2] * shape[3]]
+        grouped = net.put("Reshape", [image, net.numbers(np.array([0, groups, -1], "i8"))], sides)
+        made = net.put("InstanceNormalization", [grouped, *constants], sides, *norm)
+        made = net.put("Reshape", [made, net.numbers(np.array(shape, "i8"))], shape)
+    else:
+        made = net.put("InstanceNormalization", [image, *constants], shape, *norm)
+    scaled = net.put("Mul", [made, net.constant([12, 1, 1])], shape)
+    relu = net.put("Relu", [scaled], shape)
+    last = net.put("Conv", [relu, net.constant([5, 12, 3, 3])], [shape[0], 5, *shape[2:]], ints("pads", [1, 1, 1, 1]))
+    net.outputs = [last, made]
+
+    def exact(x):
+        wide = (x + np.float32(offset)).astype("f8").reshape(shape[0], groups or 12, -1)
+        apart = wide - wide.mean(2, keepdims=True)
+        by = np.sqrt((apart ** 2).mean(2, keepdims=True) + np.float32(epsilon).astype("f8"))
+        return (apart / by * scale[:, None] + bias[:, None]).reshape(shape)
+
+    return net, exact
+
+
+@pytest.mark.parametrize("groups", [None, 1, 3, 12])
+def test_normalizations_of_random_onnx_nets(tmp_path, groups):
+    """In two passes: as exact as the whole, against float64."""
+    most, count = 0, 0
+    for seed in range(8 * THOROUGH):
+        net, exact = with_norm(seed, groups)
+        path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
+        path.write_bytes(net.bytes())
+        wanted, truth, last = run(path, feed), exact(feed["x"]), len(net.nodes) - 1
+        refused = plan(path, output, f"1-{last}/3:rows")
+        assert refused.returncode and "--rounding allow" in refused.stdout + refused.stderr
+        for mode in ("rows", "kept"):
+            done = plan(path, output, f"1-{last}/{net.random.randint(2, 8)}:{mode}", "--rounding", "allow")
+            assert done.returncode == 0 and rounded(done) > 0, done
+            for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL):
+                found = run(output, feed, level)
+                assert are_close(found, wanted), seed
+                errors = [np.abs(each[1] - truth).max() for each in (wanted, found)]
+                assert errors[1] <= 2 * errors[0] + 4 * np.spacing(np.abs(wanted[1]).max()), (seed, errors)
+            most, count = max(most, ulps(wanted, found)), count + 1
+    print(f"{groups} groups: {count} tilings, at most {most:.0f} ulp of the largest")
 
 
 def test_low_tiles_of_long_sums(tmp_path):

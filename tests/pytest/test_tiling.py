@@ -146,7 +146,7 @@ def test_differences_are_counted(tmp_path):
         np.savez(tmp_path / f"{name}.npz", array)
     assert tiling_table.difference(tmp_path / "one.npz", tmp_path / "same.npz") == "the same bits"
     assert tiling_table.difference(tmp_path / "one.npz", tmp_path / "other.npz").startswith(
-        "20 % differ, median 1 ulp, ≤ 1 ulp of the largest")
+        "20 % differ, median 1 ulp, at most 1 ulp (1e-07 relative), ≤ 1 ulp of the largest, 2e-07 absolute")
 
 
 def test_the_table_of_whole_and_tiled_models_is_made(tmp_path):

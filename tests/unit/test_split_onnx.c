@@ -434,6 +434,185 @@ TEST(readers_of_a_reduction_are_in_no_group_with_it) {
     arn_program_free(p);
 }
 
+/* ---- normalizations ---- */
+
+enum { NORM_OPS = 5 }; /* behind the first: Reshape, InstanceNormalization, Reshape, Mul, Conv */
+
+/* An image that is normalized in groups of channels, as exporters write it; of as many groups as
+ * channels without another shape around. */
+static arenaut_program *normalized(int64_t groups, const double *epsilon) {
+    static const int64_t channels[] = {8, 1, 1}, image[] = {1, 8, 40, 60};
+    arenaut_program *p = begin();
+    const bool apart = groups == 8;
+    const int64_t grouped[] = {1, groups, 8 / groups * 40 * 60};
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 8, 40, 60), relu = add_relu(p, x);
+    const uint32_t scale = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, &groups, 1);
+    const uint32_t bias = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, &groups, 1);
+    const uint32_t factor = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, channels, 3);
+    const int64_t *bits = (const int64_t *)epsilon;
+    const arenaut_attribute each[] = {{"epsilon", 1, bits, NULL}};
+    uint32_t read = relu, made = add_image(p, ARENAUT_INTERMEDIATE, 8, 40, 60), norm = made;
+    if (!apart) {
+        read = add(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, grouped, 3);
+        norm = add(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, grouped, 3);
+        ADD_OP(p, .name = "Reshape", IN(relu, add_numbers(p, ARENAUT_DTYPE_INT64, grouped, 3)),
+               OUT(read));
+    }
+    ADD_OP(p, .name = "InstanceNormalization", IN(read, scale, bias), OUT(norm), .attributes = each,
+           .n_attributes = epsilon ? 1 : 0);
+    if (!apart) {
+        ADD_OP(p, .name = "Reshape", IN(norm, add_numbers(p, ARENAUT_DTYPE_INT64, image, 4)),
+               OUT(made));
+    }
+    const uint32_t scaled = add_image(p, ARENAUT_INTERMEDIATE, 8, 40, 60);
+    ADD_OP(p, .name = "Mul", IN(made, factor), OUT(scaled));
+    finish(p, x, add_conv(p, scaled, 4, 3, 1, 1));
+    return p;
+}
+
+TEST(images_are_normalized_in_two_passes) {
+    const double epsilon = 1e-6;
+    for (int64_t groups = 1; groups <= 8; groups *= 2) {
+        arenaut_program *p = normalized(groups, groups % 3 ? &epsilon : NULL);
+        const uint32_t n = p->n_ops - 1;
+        expect_refused(p, (arenaut_split_stage){1, n, 4, ARENAUT_SPLIT_ROWS}, "--rounding allow");
+        for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+            for (uint32_t tiles = 2; tiles <= 9; tiles++) {
+                const arenaut_split_stage stage = {1, n, tiles, (arenaut_split_mode)mode};
+                arenaut_rewrite *rewrite = split_with_rounding(p, stage);
+                assert_int_equal(count(rewrite, "AveragePool"), 2 * tiles);
+                assert_int_equal(count(rewrite, "InstanceNormalization"), 0);
+                assert_int_equal(count(rewrite, "Sqrt"), 1);
+                arn_rewrite_free(rewrite);
+            }
+        }
+        arn_program_free(p);
+    }
+}
+
+static void expect_refused_anyway(const arenaut_program *p, uint32_t first, uint32_t n,
+                                  const char *why) {
+    const arenaut_split_stage stage = {first, n, 4, ARENAUT_SPLIT_KEPT};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
+}
+
+TEST(a_group_has_a_normalization_behind_its_image_and_as_a_whole) {
+    arenaut_program *p = normalized(2, NULL);
+    expect_refused_anyway(p, 0, 5, "which must be whole before");
+    expect_refused_anyway(p, 1, 2, "it ends within a normalization");
+    expect_refused_anyway(p, 2, 3, "it begins within a normalization");
+    arn_program_free(p);
+    p = normalized(8, NULL);
+    expect_refused_anyway(p, 0, 3, "which must be whole before");
+    arn_program_free(p);
+}
+
+/* Steps of a normalization, and tensors of floating point that they may read. */
+static bool is_norm_step(const arenaut_rewrite *rewrite, uint32_t i) {
+    static const char *const names[] = {"Sub",    "Mul",         "Add",        "GlobalAveragePool",
+                                        "Sqrt",   "AveragePool", "Reciprocal", "Reshape",
+                                        "Expand", "Concat"};
+    const arenaut_op *op = &rewrite->program->ops[i];
+    const arenaut_tensor *made = &rewrite->program->tensors[op->outputs[0]];
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (strcmp(op->name, names[k]) != 0) continue;
+        return rewrite->ops[i] == ARENAUT_NONE && made->dtype == ARENAUT_DTYPE_FLOAT32;
+    }
+    return false;
+}
+
+static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/* The whole image is its own alias. */
+static bool is_alias(const arenaut_rewrite *rewrite, uint32_t a, uint32_t b) {
+    const int64_t whole = rewrite->program->tensors[a].dims[H];
+    return whole == 40 && rewrite->program->tensors[b].rank == 4 &&
+           rewrite->tensors[a].tensor == rewrite->tensors[b].tensor &&
+           rewrite->program->tensors[a].dims[W] == 60;
+}
+
+/* Operands that are replaced by any other tensor of the same sizes. */
+static uint32_t read_otherwise(const arenaut_program *p, arenaut_rewrite *rewrite, uint32_t i) {
+    const arenaut_op *op = &rewrite->program->ops[i];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        uint32_t *input = (uint32_t *)(uintptr_t)&op->inputs[k], before = *input;
+        for (uint32_t t = 0; t < rewrite->program->n_tensors; t++) {
+            const arenaut_tensor *other = &rewrite->program->tensors[t];
+            if (t == before || !same_sizes(other, &rewrite->program->tensors[before])) continue;
+            if (other->dtype != ARENAUT_DTYPE_FLOAT32 || is_alias(rewrite, before, t)) continue;
+            *input = t;
+            if (is_accepted(p, rewrite)) {
+                fail_msg("op %u, %s, may read tensor %u instead of %u", (unsigned)i, op->name,
+                         (unsigned)t, (unsigned)before);
+            }
+            n++;
+        }
+        *input = before;
+    }
+    return n;
+}
+
+TEST(a_step_of_a_normalization_on_other_numbers_is_found) {
+    uint32_t n = 0;
+    for (int64_t groups = 2; groups <= 8; groups *= 4) {
+        const double epsilon = 1e-3;
+        arenaut_program *p = normalized(groups, &epsilon);
+        arenaut_rewrite *rewrite =
+            split_with_rounding(p, (arenaut_split_stage){1, p->n_ops - 1, 2, ARENAUT_SPLIT_ROWS});
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            if (is_norm_step(rewrite, i)) n += read_otherwise(p, rewrite, i);
+        }
+        assert_true(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        arn_program_free(p);
+    }
+    assert_true(n > 300);
+}
+
+TEST(another_step_of_a_normalization_and_other_constants_are_found) {
+    static const char *const names[] = {"Sub",     "Mul",           "Add",
+                                        "Div",     "Sqrt",          "Reciprocal",
+                                        "Max",     "GlobalMaxPool", "GlobalAveragePool",
+                                        "Identity"};
+    const double epsilon = 1e-3;
+    arenaut_program *p = normalized(2, &epsilon);
+    arenaut_rewrite *rewrite =
+        split_with_rounding(p, (arenaut_split_stage){1, p->n_ops - 1, 3, ARENAUT_SPLIT_KEPT});
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        arenaut_op *op = &rewrite->program->ops[i];
+        const char *name = op->name;
+        if (!is_norm_step(rewrite, i)) continue;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (strcmp(name, names[k]) == 0) continue;
+            op->name = names[k];
+            if (is_accepted(p, rewrite)) fail_msg("op %u may be %s", (unsigned)i, names[k]);
+        }
+        op->name = name;
+    }
+    for (uint32_t t = 0; t < rewrite->program->n_tensors; t++) {
+        const arenaut_tensor *list = &rewrite->program->tensors[t];
+        if (list->cls != ARENAUT_CONSTANT || rewrite->tensors[t].tensor != ARENAUT_NONE) continue;
+        if (list->dtype != ARENAUT_DTYPE_FLOAT32 && list->n_values != 4) continue;
+        for (uint32_t k = 0; k < list->n_values; k++) {
+            if (list->rank == 2) continue; /* of order edges: any element does */
+            ++*(int64_t *)(uintptr_t)&list->values[k];
+            if (is_accepted(p, rewrite)) fail_msg("number %u of t%u", (unsigned)k, (unsigned)t);
+            --*(int64_t *)(uintptr_t)&list->values[k];
+        }
+    }
+    rewrite->n_rounded = 0;
+    assert_false(is_accepted(p, rewrite));
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
 TEST(low_tiles_become_as_high_as_their_kernels_need) {
     arenaut_program *p = begin();
     const uint32_t x = add_image(p, ARENAUT_INPUT, 16, 64, 64);
@@ -674,11 +853,6 @@ TEST(tiles_are_resized_by_scales) {
     arn_program_free(p);
 }
 
-static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
-    return a->rank == b->rank && a->dtype == b->dtype &&
-           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
-}
-
 /* Elements that only say that something has run are as good as others. */
 static bool is_free(const arenaut_op *op) {
     return strcmp(op->name, "GatherND") == 0 || strcmp(op->name, "Max") == 0 ||
@@ -864,5 +1038,23 @@ static arenaut_status split_with(void *context, const arenaut_allocator *allocat
 TEST(tiling_and_its_check_survive_every_allocation_failure) {
     arenaut_program *p = chain();
     survives_every_allocation_failure(split_with, p);
+    arn_program_free(p);
+}
+
+static arenaut_status split_norm_with(void *context, const arenaut_allocator *allocator) {
+    const arenaut_split_stage stage = {1, NORM_OPS, 3, ARENAUT_SPLIT_KEPT};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_status st = arn_split(context, &stage, 1, true, allocator, &rewrite, NULL);
+    if (st == ARENAUT_OK) {
+        st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
+        arn_rewrite_free(rewrite);
+    }
+    return st;
+}
+
+TEST(normalizations_and_their_check_survive_every_allocation_failure) {
+    arenaut_program *p = normalized(2, NULL);
+    survives_every_allocation_failure(split_norm_with, p);
     arn_program_free(p);
 }

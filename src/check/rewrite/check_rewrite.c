@@ -42,13 +42,22 @@ static arenaut_status label_part(arn_rewrite_check *c, uint32_t t) {
     return ARENAUT_OK;
 }
 
+/* An op makes it of constants, and passes fold it: its label comes with the op. */
+static bool is_made(const arn_rewrite_check *c, uint32_t t) {
+    for (uint32_t i = 0; i < c->after->n_ops && !c->rules->by_number; i++) {
+        const arenaut_op *op = &c->after->ops[i];
+        if (op->n_outputs == 1 && op->outputs[0] == t) return true;
+    }
+    return false;
+}
+
 /* An old constant, in another method; computed tensors come later. */
 static arenaut_status label_copy(arn_rewrite_check *c, uint32_t t) {
     const uint32_t before = c->rewrite->tensors[t].tensor;
     if (arn_new_tensor(c, t)->cls == ARENAUT_STATE) {
         return arn_rewrite_reject(c, "it has other state");
     }
-    if (arn_new_tensor(c, t)->cls != ARENAUT_CONSTANT) return ARENAUT_OK;
+    if (arn_new_tensor(c, t)->cls != ARENAUT_CONSTANT || is_made(c, t)) return ARENAUT_OK;
     const arenaut_status st = c->before->tensors[before].cls == ARENAUT_CONSTANT
                                   ? arn_label_begin(c, t, before)
                                   : ARENAUT_REJECTED;

@@ -25,15 +25,43 @@ typedef enum arn_known {
     ARN_KNOWN_NUMBER,
     ARN_KNOWN_LIST,
     ARN_KNOWN_AVERAGES,
-    ARN_KNOWN_GREATEST
+    ARN_KNOWN_GREATEST,
+    /* Of normalizations, from the image to it (rewrite_norms.c): rows less their averages, and the
+     * squares of these; the averages of squares of each row; both by groups of channels; the mean
+     * of a group, differences from it, their squares, these with the squares within rows, and their
+     * mean, the variance; that with epsilon, its root, and the inverse; a constant by group; the
+     * inverse times it; and the image less the mean, and times the factor. */
+    ARN_KNOWN_CENTRED,
+    ARN_KNOWN_SQUARES,
+    ARN_KNOWN_SPREADS,
+    ARN_KNOWN_GROUP_AVERAGES,
+    ARN_KNOWN_GROUP_SPREADS,
+    ARN_KNOWN_MEAN,
+    ARN_KNOWN_APART,
+    ARN_KNOWN_BETWEEN,
+    ARN_KNOWN_MOMENTS,
+    ARN_KNOWN_VARIANCE,
+    ARN_KNOWN_PADDED,
+    ARN_KNOWN_ROOT,
+    ARN_KNOWN_INVERSE,
+    ARN_KNOWN_CONSTANT,
+    ARN_KNOWN_FACTOR,
+    ARN_KNOWN_LESS_MEAN,
+    ARN_KNOWN_SCALED
 } arn_known;
+
+/* Of a number by group, for each of its channels or not yet. */
+typedef enum arn_known_form { ARN_BY_GROUP, ARN_EXPANDED, ARN_BY_CHANNEL } arn_known_form;
 
 typedef struct arn_label {
     uint32_t tensor;                /* of the program before; NONE: no label */
     int64_t *place[ARN_LABEL_RANK]; /* per axis, as long as the tensor; NULL: it is whole */
     arn_known known;
-    int64_t number; /* if that is known; of a list, the constant's number among tensors; of rows, the
-                     * image's among those of the program before */
+    int64_t number; /* if that is known; of a list, the constant's number among tensors; of rows,
+                     * the image's among those of the program before, as of all below it */
+    arn_known_form form;
+    int64_t groups, epsilon; /* of channels; the bits of a double */
+    uint32_t scale;          /* a constant of the program before: the factor's, or itself */
 } arn_label;
 
 struct arn_rewrite_rules;
@@ -149,6 +177,12 @@ arenaut_status arn_rewrite_join_rows(arn_rewrite_check *c, const arenaut_op *op)
  * elements of each channel: the same but for rounding. */
 arenaut_status arn_rewrite_follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
                                             const arenaut_op *old, arn_known known);
+
+/* ---- normalizations (rewrite_norms.c) ---- */
+
+/* Whether the op at work, in the spelling of ONNX, is a step of one. */
+bool arn_rewrite_is_norm_step(const arn_rewrite_check *c, const arenaut_op *op);
+arenaut_status arn_rewrite_follow_norm_step(arn_rewrite_check *c, const arenaut_op *op);
 
 /* Windows of a rewritten op along one axis: which row of the old output has the same window. */
 

@@ -25,6 +25,7 @@ enum rule {
     JOINER,
     AVERAGE,
     GREATEST,
+    WHOLE, /* no part of it is followed */
     BY_ELEMENT
 };
 
@@ -39,6 +40,8 @@ static const arn_rewrite_row rows[] = {
     {"AveragePool", POOL},
     {"BatchNormalization", NORMALIZATION},
     {"Concat", JOINER},
+    {"Reshape", WHOLE},
+    {"InstanceNormalization", WHOLE},
     {"GlobalAveragePool", AVERAGE},
     {"ReduceMean", AVERAGE},
     {"GlobalMaxPool", GREATEST},
@@ -274,6 +277,7 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case AVERAGE: return follow_reduction(c, op, old, ARN_KNOWN_AVERAGES);
         case GREATEST: return follow_reduction(c, op, old, ARN_KNOWN_GREATEST);
+        case WHOLE: break;
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
     }
     return arn_rewrite_reject(c, "the result of a part of it is not known");
@@ -451,10 +455,12 @@ static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     static const struct {
         const char *name;
         follow *follow;
-    } numbers[] = {{"GatherND", follow_peek},  {"Max", follow_any},
-                   {"ArgMax", follow_zero},    {"Add", follow_sum},
-                   {"Squeeze", follow_scalar}, {"Reshape", follow_alias},
+    } numbers[] = {{"GatherND", follow_peek},        {"Max", follow_any},
+                   {"ArgMax", follow_zero},          {"Add", follow_sum},
+                   {"Squeeze", follow_scalar},       {"Reshape", follow_alias},
                    {"AveragePool", follow_averages}, {"MaxPool", follow_greatest}};
+    const bool peeks = op->name && strcmp(op->name, "GatherND") == 0;
+    if (!peeks && arn_rewrite_is_norm_step(c, op)) return arn_rewrite_follow_norm_step(c, op);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (op->name && strcmp(op->name, numbers[i].name) == 0) return numbers[i].follow(c, op);
     }

@@ -5,12 +5,14 @@
  * rewrite must say so. */
 #include "check/finding.h"
 #include "check/rewrite/rewrite_labels.h"
+#include "core/fail.h"
 
 enum { C = 1, H = 2, LEAST_RANK = 4 };
 
 bool arn_label_is_of_rows(const arn_rewrite_check *c, uint32_t t) {
-    return t != ARENAUT_NONE && (c->labels[t].known == ARN_KNOWN_AVERAGES ||
-                                 c->labels[t].known == ARN_KNOWN_GREATEST);
+    return t != ARENAUT_NONE &&
+           (c->labels[t].known == ARN_KNOWN_AVERAGES || c->labels[t].known == ARN_KNOWN_GREATEST ||
+            c->labels[t].known == ARN_KNOWN_SPREADS);
 }
 
 /* Labels the result as numbers of rows of that image. */
@@ -42,8 +44,8 @@ arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *o
     }
     if (op->n_inputs != 1 || op->n_attributes != 1 || !sides || sides->text ||
         in->rank < LEAST_RANK || in->rank > ARN_LABEL_RANK || sides->n_numbers != in->rank - H ||
-        sides->numbers[0] != 1 || c->labels[from].tensor == ARENAUT_NONE ||
-        out->rank != in->rank || out->dims[H] != in->dims[H]) {
+        sides->numbers[0] != 1 || c->labels[from].tensor == ARENAUT_NONE || out->rank != in->rank ||
+        out->dims[H] != in->dims[H]) {
         return arn_rewrite_reject(c, "it reduces no rows");
     }
     for (uint32_t axis = 0; axis < in->rank; axis++) {

@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "rewrite/tile_dialects/tile_dialect.h"
+#include "rewrite/split/row_norms.h"
 #include "rewrite/split/tile_groups.h"
 #include "rewrite/split/tiled_draft.h"
 
@@ -35,6 +36,8 @@ typedef struct row_tiling {
     uint32_t *handed;       /* tensors of a tile that are read after it */
     uint32_t *inputs;       /* of the op at work */
     uint32_t *parts;        /* of the rows at work */
+    uint32_t *sums;         /* of a normalization, two per tile */
+    arn_statistics *norms;  /* per op: those of an image that it normalizes */
     uint32_t *wholes;       /* images that the group reads, made outside of it; then, per such, its
                              * alias */
     uint32_t n_wholes;
@@ -48,10 +51,6 @@ static const arn_tile_op *facts_of(const row_tiling *b, uint32_t k) {
     return &b->graph->ops[b->group->first_op + k];
 }
 
-static int64_t height(const row_tiling *b, uint32_t tensor) {
-    return b->graph->program->tensors[tensor].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
-}
-
 static bool reads_computed_constants(const arn_tile_graph *graph, uint32_t op) {
     const arenaut_op *o = &graph->program->ops[op];
     for (uint32_t i = 0; i < o->n_inputs; i++) {
@@ -59,6 +58,24 @@ static bool reads_computed_constants(const arn_tile_graph *graph, uint32_t op) {
         if (arn_tile_is_fixed(graph, o->inputs[i])) return true;
     }
     return false;
+}
+
+/* Why an op of a normalization cannot be where it is in the group; NULL: it can, or is none. */
+static const char *refuse_norm(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                               uint32_t at) {
+    const uint32_t read = graph->program->ops[at].inputs[0], image = graph->image[read];
+    if (graph->ops[at].norm == ARN_NORM_NONE) return NULL;
+    if (image != read && arn_tile_producer(graph, group, read) == ARENAUT_NONE) {
+        return "it begins within a normalization";
+    }
+    if (graph->image[graph->program->ops[at].outputs[0]] != graph->program->ops[at].outputs[0] &&
+        arn_tile_is_result(graph, group, at - group->first_op)) {
+        return "it ends within a normalization";
+    }
+    if (graph->ops[at].norm == ARN_NORM_SHAPE) return NULL;
+    return arn_tile_producer(graph, group, image) == ARENAUT_NONE
+               ? NULL
+               : "it makes an image that it normalizes, which must be whole before";
 }
 
 /* An op of the group reads the result of a reduction, which is known behind all tiles alone. */
@@ -86,8 +103,10 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
         if (arn_row_tiles_call(group) && reads_computed_constants(graph, at)) {
             return "it reads weights that ops compute, and each call would copy them";
         }
+        why = refuse_norm(graph, group, at);
+        if (why) return why;
         if (reads_reduction(graph, group, at)) {
-            return "an op in it reads what is reduced from all rows, so that it runs behind it";
+            return "an op in it reads a reduction of all rows, so that it runs behind it";
         }
         if (!arn_tile_is_result(graph, group, k)) continue;
         some = true;
@@ -124,7 +143,7 @@ static row_slice *segments_of(const row_tiling *b, uint32_t k) {
  */
 static void gather_segments(row_tiling *b, uint32_t k, arn_rows wanted) {
     const row_slice *segments = segments_of(b, k);
-    const uint32_t of = op_of(b, k)->outputs[0];
+    const uint32_t of = b->graph->image[op_of(b, k)->outputs[0]];
     uint32_t n = 0;
     arn_rows rest = wanted;
     for (uint32_t i = 0; i < b->n_segments[k]; i++) {
@@ -162,7 +181,7 @@ static void gather(row_tiling *b, uint32_t k, arn_rows wanted, uint32_t *inputs)
             inputs[i] = inputs[i - 1]; /* x * x */
             continue;
         }
-        const row_slice whole = {whole_of(b, id), {0, height(b, id)}};
+        const row_slice whole = {whole_of(b, id), {0, arn_tile_height(b->graph, id)}};
         const bool repeats = arn_tile_repeats_row(b->graph, b->group->first_op + k, id);
         const arn_rows rows = repeats ? (arn_rows){0, 1} : wanted;
         inputs[i] = from == ARENAUT_NONE ? take(b, &whole, rows) : take_rows(b, from, rows);
@@ -263,6 +282,12 @@ static row_slice put_op(row_tiling *b, const arn_row_tile_op *tile, uint32_t k) 
         const uint32_t sums = arn_draft_reduce(b->draft, facts_of(b, k)->reduces, b->inputs[0]);
         return (row_slice){sums, tile->run};
     }
+    if (facts_of(b, k)->norm == ARN_NORM_SHAPE) return (row_slice){b->inputs[0], tile->run};
+    if (facts_of(b, k)->norm == ARN_NORM_ITSELF) {
+        const uint32_t rows = arn_norm_put(b->draft, b->group->first_op + k, b->norms[k],
+                                           b->inputs[0], arn_rows_count(tile->run));
+        return (row_slice){rows, tile->run};
+    }
     const uint32_t made =
         arn_draft_tile(b->draft, op_of(b, k)->outputs[0], arn_tile_dim(b->graph, ARN_AXIS_H), 0,
                        arn_rows_count(tile->run));
@@ -308,7 +333,7 @@ static void keep(row_tiling *b, uint32_t tile, uint32_t k, row_slice made) {
         add_segment(b, k, made, arn_row_tile(b->counted, tile, k)->want.begin);
         return;
     }
-    const uint32_t of = op_of(b, k)->outputs[0];
+    const uint32_t of = b->graph->image[op_of(b, k)->outputs[0]];
     const arn_rows want = arn_row_tile(b->counted, tile, k)->want;
     const uint32_t rows = arn_tile_dim(b->graph, ARN_AXIS_H);
     row_slice *now = &b->now[k], *line_buffer = &b->line_buffer[k];
@@ -434,6 +459,16 @@ static void join_result(row_tiling *b, uint32_t k) {
     else arn_draft_join(b->draft, arn_tile_dim(b->graph, ARN_AXIS_H), tiles, n, whole, whole);
 }
 
+/* The first pass over the images that ops of the group normalize. */
+static void put_statistics(row_tiling *b) {
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        if (facts_of(b, k)->norm != ARN_NORM_ITSELF) continue;
+        const uint32_t image = b->graph->image[op_of(b, k)->inputs[0]];
+        b->norms[k] = arn_norm_put_statistics(b->draft, b->group->first_op + k, whole_of(b, image),
+                                              b->group->pieces, b->sums);
+    }
+}
+
 /* Ops of which a tile is outside of the tile rule. */
 static void count_rounded(row_tiling *b) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
@@ -449,6 +484,7 @@ static void put_all(row_tiling *b) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
     }
     order_first(b);
+    put_statistics(b);
     for (uint32_t tile = 0; tile < n_tiles; tile++) {
         const uint32_t there = b->graph->program->n_tensors + b->draft->n_tensors;
         b->start[tile] = b->draft->n_ops;
@@ -479,20 +515,23 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
         .group = counted->group,
         .now = arn_allocate_zeroed(allocator, 2 * n, sizeof(row_slice)),
         .tiles = arn_allocate_zeroed(allocator,
-                                     n * n_tiles + (n_tiles + 1) + 3 * n + most_segments(counted),
+                                     n * n_tiles + (n_tiles + 1) + 3 * n + most_segments(counted) +
+                                         (size_t)2 * counted->group->pieces,
                                      sizeof(uint32_t)),
+        .norms = arn_allocate(allocator, n, sizeof(arn_statistics)),
     };
     const bool in_segments = draft->graph->dialect->many_tiles;
     const size_t n_inputs = count_inputs(&b);
     b.inputs = arn_allocate(allocator, 3 * n_inputs, sizeof *b.inputs);
     if (in_segments)
         b.segments = arn_allocate(allocator, n * most_segments(counted), sizeof *b.segments);
-    if (b.now && b.tiles && b.inputs && (b.segments || !in_segments)) {
+    if (b.now && b.tiles && b.norms && b.inputs && (b.segments || !in_segments)) {
         b.line_buffer = b.now + n;
         b.start = b.tiles + n * n_tiles;
         b.handed = b.start + n_tiles + 1;
         b.n_segments = b.handed + 2 * n;
         b.parts = b.n_segments + n;
+        b.sums = b.parts + most_segments(counted);
         b.wholes = b.inputs + n_inputs;
         put_all(&b);
     } else {
@@ -500,6 +539,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
     }
     arn_release(allocator, b.now);
     arn_release(allocator, b.tiles);
+    arn_release(allocator, b.norms);
     arn_release(allocator, b.inputs);
     arn_release(allocator, b.segments);
 }

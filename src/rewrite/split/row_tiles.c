@@ -126,9 +126,7 @@ static bool require_inputs(arn_row_tiles *b, arn_row_tile_op *tile, uint32_t k) 
             if (from != ARENAUT_NONE) tile[from].want = (arn_rows){0, 1};
             continue;
         }
-        const int64_t height =
-            b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
-        if (!find_input_rows(b, k, height, &tile[k])) {
+        if (!find_input_rows(b, k, arn_tile_height(b->graph, id), &tile[k])) {
             b->refused = "a row tile of it needs a padding that no op can do";
             return false;
         }
@@ -311,8 +309,7 @@ static uint32_t next_operand(arn_row_tiles *b, struct arn_row_demand *d, int64_t
     const uint32_t id = b->graph->program->ops[at].inputs[d->input++];
     if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) return ARENAUT_NONE;
     const bool repeats = arn_tile_repeats_row(b->graph, at, id);
-    const int64_t height = b->graph->program->tensors[id].dims[arn_tile_dim(b->graph, ARN_AXIS_H)];
-    if (!repeats && !find_input_rows(b, d->op, height, &d->made)) {
+    if (!repeats && !find_input_rows(b, d->op, arn_tile_height(b->graph, id), &d->made)) {
         b->refused = "a row tile of it needs a padding that no op can do";
         return ARENAUT_NONE;
     }

@@ -82,14 +82,18 @@ arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64
 /* The same in passes, too. */
 arn_rows arn_row_tile_result(const arn_row_tiles *tiles, uint32_t tile, uint32_t op);
 
+/* Rows of an image, or of that of which a tensor has the elements. */
+static inline int64_t arn_tile_height(const arn_tile_graph *graph, uint32_t tensor) {
+    const arenaut_tensor *image = &graph->program->tensors[graph->image[tensor]];
+    return image->dims[arn_tile_dim(graph, ARN_AXIS_H)];
+}
+
 /* Op `at` reads this operand, an image of one row, once for each row of its result: windows over
  * one row may make several as well, but elementwise ops alone repeat it. */
 static inline bool arn_tile_repeats_row(const arn_tile_graph *graph, uint32_t at, uint32_t tensor) {
-    const arenaut_tensor *tensors = graph->program->tensors;
-    const uint32_t rows = arn_tile_dim(graph, ARN_AXIS_H);
     return graph->dialect->broadcasts && graph->ops[at].kind == ARN_TILE_ELEMENTWISE &&
-           tensors[tensor].dims[rows] == 1 &&
-           tensors[graph->program->ops[at].outputs[0]].dims[rows] > 1;
+           arn_tile_height(graph, tensor) == 1 &&
+           arn_tile_height(graph, graph->program->ops[at].outputs[0]) > 1;
 }
 
 /* Rows that are shared out among the tiles of an op: of its result, or of its image if it is a
@@ -97,7 +101,7 @@ static inline bool arn_tile_repeats_row(const arn_tile_graph *graph, uint32_t at
 static inline int64_t arn_tile_rows(const arn_tile_graph *graph, uint32_t at) {
     const arenaut_op *op = &graph->program->ops[at];
     const uint32_t image = graph->ops[at].reduces ? op->inputs[0] : op->outputs[0];
-    return graph->program->tensors[image].dims[arn_tile_dim(graph, ARN_AXIS_H)];
+    return arn_tile_height(graph, image);
 }
 
 /* The op of the group that produces a tensor tile by tile; ARENAUT_NONE: it is whole. */

@@ -106,6 +106,7 @@ static bool all_fixed(const arn_tile_graph *graph, const arenaut_op *op) {
 static void take_ops(arn_tile_graph *graph) {
     const arenaut_program *p = graph->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
+        graph->image[t] = t;
         graph->fixed[t] = arn_tile_is_constant(graph, t) ||
                           (graph->dialect->keeps_state && p->tensors[t].cls == ARENAUT_STATE);
     }
@@ -147,7 +148,8 @@ arenaut_status arn_tile_graph_make(const arenaut_program *program, bool rounding
     const bool fits =
         graph->uses && ARN_REGION_ARRAYS(&graph->region, ARN_ARRAY(graph->ops, program->n_ops),
                                          ARN_ARRAY(graph->macs, program->n_ops),
-                                         ARN_ARRAY(graph->fixed, program->n_tensors));
+                                         ARN_ARRAY(graph->fixed, program->n_tensors),
+                                         ARN_ARRAY(graph->image, program->n_tensors));
     const arenaut_status st = fits ? check_values(program, graph->fixed, err) : arn_no_memory(err);
     if (st == ARENAUT_OK) take_ops(graph);
     else arn_tile_graph_free(graph);
@@ -378,6 +380,16 @@ uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image)
     }
     const uint32_t made = arn_draft_image(draft, image, dims);
     add_op(draft, &op, &image, &made);
+    return made;
+}
+
+uint32_t arn_draft_compute(arn_draft *draft, arn_draft_move move, uint32_t of, const int64_t *dims,
+                           const uint32_t *inputs, uint32_t n_inputs) {
+    const arn_draft_op op = {
+        .before = ARENAUT_NONE, .move = move, .n_inputs = n_inputs, .n_outputs = 1};
+    if (draft->failed) return 0;
+    const uint32_t made = arn_draft_image(draft, of, dims);
+    add_op(draft, &op, inputs, &made);
     return made;
 }
 

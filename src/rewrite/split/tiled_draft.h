@@ -63,32 +63,45 @@ typedef enum arn_draft_move {
     /* Of reductions: the average of each row, or its greatest element. */
     ARN_MOVE_AVERAGE,
     ARN_MOVE_GREATEST,
+    /* Of normalizations: arithmetic on images, their average by channel, and other shapes. */
+    ARN_MOVE_SUB,
+    ARN_MOVE_MUL,
+    ARN_MOVE_MEAN,
+    ARN_MOVE_ROOT,
+    ARN_MOVE_INVERSE,
+    ARN_MOVE_EXPAND,
     ARN_MOVE_COUNT
 } arn_draft_move;
 
+/* The part of an op in a normalization by the statistics of its whole image, of which the ops
+ * around may give the image another shape. */
+typedef enum arn_norm_role { ARN_NORM_NONE, ARN_NORM_SHAPE, ARN_NORM_ITSELF } arn_norm_role;
+
 typedef struct arn_tile_op {
     arn_tile_kind kind;
+    arn_norm_role norm;
+    double epsilon;                         /* of a normalization: added to each variance */
     arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
-    bool same;          /* pads by the rule SAME, which its parts can only leave out */
-    bool pads_sides;    /* states the padding of each side: its parts have their own */
-    bool mirrors;       /* its padding of an axis is the same on both sides, or none at all */
-    bool reflects;      /* a PAD whose rows beyond an edge show those on the other side of it, */
-    bool repeats_edge;  /* from the row at the edge on; else from the next one on */
-    int64_t least;      /* rows that a part of it computes at least, if it does not compute all: of
-                         * fewer, the runtime's kernel makes other bits */
-    uint64_t also;      /* bit n: it computes n rows, too, though they are fewer; of a window that
-                         * goes up, the rows of n rows of its image */
-    int64_t multiple;   /* likewise, of which the number of these rows is a multiple; 0: of one */
-    bool in_blocks;     /* makes just `up` rows of each row that it is given */
-    uint32_t scales;    /* the operand that would say how many times as large its result is along
-                         * each dimension, if the next one did not list the sizes; 0: none does */
-    bool of_constants;  /* reads nothing that is computed from the model's inputs */
-    arn_draft_move reduces; /* its image to one element of each channel, behind all tiles, from what
-                             * this makes of the rows of each tile; NONE: it does not */
-    bool widens;        /* its only operand, to numbers of more bytes */
-    bool is_rounded;    /* opaque, but with rounding allowed: no tile of it is the same bits */
-    bool counts_zeroes; /* rows of zeroes around its image differ from its own padding: a pool
-                         * counts them, and times infinity they are no number */
+    bool same;         /* pads by the rule SAME, which its parts can only leave out */
+    bool pads_sides;   /* states the padding of each side: its parts have their own */
+    bool mirrors;      /* its padding of an axis is the same on both sides, or none at all */
+    bool reflects;     /* a PAD whose rows beyond an edge show those on the other side of it, */
+    bool repeats_edge; /* from the row at the edge on; else from the next one on */
+    int64_t least;     /* rows that a part of it computes at least, if it does not compute all: of
+                        * fewer, the runtime's kernel makes other bits */
+    uint64_t also;     /* bit n: it computes n rows, too, though they are fewer; of a window that
+                        * goes up, the rows of n rows of its image */
+    int64_t multiple;  /* likewise, of which the number of these rows is a multiple; 0: of one */
+    bool in_blocks;    /* makes just `up` rows of each row that it is given */
+    uint32_t scales;   /* the operand that would say how many times as large its result is along
+                        * each dimension, if the next one did not list the sizes; 0: none does */
+    bool of_constants; /* reads nothing that is computed from the model's inputs */
+    arn_draft_move reduces; /* its image to one element of each channel, behind all tiles, from
+                             * the rows of each tile, reduced by this; NONE: it does not */
+    bool widens;            /* its only operand, to numbers of more bytes */
+    bool is_rounded;        /* opaque, but with rounding allowed: no tile of it is the same bits */
+    bool counts_zeroes;     /* rows of zeroes around its image differ from its own padding: a pool
+                             * counts them, and times infinity they are no number */
 } arn_tile_op;
 
 struct arn_tile_dialect;
@@ -99,8 +112,10 @@ typedef struct arn_tile_graph {
     const arenaut_allocator *allocator;
     bool rounding; /* tiles may be such as the tile rule does not have */
     arn_tile_op *ops;
-    uint64_t *macs;    /* per op */
-    bool *fixed;       /* per tensor: arn_tile_is_fixed */
+    uint64_t *macs; /* per op */
+    bool *fixed;    /* per tensor: arn_tile_is_fixed */
+    uint32_t
+        *image; /* per tensor: the image whose elements it has; itself, but in a normalization */
     arn_def_use *uses; /* per tensor */
     arn_region region; /* of these lists */
 } arn_tile_graph;
@@ -229,6 +244,9 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
 uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[2 * ARN_IMAGE_AXES]);
 /* The row sums of an image, as the move says: one element for each of its rows and channels. */
 uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image);
+/* An op of a normalization, which makes an image of these sizes and the type of image `of`. */
+uint32_t arn_draft_compute(arn_draft *draft, arn_draft_move move, uint32_t of, const int64_t *dims,
+                           const uint32_t *inputs, uint32_t n_inputs);
 /* Order edges, in dialects whose runtime runs ops in a sequence of its own: from here on, slices of
  * tensors that exist by now begin at a place that is computed from one element of each of these, as
  * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */

@@ -386,7 +386,8 @@ static arn_tile_taker *find_taker(const char *name) {
  * constant operand. */
 static bool reduces_all_axes(const arn_tile_graph *graph, const arenaut_op *op) {
     const arenaut_attribute *a = arenaut_op_attribute(op, "axes");
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0), *list = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
+                         *list = arn_tile_input(graph, op, 1);
     const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
     const int64_t *axes = a && !a->text ? a->numbers : stated ? list->values : NULL;
     const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
@@ -415,6 +416,107 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
                arn_tile_take_reduction(graph, op, reductions[i].move, out);
     }
     return false;
+}
+
+/* ---- normalizations ---- */
+
+/* InstanceNormalization of an image, or of an image whose groups of channels a Reshape has made
+ * one axis of, and another one takes apart again: as exporters write GroupNormalization. */
+typedef struct norm_ops {
+    uint32_t first, itself, last; /* the same op if the shape is not changed */
+} norm_ops;
+
+static bool is_named(const arn_tile_graph *graph, uint32_t op, const char *name) {
+    return op != ARENAUT_NONE && graph->program->ops[op].name &&
+           strcmp(graph->program->ops[op].name, name) == 0;
+}
+
+/* The only op that reads a tensor; NONE: there are others. */
+static uint32_t only_reader(const arn_tile_graph *graph, uint32_t tensor) {
+    const arn_def_use *uses = &graph->uses[tensor];
+    return uses->n_uses == 1 && !uses->wanted ? uses->last_use : ARENAUT_NONE;
+}
+
+static bool find_norm(const arn_tile_graph *graph, uint32_t at, norm_ops *ops) {
+    static const char name[] = "InstanceNormalization", reshape[] = "Reshape";
+    const arenaut_op *all = graph->program->ops;
+    const bool shapes = is_named(graph, at, reshape);
+    if (all[at].n_inputs == 0 || all[at].inputs[0] == ARENAUT_NONE || all[at].n_outputs != 1 ||
+        all[at].outputs[0] == ARENAUT_NONE) {
+        return false;
+    }
+    const uint32_t from = arn_tile_def(graph, all[at].inputs[0]);
+    const uint32_t reader = only_reader(graph, all[at].outputs[0]);
+    ops->itself = !shapes ? at : is_named(graph, from, name) ? from : reader;
+    if (!is_named(graph, ops->itself, name) || all[ops->itself].n_inputs != 3 ||
+        all[ops->itself].n_outputs != 1 || all[ops->itself].inputs[0] == ARENAUT_NONE ||
+        all[ops->itself].outputs[0] == ARENAUT_NONE) {
+        return false;
+    }
+    ops->first = ops->last = ops->itself;
+    if (graph->program->tensors[all[ops->itself].inputs[0]].rank != 3) return !shapes;
+    ops->first = arn_tile_def(graph, all[ops->itself].inputs[0]);
+    ops->last = only_reader(graph, all[ops->itself].outputs[0]);
+    return is_named(graph, ops->first, reshape) && is_named(graph, ops->last, reshape) &&
+           only_reader(graph, all[ops->first].outputs[0]) == ops->itself &&
+           all[ops->last].inputs[0] == all[ops->itself].outputs[0];
+}
+
+/* A number for each of so many groups. */
+static bool is_of_groups(const arn_tile_graph *graph, uint32_t tensor, int64_t groups) {
+    if (tensor == ARENAUT_NONE) return false;
+    const arenaut_tensor *t = &graph->program->tensors[tensor];
+    return t->cls == ARENAUT_CONSTANT && t->dtype == ARENAUT_DTYPE_FLOAT32 && t->rank == 1 &&
+           t->dims[0] == groups;
+}
+
+static bool same_dims(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/* Sizes of all tensors of the normalization agree. */
+static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
+    const arenaut_op *all = graph->program->ops, *it = &all[ops->itself];
+    const uint32_t from = all[ops->first].inputs[0], to = all[ops->last].outputs[0];
+    if (from == ARENAUT_NONE || !arn_tile_is_image(graph, from) || !arn_tile_is_image(graph, to) ||
+        arn_tile_is_fixed(graph, from)) {
+        return false;
+    }
+    const arenaut_tensor *image = &graph->program->tensors[from];
+    const arenaut_tensor *read = &graph->program->tensors[it->inputs[0]];
+    const arenaut_tensor *made = &graph->program->tensors[it->outputs[0]];
+    const int64_t groups = read->dims[ARN_NCHW_C], channels = image->dims[ARN_NCHW_C];
+    int64_t elements = image->dims[0];
+    for (uint32_t i = 0; i < read->rank && ops->first != ops->itself; i++) {
+        if (read->dims[i] <= 0) return false;
+    }
+    for (uint32_t i = 1; i < image->rank; i++) elements *= image->dims[i];
+    return image->rank == 4 && image->dtype == ARENAUT_DTYPE_FLOAT32 &&
+           read->dtype == image->dtype && same_dims(image, &graph->program->tensors[to]) &&
+           same_dims(read, made) && read->dims[0] == image->dims[0] && groups > 0 &&
+           channels % groups == 0 &&
+           (ops->first == ops->itself ? groups == channels
+                                      : read->dims[2] == elements / image->dims[0] / groups) &&
+           is_of_groups(graph, it->inputs[1], groups) && is_of_groups(graph, it->inputs[2], groups);
+}
+
+static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out) {
+    norm_ops ops;
+    if (!find_norm(graph, at, &ops) || !norm_fits(graph, &ops)) return false;
+    const arenaut_op *all = graph->program->ops;
+    const arenaut_attribute *epsilon = arenaut_op_attribute(&all[ops.itself], "epsilon");
+    out->kind = ARN_TILE_ELEMENTWISE;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
+    out->norm = at == ops.itself ? ARN_NORM_ITSELF : ARN_NORM_SHAPE;
+    out->least = at == ops.itself ? ARN_TILE_NEVER : 0;
+    out->epsilon = (double)1e-5f;
+    if (epsilon && (epsilon->text || epsilon->n_numbers != 1)) return false;
+    if (epsilon) memcpy(&out->epsilon, epsilon->numbers, sizeof out->epsilon);
+    out->is_rounded = !graph->rounding;
+    if (!graph->rounding) return false;
+    graph->image[all[ops.itself].inputs[0]] = all[ops.first].inputs[0];
+    graph->image[all[ops.itself].outputs[0]] = all[ops.last].outputs[0];
+    return true;
 }
 
 /* But for lists of sizes. */
@@ -449,10 +551,11 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 
 /* Operators whose tiles are never within the rule bound groups, unless rounding is allowed. */
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    if (take_norm(graph, (uint32_t)(op - graph->program->ops), out)) return true;
+    if (out->is_rounded) return false;
     const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && take_reduction(graph, op, out);
     if (!reduces && !take_any(graph, op, out)) return false;
-    out->is_rounded =
-        !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
+    out->is_rounded = !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
     return !out->is_rounded;
 }
 
@@ -552,7 +655,13 @@ const arn_tile_dialect arn_tile_onnx = {
               [ARN_MOVE_SCALAR] = "Squeeze",
               [ARN_MOVE_ALIAS] = "Reshape",
               [ARN_MOVE_AVERAGE] = "AveragePool",
-              [ARN_MOVE_GREATEST] = "MaxPool"},
+              [ARN_MOVE_GREATEST] = "MaxPool",
+              [ARN_MOVE_SUB] = "Sub",
+              [ARN_MOVE_MUL] = "Mul",
+              [ARN_MOVE_MEAN] = "GlobalAveragePool",
+              [ARN_MOVE_ROOT] = "Sqrt",
+              [ARN_MOVE_INVERSE] = "Reciprocal",
+              [ARN_MOVE_EXPAND] = "Expand"},
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
     .broadcasts = true,

@@ -1,0 +1,112 @@
+/* Normalizations by the statistics of a whole image, in two passes over its rows: the first adds up
+ * the statistics, the second normalizes element by element. From each row of the image comes its
+ * average and the average of the squares around that, and from those the mean and the variance of
+ * each group of channels, as Chan, Golub & LeVeque (1983) add up parts of a sample: no difference
+ * of large numbers is in it. All of it is stock arithmetic on images. */
+#include "rewrite/split/row_norms.h"
+
+#include "rewrite/tile_dialects/tile_dialect.h"
+
+enum { N, C, H, W, RANK };
+
+typedef struct norm {
+    arn_draft *draft;
+    uint32_t image, scale, bias;
+    int64_t dims[RANK];   /* of the image */
+    int64_t groups, each; /* channels of a group */
+    double epsilon;
+} norm;
+
+static norm norm_of(arn_draft *draft, uint32_t at) {
+    const arn_tile_graph *graph = draft->graph;
+    const arenaut_op *op = &graph->program->ops[at];
+    const arenaut_tensor *tensors = graph->program->tensors;
+    norm it = {.draft = draft,
+               .image = graph->image[op->inputs[0]],
+               .scale = op->inputs[1],
+               .bias = op->inputs[2],
+               .groups = tensors[op->inputs[1]].dims[0],
+               .epsilon = graph->ops[at].epsilon};
+    for (uint32_t i = 0; i < RANK; i++) it.dims[i] = tensors[it.image].dims[i];
+    it.each = it.dims[C] / it.groups;
+    return it;
+}
+
+static uint32_t compute(const norm *it, arn_draft_move move, const int64_t *dims, uint32_t a,
+                        uint32_t b) {
+    const uint32_t both[] = {a, b};
+    return arn_draft_compute(it->draft, move, it->image, dims, both, b == ARENAUT_NONE ? 1 : 2);
+}
+
+/* The same elements in another shape, or repeated to fill it. */
+static uint32_t shape(const norm *it, arn_draft_move move, const int64_t dims[RANK], uint32_t of) {
+    return compute(it, move, dims, of, arn_draft_numbers(it->draft, dims, RANK, 0));
+}
+
+/* A number for each group, for each of its channels. */
+static uint32_t spread(const norm *it, uint32_t of) {
+    const int64_t grouped[RANK] = {it->dims[N], it->groups, it->each, 1};
+    const int64_t apart[RANK] = {it->dims[N], it->dims[C], 1, 1};
+    return shape(it, ARN_MOVE_ALIAS, apart, shape(it, ARN_MOVE_EXPAND, grouped, of));
+}
+
+/* The mean of each group, its factor, and its summand, from the averages of rows and of the squares
+ * around them. */
+static arn_statistics combine(const norm *it, uint32_t averages, uint32_t squares) {
+    const int64_t rows[RANK] = {it->dims[N], it->groups, it->each * it->dims[H], 1};
+    const int64_t one[RANK] = {it->dims[N], it->groups, 1, 1}, all[RANK] = {1, it->groups, 1, 1};
+    averages = shape(it, ARN_MOVE_ALIAS, rows, averages);
+    squares = shape(it, ARN_MOVE_ALIAS, rows, squares);
+    const uint32_t mean = compute(it, ARN_MOVE_MEAN, one, averages, ARENAUT_NONE);
+    const uint32_t apart = compute(it, ARN_MOVE_SUB, rows, averages, mean);
+    const uint32_t between = compute(it, ARN_MOVE_MUL, rows, apart, apart);
+    const uint32_t moments = compute(it, ARN_MOVE_ADD, rows, squares, between);
+    const uint32_t variance = compute(it, ARN_MOVE_MEAN, one, moments, ARENAUT_NONE);
+    const uint32_t padded =
+        compute(it, ARN_MOVE_ADD, one, variance, arn_draft_reals(it->draft, &it->epsilon, 1));
+    const uint32_t root = compute(it, ARN_MOVE_ROOT, one, padded, ARENAUT_NONE);
+    const uint32_t inverse = compute(it, ARN_MOVE_INVERSE, one, root, ARENAUT_NONE);
+    const uint32_t factor =
+        compute(it, ARN_MOVE_MUL, one, inverse, shape(it, ARN_MOVE_ALIAS, all, it->scale));
+    const uint32_t summand = shape(it, ARN_MOVE_ALIAS, all, it->bias);
+    return (arn_statistics){spread(it, mean), spread(it, factor), spread(it, summand)};
+}
+
+/* The averages of some rows, and of the squares around these. */
+static void put_rows(const norm *it, uint32_t rows, uint32_t made[2]) {
+    int64_t dims[RANK];
+    if (it->draft->failed) return;
+    for (uint32_t i = 0; i < RANK; i++) dims[i] = arn_draft_dims(it->draft, rows)[i];
+    made[0] = arn_draft_reduce(it->draft, ARN_MOVE_AVERAGE, rows);
+    const uint32_t apart = compute(it, ARN_MOVE_SUB, dims, rows, made[0]);
+    const uint32_t squares = compute(it, ARN_MOVE_MUL, dims, apart, apart);
+    made[1] = arn_draft_reduce(it->draft, ARN_MOVE_AVERAGE, squares);
+}
+
+arn_statistics arn_norm_put_statistics(arn_draft *draft, uint32_t at, uint32_t image,
+                                       uint32_t n_tiles, uint32_t *parts) {
+    const norm it = norm_of(draft, at);
+    uint32_t *averages = parts, *squares = parts + n_tiles;
+    for (uint32_t tile = 0; tile < n_tiles; tile++) {
+        const int64_t begin = it.dims[H] * tile / n_tiles;
+        const int64_t end = it.dims[H] * (tile + 1) / n_tiles;
+        uint32_t made[2] = {0, 0};
+        put_rows(&it, arn_draft_slice(draft, image, begin, end - begin), made);
+        averages[tile] = made[0];
+        squares[tile] = made[1];
+        arn_draft_order_after(draft, made, 2);
+    }
+    const uint32_t rows = arn_tile_dim(draft->graph, ARN_AXIS_H);
+    return combine(&it, arn_draft_join(draft, rows, averages, n_tiles, ARENAUT_NONE, averages[0]),
+                   arn_draft_join(draft, rows, squares, n_tiles, ARENAUT_NONE, squares[0]));
+}
+
+uint32_t arn_norm_put(arn_draft *draft, uint32_t at, arn_statistics by, uint32_t rows,
+                      int64_t n_rows) {
+    const norm it = norm_of(draft, at);
+    const uint32_t result = draft->graph->image[draft->graph->program->ops[at].outputs[0]];
+    const int64_t dims[RANK] = {it.dims[N], it.dims[C], n_rows, it.dims[W]};
+    const uint32_t apart = compute(&it, ARN_MOVE_SUB, dims, rows, by.mean);
+    const uint32_t scaled[] = {compute(&it, ARN_MOVE_MUL, dims, apart, by.factor), by.summand};
+    return arn_draft_compute(draft, ARN_MOVE_ADD, result, dims, scaled, 2);
+}
