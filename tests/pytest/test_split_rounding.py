@@ -253,6 +253,26 @@ def test_random_graphs(tmp_path, axes):
     assert count["allowed"] > 0
 
 
+@pytest.mark.parametrize("side", [(64, 48), (37, 21)])
+def test_global_averages_of_graphs(tmp_path, side):
+    torch.manual_seed(4)
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 24, 3, padding=1), torch.nn.Hardtanh(), torch.nn.AdaptiveAvgPool2d(1),
+                                 torch.nn.Flatten(), torch.nn.Linear(24, 10)).eval()
+    path, output, args = tmp_path / "a.pt2", tmp_path / "b.pt2", (torch.randn(2, 3, *side),)
+    save_module(module, args, path)
+    for mode in ("rows", "kept"):
+        for pieces in (2, 5):
+            strict = plan(path, output, f"0-2/{pieces}:{mode}")
+            assert strict.returncode and "--rounding allow" in strict.stdout + strict.stderr
+            done = plan(path, output, f"0-2/{pieces}:{mode}", "--rounding", "allow")
+            assert done.returncode == 0 and rounded(done) > 0, done
+            (_, before), (_, after) = run_graph(path, args), run_graph(output, args)
+            assert after < 0.7 * before
+            held_against_the_whole(module, args, path, output, done)
+    reader = plan(path, output, "2-3/2:rows", "--rounding", "allow")
+    assert reader.returncode and "cannot be split so" in reader.stdout + reader.stderr
+
+
 def test_volumes_are_tiled_by_leave_alone(tmp_path):
     torch.manual_seed(3)
     module, args = settle(UNet(False, 8, 2, axes=3, channels=1)).eval(), (torch.randn(1, 1, 32, 24, 24),)

@@ -228,6 +228,51 @@ TEST(tiles_within_the_rule_are_not_said_to_be_rounded) {
     arn_program_free(p);
 }
 
+/* Row by row, and then as it was; of rows that are exchanged or repeated, of other windows, and of
+ * a sum that is not said to be rounded, the checker takes none. */
+TEST(averages_of_images_are_made_in_two_steps) {
+    arenaut_program *p = begin_aten();
+    const uint32_t x = add(p, ARENAUT_INPUT, 1, 3, 40, 59), relu = add_image(p, 3, 40, 59);
+    const uint32_t y = add_image(p, 3, 1, 1);
+    ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(x), OUT(relu));
+    ADD_OP(p, .name = "aten::adaptive_avg_pool2d", FUNCTIONAL, IN(relu), OUT(y),
+           ATTRIBUTES(INTS("output_size", 1, 1)));
+    finish(p, x, y);
+    const arenaut_split_stage stage = {0, 2, 3, ARENAUT_SPLIT_KEPT};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "--rounding allow"));
+    assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
+    assert_true(is_accepted(p, rewrite));
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        const arenaut_op *op = &rewrite->program->ops[i];
+        uint32_t *inputs = (uint32_t *)(uintptr_t)op->inputs, first = inputs[0];
+        if (strcmp(op->name, "aten::cat") == 0) {
+            inputs[0] = inputs[1];
+            assert_false(is_accepted(p, rewrite));
+            inputs[1] = first;
+            assert_false(is_accepted(p, rewrite));
+            inputs[1] = inputs[0];
+            inputs[0] = first;
+        } else if (strcmp(op->name, "aten::avg_pool2d") == 0) {
+            for (uint32_t k = 0; k < 3; k++, n++) {
+                int64_t *number = (int64_t *)(uintptr_t)&op->attributes[k / 2].numbers[k % 2];
+                ++*number;
+                assert_false(is_accepted(p, rewrite));
+                --*number;
+            }
+        }
+    }
+    assert_int_equal(n, 9);
+    assert_true(is_accepted(p, rewrite));
+    rewrite->n_rounded = 0;
+    assert_false(is_accepted(p, rewrite));
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
 /* Its three dimensions are no batch, channels and length: rows would be its channels. */
 TEST(images_without_a_batch_stay_whole) {
     arenaut_program *p = begin_aten();

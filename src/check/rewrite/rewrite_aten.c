@@ -19,6 +19,7 @@ enum rule {
     UNSHUFFLE,
     NORMALIZATION,
     JOINER,
+    AVERAGE,
     BY_ELEMENT
 };
 
@@ -44,6 +45,7 @@ static const arn_rewrite_row rows[] = {
     {"aten::pixel_unshuffle", UNSHUFFLE},
     {"aten::batch_norm", NORMALIZATION},
     {"aten::cat", JOINER},
+    {"aten::adaptive_avg_pool2d", AVERAGE},
     {"aten::pad", PADDER},
     {"aten::constant_pad_nd", PADDER},
     {"aten::add.Tensor", BY_ELEMENT},
@@ -153,6 +155,18 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* To one element of each channel. */
+static arenaut_status follow_average(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old) {
+    int64_t height, width;
+    if (op->n_inputs != 1 || !has(old, "output_size") ||
+        !arn_nchw_number(old, "output_size", 2, 0, 0, &height) ||
+        !arn_nchw_number(old, "output_size", 2, 1, 0, &width) || height != 1 || width != 1) {
+        return arn_rewrite_reject(c, "the windows of its kernel are not known");
+    }
+    return arn_rewrite_follow_reduction(c, op, old, ARN_KNOWN_AVERAGES);
+}
+
 /* An operator whose name says for images of how many axes it is reads one without a batch by
  * another rule: then the dimensions are others. */
 static bool has_a_batch(const arn_rewrite_check *c, const arenaut_op *op, const arenaut_op *old) {
@@ -179,6 +193,7 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case UNSHUFFLE: return follow_unshuffle(c, op, old);
         case NORMALIZATION: return follow_normalization(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
+        case AVERAGE: return follow_average(c, op, old);
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
     }
     return arn_rewrite_reject(c, "the result of a part of it is not known");
@@ -199,9 +214,13 @@ static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
 
 static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     const bool slices = op->name && strcmp(op->name, "aten::slice_copy.Tensor") == 0;
+    if (op->name && strcmp(op->name, "aten::avg_pool2d") == 0) {
+        return arn_rewrite_follow_rows(c, op, ARN_KNOWN_AVERAGES);
+    }
     if (!slices && (!op->name || strcmp(op->name, "aten::cat") != 0 || op->n_attributes != 1)) {
         return arn_rewrite_reject(c, "it is no op that moves data");
     }
+    if (!slices && arn_label_is_of_rows(c, op->inputs[0])) return arn_rewrite_join_rows(c, op);
     const arenaut_status st = arn_rewrite_begin_move(c, op);
     if (st != ARENAUT_OK) return st;
     return slices ? follow_slice(c, op) : arn_rewrite_follow_join(c, op);

@@ -272,29 +272,44 @@ static bool take_epsilon(const arenaut_op *norm, int64_t *bits) {
     return true;
 }
 
-/* Whether an image is, in the program before, another one normalized in so many groups, maybe by
- * way of a shape in which each group is one axis. Constants: the op's scale, and what is added. */
+static bool has_images(const arn_rewrite_check *c, uint32_t from, uint32_t to) {
+    const arenaut_tensor *a = &c->before->tensors[from], *b = &c->before->tensors[to];
+    return a->rank == RANK && b->rank == RANK &&
+           memcmp(a->dims, b->dims, RANK * sizeof *a->dims) == 0;
+}
+
+/* The image that an op before normalizes in so many groups, maybe by way of a shape in which each
+ * group is one axis; NONE: that is not known. */
+static uint32_t normalized_by(const arn_rewrite_check *c, const arenaut_op *norm, bool reshaped,
+                              int64_t groups) {
+    const uint32_t from = norm->inputs[0];
+    const arenaut_tensor *read = &c->before->tensors[from];
+    if (!reshaped) return read->rank == RANK && read->dims[C] == groups ? from : ARENAUT_NONE;
+    const arenaut_op *shape = maker_of(c, from);
+    if (!shape || !is_named(shape, "Reshape") || read->rank != 3 || shape->n_inputs == 0) {
+        return ARENAUT_NONE;
+    }
+    const arenaut_tensor *image = &c->before->tensors[shape->inputs[0]];
+    const bool fits = image->rank == RANK && read->dims[N] == image->dims[N] &&
+                      read->dims[C] == groups &&
+                      read->dims[2] * groups == image->dims[C] * image->dims[H] * image->dims[W];
+    return fits ? shape->inputs[0] : ARENAUT_NONE;
+}
+
+/* Whether an image is, in the program before, another one normalized as the label says, with this
+ * constant added. */
 static bool is_norm_of(const arn_rewrite_check *c, uint32_t made, const arn_label *by,
                        uint32_t summand) {
     const arenaut_op *norm = maker_of(c, made);
     const bool reshaped = norm && is_named(norm, "Reshape") && norm->n_inputs > 0;
-    if (reshaped) norm = maker_of(c, norm->inputs[0]);
-    if (!norm || !is_named(norm, "InstanceNormalization") || norm->n_inputs != 3) return false;
     int64_t epsilon;
-    if (!take_epsilon(norm, &epsilon)) return false;
-    uint32_t from = norm->inputs[0];
-    const arenaut_tensor *read = &c->before->tensors[from];
-    const arenaut_op *shape = reshaped ? maker_of(c, from) : NULL;
-    if (reshaped && (!shape || !is_named(shape, "Reshape") || read->rank != 3)) return false;
-    if (reshaped) from = shape->inputs[0];
-    const arenaut_tensor *image = &c->before->tensors[from], *result = &c->before->tensors[made];
-    if ((int64_t)from != by->number || image->rank != RANK || result->rank != RANK ||
-        memcmp(image->dims, result->dims, RANK * sizeof *image->dims) != 0) {
+    if (reshaped) norm = maker_of(c, norm->inputs[0]);
+    if (!norm || !is_named(norm, "InstanceNormalization") || norm->n_inputs != 3 ||
+        !take_epsilon(norm, &epsilon)) {
         return false;
     }
-    return read->dims[N] == image->dims[N] && read->dims[C] == by->groups &&
-           (!reshaped ||
-            read->dims[2] * by->groups == image->dims[C] * image->dims[H] * image->dims[W]) &&
+    const uint32_t from = normalized_by(c, norm, reshaped, by->groups);
+    return from != ARENAUT_NONE && (int64_t)from == by->number && has_images(c, from, made) &&
            epsilon == by->epsilon && norm->inputs[1] == by->scale && norm->inputs[2] == summand;
 }
 

@@ -3,6 +3,8 @@
  * label of its image: nothing but a concatenation and the last step may read it. That takes each
  * row of the image just once. The sum is rounded otherwise than that of the old op, so that the
  * rewrite must say so. */
+#include <string.h>
+
 #include "check/finding.h"
 #include "check/rewrite/rewrite_labels.h"
 #include "core/fail.h"
@@ -34,6 +36,21 @@ static arenaut_status begin_rows(arn_rewrite_check *c, uint32_t t, uint32_t imag
     return ARENAUT_OK;
 }
 
+/* The window has no padding, and goes on row by row. */
+static bool is_plain_window(const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const arenaut_attribute *a = &op->attributes[i];
+        const bool strides = strcmp(a->name, "strides") == 0;
+        const bool steps = strides && !a->text && a->n_numbers > 0 && a->numbers[0] == 1;
+        if (strcmp(a->name, "kernel_shape") == 0 || strcmp(a->name, "count_include_pad") == 0 ||
+            steps) {
+            continue;
+        }
+        return false;
+    }
+    return true;
+}
+
 arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *op,
                                        arn_known known) {
     const uint32_t from = op->inputs[0];
@@ -42,7 +59,7 @@ arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *o
     if (c->rewrite->n_rounded == 0) {
         return arn_rewrite_reject(c, "it adds up an image in parts, which is not said");
     }
-    if (op->n_inputs != 1 || op->n_attributes != 1 || !sides || sides->text ||
+    if (op->n_inputs != 1 || !is_plain_window(op) || !sides || sides->text ||
         in->rank < LEAST_RANK || in->rank > ARN_LABEL_RANK || sides->n_numbers != in->rank - H ||
         sides->numbers[0] != 1 || c->labels[from].tensor == ARENAUT_NONE || out->rank != in->rank ||
         out->dims[H] != in->dims[H]) {

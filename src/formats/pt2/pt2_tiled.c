@@ -300,12 +300,25 @@ static bool put_number(tiling *t, const arenaut_op *op, const char *attribute, c
     return true;
 }
 
+/* A pool whose windows lie side by side, without padding. */
+static bool put_window(tiling *t, const arenaut_op *op, bool kind) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, "kernel_shape");
+    if (!a || a->text || a->n_numbers != 2 || op->n_inputs != 1) return false;
+    put_tensors(t, op, false, kind);
+    arn_putf(&t->out,
+             ", {\"name\": \"kernel_size\", \"arg\": {\"as_ints\": [%" PRId64 ", %" PRId64 "]",
+             a->numbers[0], a->numbers[1]);
+    end_argument(t, kind);
+    return true;
+}
+
 /* What an op that moves data is called in a file, and its arguments behind the tensors. */
 static bool put_move_arguments(tiling *t, const arenaut_op *op, bool kind) {
     if (strcmp(op->name, "aten::cat") == 0) {
         put_tensors(t, op, true, kind);
         return put_number(t, op, "axis", "dim", kind);
     }
+    if (strcmp(op->name, "aten::avg_pool2d") == 0) return put_window(t, op, kind);
     if (strcmp(op->name, "aten::slice_copy.Tensor") != 0 || op->n_inputs != 1) return false;
     put_tensors(t, op, false, kind);
     return put_number(t, op, "axis", "dim", kind) && put_number(t, op, "start", "start", kind) &&

@@ -314,6 +314,17 @@ static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, 
            (!is_curve(op->name) || keep_rule(graph, rule_curve(made, out), out));
 }
 
+/* An average over all of an image. */
+static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    int64_t sides[2] = {0};
+    if (!op->name || strcmp(op->name, "aten::adaptive_avg_pool2d") != 0 || op->n_inputs != 1 ||
+        !arn_tile_numbers(op, "output_size", 2, sides) || sides[0] != 1 || sides[1] != 1) {
+        return false;
+    }
+    return arn_tile_take_reduction(graph, op, ARN_MOVE_AVERAGE, out) && are_float(graph, op) &&
+           arn_tile_input(graph, op, 0)->rank < OF_VOLUMES && keep_rule(graph, false, out);
+}
+
 static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arn_op_row *row = is_tiled(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
     if (!row || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
@@ -335,8 +346,10 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 /* A convolution of a volume makes other bits of any tile, and of other operators on volumes nothing
  * was measured. */
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    return take_any(graph, op, out) && (graph->program->tensors[op->outputs[0]].rank < OF_VOLUMES ||
-                                        keep_rule(graph, false, out));
+    if (take_reduction(graph, op, out)) return true;
+    if (out->is_rounded || !take_any(graph, op, out)) return false;
+    return graph->program->tensors[op->outputs[0]].rank < OF_VOLUMES ||
+           keep_rule(graph, false, out);
 }
 
 static void take_operator(arn_tile_graph *graph, uint32_t op) {
@@ -358,7 +371,17 @@ static const char *refuse(const arenaut_program *program) {
 
 /* ---- moves ---- */
 
+/* As the reader has them. */
+static uint32_t describe_pool(const arn_draft_op *op, arenaut_attribute *attributes) {
+    static const int64_t counts = 1;
+    attributes[0] = (arenaut_attribute){"kernel_shape", op->n_pads, op->pads, NULL};
+    attributes[1] = (arenaut_attribute){"strides", op->n_pads, op->pads, NULL};
+    attributes[2] = (arenaut_attribute){"count_include_pad", 1, &counts, NULL};
+    return 3;
+}
+
 static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
+    if (op->move == ARN_MOVE_AVERAGE) return describe_pool(op, attributes);
     attributes[0] = (arenaut_attribute){"axis", 1, &op->axis, NULL};
     attributes[1] = (arenaut_attribute){"start", 1, &op->begin, NULL};
     attributes[2] = (arenaut_attribute){"end", 1, &op->end, NULL};
@@ -381,7 +404,9 @@ const arn_tile_dialect arn_tile_aten = {
     .dim = {[ARN_AXIS_H] = 2, [ARN_AXIS_W] = 3, [ARN_AXIS_V] = 4, [ARN_AXIS_C] = ARN_NCHW_C},
     .least_rank = 3,
     .most_rank = OF_VOLUMES,
-    .mover = {[ARN_MOVE_SLICE] = "aten::slice_copy.Tensor", [ARN_MOVE_JOIN] = "aten::cat"},
+    .mover = {[ARN_MOVE_SLICE] = "aten::slice_copy.Tensor",
+              [ARN_MOVE_JOIN] = "aten::cat",
+              [ARN_MOVE_AVERAGE] = "aten::avg_pool2d"},
     .kind = ARENAUT_OP_FUNCTIONAL,
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
