@@ -255,7 +255,7 @@ static arenaut_status follow_scaled(arn_rewrite_check *c, const arenaut_op *op) 
 /* ---- the old normalization ---- */
 
 static const arenaut_op *maker_of(const arn_rewrite_check *c, uint32_t t) {
-    for (uint32_t i = 0; i < c->before->n_ops; i++) {
+    for (uint32_t i = 0; i < c->before->n_ops && t != ARENAUT_NONE; i++) {
         const arenaut_op *op = &c->before->ops[i];
         if (op->n_outputs == 1 && op->outputs[0] == t) return op;
     }
@@ -283,10 +283,12 @@ static bool has_images(const arn_rewrite_check *c, uint32_t from, uint32_t to) {
 static uint32_t normalized_by(const arn_rewrite_check *c, const arenaut_op *norm, bool reshaped,
                               int64_t groups) {
     const uint32_t from = norm->inputs[0];
+    if (from == ARENAUT_NONE) return from;
     const arenaut_tensor *read = &c->before->tensors[from];
     if (!reshaped) return read->rank == RANK && read->dims[C] == groups ? from : ARENAUT_NONE;
     const arenaut_op *shape = maker_of(c, from);
-    if (!shape || !is_named(shape, "Reshape") || read->rank != 3 || shape->n_inputs == 0) {
+    if (!shape || !is_named(shape, "Reshape") || read->rank != 3 || shape->n_inputs == 0 ||
+        shape->inputs[0] == ARENAUT_NONE) {
         return ARENAUT_NONE;
     }
     const arenaut_tensor *image = &c->before->tensors[shape->inputs[0]];

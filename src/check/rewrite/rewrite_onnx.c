@@ -235,6 +235,7 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
 /* A global pool, or a reduction of all axes behind the channels. */
 static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) {
     const arenaut_attribute *a = arenaut_op_attribute(old, "axes");
+    if (old->inputs[0] == ARENAUT_NONE) return false;
     const uint32_t rank = c->before->tensors[old->inputs[0]].rank;
     const arenaut_tensor *list = old->n_inputs == 2 && old->inputs[1] != ARENAUT_NONE
                                      ? &c->before->tensors[old->inputs[1]]
