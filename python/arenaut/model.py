@@ -505,8 +505,8 @@ class Model:
             `split`: True: ops may be tiled; or tile groups as (first op, last op, pieces,
             "channels", "rows" or "kept"). `max_ops`, `max_macs`: limits of that, in ops and
             in percent of multiplications. `rounding`: "allow": tiles may round otherwise than
-            the whole: not the same bits, as `notes` then say. `budget`: bytes to be reserved: the stages that add
-            least and fit are taken.
+            the whole, not the same bits: `rounded_ops` of the plan counts them. `budget`: bytes
+            to be reserved: the stages that add least and fit are taken.
             `reorder`: True: ops may run in another order.
             `recompute`: True: cheap ops are rematerialized for late readers; `max_ops`: how many.
             With `fit`, bytes, any op may be: the schedule that adds least time and fits. Times
@@ -720,6 +720,14 @@ class ModelPlan(Plan):
         made = rewrite.contents.stages[:rewrite.contents.n_stages] if rewrite else ()
         return tuple((stage.first_op, stage.first_op + stage.n_ops - 1, stage.pieces,
                       text_of(C.arenaut_split_mode_name(stage.mode))) for stage in made)
+
+    @property
+    def rounded_ops(self) -> int:
+        """The number of ops of which a tile may be rounded otherwise than the whole: not the same bits.
+
+        0 if all tiles are within the tile rule, or none are made."""
+        rewrite = self._pipeline.record.rewrite
+        return rewrite.contents.n_rounded if rewrite else 0
 
     @property
     def recomputed(self) -> Recomputed | None:

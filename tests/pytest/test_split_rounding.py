@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from conftest import COMMAND
+from conftest import COMMAND, ROOT
 from random_images import Images, integer, ints, random_images, real, sandwich
 from test_split_onnx import LEVELS, are_close, run, same_bits
 
@@ -187,6 +187,19 @@ def test_the_default_refuses(tmp_path):
         done = subprocess.run([COMMAND, "plan", path, "--split", "on", *flags, "-f", "-o", output], capture_output=True, text=True,
                               check=True)
         assert NOT_THE_SAME not in done.stdout + done.stderr
+
+
+def test_plans_in_python_count_rounded_ops(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "python"))
+    import arenaut
+    path, (_, content) = tmp_path / "a.onnx", sandwich(64, channels=32)
+    path.write_bytes(content)
+    model, low = arenaut.open(path), [(0, 3, 64, "rows")]
+    assert model.plan(split=low, rounding="allow").rounded_ops > 0
+    assert model.plan(split=low).rounded_ops == model.plan().rounded_ops == 0
+    assert model.plan(split=[(0, 3, 2, "kept")], rounding="allow").rounded_ops == 0
+    with pytest.raises(arenaut.InputError, match="'refuse' or 'allow'"):
+        model.plan(split=True, rounding=True)
 
 
 # ---- PyTorch ----

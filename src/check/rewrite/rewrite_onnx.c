@@ -235,7 +235,6 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
 /* A global pool, or a reduction of all axes behind the channels. */
 static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) {
     const arenaut_attribute *a = arenaut_op_attribute(old, "axes");
-    if (old->inputs[0] == ARENAUT_NONE) return false;
     const uint32_t rank = c->before->tensors[old->inputs[0]].rank;
     const arenaut_tensor *list = old->n_inputs == 2 && old->inputs[1] != ARENAUT_NONE
                                      ? &c->before->tensors[old->inputs[1]]
@@ -258,7 +257,8 @@ static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) 
 
 static arenaut_status follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old, arn_known known) {
-    if (!reduces_channels(c, old) || !arn_rewrite_are_whole(c, op, old, 1)) {
+    if (old->inputs[0] == ARENAUT_NONE || !reduces_channels(c, old) ||
+        !arn_rewrite_are_whole(c, op, old, 1)) {
         return arn_rewrite_reject(c, "the axes that it reduces are not known");
     }
     return arn_rewrite_follow_reduction(c, op, old, known);
