@@ -117,6 +117,20 @@ test-unit: tools-test
 test-gcc-sanitized: tools-test
 	@CC=gcc && export CC && $(call UNIT,test-gcc-sanitized,$(SANITIZED))
 
+# cmocka is not instrumented: it hands over no memory that it has not written.
+test-memory-sanitized: tools-test
+	@CC=clang && export CC && $(call UNIT,test-memory-sanitized,$(subst address$(COMMA)undefined,memory,$(SANITIZED)))
+COMMA = ,
+
+# Sizes and alignments of a Cortex-M, by QEMU, with Debian's cmocka cross-built.
+ARM = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON -DARENAUT_TOOL=OFF \
+  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm-linux.cmake \
+  -DCMOCKA=$(CURDIR)/build/arm-cmocka/libcmocka.a "-DCMAKE_C_FLAGS=-isystem $(CURDIR)/build/arm-cmocka/include"
+test-arm: tools-test
+	@scripts/need arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf qemu-arm-static:qemu-user-static xz:xz-utils
+	@scripts/cross_cmocka.sh cmake/arm-linux.cmake $(CURDIR)/build/arm-cmocka
+	@export QEMU_LD_PREFIX=/usr/arm-linux-gnueabihf && $(call UNIT,test-arm,$(ARM))
+
 # Of the unit tests, by room, and below them the errors that no test has caused. The command's own tests run another
 # build, so tools/ is not counted.
 coverage: tools-test

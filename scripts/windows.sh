@@ -9,7 +9,7 @@ native=$1
 shift
 build=$PWD/build/windows
 cmocka=$PWD/build/windows-cmocka
-scripts/windows_cmocka.sh "$cmocka"
+scripts/cross_cmocka.sh cmake/mingw-w64.cmake "$cmocka"
 mkdir -p "$build"
 cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON \
     -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake" -DARENAUT_TESTS=ON \

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Cross-builds cmocka for 64-bit Windows from Debian's source package, since there is no binary one:
-#     scripts/windows_cmocka.sh FOLDER
+# Cross-builds cmocka from Debian's source package, for a system that has no binary one:
+#     scripts/cross_cmocka.sh TOOLCHAIN FOLDER      e.g. cmake/mingw-w64.cmake build/windows-cmocka
 # leaves FOLDER/include/cmocka.h and FOLDER/libcmocka.a. Nothing is installed.
 set -eu
 
-folder=$1
-toolchain=$PWD/cmake/mingw-w64.cmake
+toolchain=$PWD/$1
+folder=$2
 [ ! -e "$folder/libcmocka.a" ] || exit 0
 rm -rf "$folder"
 mkdir -p "$folder/lists/partial" "$folder/cache"
