@@ -82,6 +82,7 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
         .enough = planning->options->capacity,
         .effort = task->effort,
         .seed = planning->options->seed,
+        .threads = planning->options->threads,
         .progress = take_progress,
         .progress_context = s,
         .allocator = planning->allocator,

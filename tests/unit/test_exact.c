@@ -258,7 +258,7 @@ static void try_problem(const arenaut_problem *p, rng *r) {
     arn_region region;
     assert_ok(arn_exact_model_make(&in, &model, &err), err);
     arn_region_init(&region, NULL);
-    assert_ok(arn_exact_tree_init(&tree, &model, &region, &err), err);
+    assert_ok(arn_exact_tree_init(&tree, &model, arn_exact_no_goods(&model), &region, &err), err);
     tree.go_on = always_go_on;
     const uint64_t top = obvious_top(p);
     /* The tree knows nothing of where fixed buffers end. */

@@ -15,14 +15,19 @@
 
 static const uint32_t thread_counts[] = {2, 3, 8};
 
-static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
-    const arenaut_plan_options options = {.threads = threads, .effort = effort};
+static arenaut_plan *plan_by(const char *planner, const arenaut_problem *problem, uint32_t threads,
+                             uint64_t effort) {
+    const arenaut_plan_options options = {.planner = planner, .threads = threads, .effort = effort};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return NULL;
     assert_answered(st, plan, &err);
     return plan;
+}
+
+static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
+    return plan_by(NULL, problem, threads, effort);
 }
 
 static void assert_same_plans(const arenaut_plan *a, const arenaut_plan *b) {
@@ -104,6 +109,46 @@ TEST(threads_do_not_change_plans_of_real_problems) {
     }
 }
 
+/* ---- the exact search ---- */
+
+/* Few buffers, whose alignments leave a gap between the load and what fits: too hard for the exact
+ * search while it makes one run at a time. */
+static arenaut_problem *hard_for_exact(uint64_t seed) {
+    static const uint64_t aligns[] = {1, 8, 16, 32};
+    rng r = {seed};
+    arenaut_problem *p = new_problem();
+    for (uint32_t b = 0; b < 30; b++) {
+        const int64_t first = rng_below(&r, 30);
+        ADD_BUFFER(p, .size = 3 + (uint64_t)rng_below(&r, 37),
+                   LIFE(first, first + 2 + rng_below(&r, 10)), .align = aligns[rng_below(&r, 4)]);
+    }
+    finish(p);
+    return p;
+}
+
+TEST(the_exact_search_finds_the_same_on_any_number_of_threads) {
+    static const uint64_t efforts[] = {540000, 800000};
+    for (uint64_t seed = 1; seed < 3; seed++) {
+        arenaut_problem *problem = hard_for_exact(seed);
+        uint64_t best = UINT64_MAX, bound = 0;
+        for (size_t e = 0; e < COUNT_OF(efforts); e++) {
+            arenaut_plan *alone = plan_by("exact", problem, 1, efforts[e]);
+            assert_plan_accepted(problem, alone);
+            assert_true(alone->total <= best && alone->total_bound >= bound);
+            assert_true(alone->effort <= efforts[e]);
+            best = alone->total;
+            bound = alone->total_bound;
+            for (size_t i = 0; i < COUNT_OF(thread_counts); i++) {
+                arenaut_plan *plan = plan_by("exact", problem, thread_counts[i], efforts[e]);
+                assert_same_plans(plan, alone);
+                arenaut_plan_free(plan);
+            }
+            arenaut_plan_free(alone);
+        }
+        arenaut_problem_free(problem);
+    }
+}
+
 /* ---- progress ---- */
 
 typedef struct watcher {
@@ -144,6 +189,29 @@ TEST(an_interrupt_stops_all_threads_and_leaves_a_right_plan) {
     arn_threads_free(&threads);
 }
 
+TEST(an_interrupt_stops_the_exact_search_on_all_threads) {
+    arn_threads threads;
+    arn_threads_init(&threads, 2);
+    arenaut_problem *problem = hard_for_exact(2);
+    for (uint32_t at = 100; at < 400; at += 40) {
+        watcher w = {.threads = &threads, .stop_at = at, .best = UINT64_MAX};
+        const arenaut_plan_options options = {.planner = "exact",
+                                              .threads = 4,
+                                              .effort = 1 << 24,
+                                              .progress = watch,
+                                              .progress_context = &w};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+        assert_plan_accepted(problem, plan);
+        assert_int_equal(plan->stopped_by, ARENAUT_STOP_INTERRUPT);
+        assert_int_equal(w.calls, at);
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(problem);
+    arn_threads_free(&threads);
+}
+
 /* ---- memory ---- */
 
 /* Which allocation is the n-th differs from run to run, and a failure in an attempt that
@@ -164,6 +232,29 @@ TEST(threads_survive_allocation_failures) {
         if (st == ARENAUT_OK) assert_plan_accepted(problem, plan);
         failures += st == ARENAUT_NO_MEMORY;
         blown = f.blown;
+        arenaut_plan_free(plan);
+        assert_int_equal(f.live, 0);
+    }
+    assert_true(failures > 5);
+    arenaut_problem_free(problem);
+}
+
+/* The last allocations are those of the runs beside the first. */
+TEST(the_exact_search_survives_allocation_failures_on_threads) {
+    arenaut_problem *problem = hard_for_exact(2);
+    uint32_t failures = 0;
+    bool blown = true;
+    for (size_t left = 0; blown; left += 1 + left / 8) {
+        fuse f = {.left = left, .stays_blown = left % 2 == 0};
+        const arenaut_allocator allocator = fuse_allocator(&f);
+        const arenaut_plan_options options = {.planner = "exact", .threads = 3, .effort = 530000};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_plan_make(problem, &options, &allocator, &plan, &err);
+        blown = f.blown;
+        assert_int_equal(st, blown ? ARENAUT_NO_MEMORY : ARENAUT_OK);
+        if (st == ARENAUT_OK) assert_plan_accepted(problem, plan);
+        failures += blown;
         arenaut_plan_free(plan);
         assert_int_equal(f.live, 0);
     }

@@ -645,6 +645,7 @@ arn_exact_input arn_exact_input_of(const arenaut_planning *planning) {
         .enough = options->capacity,
         .effort = options->effort,
         .seed = options->seed,
+        .threads = options->threads,
         .allocator = planning->allocator,
     };
 }

@@ -52,12 +52,16 @@ typedef struct arn_exact_input {
     uint64_t enough;      /* stop at an arena this small; 0: minimise */
     uint64_t effort;      /* no more than this is spent, but for a first plan */
     uint64_t seed;
+    uint32_t threads; /* 0 or 1: the calling thread only; never changes the answer. `progress` and
+                       * `poll` are called on that one */
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
     arn_poll *poll; /* polled while no progress is reported, see poll.h; filled in by the calls that
                        take one */
     const arenaut_allocator *allocator;
 } arn_exact_input;
+
+enum { ARN_EXACT_PATHS = 2 };
 
 typedef struct arn_exact_output {
     /* Per buffer, the caller's array; buffers of this pool get their offsets whenever the
@@ -76,6 +80,9 @@ typedef struct arn_exact_output {
     uint32_t open_pair;
     arenaut_stop stopped_by;
     uint64_t effort, nodes; /* spent, and of all trees */
+    /* The effort on the longest path through the search if it had 2 threads, or 16, of its own: how
+     * long it would take. What is made in vain beside that does not count. */
+    uint64_t path[ARN_EXACT_PATHS];
 } arn_exact_output;
 
 /* Runs the search over in->pool, or over all pools if in->pool_of is NULL and there are several. Of

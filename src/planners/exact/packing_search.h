@@ -1,6 +1,6 @@
 /* Search for a packing of one case, in three layers: partial packings with propagation
  * (partial_packing.c), branch and bound for one capacity on them (packing_tree.c), and its restarts
- * at changing capacities, with open pairs as a relaxation (restarts.c). */
+ * at changing capacities (restarts.c), with open pairs as a relaxation (case_search.c). */
 #ifndef ARN_PLANNERS_EXACT_PACKING_SEARCH_H
 #define ARN_PLANNERS_EXACT_PACKING_SEARCH_H
 
@@ -84,6 +84,9 @@ typedef struct arn_exact_state {
     bool item_failed;  /* or rather an item by itself, in that clique */
     uint64_t work;     /* elementary operations so far, see ARN_EXACT_OPERATIONS_PER_EFFORT */
 } arn_exact_state;
+
+/* The length of the trail of a packing. */
+uint32_t arn_exact_trail_room(const arn_exact_model *model);
 
 /* Makes the empty packing, of any capacity. Arrays are the region's, the model is borrowed.
  * NO_MEMORY. */
@@ -231,6 +234,8 @@ typedef struct arn_exact_tree {
     bool (*go_on)(void *context); /* polled now and then; false: abandon the run */
     void *context;
     uint64_t next_poll;  /* amount of work at the next poll */
+    uint64_t stop_at;    /* amount of work at which a run gives up */
+    uint64_t salt;       /* no-goods hold for runs of the same salt; 0 at first */
     uint64_t *no_good;   /* the no-goods: digests of states that fail, by their low bits */
     uint64_t n_no_goods; /* a power of two */
 
@@ -241,10 +246,14 @@ typedef struct arn_exact_tree {
 } arn_exact_tree;
 
 /* Makes a tree for the model, with an empty packing, ranks in order of items, and nothing known to
- * fail. Arrays are the region's, the model is borrowed; the caller sets `style`, `rank`, `go_on`
- * and `context`. NO_MEMORY. */
+ * fail; it remembers up to `n_no_goods` no-goods, a power of two. Arrays are the region's, the
+ * model is borrowed; the caller sets `style`, `rank`, `go_on` and `context`. NO_MEMORY. */
 arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *model,
-                                   arn_region *region, arenaut_error *err);
+                                   uint64_t n_no_goods, arn_region *region, arenaut_error *err);
+
+/* As many no-goods as are worth remembering over all runs; and the bytes of a tree, about. */
+uint64_t arn_exact_no_goods(const arn_exact_model *model);
+uint64_t arn_exact_tree_size(const arn_exact_model *model, uint64_t n_no_goods);
 
 /* Makes the tree write its proofs into the log, which is borrowed. Call it before the first run.
  * NO_MEMORY. */
@@ -316,7 +325,8 @@ bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
  * although they may not; one that involves either of these if there is such a pair. ARENAUT_NONE if
  * the packing keeps every constraint. If the input's `poll` ends meanwhile, some open pair: the
  * packing is not known to be right. O(covered buffers times buffers). */
-uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_state *state);
+uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_model *model,
+                             const int64_t *offset);
 
 /* ---- bounds without a search ---- */
 

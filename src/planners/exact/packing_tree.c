@@ -93,7 +93,7 @@ enum { WORK_PER_POLL = 1 << 19, NO_GOODS_PER_ITEM = 256, MOST_NO_GOODS = 1 << 18
 /* With groups, all that is placed counts, wherever it lies. */
 static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end) {
     const arn_exact_state *s = &t->state;
-    uint64_t key = (uint64_t)s->capacity * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = (uint64_t)s->capacity * UINT64_C(0x9e3779b97f4a7c15) + t->salt;
     if (s->model->tied) {
         first = 0;
         end = s->model->n_cliques;
@@ -456,7 +456,7 @@ static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) 
 static bool must_give_up(arn_exact_tree *t, uint64_t max_visited) {
     if (t->log && t->log->failed) return true;
     if (t->visited >= max_visited || t->n_nodes + 2 > t->node_room) return true;
-    if (!arn_exact_has_room(&t->state)) return true;
+    if (!arn_exact_has_room(&t->state) || t->state.work >= t->stop_at) return true;
     if (t->state.work < t->next_poll) return false;
     t->next_poll = t->state.work + WORK_PER_POLL;
     return !t->go_on(t->context);
@@ -571,15 +571,27 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
                            : ARN_EXACT_GAVE_UP;
 }
 
+static uint32_t node_room(const arn_exact_model *m) { return 4 * m->n + 1024; }
+
+uint64_t arn_exact_no_goods(const arn_exact_model *m) {
+    uint64_t n = NO_GOODS_PER_ITEM;
+    while (n < MOST_NO_GOODS && n < NO_GOODS_PER_ITEM * (uint64_t)m->n) n *= 2;
+    return n;
+}
+
+uint64_t arn_exact_tree_size(const arn_exact_model *m, uint64_t n_no_goods) {
+    enum { PER_ITEM = 64, PER_CLIQUE = 48 };
+    return n_no_goods * sizeof(uint64_t) +
+           arn_exact_trail_room(m) * (uint64_t)sizeof(arn_exact_change) +
+           node_room(m) * (uint64_t)sizeof(arn_exact_node) + m->n * (uint64_t)PER_ITEM +
+           m->n_cliques * (uint64_t)PER_CLIQUE;
+}
+
 arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *model,
-                                   arn_region *region, arenaut_error *err) {
-    const arn_exact_tree empty = {.node_room = 4 * model->n + 1024};
+                                   uint64_t n_no_goods, arn_region *region, arenaut_error *err) {
+    const arn_exact_tree empty = {
+        .node_room = node_room(model), .n_no_goods = n_no_goods, .stop_at = UINT64_MAX};
     *t = empty;
-    t->n_no_goods = NO_GOODS_PER_ITEM;
-    while (t->n_no_goods < MOST_NO_GOODS &&
-           t->n_no_goods < NO_GOODS_PER_ITEM * (uint64_t)model->n) {
-        t->n_no_goods *= 2;
-    }
     const arenaut_status st = arn_exact_state_init(&t->state, model, region, err);
     if (st != ARENAUT_OK) return st;
     t->rank = arn_region_allocate(region, model->n, sizeof *t->rank);

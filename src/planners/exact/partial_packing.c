@@ -258,16 +258,18 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
 
 /* ---- the empty packing ---- */
 
+/* An item is raised once per placed neighbour at most, and by rejections; floors change less
+ * often. A run that needs more room is abandoned. */
+uint32_t arn_exact_trail_room(const arn_exact_model *m) {
+    const uint32_t n = m->n, c = m->n_cliques;
+    const uint32_t room = m->neighbour_start[n] + m->member_start[c] + 16 * (n + c) + 1024;
+    /* An item of a group is raised for each of the group, and when one of them is. */
+    return m->tied ? 2 * room + m->largest_group * (n + 1) : room;
+}
+
 static bool allocate_state(arn_exact_state *s, arn_region *region) {
     const size_t n = s->model->n, c = s->model->n_cliques;
-    /* An item is raised once per placed neighbour at most, and by rejections; floors change less
-     * often. A run that needs more room is abandoned. */
-    s->trail_room =
-        s->model->neighbour_start[n] + s->model->member_start[c] + 16 * (uint32_t)(n + c) + 1024;
-    /* An item of a group is raised for each of the group, and when one of them is. */
-    if (s->model->tied) {
-        s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
-    }
+    s->trail_room = arn_exact_trail_room(s->model);
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
     return s->trail &&
            ARN_REGION_ARRAYS(

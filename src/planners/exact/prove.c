@@ -99,7 +99,8 @@ static arenaut_status begin(attempt *a, const arn_exact_case *c) {
     if (!a->keys || !a->ids || !arn_exact_list_pairs(c, &a->region, &a->pairs)) {
         return arn_no_memory(err);
     }
-    arenaut_status st = arn_exact_tree_init(&a->tree, &a->model, &a->region, err);
+    arenaut_status st =
+        arn_exact_tree_init(&a->tree, &a->model, arn_exact_no_goods(&a->model), &a->region, err);
     if (st == ARENAUT_OK) st = arn_exact_tree_log(&a->tree, a->x->log, &a->region, err);
     a->tree.go_on = go_on;
     a->tree.context = a;
@@ -125,7 +126,7 @@ static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_
     if (verdict == ARN_EXACT_GAVE_UP) return out_of_effort(x);
     if (verdict == ARN_EXACT_IMPOSSIBLE) return ARENAUT_OK;
     arn_certificate_log_cut(x->log, start);
-    *open_pair = arn_exact_open_pair(&a->pairs, &a->tree.state);
+    *open_pair = arn_exact_open_pair(&a->pairs, &a->model, a->tree.state.offset);
     return *open_pair == ARENAUT_NONE ? too_high(x) : ARENAUT_OK;
 }
 
