@@ -1,7 +1,7 @@
 /* Runs the exact search alone on CSV problems and prints its result, effort and CPU time, and how
  * many times faster it would be on 2 and on 16 idle cores.
  *
- *     exact_bench [-e STEPS] [-s SEED] [-j THREADS] [-v] FILE.csv ...
+ *     exact_bench [-e STEPS] [-s SEED] [-j THREADS] [-t STEPS] [-v] FILE.csv ...
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "planners/exact/exact.h"
 
 typedef struct options {
-    uint64_t effort, seed;
+    uint64_t effort, seed, together;
     uint32_t threads;
     bool verbose;
 } options;
@@ -83,6 +83,7 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
                                 .effort = o->effort,
                                 .seed = o->seed,
                                 .threads = o->threads,
+                                .together = o->together,
                                 .progress = o->verbose ? print_progress : NULL,
                                 .progress_context = &w};
     arenaut_error err;
@@ -130,6 +131,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) o.effort = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc) o.seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "-t") == 0 && i + 1 < argc)
+            o.together = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) o.threads = (uint32_t)atoi(argv[++i]);
         else if (strcmp(argv[i], "-v") == 0) o.verbose = true;
         else wrong += !run_file(argv[i], &o);

@@ -129,13 +129,13 @@ uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_model *mode
 enum {
     MOST_THREADS = 16,
     MOST_BYTES = 3 << 24,   /* of the trees */
-    MOST_RUNS = 1 << 12,  /* that are begun before any of them counts */
+    MOST_RUNS = 1 << 12,    /* that are begun before any of them counts */
     OWN_NO_GOODS = 1 << 13, /* of a run by itself */
 };
 /* For `path`. */
 static const uint32_t path_threads[ARN_EXACT_PATHS] = {2, MOST_THREADS};
-/* Operations before runs are apart. */
-static const uint64_t TOGETHER = (uint64_t)ARN_EXACT_OPERATIONS_PER_EFFORT << 19;
+/* The effort before runs are apart. */
+static const uint64_t TOGETHER = 1 << 19;
 
 struct search;
 
@@ -169,8 +169,8 @@ typedef struct search {
     arn_exact_success successes[ARN_EXACT_RECENT];
     uint64_t best_end; /* the end of the best plan, before its arena is rounded up */
     bool out_of_effort;
-    uint64_t work, most; /* operations that count; and how many there may be */
-    uint64_t n_runs;     /* that count */
+    uint64_t work, most;            /* operations that count; and how many there may be */
+    uint64_t n_runs;                /* that count */
     uint64_t path[ARN_EXACT_PATHS]; /* operations */
 
     /* The first makes all runs at first, and later the proofs. */
@@ -183,10 +183,10 @@ typedef struct search {
     arenaut_verdict verdict;
     result *result;
     uint32_t n_begun, most_runs;
-    uint32_t n_in_order; /* runs that were made without a gap; */
+    uint32_t n_in_order;               /* runs that were made without a gap; */
     uint64_t work_in_order, work_made; /* their work, and that of all that were made */
-    uint32_t news;       /* the number of the first run with news; ARENAUT_NONE */
-    runner *teller;      /* that made it */
+    uint32_t news;                     /* the number of the first run with news; ARENAUT_NONE */
+    runner *teller;                    /* that made it */
 } search;
 
 static uint64_t pool_align(const search *x) { return x->in->problem->pool[x->in->pool].align; }
@@ -235,9 +235,9 @@ static void report(search *x, const runner *at_hand) {
     arn_threads_unlock(&x->threads);
     if (arn_poll_ended(x->in->poll)) verdict = x->in->poll->verdict;
     if (verdict == ARENAUT_GO_ON && x->in->progress) {
-        verdict = x->in->progress(x->in->progress_context, x->out->arena,
-                                  arena_of(x, x->schedule.low),
-                                  work / ARN_EXACT_OPERATIONS_PER_EFFORT);
+        verdict =
+            x->in->progress(x->in->progress_context, x->out->arena, arena_of(x, x->schedule.low),
+                            work / ARN_EXACT_OPERATIONS_PER_EFFORT);
     } else if (verdict == ARENAUT_GO_ON && !arn_poll_after(x->in->poll, ARN_POLL_EVERY)) {
         verdict = x->in->poll->verdict;
     }
@@ -280,8 +280,7 @@ static arenaut_status open_runner(search *x, uint64_t n_no_goods, arenaut_error 
                            ARN_ARRAY(r->ids, 2 * (size_t)n))) {
         return arn_no_memory(err);
     }
-    const arenaut_status st =
-        arn_exact_tree_init(&r->tree, &r->model, n_no_goods, &x->region, err);
+    const arenaut_status st = arn_exact_tree_init(&r->tree, &r->model, n_no_goods, &x->region, err);
     r->tree.go_on = go_on;
     r->tree.context = r;
     return st;
@@ -389,7 +388,8 @@ static bool keep_packing(search *x, const arn_exact_tree *tree) {
 /* What a run has found, which is the last one that counts. */
 static void take_news(search *x, runner *r) {
     const uint64_t nodes = r->tree.visited - r->nodes_before;
-    const bool found = r->verdict == ARN_EXACT_FOUND, first = r->run.purpose == ARN_EXACT_FIRST_PLAN;
+    const bool found = r->verdict == ARN_EXACT_FOUND,
+               first = r->run.purpose == ARN_EXACT_FIRST_PLAN;
     const int64_t low = r->schedule.low;
     x->schedule = r->schedule;
     if (found && !keep_packing(x, &r->tree)) return;
@@ -443,18 +443,21 @@ static void make_batch(search *x) {
         x->path[k] += longest_path(x, counted, path_threads[k]);
     }
     /* After a stop, what was found all the same still counts. */
-    const bool told = x->news != ARENAUT_NONE &&
-                      (counted == x->news + 1 || (x->verdict != ARENAUT_GO_ON && !x->out_of_effort));
+    const bool told =
+        x->news != ARENAUT_NONE &&
+        (counted == x->news + 1 || (x->verdict != ARENAUT_GO_ON && !x->out_of_effort));
     if (told || (!x->apart && counted == 1)) take_news(x, x->teller);
 }
 
 static arenaut_status search_on(search *x, arenaut_error *err) {
+    const uint64_t alone = x->in->together ? x->in->together : TOGETHER;
     arenaut_status st = ARENAUT_OK;
     bool together = true;
     while (st == ARENAUT_OK && !finished(x) && !stopped(x)) {
         if (x->work >= x->most) {
             x->out_of_effort = true;
-        } else if (together && x->work >= TOGETHER && x->pairs.n_open == 0) {
+        } else if (together && x->work / ARN_EXACT_OPERATIONS_PER_EFFORT >= alone &&
+                   x->pairs.n_open == 0) {
             together = false;
             st = part_runs(x, err);
         } else {

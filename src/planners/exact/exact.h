@@ -52,8 +52,10 @@ typedef struct arn_exact_input {
     uint64_t enough;      /* stop at an arena this small; 0: minimise */
     uint64_t effort;      /* no more than this is spent, but for a first plan */
     uint64_t seed;
-    uint32_t threads; /* 0 or 1: the calling thread only; never changes the answer. `progress` and
-                       * `poll` are called on that one */
+    uint32_t threads;  /* 0 or 1: the calling thread only; never changes the answer. `progress` and
+                        * `poll` are called on that one */
+    uint64_t together; /* the effort before runs learn nothing from each other, see case_search.c;
+                        * 0: as much as pays */
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
     arn_poll *poll; /* polled while no progress is reported, see poll.h; filled in by the calls that
