@@ -7,6 +7,7 @@
 #include <arenaut/planner.h>
 
 #include "core/parallel.h"
+#include "planners/exact/exact.h"
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/fuse.h"
@@ -15,19 +16,14 @@
 
 static const uint32_t thread_counts[] = {2, 3, 8};
 
-static arenaut_plan *plan_by(const char *planner, const arenaut_problem *problem, uint32_t threads,
-                             uint64_t effort) {
-    const arenaut_plan_options options = {.planner = planner, .threads = threads, .effort = effort};
+static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
+    const arenaut_plan_options options = {.threads = threads, .effort = effort};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return NULL;
     assert_answered(st, plan, &err);
     return plan;
-}
-
-static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
-    return plan_by(NULL, problem, threads, effort);
 }
 
 static void assert_same_plans(const arenaut_plan *a, const arenaut_plan *b) {
@@ -126,24 +122,67 @@ static arenaut_problem *hard_for_exact(uint64_t seed) {
     return p;
 }
 
+static arenaut_verdict never_stop(void *context) {
+    (void)context;
+    return ARENAUT_GO_ON;
+}
+
+enum { MOST_OFFSETS = 30 };
+
+/* Runs are apart after few steps, so that the test need not make many. */
+static arenaut_status search_exactly(const arenaut_problem *problem, uint32_t threads,
+                                     uint64_t effort, const arenaut_allocator *allocator,
+                                     arn_exact_output *out) {
+    const arn_exact_input in = {.problem = problem,
+                                .arena = ARENAUT_UNPLACED,
+                                .effort = effort,
+                                .threads = threads,
+                                .together = 3000,
+                                .allocator = allocator};
+    arn_poll poll = {.callback = never_stop};
+    arenaut_error err = {0};
+    return arn_exact_run(&in, &poll, out, &err);
+}
+
+static void assert_offsets_accepted(const arenaut_problem *problem, const uint64_t *offset) {
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, &err), err);
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        plan->pool[b] = 0;
+        plan->offset[b] = offset[b];
+    }
+    assert_ok(arenaut_plan_measure(plan, problem, &err), err);
+    assert_plan_accepted(problem, plan);
+    arenaut_plan_free(plan);
+}
+
+static void assert_same_search(const arenaut_problem *problem, uint64_t effort, uint64_t *best,
+                               uint64_t *bound) {
+    uint64_t one[MOST_OFFSETS], other[MOST_OFFSETS];
+    arn_exact_output alone = {.offset = one}, found = {.offset = other};
+    assert_int_equal(search_exactly(problem, 1, effort, NULL, &alone), ARENAUT_OK);
+    assert_true(alone.arena <= *best && alone.bound >= *bound && alone.effort <= effort);
+    assert_offsets_accepted(problem, one);
+    *best = alone.arena;
+    *bound = alone.bound;
+    for (size_t i = 0; i < COUNT_OF(thread_counts); i++) {
+        assert_int_equal(search_exactly(problem, thread_counts[i], effort, NULL, &found),
+                         ARENAUT_OK);
+        assert_int_equal(found.arena, alone.arena);
+        assert_int_equal(found.bound, alone.bound);
+        assert_int_equal(found.effort, alone.effort);
+        assert_int_equal(found.nodes, alone.nodes);
+        assert_memory_equal(other, one, sizeof one);
+    }
+}
+
 TEST(the_exact_search_finds_the_same_on_any_number_of_threads) {
-    static const uint64_t efforts[] = {540000, 800000};
-    for (uint64_t seed = 1; seed < 3; seed++) {
+    for (uint64_t seed = 1; seed < 5; seed++) {
         arenaut_problem *problem = hard_for_exact(seed);
         uint64_t best = UINT64_MAX, bound = 0;
-        for (size_t e = 0; e < COUNT_OF(efforts); e++) {
-            arenaut_plan *alone = plan_by("exact", problem, 1, efforts[e]);
-            assert_plan_accepted(problem, alone);
-            assert_true(alone->total <= best && alone->total_bound >= bound);
-            assert_true(alone->effort <= efforts[e]);
-            best = alone->total;
-            bound = alone->total_bound;
-            for (size_t i = 0; i < COUNT_OF(thread_counts); i++) {
-                arenaut_plan *plan = plan_by("exact", problem, thread_counts[i], efforts[e]);
-                assert_same_plans(plan, alone);
-                arenaut_plan_free(plan);
-            }
-            arenaut_plan_free(alone);
+        for (uint64_t effort = 4000; effort < 60000; effort *= 2) {
+            assert_same_search(problem, effort, &best, &bound);
         }
         arenaut_problem_free(problem);
     }
@@ -193,7 +232,7 @@ TEST(an_interrupt_stops_the_exact_search_on_all_threads) {
     arn_threads threads;
     arn_threads_init(&threads, 2);
     arenaut_problem *problem = hard_for_exact(2);
-    for (uint32_t at = 100; at < 400; at += 40) {
+    for (uint32_t at = 140; at < 200; at += 30) {
         watcher w = {.threads = &threads, .stop_at = at, .best = UINT64_MAX};
         const arenaut_plan_options options = {.planner = "exact",
                                               .threads = 4,
@@ -239,26 +278,15 @@ TEST(threads_survive_allocation_failures) {
     arenaut_problem_free(problem);
 }
 
-/* The last allocations are those of the runs beside the first. */
+static arenaut_status try_exactly(void *context, const arenaut_allocator *allocator) {
+    uint64_t offset[MOST_OFFSETS];
+    arn_exact_output out = {.offset = offset};
+    return search_exactly(context, 3, 4000, allocator, &out);
+}
+
 TEST(the_exact_search_survives_allocation_failures_on_threads) {
     arenaut_problem *problem = hard_for_exact(2);
-    uint32_t failures = 0;
-    bool blown = true;
-    for (size_t left = 0; blown; left += 1 + left / 8) {
-        fuse f = {.left = left, .stays_blown = left % 2 == 0};
-        const arenaut_allocator allocator = fuse_allocator(&f);
-        const arenaut_plan_options options = {.planner = "exact", .threads = 3, .effort = 530000};
-        arenaut_plan *plan = NULL;
-        arenaut_error err = {0};
-        const arenaut_status st = arenaut_plan_make(problem, &options, &allocator, &plan, &err);
-        blown = f.blown;
-        assert_int_equal(st, blown ? ARENAUT_NO_MEMORY : ARENAUT_OK);
-        if (st == ARENAUT_OK) assert_plan_accepted(problem, plan);
-        failures += blown;
-        arenaut_plan_free(plan);
-        assert_int_equal(f.live, 0);
-    }
-    assert_true(failures > 5);
+    survives_every_allocation_failure(try_exactly, problem);
     arenaut_problem_free(problem);
 }
 

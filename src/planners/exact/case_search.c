@@ -410,13 +410,13 @@ static uint64_t longest_path(const search *x, uint32_t n, uint32_t threads) {
     return longest;
 }
 
-/* Counts the runs in their order. One that ends beyond the effort does not count. Returns how many
- * do. */
+/* Counts the runs in their order. One that ends with the effort or beyond does not count. Returns
+ * how many do. */
 static uint32_t count_runs(search *x) {
     const uint32_t n = x->news == ARENAUT_NONE ? x->n_begun : x->news + 1;
     uint32_t i = 0;
     for (; i < n && x->result[i].done; i++) {
-        if (x->result[i].work > x->most - x->work) {
+        if (x->result[i].work >= x->most - x->work) {
             x->work = x->most;
             x->out_of_effort = true;
             break;
@@ -427,7 +427,16 @@ static uint32_t count_runs(search *x) {
     return i;
 }
 
+/* Runs that were broken off leave no-goods behind, and others get their numbers. */
+static void forget_broken_off(search *x) {
+    for (uint32_t k = 1; k < x->n_runners && x->news != ARENAUT_NONE; k++) {
+        arn_exact_tree *t = &x->runner[k].tree;
+        for (uint64_t i = 0; i < t->n_no_goods; i++) t->no_good[i] = 0;
+    }
+}
+
 static void make_batch(search *x) {
+    forget_broken_off(x);
     x->n_begun = x->n_in_order = 0;
     x->work_in_order = x->work_made = 0;
     x->news = ARENAUT_NONE;
