@@ -309,7 +309,7 @@ TEST(what_is_known_from_the_node_before_changes_no_search) {
     uint32_t found = 0;
     assert_ok(arn_exact_model_make(&in, &model, &err), err);
     arn_region_init(&region, NULL);
-    assert_ok(arn_exact_tree_init(&tree, &model, &region, &err), err);
+    assert_ok(arn_exact_tree_init(&tree, &model, arn_exact_no_goods(&model), &region, &err), err);
     tree.go_on = always_go_on;
     for (uint32_t k = 0; k < ARN_EXACT_CHOICES * 4; k++) {
         tree.style.choice = (arn_exact_choice)(k / 4);
