@@ -99,6 +99,26 @@ def test_constants_that_operators_make():
     assert not TilePass()(torch.export.export(module.eval(), (IMAGE,))).modified  # detach_ updates in place
 
 
+def test_tiles_that_may_round_otherwise_are_asked_for():
+    class Volume(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = nn.Conv3d(4, 8, 3, padding=1), nn.Conv3d(8, 4, 3, padding=1)
+
+        def forward(self, x):
+            return torch.relu(self.last(torch.relu(self.first(x))))
+
+    volume = torch.randn((1, 4, 48, 24, 24))
+    exported = torch.export.export(Volume().eval(), (volume,))
+    whole, refusing, allowing = exported.module()(volume), TilePass(), TilePass(rounding="allow")
+    assert not refusing(exported).modified and refusing.plan.rounded_ops == 0
+    tiled = allowing(exported).exported_program
+    assert allowing.plan.stages and allowing.plan.rounded_ops > 0
+    assert torch.allclose(tiled.module()(volume), whole, rtol=1e-5, atol=1e-5)
+    with pytest.raises(arenaut.InputError, match="'refuse' or 'allow'"):
+        TilePass(rounding="yes")(exported)
+
+
 def test_limits():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     none = TilePass(max_ops=0)
