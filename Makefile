@@ -6,7 +6,9 @@
 #   make test        everything: form, lint, unit tests under sanitizers, the command, the runtimes
 #   make test-quick  form, and the unit tests without sanitizers and without the slow ones
 #   make test-unit   the unit tests as gcc builds a release, and with clang under sanitizers
-#   make test-gcc-sanitized  the same with gcc under its own
+#   make test-gcc-sanitized  the same with gcc under its own; make test-memory-sanitized: with clang under MemorySanitizer
+#   make test-arm    the unit tests on 32-bit ARM, by QEMU
+#   make analyze     what clang's analyzer doubts, into build/analyze.log
 #   make coverage    lines that the unit tests run, by room, and errors that none has caused
 #   make test-python the command and the real runtimes
 #   make format      all C in the form of .clang-format; make format-check says what is not
@@ -42,7 +44,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
+.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-memory-sanitized test-arm analyze test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -130,6 +132,16 @@ test-arm: tools-test
 	@scripts/need arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf qemu-arm-static:qemu-user-static xz:xz-utils
 	@scripts/cross_cmocka.sh cmake/arm-linux.cmake $(CURDIR)/build/arm-cmocka
 	@export QEMU_LD_PREFIX=/usr/arm-linux-gnueabihf && $(call UNIT,test-arm,$(ARM))
+
+# Clang's analyzer sees one file at a time, so that it doubts what another file's function promises: its list is for
+# reading, and fails nothing.
+ANALYZE = clang --analyze -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itools -Ibuild/generated -Xclang -analyzer-output=text
+analyze: all
+	@scripts/need clang:clang
+	@find src tools -name '*.c' ! -name 'os_w*.c' | xargs -P$(JOBS) -n 4 sh -c \
+	  'for file; do $(ANALYZE) -o /dev/null "$$file" || exit 255; done' - >build/analyze.log 2>&1
+	@sed -n 's/.*warning: .*\[\(.*\)\]$$/\1/p' build/analyze.log | sort | uniq -c
+	@echo "build/analyze.log: $$(grep -c 'warning:' build/analyze.log) of clang's analyzer"
 
 # Of the unit tests, by room, and below them the errors that no test has caused. The command's own tests run another
 # build, so tools/ is not counted.
