@@ -83,6 +83,8 @@ void put_json_figures_of_order(const arenaut_ordering *ordering, arenaut_text *o
 
 /* Lines with the tile groups and their cost, behind `head`. */
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+/* Says, behind `head`, of how many ops tiles may be rounded otherwise; nothing if none may. */
+void describe_rounded(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
 /* A table of the candidate tilings: the least memory that each needs, and its cost. Rows that need
  * hardly less than the one above are left out. */

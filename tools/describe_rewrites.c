@@ -375,6 +375,13 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
     }
 }
 
+void describe_rounded(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const uint32_t n = p->rewrite ? p->rewrite->n_rounded : 0;
+    if (n == 0) return;
+    text_printf(out, "%snot the same bits: tiles of %" PRIu32 " %s may be rounded otherwise\n",
+                head, n, n == 1 ? "op" : "ops");
+}
+
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
@@ -384,11 +391,8 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
                 rewrite->n_ops_before, change_percent(rewrite->macs_before, rewrite->macs).text);
     put_taken(p, (int)strlen(head), out);
-    if (rewrite->n_rounded > 0) {
-        text_printf(out, "%*snot the same bits: tiles of %" PRIu32 " %s may be rounded otherwise\n",
-                    (int)strlen(head), "", rewrite->n_rounded,
-                    rewrite->n_rounded == 1 ? "op" : "ops");
-    }
+    if (rewrite->n_rounded > 0) text_pad(out, strlen(head));
+    describe_rounded(p, "", out);
     const size_t n = list_new(rewrite, names);
     if (n == 0) return;
     text_printf(out, "%*sthe op resolver needs ", (int)strlen(head), "");
@@ -429,6 +433,9 @@ void describe_splits(const arenaut_pipeline *p, arenaut_text *out) {
     }
     text_put(out, "\n");
     table_end(&table, out, "", "");
+    if (p->options.splitting.options.rounding) {
+        text_put(out, "  with --rounding allow: tiles of each may be rounded otherwise\n");
+    }
 }
 
 static void put_json_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_text *out) {

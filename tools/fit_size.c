@@ -62,7 +62,8 @@ static exit_code resolve_percent(const tool_options *given, uint64_t hundredths,
 }
 
 exit_code refuse_idle_limits(const tool_options *o) {
-    const bool tiles = o->fit_text || o->smallest || lever_is_on(o->split);
+    const bool fits = o->fit_text && !fits_by_rematerializing(o);
+    const bool tiles = fits || o->smallest || lever_is_on(o->split);
     const bool adds = tiles || lever_is_on(o->recompute);
     if (o->max_macs != NOT_GIVEN && !tiles) {
         return complain(

@@ -44,6 +44,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
     describe_outside(job->pipeline, "outside: ", out);
     describe_kernels(job->pipeline, "\nkernels: ", out);
+    describe_rounded(job->pipeline, "\nrounded: ", out);
     describe_refused(job->pipeline, "\nruns: ", out);
     if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,

@@ -43,8 +43,8 @@ class TilePass(ExportedProgramPassBase):
         edge = to_edge(exported).transform([TilePass()])
 
     It takes programs of torch.export as well: `TilePass()(exported).exported_program`. What a delegate took, and operators
-    that are not tiled, stay whole, and so does a program of sizes that vary. The tiles compute the same bits with ExecuTorch's portable kernels
-    (docs/split.md has the conditions).
+    that are not tiled, stay whole, and so does a program of sizes that vary. Unless rounding is
+    allowed, the tiles compute the same bits with ExecuTorch's portable kernels (docs/split.md has the conditions).
 
     Parameters
     ----------

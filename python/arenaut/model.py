@@ -744,7 +744,8 @@ class ModelPlan(Plan):
         now = "" if self.now is None else f", today {self.now:,}"
         proof = "minimal" if self.status == "optimal" else f"at least {self.minimum:,} are needed"
         given = f" with the kernels '{self.kernels}'" if self.kernels else ""
-        return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{given}{now}>"
+        rounded = ", not the same bits" if self._is_program and self.rounded_ops else ""
+        return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{given}{now}{rounded}>"
 
     def _result(self):
         return self._pipeline.record.result

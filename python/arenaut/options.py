@@ -191,7 +191,7 @@ def splitting(given, keep):
                                        whole(name, given.get(name) or 0, 2**32 - 2))
               for name in ("max_ops", "max_macs")}
     made = records.Splitting(bool(given.get("split")),
-                             options=records.SplitOptions(rounding=rounding(given.get("rounding")), **limits))
+                             options=records.SplitOptions(rounding=rounding(given.get("rounding"), given.get("split")), **limits))
     if given.get("budget") is not None:
         made.budget = at_least_one("budget", given["budget"])
     if given.get("split") not in (None, True, False):
@@ -203,10 +203,12 @@ def splitting(given, keep):
     return made
 
 
-def rounding(value):
+def rounding(value, split):
     """Whether tiles may round otherwise than the whole."""
     if value not in (None, "refuse", "allow"):
         arrays.refuse("rounding", None, value, "'refuse' or 'allow'")
+    if value == "allow" and not split:
+        arrays.refuse("rounding", None, value, "None: nothing is tiled, since split is not given")
     return value == "allow"
 
 

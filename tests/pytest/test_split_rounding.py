@@ -162,6 +162,47 @@ def test_normalizations_of_random_onnx_nets(tmp_path, groups):
     print(f"{groups} groups: {count} tilings, at most {most:.0f} ulp of the largest")
 
 
+def image_of(rows):
+    """A small image that op 0 normalizes."""
+    net = Images(5)
+    net.shapes["x"] = [1, 12, rows, 9]
+    return net, net.put("InstanceNormalization", ["x", net.constant([12]), net.constant([12])], [1, 12, rows, 9])
+
+
+def test_a_normalization_is_rounded_where_each_tile_has_all_rows(tmp_path):
+    net, made = image_of(4)
+    net.outputs = [net.put("Conv", [made, net.constant([5, 12, 7, 3])], [1, 5, 4, 9], ints("pads", [3, 1, 3, 1]))]
+    path, output, feed = tmp_path / "a.onnx", tmp_path / "b.onnx", net.feed()
+    path.write_bytes(net.bytes())
+    done = plan(path, output, "0-1/2:rows", "--rounding", "allow")
+    assert done.returncode == 0 and rounded(done) > 0 and "first of op 0 (InstanceNormalization)" in done.stderr, done
+    assert are_close(run(output, feed), run(path, feed))
+
+
+def refusal(path, output, stage):
+    done = plan(path, output, stage, "--rounding", "allow")
+    assert done.returncode == 2 and not output.exists(), done
+    return done.stdout + done.stderr
+
+
+def test_more_tiles_than_a_normalized_image_has_rows(tmp_path):
+    net, made = image_of(3)
+    net.outputs = [net.put("ConvTranspose", [made, net.constant([12, 5, 4, 4])], [1, 5, 12, 36], ints("strides", [4, 4]))]
+    path, output = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    path.write_bytes(net.bytes())
+    assert "an image that it normalizes has fewer rows than tiles" in refusal(path, output, "0-1/4:rows")
+    assert plan(path, output, "0-1/3:rows", "--rounding", "allow").returncode == 0
+
+
+def test_explanations_say_so(tmp_path):
+    path, (_, content) = tmp_path / "a.onnx", sandwich(64, channels=32)
+    path.write_bytes(content)
+    for flags, said in ([], False), (["--rounding", "allow"], True):
+        done = subprocess.run([COMMAND, "explain", path, "--split", "0-3/64:rows", "-q", *flags], capture_output=True, text=True,
+                              check=True)
+        assert (NOT_THE_SAME in done.stdout) == said
+
+
 def test_low_tiles_of_long_sums(tmp_path):
     """As few rows as are asked for, and other bits in fact: a kernel sums up in other parts."""
     path, output, (net, content) = tmp_path / "a.onnx", tmp_path / "b.onnx", sandwich(64, channels=32)
@@ -195,11 +236,14 @@ def test_plans_in_python_count_rounded_ops(tmp_path, monkeypatch):
     path, (_, content) = tmp_path / "a.onnx", sandwich(64, channels=32)
     path.write_bytes(content)
     model, low = arenaut.open(path), [(0, 3, 64, "rows")]
-    assert model.plan(split=low, rounding="allow").rounded_ops > 0
+    allowed = model.plan(split=low, rounding="allow")
+    assert allowed.rounded_ops > 0 and NOT_THE_SAME in repr(allowed) and NOT_THE_SAME not in repr(model.plan(split=low))
     assert model.plan(split=low).rounded_ops == model.plan().rounded_ops == 0
     assert model.plan(split=[(0, 3, 2, "kept")], rounding="allow").rounded_ops == 0
     with pytest.raises(arenaut.InputError, match="'refuse' or 'allow'"):
         model.plan(split=True, rounding=True)
+    with pytest.raises(arenaut.InputError, match="nothing is tiled"):
+        model.plan(rounding="allow")
 
 
 # ---- PyTorch ----
@@ -298,3 +342,22 @@ def test_volumes_are_tiled_by_leave_alone(tmp_path):
     (_, before), (_, after) = run_graph(path, args), run_graph(output, args)
     assert after < 0.8 * before
     print(f"at most {held_against_the_whole(module, args, path, output, done):.0f} ulp of the largest")
+
+
+WINDOWS = {  # which no tile can have, whatever may be rounded
+    "of a volume, wider than a tile": (torch.nn.AvgPool3d(3, 1, 1), (1, 2, 12, 6, 6)),
+    "that overlap, transposed": (torch.nn.ConvTranspose2d(2, 3, 3, 2), (1, 2, 12, 6)),
+    "that overlap, transposed, of a volume": (torch.nn.ConvTranspose3d(2, 3, 3, 2), (1, 2, 12, 6, 6)),
+    "of a signal, transposed": (torch.nn.ConvTranspose1d(2, 3, 4, 2), (1, 2, 64)),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_that_no_tile_can_have(tmp_path, name):
+    module, sides = WINDOWS[name]
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    save_module(module.eval(), (torch.randn(sides),), path)
+    for mode in ("rows", "kept"):
+        said = refusal(path, output, f"0-0/5:{mode}")
+        assert "cannot be tiled" in said and "--rounding" not in said
+    assert plan(path, output, "on", "--rounding", "allow").returncode == 0

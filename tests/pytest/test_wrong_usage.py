@@ -54,6 +54,7 @@ ROWS = [
     ("plan m.tflite --split on --rounding on", USAGE, "'on'", "refuse|allow"),
     ("plan m.tflite --split on --rounding", USAGE, "needs a value", "refuse|allow"),
     ("plan m.tflite --rounding allow", USAGE, "--split or --fit", "neither is given"),
+    ("plan m.tflite --recompute on --fit 60K --rounding allow", USAGE, "neither is given"),
     ("plan m.tflite --reorder on --rounding allow", USAGE, "--split or --fit", "neither is given"),
     ("plan m.tflite --split on --roundin allow", USAGE, "did you mean '--rounding'"),
     ("plan m.tflite -o a.tflite -o b.tflite", USAGE, "given twice", "b.tflite"),

@@ -202,7 +202,7 @@ TEST(small_images_stay_whole) {
     arenaut_error err = {0};
     assert_int_equal(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(
-        strstr(err.msg, "makes other bits in any tiles, which --rounding allow permits"));
+        strstr(err.msg, "may make other bits in any tiles, which --rounding allow permits"));
     assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
     assert_true(is_accepted(p, rewrite));
     assert_int_equal(rewrite->n_rounded, 1);

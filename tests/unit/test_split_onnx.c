@@ -297,7 +297,7 @@ TEST(curves_of_two_kernels_are_tiled_where_rounding_is_allowed) {
     ADD_OP(p, .name = "Elu", IN(x), OUT(y));
     finish(p, x, y);
     const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_ROWS};
-    expect_refused(p, stage, "makes other bits in any tiles, which --rounding allow permits");
+    expect_refused(p, stage, "may make other bits in any tiles, which --rounding allow permits");
     arenaut_rewrite *rewrite = split_with_rounding(p, stage);
     assert_int_equal(rewrite->n_rounded, 1);
     arn_rewrite_free(rewrite);

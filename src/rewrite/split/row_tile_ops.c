@@ -73,9 +73,12 @@ static const char *refuse_norm(const arn_tile_graph *graph, const arenaut_split_
         return "it ends within a normalization";
     }
     if (graph->ops[at].norm == ARN_NORM_SHAPE) return NULL;
-    return arn_tile_producer(graph, group, image) == ARENAUT_NONE
-               ? NULL
-               : "it makes an image that it normalizes, which must be whole before";
+    if (arn_tile_producer(graph, group, image) != ARENAUT_NONE) {
+        return "it makes an image that it normalizes, which must be whole before";
+    }
+    return arn_tile_height(graph, image) < (int64_t)group->pieces
+               ? "an image that it normalizes has fewer rows than tiles"
+               : NULL;
 }
 
 /* An op of the group reads the result of a reduction, which is known behind all tiles alone. */
@@ -97,7 +100,7 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
         const uint32_t at = group->first_op + k;
         if (graph->ops[at].of_constants) continue;
         if (graph->ops[at].is_rounded) {
-            return "an op in it makes other bits in any tiles, which --rounding allow permits";
+            return "an op in it may make other bits in any tiles, which --rounding allow permits";
         }
         if (graph->ops[at].kind == ARN_TILE_OPAQUE) return "an op in it cannot be tiled";
         if (arn_row_tiles_call(group) && reads_computed_constants(graph, at)) {

@@ -237,7 +237,7 @@ static void take_results(arn_row_tiles *b) {
         b->reflects = b->reflects || facts_of(b, k)->reflects;
         if (!known) b->results[k] = result_of(b->graph, group, k);
         b->results[k].done = 0;
-        b->results[k].is_rounded = false;
+        b->results[k].is_rounded = facts_of(b, k)->norm == ARN_NORM_ITSELF;
         b->results[k].last = ARENAUT_NONE;
     }
     b->first_op = group->first_op;

@@ -67,13 +67,10 @@ static bool rule_convolution(const arenaut_tensor *image, const arn_nchw_window 
                     image->dims[ARN_NCHW_C] <= MOST_SUMS && vectors % WIDTH == 0);
 }
 
-/* Windows that lie side by side. */
 static bool rule_transposed(const arenaut_tensor *image, const arn_nchw_window *w,
                             arn_tile_op *out) {
     out->least = rows_of_large(image) * w->strides[0];
-    return image->dims[ARN_NCHW_H] >= rows_of_large(image) && w->groups == 1 &&
-           w->filter[0] == w->strides[0] &&
-           (arn_nchw_axes(image) == 1 || w->filter[1] == w->strides[1]);
+    return image->dims[ARN_NCHW_H] >= rows_of_large(image) && w->groups == 1;
 }
 
 static bool rule_curve(const arenaut_tensor *made, arn_tile_op *out) {
@@ -118,14 +115,16 @@ static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, 
            keep_rule(graph, rule_convolution(image, &w, out), out);
 }
 
-/* Windows that are rounded up may reach farther in a tile than in the whole. */
+/* Windows that are rounded up may reach farther in a tile than in the whole. An average over a
+ * volume is refused where the window has more rows than the volume, whatever the padding. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     arn_nchw_window w = arn_nchw_window_begin();
     if (!arenaut_op_attribute(op, "kernel_shape") || arn_tile_number(op, "ceil_mode", 0) != 0)
         return false;
+    const bool all_rows = strcmp(op->name, "aten::avg_pool3d") == 0;
     return arn_tile_take_sides(op, image, &w) && take_padding(op, image, &w) &&
-           arn_tile_take_nchw_pool(graph, op, &w, out);
+           (!all_rows || w.before[0] == 0) && arn_tile_take_nchw_pool(graph, op, &w, out);
 }
 
 /* ---- more rows than there are ---- */
@@ -177,7 +176,7 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
         return false;
     }
     for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
-        if (more[k] != 0 || w.before[k] != 0) return false;
+        if (more[k] != 0 || w.before[k] != 0 || w.filter[k] != w.strides[k]) return false;
     }
     if (!arn_tile_take_nchw_transposed(graph, op, &w, nothing, out)) return false;
     out->kind = ARN_TILE_CONV;

@@ -553,7 +553,8 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     if (take_norm(graph, (uint32_t)(op - graph->program->ops), out)) return true;
     if (out->is_rounded) return false;
-    const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && take_reduction(graph, op, out);
+    const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && are_float(graph, op) &&
+                         take_reduction(graph, op, out);
     if (!reduces && !take_any(graph, op, out)) return false;
     out->is_rounded = !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
     return !out->is_rounded;
