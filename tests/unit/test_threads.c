@@ -127,21 +127,36 @@ static arenaut_verdict never_stop(void *context) {
     return ARENAUT_GO_ON;
 }
 
+/* What is reported counts in the end, and is never taken back. */
+static arenaut_verdict hear_effort(void *context, uint64_t best, uint64_t bound, uint64_t effort) {
+    uint64_t *heard = context;
+    (void)best;
+    (void)bound;
+    assert_true(effort >= *heard);
+    *heard = effort;
+    return ARENAUT_GO_ON;
+}
+
 enum { MOST_OFFSETS = 30 };
 
 /* Runs are apart after few steps, so that the test need not make many. */
 static arenaut_status search_exactly(const arenaut_problem *problem, uint32_t threads,
                                      uint64_t effort, const arenaut_allocator *allocator,
                                      arn_exact_output *out) {
+    uint64_t heard = 0;
     const arn_exact_input in = {.problem = problem,
                                 .arena = ARENAUT_UNPLACED,
                                 .effort = effort,
                                 .threads = threads,
                                 .together = 3000,
+                                .progress = hear_effort,
+                                .progress_context = &heard,
                                 .allocator = allocator};
     arn_poll poll = {.callback = never_stop};
     arenaut_error err = {0};
-    return arn_exact_run(&in, &poll, out, &err);
+    const arenaut_status status = arn_exact_run(&in, &poll, out, &err);
+    if (status == ARENAUT_OK) assert_true(heard <= out->effort);
+    return status;
 }
 
 static void assert_offsets_accepted(const arenaut_problem *problem, const uint64_t *offset) {

@@ -619,6 +619,7 @@ static bool has_pairs(const arn_exact_input *in) {
 static arenaut_status run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
     const arn_exact_case only = {*in, NULL};
     out->spill = out->spill_bound = 0;
+    for (uint32_t k = 0; k < ARN_EXACT_PATHS; k++) out->path[k] = 0;
     if (!chooses_pools(in) && !has_pairs(in)) return arn_exact_search(&only, out, err);
     out->improved = false;
     out->arena = in->arena;

@@ -218,10 +218,10 @@ static bool stopped(const search *x) {
 
 /* ---- polls ---- */
 
-/* Work that is sure to count; of the run at hand if nothing before it is under way. */
+/* Work that is sure to count; of the run at hand if nothing before it is under way or has news. */
 static uint64_t work_so_far(const search *x, const runner *at_hand) {
     uint64_t work = x->work + x->work_in_order;
-    if (at_hand && at_hand->number == x->n_in_order) {
+    if (at_hand && at_hand->number == x->n_in_order && at_hand->number <= x->news) {
         work += at_hand->tree.state.work - at_hand->work_before;
     }
     return arn_min_u64(work, arn_max_u64(x->most, x->work));

@@ -83,7 +83,8 @@ typedef struct arn_exact_output {
     arenaut_stop stopped_by;
     uint64_t effort, nodes; /* spent, and of all trees */
     /* The effort on the longest path through the search if it had 2 threads, or 16, of its own: how
-     * long it would take. What is made in vain beside that does not count. */
+     * long it would take. What is made in vain beside that does not count. 0 where there are
+     * several cases, which are searched one after the other. */
     uint64_t path[ARN_EXACT_PATHS];
 } arn_exact_output;
 

@@ -256,6 +256,7 @@ static uint64_t least_peak(finder *f, uint64_t floor, uint64_t before) {
 static void improve(finder *f, uint32_t parts) {
     const uint64_t whole = f->search.limit;
     if (!f->found) return;
+    arn_remat_forget(&f->search);
     f->search.random = 1;
     f->search.limit = arn_min_u64(whole, f->sequence.effort + f->effort / parts);
     arn_remat_restore(&f->search, f->best);
@@ -299,6 +300,7 @@ static void anneal(finder *f) {
     enum { PARTS = 2, OF_TWO_GAPS = 16 };
     const uint64_t n_gaps = f->graph.n_gaps, most = OF_TWO_GAPS * n_gaps * n_gaps;
     if (is_close(f)) return;
+    arn_remat_forget(&f->search);
     f->search.random = 1;
     arn_remat_restore(&f->search, f->found ? f->best : f->base);
     arn_remat_anneal(&f->search, arn_min_u64(f->effort / 5 * 2, most), f->best,

@@ -33,7 +33,7 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
     s->scratch = arn_region_allocate(region, n_gaps, sizeof *s->scratch);
     s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
-    for (size_t gap = 0; gap < n_gaps && s->known; gap++) s->known[gap].when = 0;
+    if (s->known) arn_remat_forget(s);
     return s->known && s->score && s->over && s->sum && s->least && s->most && s->listed &&
            s->runs_of && s->saved && s->record && s->order && s->scratch && s->key;
 }
@@ -400,6 +400,10 @@ static void try_window(arn_remat_search *s, uint64_t more) {
     const uint32_t n = list_near(s, arn_remat_draw(s, s->graph->problem->n_ops));
     const uint32_t most = 1 + arn_remat_draw(s, MOST_GAPS);
     if (n > 0) try_keeping(s, s->order, n < most ? n : most, s->sequence->added + more);
+}
+
+void arn_remat_forget(arn_remat_search *s) {
+    for (size_t gap = 0; gap < s->graph->n_gaps; gap++) s->known[gap].when = 0;
 }
 
 static void keep_record(arn_remat_search *s) {

@@ -47,6 +47,10 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
 /* Keeps storages that need not be rematerialized, within the budget. */
 void arn_remat_give_back(arn_remat_search *s);
 
+/* Forgets costs that are kept from before: effort, by which windows and annealing cool down, is
+ * then the same whatever was searched before. */
+void arn_remat_forget(arn_remat_search *s);
+
 /* Windows of gaps: gives some back and repairs, and ends with the fastest schedule by then, when
  * the effort is spent or so many tries in a row found none. */
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
