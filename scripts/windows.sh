@@ -15,7 +15,7 @@ cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DARENAUT_
     -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake" -DARENAUT_TESTS=ON \
     -DCMOCKA="$cmocka/libcmocka.a" -DCMAKE_C_FLAGS="-isystem $cmocka/include" \
     >"$build/configured"
-sed -n 's/^-- not on Windows/not on Windows/p' "$build/configured"
+sed -n 's/^-- not cross-compiled/not cross-compiled/p' "$build/configured"
 cmake --build "$build" -j"$(nproc)" >/dev/null
 
 cat >"$build/arenaut" <<END
