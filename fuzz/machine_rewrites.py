@@ -51,9 +51,10 @@ def flags(rng, runtime):
     chosen = {name for name in runtime.rewrites if rng.random() < 0.5}
     if not runtime.holds_plan and not chosen & {"reorder", "recompute"}:
         chosen.add("reorder")
+    rare = [["--preserve-inputs"], ["--effort", str(rng.choice([1, 50, 5000]))], ["--align", "64"]]
+    if chosen & {"split", "recompute"}:
+        rare.append(["--max-ops", str(rng.randint(0, 8))])
     chosen = [word for name in sorted(chosen) for word in (f"--{name}", "on")]
-    rare = (["--preserve-inputs"], ["--effort", str(rng.choice([1, 50, 5000]))], ["--align", "64"],
-            ["--max-ops", str(rng.randint(0, 8))])
     return chosen + [word for words in rare if rng.random() < 0.15 for word in words]
 
 
