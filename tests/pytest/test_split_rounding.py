@@ -250,18 +250,10 @@ def test_plans_in_python_count_rounded_ops(tmp_path, monkeypatch):
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
 
-from test_split_pt2 import Net, UNet, save_module, settle  # noqa: E402
+from test_split_pt2 import Net, UNet, _one_thread, save_module, settle  # noqa: E402, F401 (the fixture is for all)
 
 from exported_graphs import nodes_of  # noqa: E402
 from exported_graphs import run as run_graph  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def worst(found, exact):

@@ -1,6 +1,6 @@
 /* Search for a packing of one case, in three layers: partial packings with propagation
- * (partial_packing.c), branch and bound for one capacity on them (packing_tree.c), and its restarts
- * at changing capacities (restarts.c), with open pairs as a relaxation (case_search.c). */
+ * (partial_packing.c), branch and bound for one capacity on them (packing_tree.c), and runs of that
+ * at changing capacities (search_runs.h), with open pairs as a relaxation (case_search.c). */
 #ifndef ARN_PLANNERS_EXACT_PACKING_SEARCH_H
 #define ARN_PLANNERS_EXACT_PACKING_SEARCH_H
 
