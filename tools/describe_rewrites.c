@@ -400,7 +400,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, " as well\n");
 }
 
-static void put_choice(const arenaut_pipeline *p, uint32_t index, text_table *table) {
+static void put_choice(const arenaut_pipeline *p, uint32_t index, bool rounds, text_table *table) {
     const arenaut_split_choice *choice = &p->ways.front->choices[index];
     const uint64_t macs = p->rewrite->macs_before;
     arenaut_text stages = {0};
@@ -410,7 +410,16 @@ static void put_choice(const arenaut_pipeline *p, uint32_t index, text_table *ta
     table_cell(table, with_commas(needed(p, choice)).text);
     table_cellf(table, "+%" PRIu32, choice->ops);
     table_cell(table, change_percent(macs, macs + choice->macs).text);
+    if (rounds) table_cellf(table, "%" PRIu32, choice->n_rounded);
     arenaut_text_free(&stages);
+}
+
+/* Whether tiles of a choice may be rounded otherwise than the whole. */
+static bool any_rounds(const arenaut_split_front *front) {
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        if (front->choices[i].n_rounded > 0) return true;
+    }
+    return false;
 }
 
 void describe_splits(const arenaut_pipeline *p, arenaut_text *out) {
@@ -419,22 +428,25 @@ void describe_splits(const arenaut_pipeline *p, arenaut_text *out) {
     uint64_t last = UINT64_MAX;
     text_table table;
     if (!front || !p->rewrite) return;
-    table_begin(&table, "lrrr");
+    const bool rounds = any_rounds(front);
+    table_begin(&table, rounds ? "lrrrr" : "lrrr");
     table_cell(&table, "splits");
     table_cell(&table, "needs at least");
     table_cell(&table, "ops");
     table_cell(&table, "multiplications");
+    if (rounds) table_cell(&table, "rounded ops");
     for (uint32_t i = 0; i < front->n_choices; i++) {
         const uint64_t bytes = needed(p, &front->choices[i]);
         const bool told = i + 1 == front->n_choices || i == p->ways.taken;
         if (!told && bytes > last - last / LESS) continue;
-        put_choice(p, i, &table);
+        put_choice(p, i, rounds, &table);
         last = bytes;
     }
     text_put(out, "\n");
     table_end(&table, out, "", "");
-    if (p->options.splitting.options.rounding) {
-        text_put(out, "  with --rounding allow: tiles of each may be rounded otherwise\n");
+    if (rounds) {
+        text_put(out,
+                 "  rounded ops: of which tiles may be rounded otherwise, not the same bits\n");
     }
 }
 
@@ -464,7 +476,7 @@ static void put_json_choices(const arenaut_pipeline *p, arenaut_text *out) {
         text_put_json_u64(out, needed(p, choice));
         text_printf(out, ", \"added_ops\": %" PRIu32 ", \"added_macs\": ", choice->ops);
         text_put_json_u64(out, choice->macs);
-        text_put(out, "}");
+        text_printf(out, ", \"rounded_ops\": %" PRIu32 "}", choice->n_rounded);
     }
     text_put(out, "]");
 }

@@ -2,7 +2,7 @@
 // much of the arena is unused over all steps.
 import { element } from "./table.js";
 import { reachOf, unusedOf } from "./waste.js";
-import { commas, inUnits, percent, plannedName, shown } from "./words.js";
+import { commas, inUnits, notTheSame, percent, plannedName, shown } from "./words.js";
 
 const id = (name) => document.getElementById(name);
 
@@ -21,6 +21,7 @@ function figuresOf(plan) {
   facts.push(["planner", shown(d.planner ?? "unknown")], ["buffers", commas(plan.n)]);
   if (d.target) facts.push(["runtime", shown(d.target)]);
   if (d.kernels) facts.push(["only for the kernels", shown(d.kernels)]);
+  if (d.rounded) facts.push(["results", notTheSame(d.rounded)]);
   if (d.scratch === "unknown") facts.push(["scratch", "unknown, and may move the peak"]);
   return facts;
 }

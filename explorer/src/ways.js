@@ -1,7 +1,7 @@
 // The ways to split that there were: bytes to reserve at least, against the ops and the
 // multiplications that each adds; and a table that says the same. Only where a model was split.
 import { Table } from "./table.js";
-import { commas } from "./words.js";
+import { commas, notTheSame } from "./words.js";
 
 const WIDTH = 420, HEIGHT = 210, LEFT = 8, INSET = 14, BELOW = 24;
 
@@ -14,7 +14,7 @@ function shape(tag, attributes, text) {
   return made;
 }
 
-const asText = (way, i) => `${i} ${way.stages}: at least ${commas(way.bytes)} bytes, ${commas(way.ops)} ops and ${commas(way.macs)} multiplications more`;
+const asText = (way, i) => `${i} ${way.stages}: at least ${commas(way.bytes)} bytes, ${commas(way.ops)} ops and ${commas(way.macs)} multiplications more${way.rounded ? `; ${notTheSame(way.rounded)}` : ""}`;
 
 // Bytes upwards from 0, what is added to the right; the way that was taken is the large one.
 function plot(ways, name, added) {
@@ -41,5 +41,6 @@ export function showWays(ways, onCopy) {
   id("front").replaceChildren(plot(ways, "ops more", (way) => way.ops), plot(ways, "multiplications more", (way) => way.macs));
   new Table(id("ways"), { caption: "Bytes to reserve at least, with what the runtime keeps", onCopy, onPick: () => {},
     columns: [{ title: "stages", text: (row) => row.stages }, number("bytes", (row) => row.bytes), number("ops more", (row) => row.ops),
-      number("multiplications more", (row) => row.macs), { title: "taken", text: (row) => (row.taken ? "taken" : "") }] }).set(ways);
+      number("multiplications more", (row) => row.macs),
+      ...(ways.some((way) => way.rounded) ? [number("ops rounded otherwise", (row) => row.rounded)] : []), { title: "taken", text: (row) => (row.taken ? "taken" : "") }] }).set(ways);
 }

@@ -17,6 +17,9 @@ export function inUnits(bytes) {
   return `${(Math.floor(value * 10) / 10).toFixed(1)} ${UNITS[unit]}`;
 }
 
+// Of ops whose tiles may be rounded otherwise than the whole.
+export const notTheSame = (ops) => `not the same bits: tiles of ${commas(ops)} ${ops === 1 ? "op" : "ops"} may be rounded otherwise`;
+
 // 12.3 %, rounded to nearest.
 export function percent(part, whole) {
   const tenths = Number(whole) ? Math.round((Number(part) / Number(whole)) * 1000) : 0;

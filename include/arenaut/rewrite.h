@@ -126,13 +126,14 @@ typedef struct arenaut_split_options {
 typedef struct arenaut_split_choice {
     const arenaut_split_stage *stages; /* none: the program as it is */
     uint32_t n_stages;
-    uint64_t tensors; /* peak of live bytes: no plan needs less */
-    int64_t kept;     /* bytes more than of the program as it is that the runtime keeps of ops and
-                       * tensors */
-    uint64_t head;    /* `tensors`, or the runtime's notes while it plans, whichever is more */
-    uint32_t ops;     /* that are added */
-    uint32_t shared;  /* of `kept`, at most: counted for each of several groups, and kept once */
-    uint64_t macs;    /* that are added */
+    uint64_t tensors;   /* peak of live bytes: no plan needs less */
+    int64_t kept;       /* bytes more than of the program as it is that the runtime keeps of ops and
+                         * tensors */
+    uint64_t head;      /* `tensors`, or the runtime's notes while it plans, whichever is more */
+    uint32_t ops;       /* that are added */
+    uint32_t shared;    /* of `kept`, at most: counted for each of several groups, and kept once */
+    uint64_t macs;      /* that are added */
+    uint32_t n_rounded; /* ops whose tiles may be rounded otherwise: not the same bits */
 } arenaut_split_choice;
 
 /* The Pareto front: choices of which none needs more memory, `head` and `kept` together, and adds

@@ -972,7 +972,8 @@ SplitChoice._fields_ = [
     ("head", c_uint64),
     ("ops", c_uint32),
     ("shared", c_uint32),
-    ("macs", c_uint64)]
+    ("macs", c_uint64),
+    ("n_rounded", c_uint32)]
 SplitFront._fields_ = [
     ("choices", POINTER(SplitChoice)),
     ("n_choices", c_uint32),

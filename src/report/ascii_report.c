@@ -191,6 +191,8 @@ static void put_title(ascii *a) {
     if (a->result->baseline) {
         arn_putf(&a->out, "; now %s", arn_report_commas(a->result->baseline->total).text);
     }
+    const arn_label bits = arn_report_bits_label(a->result);
+    if (bits.text[0]) arn_putf(&a->out, "\n  %s", bits.text);
     arn_puts(&a->out, "\n\n");
 }
 

@@ -107,6 +107,8 @@ static void put_opening(header *h) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_report_commas(h->result->baseline->total).text);
     }
+    const arn_label bits = arn_report_bits_label(h->result);
+    if (bits.text[0]) arn_putf(&h->out, ";\n * %s", bits.text);
     arn_puts(&h->out,
              ".\n * Offsets count from the start of a pool, which must be aligned as "
              "its ..._ALIGN says. */\n");

@@ -96,6 +96,8 @@ static arenaut_status put_table(html *h) {
              arn_report_commas(h->result->plan->total).text,
              arn_report_commas(peak.live_bytes - peak.shared_bytes).text);
     put_escaped(h, arn_report_step_label(h->result, peak.step).text);
+    const arn_label bits = arn_report_bits_label(h->result);
+    if (bits.text[0]) arn_putf(&h->out, "; %s", bits.text);
     arn_puts(&h->out, ".<table><tr><th>alive at the peak<th>shape<th>bytes<th>sum<th>offset\n");
     for (uint32_t i = 0; i < peak.n_live && i < TABLE_ROWS; i++) put_row(h, peak.live[i], &sum);
     arn_puts(&h->out, "</table>\n");
@@ -146,8 +148,8 @@ static void put_ways(const html *h, arn_writer *out) {
         arn_report_put_stages(out, way);
         arn_putf(out, "\",\"bytes\":\"%" PRIu64 "\",\"ops\":%" PRIu32,
                  arn_report_way_needs(h->result, way), way->ops);
-        arn_putf(out, ",\"macs\":\"%" PRIu64 "\",\"taken\":%s}", way->macs,
-                 i == h->result->ways->taken ? "true" : "false");
+        arn_putf(out, ",\"macs\":\"%" PRIu64 "\",\"rounded\":%" PRIu32 ",\"taken\":%s}", way->macs,
+                 way->n_rounded, i == h->result->ways->taken ? "true" : "false");
     }
     arn_puts(out, "]");
 }

@@ -38,6 +38,19 @@ arn_label arn_report_kernels_label(const arenaut_result *result) {
     return out;
 }
 
+arn_label arn_report_rounded_label(uint32_t n_ops) {
+    arn_label out = {""};
+    if (n_ops == 0) return out;
+    snprintf(out.text, sizeof out.text,
+             "not the same bits: tiles of %" PRIu32 " %s may be rounded otherwise", n_ops,
+             n_ops == 1 ? "op" : "ops");
+    return out;
+}
+
+arn_label arn_report_bits_label(const arenaut_result *result) {
+    return arn_report_rounded_label(result->rewrite ? result->rewrite->n_rounded : 0);
+}
+
 arn_label arn_report_kib(uint64_t bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     arn_label out;

@@ -15,6 +15,11 @@ arn_label arn_report_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded 
 arn_label arn_report_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
 /* " for the kernels 'reference'", where the plan stands on them; else "". */
 arn_label arn_report_kernels_label(const arenaut_result *result);
+/* "not the same bits: ...", if tiles of the program may be rounded otherwise than the whole; else
+ * "". */
+arn_label arn_report_bits_label(const arenaut_result *result);
+/* The same of so many ops. */
+arn_label arn_report_rounded_label(uint32_t n_ops);
 
 /* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
  * to `columns` (3 or more, for the dots): the end of a layer's path says most. */

@@ -3,6 +3,7 @@ have them is close to the whole, and without the flag the refusal names it."""
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 
@@ -201,6 +202,53 @@ def test_explanations_say_so(tmp_path):
         done = subprocess.run([COMMAND, "explain", path, "--split", "0-3/64:rows", "-q", *flags], capture_output=True, text=True,
                               check=True)
         assert (NOT_THE_SAME in done.stdout) == said
+
+
+SAID = re.compile(r"not the same bits: tiles of (\d+) ops? may be rounded otherwise")
+
+
+def page_data(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_pictures_pages_and_headers_say_so(tmp_path):
+    path, (_, content) = tmp_path / "a.onnx", sandwich(64, channels=32)
+    path.write_bytes(content)
+    for flags, said in ([], False), (["--rounding", "allow"], True):
+        command = [COMMAND, "view", path, "--split", "0-3/64:rows", *flags]
+        shown = {kind: subprocess.run([*command, f"--{kind}"], capture_output=True, text=True, check=True).stdout
+                 for kind in ("ascii", "svg", "html")}
+        shown["header"] = (tmp_path / "plan.h").with_suffix(f".{said}.h")
+        subprocess.run([*[COMMAND, "plan"], *command[2:], "-q", "-f", "-o", shown["header"]], capture_output=True, check=True)
+        shown["header"] = shown["header"].read_text()
+        for kind, text in shown.items():
+            assert (len(SAID.findall(text)) >= 1) == said, (kind, flags)
+        assert page_data(shown["html"])["plans"][0].get("rounded", 0) == (int(SAID.search(shown["svg"])[1]) if said else 0)
+
+
+def test_each_choice_says_so(tmp_path):
+    """Of the front: in JSON, in the table of explain, in pictures and in the page."""
+    net, sides = Images(5), [1, 32, 128, 128]
+    net.shapes["x"] = [1, 3, 128, 128]
+    wide = net.put("Conv", ["x", net.constant([32, 3, 3, 3])], sides, ints("pads", [1, 1, 1, 1]))
+    norm = net.put("InstanceNormalization", [wide, net.constant([32]), net.constant([32])], sides)
+    net.outputs = [net.put("Conv", [net.put("Relu", [norm], sides), net.constant([3, 32, 3, 3])], net.shapes["x"],
+                           ints("pads", [1, 1, 1, 1]))]
+    path = tmp_path / "a.onnx"
+    path.write_bytes(net.bytes())
+    flags = [path, "--split", "on", "--rounding", "allow"]
+    split = json.loads(subprocess.run([COMMAND, "size", *flags, "--json"], capture_output=True, text=True, check=True).stdout)["split"]
+    ways = [way["rounded_ops"] for way in split["ways"]]
+    assert ways[0] == 0 and max(ways) > 0 and ways[split["taken"]] == split["rounded_ops"]
+    table = subprocess.run([COMMAND, "explain", *flags], capture_output=True, text=True, check=True).stdout
+    assert "rounded ops" in table and NOT_THE_SAME in table
+    svg, html = (subprocess.run([COMMAND, "view", *flags, f"--{kind}"], capture_output=True, text=True, check=True).stdout
+                 for kind in ("svg", "html"))
+    titles = re.findall(r"<title>(\d+) .*? multiplications more(.*?)</title>", svg)
+    assert {int(number): bool(SAID.search(text)) for number, text in titles} == {i: n > 0 for i, n in enumerate(ways)}
+    assert [way["rounded"] for way in page_data(html)["ways"]] == ways
+    strict = subprocess.run([COMMAND, "explain", *flags[:-2]], capture_output=True, text=True, check=True).stdout
+    assert "rounded" not in strict
 
 
 def test_low_tiles_of_long_sums(tmp_path):

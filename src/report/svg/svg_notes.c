@@ -82,6 +82,8 @@ void arn_svg_title(svg_drawing *s) {
         strcat(text, ")");
     }
     arn_svg_text(s, SVG_LEFT, 530, "soft", NULL, text);
+    const arn_label bits = arn_report_bits_label(s->result);
+    if (bits.text[0]) arn_svg_text(s, SVG_LEFT, 530 + SVG_LINE, "warn strong", NULL, bits.text);
 }
 
 /* A swatch and its meaning; returns the begin of the next one. */
@@ -165,7 +167,10 @@ static void put_way_title(svg_drawing *s, uint32_t number) {
     arn_putf(&s->out, ": at least %s bytes, ",
              arn_report_commas(arn_report_way_needs(s->result, way)).text);
     arn_putf(&s->out, "%" PRIu32 " ops and ", way->ops);
-    arn_putf(&s->out, "%s multiplications more</title>", arn_report_commas(way->macs).text);
+    arn_putf(&s->out, "%s multiplications more", arn_report_commas(way->macs).text);
+    if (way->n_rounded > 0)
+        arn_putf(&s->out, "; %s", arn_report_rounded_label(way->n_rounded).text);
+    arn_puts(&s->out, "</title>");
 }
 
 /* Numbers are written where they cover no other: of the first, the last and the one taken. */

@@ -40,8 +40,8 @@ typedef struct paths {
 } paths;
 
 static arn_tile_price sum_of(const arn_tile_price *a, const arn_tile_price *b) {
-    return (arn_tile_price){a->kept + b->kept, a->notes + b->notes, a->macs + b->macs,
-                            a->ops + b->ops, a->shared + b->shared};
+    return (arn_tile_price){a->kept + b->kept, a->notes + b->notes,   a->macs + b->macs,
+                            a->ops + b->ops,   a->shared + b->shared, a->rounded + b->rounded};
 }
 
 /* Its time is in multiplications. Bytes that are kept count from the fewest that there can be,
@@ -251,7 +251,8 @@ static bool list_choice(const arn_tile_front *from, const arn_tile_choice *c, ar
                                    .head = c->sum - (uint64_t)c->price.kept,
                                    .ops = (uint32_t)c->price.ops,
                                    .shared = (uint32_t)shared,
-                                   .macs = (uint64_t)c->price.macs};
+                                   .macs = (uint64_t)c->price.macs,
+                                   .n_rounded = (uint32_t)c->price.rounded};
     for (uint32_t i = 0; i < to->n; i++) {
         if (is_dominated(&choice, &to->choices[i])) return true;
     }

@@ -251,6 +251,7 @@ typedef struct arn_tile_price {
     int64_t kept, notes; /* as in arn_draft_cost */
     int64_t macs, ops;
     int64_t shared;
+    int64_t rounded; /* ops with a tile outside of the tile rule; no cost, but said */
 } arn_tile_price;
 
 typedef struct arn_tile_candidate {

@@ -85,7 +85,7 @@ static bool price_op(search *s, uint32_t op) {
         return false;
     }
     s->space.live[op] += arn_tile_scratch(&s->costing, op);
-    s->untiled[op] = (arn_tile_price){cost.kept, cost.notes, (int64_t)cost.macs, 1, 0};
+    s->untiled[op] = (arn_tile_price){cost.kept, cost.notes, (int64_t)cost.macs, 1, 0, 0};
     return true;
 }
 
@@ -186,7 +186,8 @@ static bool find_price(search *s, const arn_group_range *w, arn_tile_candidate *
     s->failed =
         s->failed || s->draft.failed || !arn_draft_cost_of(&s->costing, &s->draft, w->ops, &cost);
     if (s->failed) return false;
-    c->price = (arn_tile_price){cost.kept, cost.notes, (int64_t)cost.macs, cost.n_ops, cost.shared};
+    c->price = (arn_tile_price){cost.kept,  cost.notes,  (int64_t)cost.macs,
+                                cost.n_ops, cost.shared, s->draft.n_rounded};
     for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
         c->price.kept -= s->untiled[op].kept;
         c->price.notes -= s->untiled[op].notes;
