@@ -213,9 +213,59 @@ exit_code write_bytes(const void *data, size_t size, const char *path, bool forc
     return output_commit(&output);
 }
 
+/* ---- what a model needs beside it ---- */
+
+typedef struct external_files {
+    const char *path; /* of a file, as the model has it */
+    size_t length;
+    bool others;
+} external_files;
+
+static void take_external(void *context, const char *path, size_t length) {
+    external_files *b = context;
+    if (!b->path) {
+        b->path = path;
+        b->length = length;
+    } else if (length != b->length || memcmp(path, b->path, length) != 0) {
+        b->others = true;
+    }
+}
+
+/* Whether a file at `path` lies in the same folder as the input. */
+static bool is_in_folder_of(const char *path, const input_file *input) {
+    const char *const paths[] = {path, input->path};
+    os_entry folders[2];
+    if (output_is_direct(path) || is_standard_stream(input->path)) return false;
+    for (int i = 0; i < 2; i++) {
+        arenaut_text folder = {0};
+        text_printf(&folder, "%.*s.", (int)os_folder_length(paths[i]), paths[i]);
+        const bool there = os_look(folder.bytes, &folders[i]);
+        arenaut_text_free(&folder);
+        if (!there) return false;
+    }
+    return os_same_file(&folders[0], &folders[1]);
+}
+
+void note_external_files(const input_file *input, const char *path) {
+    const arenaut_format *format = arenaut_format_recognise(input->data, input->size);
+    external_files found = {0};
+    arenaut_text name = {0}, shown = {0};
+    if (!format || !format->list_external || is_in_folder_of(path, input)) return;
+    format->list_external(input->data, input->size, take_external, &found);
+    if (!found.path) return;
+    text_printf(&name, "%.*s", (int)found.length, found.path);
+    text_put_clean(&shown, name.bytes);
+    note(path, "has weights in '%.200s'%s, which must lie in its folder, as in that of %s",
+         shown.bytes, found.others ? " and other files" : "", base_name(input->path));
+    arenaut_text_free(&name);
+    arenaut_text_free(&shown);
+}
+
 exit_code copy_input(const input_file *input, const char *path, bool force) {
     if (output_is_input(path, input)) return EXIT_FINE;
-    return write_bytes(input->data, input->size, path, force);
+    const exit_code code = write_bytes(input->data, input->size, path, force);
+    if (code == EXIT_FINE) note_external_files(input, path);
+    return code;
 }
 
 exit_code write_result(const tool_job *job, output_kind kind, const arenaut_result *result,
@@ -263,5 +313,7 @@ exit_code write_output(const tool_job *job, output_kind kind, const arenaut_repo
     }
     if (st != ARENAUT_OK) return output_abandon(&output, job->path, &err);
     if (written) *written = output.written;
-    return output_commit(&output);
+    code = output_commit(&output);
+    if (code == EXIT_FINE && kind_is_model(kind)) note_external_files(job->inputs, path);
+    return code;
 }

@@ -30,6 +30,10 @@ exit_code write_bytes(const void *data, size_t size, const char *path, bool forc
 /* Copies the input to `path` byte for byte; does nothing where that is the input itself. */
 exit_code copy_input(const input_file *input, const char *path, bool force);
 
+/* Says which files the model that was written to `path` needs in its folder, if that is another one
+ * than the input's. */
+void note_external_files(const input_file *input, const char *path);
+
 /* Writes the job's result, as --force has it; *written gets the number of bytes (may be NULL). */
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, uint64_t *written);

@@ -47,6 +47,9 @@ typedef struct arenaut_read_options {
     uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */
 } arenaut_read_options;
 
+/* A path of so many bytes, not terminated. */
+typedef void arenaut_external_fn(void *context, const char *path, size_t length);
+
 typedef struct arenaut_format {
     const char *name, *summary;
     const char *extensions; /* ".tflite .lite" */
@@ -75,6 +78,10 @@ typedef struct arenaut_format {
      * stripped then. REFUSED where that is not known of all of them. NULL: there are none. */
     arenaut_status (*compact)(const uint8_t *data, size_t size, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err);
+    /* Names the files that hold constants of a file which has been read, relative to its folder:
+     * one for each constant, so that some come several times. NULL: constants are in it. */
+    void (*list_external)(const uint8_t *data, size_t size, arenaut_external_fn *each,
+                          void *context);
 } arenaut_format;
 
 size_t arenaut_format_count(void);

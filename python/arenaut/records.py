@@ -1138,7 +1138,8 @@ Format._fields_ = [
     ("holds_repeats", c_bool),
     ("holds_tiles", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
-    ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
+    ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
+    ("list_external", CFUNCTYPE(None, c_void_p, c_size_t, c_void_p, c_void_p))]
 Variant._fields_ = [
     ("name", c_char_p),
     ("flags", c_char_p),

@@ -47,4 +47,5 @@ const arenaut_format arn_format_onnx = {
     .holds_orders = true,
     .holds_repeats = true,
     .holds_tiles = true,
+    .list_external = arn_onnx_list_external,
 };

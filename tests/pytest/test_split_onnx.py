@@ -358,6 +358,31 @@ def test_weights_beside_the_file_stay_there(arenaut, tmp_path):
     assert same_bits(run(output, feed), run(whole, feed))
 
 
+def test_weights_beside_the_file_are_named_where_it_moves(arenaut, tmp_path):
+    """A model is told once which files it needs in its new folder; with them it runs there as it did."""
+    net, data = sandwich()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "out").mkdir()
+    whole, path, beside, output = (tmp_path / name for name in ("whole.onnx", "model/m.onnx", "model/tiled.onnx", "out/tiled.onnx"))
+    feed = net.feed()
+    whole.write_bytes(data)
+    move_beside(net, 1, tmp_path / "model/weights.bin")
+    path.write_bytes(net.bytes())
+    said = "has weights in 'weights.bin', which must lie in its folder, as in that of m.onnx"
+    assert "has weights" not in arenaut("plan", path, "--split", "0-4/6:kept", "-o", beside).stderr
+    assert arenaut("plan", path, "--split", "0-4/6:kept", "-o", output).stderr.count(f"{output}: {said}") == 1
+    assert arenaut("plan", path, "--reorder", "on", "-f", "-o", output).stderr.count(said) == 1  # as it is, copied
+    assert "has weights" not in arenaut("plan", path, "--split", "0-4/6:kept", "-q", "-f", "-o", output).stderr
+    assert "has weights" not in arenaut("plan", whole, "--split", "0-4/6:kept", "-f", "-o", tmp_path / "out/whole.onnx").stderr
+    with pytest.raises(Exception, match="weights.bin"):
+        run(output, feed)
+    (tmp_path / "model/weights.bin").rename(tmp_path / "out/weights.bin")
+    assert same_bits(run(output, feed), run(whole, feed))
+    move_beside(net, 0, tmp_path / "model/more.bin")
+    path.write_bytes(net.bytes())
+    assert "in 'more.bin' and other files, which" in arenaut("plan", path, "--split", "0-4/6:kept", "-f", "-o", output).stderr
+
+
 def test_weights_need_not_be_there_to_tile_a_model(arenaut, tmp_path):
     """Sizes are in the model; the runtime says itself which file it misses."""
     net, _ = sandwich()

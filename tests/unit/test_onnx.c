@@ -225,3 +225,45 @@ TEST(a_model_written_as_json_is_sized_alike) {
         arenaut_document_free(&back);
     }
 }
+
+/* ---- files beside ---- */
+
+typedef struct listed {
+    uint32_t n;
+    char last[40];
+} listed;
+
+static void list_one(void *context, const char *path, size_t length) {
+    listed *l = context;
+    l->n++;
+    snprintf(l->last, sizeof l->last, "%.*s", (int)length, path);
+}
+
+static listed external_files(const char *bytes, size_t size) {
+    listed found = {0};
+    const arenaut_format *format = arenaut_format_find("onnx");
+    format->list_external((const uint8_t *)bytes, size, list_one, &found);
+    return found;
+}
+
+TEST(files_with_constants_beside_a_model_are_listed) {
+    char path[200];
+    size_t size;
+    snprintf(path, sizeof path, "%s/onnx/constants.onnx", TEST_DATA);
+    char *bytes = load_file(path, &size);
+    const listed found = external_files(bytes, size);
+    assert_int_equal(found.n, 1);
+    assert_string_equal(found.last, "not_there.bin");
+    for (size_t cut = 0; cut < size;
+         cut++) { /* in memory of its own, so that nothing is read behind it */
+        char *part = malloc(cut ? cut : 1);
+        memcpy(part, bytes, cut);
+        external_files(part, cut);
+        free(part);
+    }
+    free(bytes);
+    snprintf(path, sizeof path, "%s/onnx/waiting.onnx", TEST_DATA);
+    bytes = load_file(path, &size);
+    assert_int_equal(external_files(bytes, size).n, 0);
+    free(bytes);
+}

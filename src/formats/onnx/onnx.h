@@ -21,4 +21,8 @@ arenaut_status arn_onnx_write_tiles(const arenaut_result *result, arn_pb_bytes g
 arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
                               const arenaut_allocator *allocator, arenaut_error *err);
 
+/* As the column list_external of the table. */
+void arn_onnx_list_external(const uint8_t *data, size_t size, arenaut_external_fn *each,
+                            void *context);
+
 #endif
