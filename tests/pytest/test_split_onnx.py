@@ -14,7 +14,7 @@ import pytest
 from conftest import COMMAND, DATA
 
 import onnx_file
-from random_images import Images, ints, random_images, sandwich, text
+from random_images import Images, integer, ints, random_images, real, sandwich, text
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 LEVELS = onnxruntime.GraphOptimizationLevel
@@ -331,6 +331,77 @@ def test_names_in_the_file_are_not_taken(arenaut, tmp_path):
     arenaut("plan", path, "--split", "1-3/6:rows", "-o", output)
     assert same_bits(run(output, feed), run(path, feed))
     assert output.read_bytes().count(b"value2__tile_1") == data.count(b"value2__tile_1")
+
+
+EACH_ROW = {  # ops on images whose rows do not depend on each other: attributes for so many dimensions, and sizes of the result
+    "Softmax": [(lambda rank: [integer("axis", 1)], list), (lambda rank: [integer("axis", 1 - rank + 2**64)], list)],
+    "Softmax of columns": [(lambda rank: [], list)],
+    "LogSoftmax": [(lambda rank: [integer("axis", 1)], list)],
+    "LayerNormalization": [(lambda rank: [], list), (lambda rank: [integer("axis", 3), real("epsilon", 0.1)], list)],
+    "ReduceMean": [(lambda rank: [ints("axes", [1])], lambda shape: [shape[0], 1, *shape[2:]])],
+    "ReduceMax": [(lambda rank: [ints("axes", [1 - rank + 2**64])], lambda shape: [shape[0], 1, *shape[2:]])],
+}
+
+
+@pytest.mark.parametrize("name", EACH_ROW)
+def test_sums_within_each_row(tmp_path, name):
+    """Along channels or columns: the same bits, in tiles of one row, too, and on one column."""
+    operator, least, run_so_far = name.split()[0], 4 if name in ("Softmax of columns", "LayerNormalization") else 3, 0
+    for seed in range(12 * THOROUGH):
+        net = Images(seed)
+        rank, random = max(least, 3 + seed % 3), net.random
+        shape = [1 + seed % 2, random.choice([2, 5, 64, 150]), random.randint(5, 40),
+                 *(int(random.choice([1, 3, 17, 30])) for _ in range(rank - 3))]
+        attributes, made = EACH_ROW[name][seed % len(EACH_ROW[name])]
+        net.shapes["x"] = [int(side) for side in shape]
+        image = net.put("Sigmoid", ["x"], net.shapes["x"])
+        of_layer = [net.constant(net.shapes["x"][3:])] * 2 if operator == "LayerNormalization" else []
+        sums = net.put(operator, [image, *of_layer], made(net.shapes["x"]), *attributes(rank))
+        net.outputs = [net.put("Mul", [image, net.put("Abs", [sums], net.shapes[sums])], net.shapes["x"])]
+        path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
+        path.write_bytes(net.bytes())
+        wanted = [run(path, feed, level, threads) for level, threads in ((LEVELS.ORT_DISABLE_ALL, 1), (LEVELS.ORT_ENABLE_ALL, 2))]
+        for stage in f"0-3/{random.randint(2, 6)}:rows", f"1-3/{net.shapes['x'][2]}:kept":
+            assert split(path, output, stage), (seed, stage)
+            found = [run(output, feed, level, threads) for level, threads in ((LEVELS.ORT_DISABLE_ALL, 1), (LEVELS.ORT_ENABLE_ALL, 2))]
+            assert same_bits(found[0], wanted[0]) and same_bits(found[1], wanted[1]), (seed, stage)
+            run_so_far += 1
+    print(f"{name}: {run_so_far} tilings")
+
+
+@pytest.mark.parametrize("name, axes", [("Softmax", [2]), ("Softmax", [0]), ("LayerNormalization", [2]), ("ReduceMean", [2]),
+                                        ("ReduceMax", [1, 2]), ("ReduceMean", [0])])
+def test_sums_of_several_rows_are_refused(tmp_path, name, axes):
+    net, shape, reduces = Images(2), [2, 6, 12, 9], name.startswith("Reduce")
+    net.shapes["x"] = shape
+    image = net.put("Sigmoid", ["x"], shape)
+    made = [1 if reduces and axis in axes else side for axis, side in enumerate(shape)]
+    layer = [net.constant(shape[2:])] * 2 if name == "LayerNormalization" else []
+    sums = net.put(name, [image, *layer], made, ints("axes", axes) if reduces else integer("axis", axes[0]))
+    net.outputs = [net.put("Abs", [sums], made)]
+    path, output = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    path.write_bytes(net.bytes())
+    run(path, net.feed())
+    assert not split(path, output, "0-1/2:rows")
+
+
+def test_attention_by_place_is_tiled(tmp_path):
+    """The mean and the greatest of the channels of each place, of version 18 of the operators, whose axes are operands."""
+    net, sides = Images(4), [1, 24, 80, 60]
+    net.shapes["x"] = [1, 3, 80, 60]
+    wide = net.put("Relu", [net.put("Conv", ["x", net.constant([24, 3, 3, 3])], sides, ints("pads", [1, 1, 1, 1]))], sides)
+    axes = net.numbers(np.array([1], "i8"))
+    both = [net.put(name, [wide, axes], [1, 1, 80, 60]) for name in ("ReduceMean", "ReduceMax")]
+    joined = net.put("Concat", both, [1, 2, 80, 60], integer("axis", 1))
+    gate = net.put("Sigmoid", [net.put("Conv", [joined, net.constant([1, 2, 7, 7])], [1, 1, 80, 60], ints("pads", [3, 3, 3, 3]))],
+                   [1, 1, 80, 60])
+    net.outputs = [net.put("MaxPool", [net.put("Mul", [wide, gate], sides)], [1, 24, 20, 15], ints("kernel_shape", [4, 4]),
+                           ints("strides", [4, 4]))]
+    path, output, feed = tmp_path / "a.onnx", tmp_path / "b.onnx", net.feed()
+    path.write_bytes(net.bytes(18))
+    for stage in "0-8/3:rows", "0-8/4:kept":
+        assert split(path, output, stage)
+        assert same_bits(run(output, feed), run(path, feed))
 
 
 def move_beside(net, number, path):

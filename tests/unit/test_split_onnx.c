@@ -412,6 +412,67 @@ TEST(reductions_of_another_kind_and_such_as_are_not_said_are_found) {
     }
 }
 
+/* ---- within each row ---- */
+
+enum { WITHIN_ROWS = 5 };
+
+/* A convolution, and a sum of its image along channels, or along columns. */
+static arenaut_program *summed(int form) {
+    static const char *const names[] = {"Softmax", "LogSoftmax", "ReduceMean", "ReduceMax",
+                                        "LayerNormalization"};
+    static const int64_t columns[] = {60};
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 3, 40, 60), y = add_conv(p, x, 8, 3, 1, 1);
+    const bool reduces = form == 2 || form == 3;
+    const uint32_t made = add_image(p, ARENAUT_INTERMEDIATE, reduces ? 1 : 8, 40, 60);
+    const uint32_t each = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, columns, 1);
+    const int64_t axis = form == 4 ? -1 : 1;
+    if (form == 4) {
+        ADD_OP(p, .name = names[form], IN(y, each, each), OUT(made),
+               ATTRIBUTES(INTS("axis", axis)));
+    } else {
+        ADD_OP(p, .name = names[form], IN(y), OUT(made),
+               ATTRIBUTES(INTS(reduces ? "axes" : "axis", axis)));
+    }
+    finish(p, x, made);
+    return p;
+}
+
+static void set_axis(const arenaut_op *op, int64_t axis) {
+    *(int64_t *)(uintptr_t)op->attributes[0].numbers = axis;
+}
+
+static void set_all_axes(const arenaut_program *p, const arenaut_rewrite *rewrite, int64_t axis) {
+    set_axis(&p->ops[1], axis);
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        if (rewrite->ops[i] == 1) set_axis(&rewrite->program->ops[i], axis);
+    }
+}
+
+/* If the old op sums up rows, tiles of it are something else. */
+TEST(sums_within_each_row_are_tiled_and_such_of_several_rows_found) {
+    for (int form = 0; form < WITHIN_ROWS; form++) {
+        for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+            arenaut_program *p = summed(form);
+            const int64_t axis = p->ops[1].attributes[0].numbers[0];
+            arenaut_rewrite *rewrite =
+                split(p, (arenaut_split_stage){0, 2, 2, (arenaut_split_mode)mode});
+            assert_int_equal(rewrite->n_rounded, 0);
+            assert_int_equal(count(rewrite, p->ops[1].name), 2);
+            for (int64_t other = form == 4 ? -2 : 2; other >= -4; other -= 4) {
+                set_all_axes(p, rewrite, other);
+                assert_false(is_accepted(p, rewrite));
+            }
+            set_all_axes(p, rewrite, axis);
+            assert_true(is_accepted(p, rewrite));
+            p->dialect_version = rewrite->program->dialect_version = 12;
+            assert_int_equal(is_accepted(p, rewrite), form > 1);
+            arn_rewrite_free(rewrite);
+            arn_program_free(p);
+        }
+    }
+}
+
 /* What reads the one element of each channel runs behind all tiles. */
 TEST(readers_of_a_reduction_are_in_no_group_with_it) {
     arenaut_program *p = begin();

@@ -25,9 +25,16 @@ enum rule {
     JOINER,
     AVERAGE,
     GREATEST,
+    SOFTMAX,
+    LAYER,
     WHOLE, /* no part of it is followed */
     BY_ELEMENT
 };
+
+/* Axes [first, end). */
+typedef struct arn_along {
+    int64_t first, end;
+} arn_along;
 
 static const arn_rewrite_row rows[] = {
     {"Conv", CONVOLUTION},
@@ -40,6 +47,9 @@ static const arn_rewrite_row rows[] = {
     {"AveragePool", POOL},
     {"BatchNormalization", NORMALIZATION},
     {"Concat", JOINER},
+    {"Softmax", SOFTMAX},
+    {"LogSoftmax", SOFTMAX},
+    {"LayerNormalization", LAYER},
     {"Reshape", WHOLE},
     {"InstanceNormalization", WHOLE},
     {"GlobalAveragePool", AVERAGE},
@@ -232,6 +242,73 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* An element from all those along some axes, [first, end) of them, at its place along the others:
+ * the part has all of them. */
+static arenaut_status follow_along(arn_rewrite_check *c, const arenaut_op *op,
+                                   const arenaut_op *old, arn_along along) {
+    const uint32_t from = op->inputs[0], to = op->outputs[0];
+    const uint32_t rank = c->before->tensors[old->inputs[0]].rank;
+    const arenaut_tensor *made = arn_new_tensor(c, to);
+    if (along.first < 0 || along.first >= along.end || along.end > (int64_t)rank ||
+        c->labels[from].tensor != old->inputs[0] || arn_new_tensor(c, from)->rank != rank ||
+        made->rank != rank || c->before->tensors[old->outputs[0]].rank != rank ||
+        op->n_inputs != old->n_inputs || !arn_rewrite_are_whole(c, op, old, 1)) {
+        return arn_rewrite_reject(c, "it does not read the image that the old op read");
+    }
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t axis = 0; axis < rank && st == ARENAUT_OK; axis++) {
+        const bool inside = axis >= along.first && axis < along.end;
+        if (inside && (!arn_axis_is_whole(c, from, axis) || !arn_axis_is_whole(c, to, axis))) {
+            return arn_rewrite_reject(
+                c, "it has a part of an axis along which each of its elements is a sum");
+        }
+        if (!inside) st = arn_label_copy(c, from, to, axis);
+    }
+    return st;
+}
+
+/* Before this version of the operators, a softmax was by all axes behind the one that it names. */
+enum { BY_ONE_AXIS = 13 };
+
+/* The axis that an operator's attribute names, the last one if it names none; -1: not known. */
+static int64_t axis_of(const arn_rewrite_check *c, const arenaut_op *old) {
+    const arenaut_attribute *a = arenaut_op_attribute(old, "axis");
+    const int64_t rank = c->before->tensors[old->inputs[0]].rank;
+    if (a && (a->text || a->n_numbers != 1)) return -1;
+    const int64_t axis = a ? a->numbers[0] : -1;
+    return axis < 0 ? axis + rank : axis;
+}
+
+static arenaut_status follow_softmax(arn_rewrite_check *c, const arenaut_op *op,
+                                     const arenaut_op *old) {
+    const int64_t axis = c->before->dialect_version < BY_ONE_AXIS ? -1 : axis_of(c, old);
+    return follow_along(c, op, old, (arn_along){axis, axis + 1});
+}
+
+/* By all axes from one on. */
+static arenaut_status follow_layer(arn_rewrite_check *c, const arenaut_op *op,
+                                   const arenaut_op *old) {
+    const int64_t rank = c->before->tensors[old->inputs[0]].rank;
+    return follow_along(c, op, old, (arn_along){axis_of(c, old), rank});
+}
+
+/* The one axis of a reduction that keeps it, with one element; -1: it is another. */
+static int64_t reduced_axis(const arn_rewrite_check *c, const arenaut_op *old) {
+    const arenaut_attribute *a = arenaut_op_attribute(old, "axes");
+    const arenaut_tensor *image = &c->before->tensors[old->inputs[0]];
+    const arenaut_tensor *list = old->n_inputs == 2 && old->inputs[1] != ARENAUT_NONE
+                                     ? &c->before->tensors[old->inputs[1]]
+                                     : NULL;
+    const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
+    const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
+    if (n != 1 || (a && (a->text || old->n_inputs > 1)) ||
+        c->before->tensors[old->outputs[0]].rank != image->rank) {
+        return -1;
+    }
+    const int64_t axis = a ? a->numbers[0] : list->values[0];
+    return axis < 0 ? axis + image->rank : axis;
+}
+
 /* A global pool, or a reduction of all axes behind the channels. */
 static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) {
     const arenaut_attribute *a = arenaut_op_attribute(old, "axes");
@@ -257,6 +334,9 @@ static bool reduces_channels(const arn_rewrite_check *c, const arenaut_op *old) 
 
 static arenaut_status follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
                                        const arenaut_op *old, arn_known known) {
+    const bool is_global = strncmp(old->name, "Global", 6) == 0;
+    const int64_t axis = old->inputs[0] == ARENAUT_NONE || is_global ? -1 : reduced_axis(c, old);
+    if (axis >= 0 && axis < H) return follow_along(c, op, old, (arn_along){axis, axis + 1});
     if (old->inputs[0] == ARENAUT_NONE || !reduces_channels(c, old) ||
         !arn_rewrite_are_whole(c, op, old, 1)) {
         return arn_rewrite_reject(c, "the axes that it reduces are not known");
@@ -278,6 +358,8 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case AVERAGE: return follow_reduction(c, op, old, ARN_KNOWN_AVERAGES);
         case GREATEST: return follow_reduction(c, op, old, ARN_KNOWN_GREATEST);
+        case SOFTMAX: return follow_softmax(c, op, old);
+        case LAYER: return follow_layer(c, op, old);
         case WHOLE: break;
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
     }

@@ -35,7 +35,7 @@ typedef struct least_height {
  * make the same bits of a tile of at least so many rows as of the whole, measured by
  * examples/measure_tiles.py. ARN_TILE_NEVER: not so at any height, since the last elements of a
  * tensor take another path than those before. An average over all of an image is another kernel, so
- * that a tile has two of them at least. */
+ * that a tile has two of them at least. Sums within each row: tests/pytest/test_split_onnx.py. */
 static const least_height least_heights[] = {
     {"Conv", 0},
     {"ConvTranspose", 0},
@@ -47,6 +47,11 @@ static const least_height least_heights[] = {
     {"DepthToSpace", 1},
     {"SpaceToDepth", 1},
     {"BatchNormalization", 1},
+    {"Softmax", 1},
+    {"LogSoftmax", 1},
+    {"LayerNormalization", 1},
+    {"ReduceMean", 1},
+    {"ReduceMax", 1},
     {"Add", 1},
     {"Sub", 1},
     {"Mul", 1},
@@ -363,6 +368,59 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
            arn_tile_take_nchw_margin(graph, op, pads->values, reflects, out);
 }
 
+/* ---- within each row ---- */
+
+/* Sums along other axes than that of rows: a row of the result is made of the same row alone, by a
+ * kernel that goes from place to place. */
+static bool take_each_row(const arn_tile_graph *graph, const arenaut_op *op, bool reduces,
+                          arn_tile_op *out) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->kind = ARN_TILE_POOL;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
+    if (made->rank != image->rank || arn_tile_is_fixed(graph, op->inputs[0])) return false;
+    for (uint32_t i = 0; i < image->rank; i++) {
+        const bool reduced = reduces && i == ARN_NCHW_C;
+        if (made->dims[i] != (reduced ? 1 : image->dims[i])) return false;
+    }
+    return true;
+}
+
+/* The axis of an image that an attribute names, if it is not that of rows; else 0. */
+static int64_t axis_of(const arn_tile_graph *graph, const arenaut_op *op) {
+    const int64_t rank = arn_tile_input(graph, op, 0)->rank;
+    const arenaut_attribute *a = arenaut_op_attribute(op, "axis");
+    if (a && (a->text || a->n_numbers != 1)) return 0;
+    const int64_t named = a ? a->numbers[0] : -1, axis = named < 0 ? named + rank : named;
+    return axis < ARN_NCHW_C || axis >= rank || axis == ARN_NCHW_H ? 0 : axis;
+}
+
+static bool take_softmax(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    return op->n_inputs == 1 && axis_of(graph, op) > 0 && take_each_row(graph, op, false, out);
+}
+
+/* By all axes from one on, behind that of rows. */
+static bool take_layer(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    for (uint32_t i = 1; i < op->n_inputs; i++) {
+        if (arn_tile_input(graph, op, i) && !arn_tile_is_fixed(graph, op->inputs[i])) return false;
+    }
+    return op->n_inputs >= 2 && axis_of(graph, op) > ARN_NCHW_H &&
+           take_each_row(graph, op, false, out);
+}
+
+/* Over the channels of each place, which the result has one of. */
+static bool take_channels(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, "axes");
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
+                         *list = arn_tile_input(graph, op, 1);
+    const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
+    const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
+    if (n != 1 || (a && (a->text || list)) || op->n_inputs > 2) return false;
+    const int64_t axis = a ? a->numbers[0] : list->values[0];
+    return (axis == ARN_NCHW_C || axis + image->rank == ARN_NCHW_C) &&
+           take_each_row(graph, op, true, out);
+}
+
 /* Operators of families that do not tell how they see an image. */
 static arn_tile_taker *find_taker(const char *name) {
     static const struct {
@@ -373,7 +431,12 @@ static arn_tile_taker *find_taker(const char *name) {
                   {"DepthToSpace", take_shuffle},
                   {"SpaceToDepth", take_unshuffle},
                   {"Pad", take_pad},
-                  {"BatchNormalization", take_normalization}};
+                  {"BatchNormalization", take_normalization},
+                  {"Softmax", take_softmax},
+                  {"LogSoftmax", take_softmax},
+                  {"LayerNormalization", take_layer},
+                  {"ReduceMean", take_channels},
+                  {"ReduceMax", take_channels}};
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
         if (strcmp(takers[i].name, name) == 0) return takers[i].take;
     }
