@@ -3,6 +3,7 @@
 import os
 import sys
 
+import numpy as np
 import pytest
 from conftest import COMMAND, ROOT
 
@@ -117,6 +118,20 @@ def test_tiles_that_may_round_otherwise_are_asked_for():
     assert torch.allclose(tiled.module()(volume), whole, rtol=1e-5, atol=1e-5)
     with pytest.raises(arenaut.InputError, match="'refuse' or 'allow'"):
         TilePass(rounding="yes")(exported)
+
+
+def test_global_averages_are_asked_for():
+    """Which the edge dialect has as means."""
+    torch.manual_seed(5)
+    module = nn.Sequential(nn.Conv2d(3, 24, 3, padding=1), nn.Hardtanh(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 4))
+    image = torch.randn(1, 3, 96, 96)
+    exported = torch.export.export(module.eval(), (image,))
+    refusing, allowing = TilePass(), TilePass(rounding="allow")
+    before, after, tiled = (to_edge(exported).transform(passes).to_executorch() for passes in ([], [refusing], [allowing]))
+    assert refusing.plan.rounded_ops == 0 < allowing.plan.rounded_ops
+    assert arenas(tiled) < 0.5 * arenas(before) and arenas(after) <= arenas(before)
+    wanted, found = (np.frombuffer(executed(program, image)[0], "f4") for program in (before, tiled))
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_limits():

@@ -370,6 +370,40 @@ def test_global_averages_of_graphs(tmp_path, side):
     assert reader.returncode and "cannot be split so" in reader.stdout + reader.stderr
 
 
+class Mean(torch.nn.Module):
+    def __init__(self, axes, keeps, dtype=None):
+        super().__init__()
+        self.conv, self.options = torch.nn.Conv2d(3, 24, 3, padding=1), (axes, keeps)
+        self.dtype = dtype
+
+    def forward(self, x):
+        return torch.nn.functional.hardtanh(self.conv(x)).mean(*self.options, dtype=self.dtype)
+
+
+@pytest.mark.parametrize("axes, keeps", [([2, 3], True), ([-1, -2], False), ([3, 2], True), ([2, -1], False)])
+def test_means_of_images_of_graphs(tmp_path, axes, keeps):
+    torch.manual_seed(4)
+    module, args = Mean(axes, keeps).eval(), (torch.randn(2, 3, 61, 47),)
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    save_module(module, args, path)
+    for mode in ("rows", "kept"):
+        for pieces in (2, 5):
+            strict = plan(path, output, f"0-2/{pieces}:{mode}")
+            assert strict.returncode and "--rounding allow" in strict.stdout + strict.stderr
+            done = plan(path, output, f"0-2/{pieces}:{mode}", "--rounding", "allow")
+            assert done.returncode == 0 and rounded(done) > 0, done
+            (_, before), (_, after) = run_graph(path, args), run_graph(output, args)
+            assert after < 0.7 * before
+            held_against_the_whole(module, args, path, output, done)
+
+
+@pytest.mark.parametrize("axes, dtype", [([1], None), ([2], None), ([1, 2], None), ([1, 2, 3], None), ([2, 3], torch.float64)])
+def test_other_means_of_graphs_are_not_tiled(tmp_path, axes, dtype):
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    save_module(Mean(axes, True, dtype).eval(), (torch.randn(1, 3, 16, 16),), path)
+    assert "cannot be tiled" in refusal(path, output, "0-2/2:rows")
+
+
 def test_volumes_are_tiled_by_leave_alone(tmp_path):
     torch.manual_seed(3)
     module, args = settle(UNet(False, 8, 2, axes=3, channels=1)).eval(), (torch.randn(1, 1, 32, 24, 24),)

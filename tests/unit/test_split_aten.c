@@ -230,13 +230,18 @@ TEST(tiles_within_the_rule_are_not_said_to_be_rounded) {
 
 /* Row by row, and then as it was; of rows that are exchanged or repeated, of other windows, and of
  * a sum that is not said to be rounded, the checker takes none. */
-TEST(averages_of_images_are_made_in_two_steps) {
+static void make_averages_in_two_steps(bool means) {
     arenaut_program *p = begin_aten();
     const uint32_t x = add(p, ARENAUT_INPUT, 1, 3, 40, 59), relu = add_image(p, 3, 40, 59);
     const uint32_t y = add_image(p, 3, 1, 1);
     ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(x), OUT(relu));
-    ADD_OP(p, .name = "aten::adaptive_avg_pool2d", FUNCTIONAL, IN(relu), OUT(y),
-           ATTRIBUTES(INTS("output_size", 1, 1)));
+    if (means) {
+        ADD_OP(p, .name = "aten::mean.dim", FUNCTIONAL, IN(relu), OUT(y),
+               ATTRIBUTES(INTS("axis", -1, 2), INTS("keepdim", 1)));
+    } else {
+        ADD_OP(p, .name = "aten::adaptive_avg_pool2d", FUNCTIONAL, IN(relu), OUT(y),
+               ATTRIBUTES(INTS("output_size", 1, 1)));
+    }
     finish(p, x, y);
     const arenaut_split_stage stage = {0, 2, 3, ARENAUT_SPLIT_KEPT};
     arenaut_rewrite *rewrite = NULL;
@@ -269,8 +274,20 @@ TEST(averages_of_images_are_made_in_two_steps) {
     assert_true(is_accepted(p, rewrite));
     rewrite->n_rounded = 0;
     assert_false(is_accepted(p, rewrite));
+    rewrite->n_rounded = 1;
+    /* Of another reduction, by whatever both programs say. */
+    arenaut_op *last = &rewrite->program->ops[rewrite->n_ops - 1];
+    int64_t *numbers[] = {(int64_t *)(uintptr_t)p->ops[1].attributes[0].numbers,
+                          (int64_t *)(uintptr_t)last->attributes[0].numbers};
+    numbers[0][1] = numbers[1][1] = means ? 1 : 2;
+    assert_false(is_accepted(p, rewrite));
     arn_rewrite_free(rewrite);
     arn_program_free(p);
+}
+
+TEST(averages_of_images_are_made_in_two_steps) {
+    make_averages_in_two_steps(false);
+    make_averages_in_two_steps(true);
 }
 
 /* Its three dimensions are no batch, channels and length: rows would be its channels. */

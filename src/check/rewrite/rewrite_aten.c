@@ -46,6 +46,7 @@ static const arn_rewrite_row rows[] = {
     {"aten::batch_norm", NORMALIZATION},
     {"aten::cat", JOINER},
     {"aten::adaptive_avg_pool2d", AVERAGE},
+    {"aten::mean.dim", AVERAGE},
     {"aten::pad", PADDER},
     {"aten::constant_pad_nd", PADDER},
     {"aten::add.Tensor", BY_ELEMENT},
@@ -155,13 +156,35 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* A pool to one element of each channel. */
+static bool pools_all(const arenaut_op *old) {
+    int64_t height, width;
+    return has(old, "output_size") && arn_nchw_number(old, "output_size", 2, 0, 0, &height) &&
+           arn_nchw_number(old, "output_size", 2, 1, 0, &width) && height == 1 && width == 1;
+}
+
+/* A mean along just the two axes of an image behind the channels, in numbers of its own type. */
+static bool means_all(const arn_rewrite_check *c, const arenaut_op *old) {
+    const uint32_t rank = c->before->tensors[old->inputs[0]].rank;
+    const arenaut_attribute *axes = arenaut_op_attribute(old, "axis");
+    bool found[OF_TWO_AXES] = {false};
+    if (rank != OF_TWO_AXES || !axes || axes->text || axes->n_numbers != 2 || has(old, "dtype"))
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t axis =
+            axes->numbers[i] < 0 ? axes->numbers[i] + OF_TWO_AXES : axes->numbers[i];
+        if (axis < 2 || axis >= OF_TWO_AXES || found[axis]) return false;
+        found[axis] = true;
+    }
+    return true;
+}
+
 /* To one element of each channel. */
 static arenaut_status follow_average(arn_rewrite_check *c, const arenaut_op *op,
                                      const arenaut_op *old) {
-    int64_t height, width;
-    if (op->n_inputs != 1 || !has(old, "output_size") ||
-        !arn_nchw_number(old, "output_size", 2, 0, 0, &height) ||
-        !arn_nchw_number(old, "output_size", 2, 1, 0, &width) || height != 1 || width != 1) {
+    const bool means = strcmp(old->name, "aten::mean.dim") == 0;
+    if (op->n_inputs != 1 || old->inputs[0] == ARENAUT_NONE ||
+        !(means ? means_all(c, old) : pools_all(old))) {
         return arn_rewrite_reject(c, "the windows of its kernel are not known");
     }
     return arn_rewrite_follow_reduction(c, op, old, ARN_KNOWN_AVERAGES);

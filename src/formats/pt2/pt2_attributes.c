@@ -43,9 +43,9 @@ static const argument arguments[] = {
 static const char unknown[] = "?";
 
 /* Those that tiles are made of. */
-static bool is_kept(arn_op_family family) {
-    return family <= ARN_FAMILY_CONCATENATION || family == ARN_FAMILY_LAYOUT ||
-           family == ARN_FAMILY_SLICE;
+static bool is_kept(const arn_op_row *row) {
+    return row->family <= ARN_FAMILY_CONCATENATION || row->family == ARN_FAMILY_LAYOUT ||
+           row->family == ARN_FAMILY_SLICE || strcmp(row->name, "aten::mean.dim") == 0;
 }
 
 static const argument *find_argument(const arn_pt2 *r, uint32_t name) {
@@ -238,7 +238,7 @@ void arn_pt2_read_attributes(arn_pt2 *r, uint32_t array, arenaut_op *op) {
         if (name == ARN_JSON_NONE || arn_json_type_of(&r->json.json, name) != ARN_JSON_STRING) {
             continue;
         }
-        if (row && is_kept(row->family)) read_argument(r, op, name, arg);
+        if (row && is_kept(row)) read_argument(r, op, name, arg);
         else read_call(r, name, arg);
     }
     if (row && row->family == ARN_FAMILY_POOL && arn_pt2_fine(r)) add_defaults(r, op);

@@ -27,7 +27,7 @@ enum {
  * another function for the rest. */
 enum { SMALL_IMAGE = 20480, MOST_SUMS = 64, VECTORS = 64, WIDTH = 16, LEAST_SIDES = 129 };
 enum { LONG_WINDOW = 17, MOST_PADDING = 4 }; /* of signals */
-enum { OF_VOLUMES = 5 };                     /* dimensions */
+enum { OF_IMAGES = 4, OF_VOLUMES = 5 };      /* dimensions */
 
 /* Whether the op may be tiled, now that all else is known: within the rule, or by leave of the
  * caller. */
@@ -313,15 +313,27 @@ static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, 
            (!is_curve(op->name) || keep_rule(graph, rule_curve(made, out), out));
 }
 
-/* An average over all of an image. */
-static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    int64_t sides[2] = {0};
-    if (!op->name || strcmp(op->name, "aten::adaptive_avg_pool2d") != 0 || op->n_inputs != 1 ||
-        !arn_tile_numbers(op, "output_size", 2, sides) || sides[0] != 1 || sides[1] != 1) {
+/* Whether the op averages all elements of each channel of an image of two axes. */
+static bool averages_all(const arenaut_op *op) {
+    int64_t sides[2] = {0}, axes[2] = {0};
+    if (!op->name) return false;
+    if (strcmp(op->name, "aten::adaptive_avg_pool2d") == 0) {
+        return arn_tile_numbers(op, "output_size", 2, sides) && sides[0] == 1 && sides[1] == 1;
+    }
+    if (strcmp(op->name, "aten::mean.dim") != 0 || arenaut_op_attribute(op, "dtype") ||
+        !arn_tile_numbers(op, "axis", 2, axes)) {
         return false;
     }
+    const int64_t low = axes[0] < 0 ? axes[0] + OF_IMAGES : axes[0];
+    const int64_t high = axes[1] < 0 ? axes[1] + OF_IMAGES : axes[1];
+    return low + high == 2 * ARN_NCHW_H + 1 && (low == ARN_NCHW_H || high == ARN_NCHW_H);
+}
+
+/* An average over all of an image. */
+static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    if (op->n_inputs != 1 || !averages_all(op)) return false;
     return arn_tile_take_reduction(graph, op, ARN_MOVE_AVERAGE, out) && are_float(graph, op) &&
-           arn_tile_input(graph, op, 0)->rank < OF_VOLUMES && keep_rule(graph, false, out);
+           arn_tile_input(graph, op, 0)->rank == OF_IMAGES && keep_rule(graph, false, out);
 }
 
 static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
