@@ -242,6 +242,21 @@ static arenaut_status follow_normalization(arn_rewrite_check *c, const arenaut_o
     return arn_rewrite_follow_channels(c, op, old);
 }
 
+/* Sums along other axes lie where their elements do; those of padding are no padding. */
+static arenaut_status place_of_sums(arn_rewrite_check *c, const arenaut_op *old, uint32_t from,
+                                    uint32_t to, uint32_t axis) {
+    if (c->before->tensors[old->inputs[0]].dims[axis] !=
+        c->before->tensors[old->outputs[0]].dims[axis]) {
+        return arn_rewrite_reject(c, "the old op makes another number of sums");
+    }
+    const arenaut_status st = arn_label_copy(c, from, to, axis);
+    int64_t *place = c->labels[to].place[axis];
+    for (int64_t i = 0; st == ARENAUT_OK && i < arn_new_tensor(c, to)->dims[axis]; i++) {
+        if (place[i] < 0) place[i] = ARN_PLACE_UNKNOWN;
+    }
+    return st;
+}
+
 /* An element from all those along some axes, [first, end) of them, at its place along the others:
  * the part has all of them. */
 static arenaut_status follow_along(arn_rewrite_check *c, const arenaut_op *op,
@@ -258,11 +273,12 @@ static arenaut_status follow_along(arn_rewrite_check *c, const arenaut_op *op,
     arenaut_status st = ARENAUT_OK;
     for (uint32_t axis = 0; axis < rank && st == ARENAUT_OK; axis++) {
         const bool inside = axis >= along.first && axis < along.end;
-        if (inside && (!arn_axis_is_whole(c, from, axis) || !arn_axis_is_whole(c, to, axis))) {
+        const bool whole = arn_axis_is_whole(c, from, axis) && arn_axis_is_whole(c, to, axis);
+        if (inside && !whole) {
             return arn_rewrite_reject(
                 c, "it has a part of an axis along which each of its elements is a sum");
         }
-        if (!inside) st = arn_label_copy(c, from, to, axis);
+        if (!inside) st = place_of_sums(c, old, from, to, axis);
     }
     return st;
 }
