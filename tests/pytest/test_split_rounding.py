@@ -108,7 +108,7 @@ def test_reductions_of_random_onnx_nets(tmp_path, name):
     assert count["run"] > 4
 
 
-def with_norm(seed, groups):
+def with_norm(seed, groups, version=None):
     """A normalized image (op 1, or 1 to 3), a factor for each channel of it, and a convolution; and the normalization in
     float64."""
     net = Images(seed)
@@ -116,10 +116,13 @@ def with_norm(seed, groups):
     net.shapes["x"] = shape
     offset, epsilon = [0.0, 30.0, 0.5][seed % 3], [1e-5, 1e-3][seed % 2]
     image = net.put("Add", ["x", net.numbers(np.array([offset], "f4"))], shape)
-    scale, bias = (random.uniform(0.5, 2, groups or 12).astype("f4") for _ in range(2))
+    by_channel = not groups or version == 21
+    scale, bias = (random.uniform(0.5, 2, 12 if by_channel else groups).astype("f4") for _ in range(2))
     norm = [real("epsilon", epsilon)] * (seed % 2)
     constants = [net.numbers(scale), net.numbers(bias)]
-    if groups:
+    if version:
+        made = net.put("GroupNormalization", [image, *constants], shape, integer("num_groups", groups), *norm)
+    elif groups:
         sides = [shape[0], groups, 12 // groups * shape[2] * shape[3]]
         grouped = net.put("Reshape", [image, net.numbers(np.array([0, groups, -1], "i8"))], sides)
         made = net.put("InstanceNormalization", [grouped, *constants], sides, *norm)
@@ -135,19 +138,20 @@ def with_norm(seed, groups):
         wide = (x + np.float32(offset)).astype("f8").reshape(shape[0], groups or 12, -1)
         apart = wide - wide.mean(2, keepdims=True)
         by = np.sqrt((apart ** 2).mean(2, keepdims=True) + np.float32(epsilon).astype("f8"))
-        return (apart / by * scale[:, None] + bias[:, None]).reshape(shape)
+        each = [np.repeat(numbers, 12 // len(numbers))[:, None, None] for numbers in (scale, bias)]
+        return (apart / by).reshape(shape) * each[0] + each[1]
 
     return net, exact
 
 
-@pytest.mark.parametrize("groups", [None, 1, 3, 12])
-def test_normalizations_of_random_onnx_nets(tmp_path, groups):
+@pytest.mark.parametrize("groups, version", [(None, None), (1, None), (3, None), (12, None), (1, 21), (3, 21), (12, 21), (4, 18)])
+def test_normalizations_of_random_onnx_nets(tmp_path, groups, version):
     """In two passes: as exact as the whole, against float64."""
-    most, count = 0, 0
+    most, count, worst_errors = 0, 0, [0.0, 0.0]
     for seed in range(8 * THOROUGH):
-        net, exact = with_norm(seed, groups)
+        net, exact = with_norm(seed, groups, version)
         path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
-        path.write_bytes(net.bytes())
+        path.write_bytes(net.bytes(version or 17))
         wanted, truth, last = run(path, feed), exact(feed["x"]), len(net.nodes) - 1
         refused = plan(path, output, f"1-{last}/3:rows")
         assert refused.returncode and "--rounding allow" in refused.stdout + refused.stderr
@@ -156,11 +160,13 @@ def test_normalizations_of_random_onnx_nets(tmp_path, groups):
             assert done.returncode == 0 and rounded(done) > 0, done
             for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL):
                 found = run(output, feed, level)
-                assert are_close(found, wanted), seed
+                # The runtime's own GroupNormalization is far off where the mean is large beside the deviation.
+                assert (version and seed % 3 == 1) or are_close(found, wanted), seed
                 errors = [np.abs(each[1] - truth).max() for each in (wanted, found)]
                 assert errors[1] <= 2 * errors[0] + 4 * np.spacing(np.abs(wanted[1]).max()), (seed, errors)
+                worst_errors = [max(pair) for pair in zip(worst_errors, errors)]
             most, count = max(most, ulps(wanted, found)), count + 1
-    print(f"{groups} groups: {count} tilings, at most {most:.0f} ulp of the largest")
+    print(f"{groups} groups, {version}: {count} tilings, at most {most:.0f} ulp of the largest; off by {worst_errors}, whole and tiles")
 
 
 def image_of(rows):

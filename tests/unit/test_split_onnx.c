@@ -531,6 +531,21 @@ static arenaut_program *normalized(int64_t groups, const double *epsilon) {
     return p;
 }
 
+/* GroupNormalization, with a scale and a bias for each channel. */
+static arenaut_program *normalized_by_channel(int64_t groups, const double *epsilon) {
+    static const int64_t channels[] = {8};
+    arenaut_program *p = begin();
+    p->dialect_version = 21;
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 8, 40, 60), relu = add_relu(p, x);
+    const uint32_t scale = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, channels, 1);
+    const uint32_t bias = add(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, channels, 1);
+    const uint32_t made = add_image(p, ARENAUT_INTERMEDIATE, 8, 40, 60);
+    ADD_OP(p, .name = "GroupNormalization", IN(relu, scale, bias), OUT(made),
+           ATTRIBUTES(INTS("num_groups", groups), {"epsilon", 1, (const int64_t *)epsilon, NULL}));
+    finish(p, x, add_conv(p, made, 4, 3, 1, 1));
+    return p;
+}
+
 TEST(images_are_normalized_in_two_passes) {
     const double epsilon = 1e-6;
     for (int64_t groups = 1; groups <= 8; groups *= 2) {
@@ -635,6 +650,34 @@ TEST(a_step_of_a_normalization_on_other_numbers_is_found) {
         arn_program_free(p);
     }
     assert_true(n > 300);
+}
+
+/* Constants by channel, and any that is replaced, or belongs to another number of groups. */
+TEST(groups_with_constants_by_channel_are_normalized_in_two_passes) {
+    const double epsilon = 1e-6;
+    for (int64_t groups = 1; groups <= 8; groups *= 2) {
+        arenaut_program *p = normalized_by_channel(groups, &epsilon);
+        const arenaut_split_stage stage = {1, 2, 3, ARENAUT_SPLIT_ROWS};
+        expect_refused(p, stage, "--rounding allow");
+        arenaut_rewrite *rewrite = split_with_rounding(p, stage);
+        assert_int_equal(count(rewrite, "AveragePool"), 6);
+        assert_int_equal(count(rewrite, "GroupNormalization"), 0);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            if (is_norm_step(rewrite, i)) n += read_otherwise(p, rewrite, i);
+        }
+        assert_true(n > 100);
+        assert_true(is_accepted(p, rewrite));
+        int64_t *said = (int64_t *)(uintptr_t)p->ops[1].attributes[0].numbers;
+        *said = groups == 2 ? 4 : 2;
+        assert_false(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        arn_program_free(p);
+    }
+    arenaut_program *p = normalized_by_channel(2, &epsilon);
+    p->dialect_version = 20; /* constants were by group then */
+    expect_refused_anyway(p, 1, 2, "cannot be tiled");
+    arn_program_free(p);
 }
 
 TEST(another_step_of_a_normalization_and_other_constants_are_found) {

@@ -156,8 +156,8 @@ static arenaut_status take_apart(arn_rewrite_check *c, const arenaut_op *op, arn
 
 static arenaut_status follow_shape(arn_rewrite_check *c, const arenaut_op *op) {
     const arn_label label = c->labels[op->inputs[0]];
-    const bool is_by_group = label.known == ARN_KNOWN_MEAN || label.known == ARN_KNOWN_FACTOR ||
-                             label.known == ARN_KNOWN_CONSTANT;
+    const bool is_by_group = label.known == ARN_KNOWN_MEAN || label.known == ARN_KNOWN_INVERSE ||
+                             label.known == ARN_KNOWN_FACTOR || label.known == ARN_KNOWN_CONSTANT;
     if (!takes_shape(c, op)) return arn_rewrite_reject(c, "the shape that it makes is not known");
     if (is_named(op, "Expand") && is_by_group) return expand(c, op, label);
     if (is_named(op, "Reshape") && is_by_group) return take_apart(c, op, label);
@@ -234,6 +234,22 @@ static arenaut_status follow_spreads(arn_rewrite_check *c, const arenaut_op *op,
     return make(c, op, dims, label);
 }
 
+/* The inverse of each channel's group, times a number of its own. */
+static arenaut_status follow_factor(arn_rewrite_check *c, const arenaut_op *op) {
+    arn_label label = c->labels[op->inputs[0]];
+    const arn_label constant = c->labels[op->inputs[1]];
+    int64_t dims[RANK];
+    if (!take_image(c, label.number, dims)) return arn_rewrite_reject(c, "its image is not known");
+    const int64_t apart[RANK] = {dims[N], dims[C], 1, 1}, each[RANK] = {1, dims[C], 1, 1};
+    if (constant.form != ARN_BY_GROUP || constant.groups != dims[C] || label.groups == dims[C] ||
+        !has_dims(c, op->inputs[0], apart) || !has_dims(c, op->inputs[1], each)) {
+        return arn_rewrite_reject(c, "its factor has no number for each channel");
+    }
+    label.known = ARN_KNOWN_FACTOR;
+    label.scale = constant.scale;
+    return make(c, op, apart, label);
+}
+
 static arenaut_status follow_scaled(arn_rewrite_check *c, const arenaut_op *op) {
     arn_label label = c->labels[op->inputs[0]];
     const arn_label factor = c->labels[op->inputs[1]];
@@ -278,6 +294,11 @@ static bool has_images(const arn_rewrite_check *c, uint32_t from, uint32_t to) {
            memcmp(a->dims, b->dims, RANK * sizeof *a->dims) == 0;
 }
 
+static bool says_groups(const arenaut_op *norm, int64_t groups) {
+    const arenaut_attribute *n = arenaut_op_attribute(norm, "num_groups");
+    return n && !n->text && n->n_numbers == 1 && n->numbers[0] == groups;
+}
+
 /* The image that an op before normalizes in so many groups, maybe by way of a shape in which each
  * group is one axis; NONE: that is not known. */
 static uint32_t normalized_by(const arn_rewrite_check *c, const arenaut_op *norm, bool reshaped,
@@ -285,6 +306,8 @@ static uint32_t normalized_by(const arn_rewrite_check *c, const arenaut_op *norm
     const uint32_t from = norm->inputs[0];
     if (from == ARENAUT_NONE) return from;
     const arenaut_tensor *read = &c->before->tensors[from];
+    if (is_named(norm, "GroupNormalization"))
+        return !reshaped && says_groups(norm, groups) && read->rank == RANK ? from : ARENAUT_NONE;
     if (!reshaped) return read->rank == RANK && read->dims[C] == groups ? from : ARENAUT_NONE;
     const arenaut_op *shape = maker_of(c, from);
     if (!shape || !is_named(shape, "Reshape") || read->rank != 3 || shape->n_inputs == 0 ||
@@ -306,13 +329,26 @@ static bool is_norm_of(const arn_rewrite_check *c, uint32_t made, const arn_labe
     const bool reshaped = norm && is_named(norm, "Reshape") && norm->n_inputs > 0;
     int64_t epsilon;
     if (reshaped) norm = maker_of(c, norm->inputs[0]);
-    if (!norm || !is_named(norm, "InstanceNormalization") || norm->n_inputs != 3 ||
+    if (!norm || norm->n_inputs != 3 ||
+        !(is_named(norm, "InstanceNormalization") || is_named(norm, "GroupNormalization")) ||
         !take_epsilon(norm, &epsilon)) {
         return false;
     }
     const uint32_t from = normalized_by(c, norm, reshaped, by->groups);
     return from != ARENAUT_NONE && (int64_t)from == by->number && has_images(c, from, made) &&
            epsilon == by->epsilon && norm->inputs[1] == by->scale && norm->inputs[2] == summand;
+}
+
+/* A constant with a number for each channel, of several in a group, or for each group and spread
+ * over its channels. */
+static bool adds_to_channels(const arn_rewrite_check *c, uint32_t constant, const arn_label *by,
+                             const int64_t dims[RANK]) {
+    const arn_label *label = &c->labels[constant];
+    const int64_t spread[RANK] = {dims[N], dims[C], 1, 1}, each[RANK] = {1, dims[C], 1, 1};
+    if (label->form == ARN_BY_CHANNEL)
+        return label->groups == by->groups && has_dims(c, constant, spread);
+    return label->form == ARN_BY_GROUP && label->groups == dims[C] && by->groups != dims[C] &&
+           has_dims(c, constant, each);
 }
 
 /* The last step: the rows of the old result. */
@@ -324,9 +360,8 @@ static arenaut_status follow_summand(arn_rewrite_check *c, const arenaut_op *op)
     if (made == ARENAUT_NONE || !take_rows(c, rows, label.number, dims) || !has_dims(c, t, dims)) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
     }
-    const int64_t shared[RANK] = {dims[N], dims[C], 1, 1};
-    if (summand.form != ARN_BY_CHANNEL || summand.groups != label.groups ||
-        !has_dims(c, op->inputs[1], shared) || !is_norm_of(c, made, &label, summand.scale)) {
+    if (!adds_to_channels(c, op->inputs[1], &label, dims) ||
+        !is_norm_of(c, made, &label, summand.scale)) {
         return arn_rewrite_reject(c, "it does not normalize as the old op did");
     }
     arenaut_status st = arn_label_begin(c, t, made);
@@ -371,9 +406,16 @@ static arenaut_status follow_statistic(arn_rewrite_check *c, const arenaut_op *o
     return make(c, op, pools ? one : dims, label);
 }
 
+static bool is_factor_of_channels(const arn_rewrite_check *c, const arenaut_op *op) {
+    return is_named(op, "Mul") && op->n_attributes == 0 && op->n_inputs == 2 &&
+           kind_of(c, op, 0) == ARN_KNOWN_INVERSE && kind_of(c, op, 1) == ARN_KNOWN_CONSTANT &&
+           c->labels[op->inputs[0]].form == ARN_BY_CHANNEL;
+}
+
 static arenaut_status follow_arithmetic(arn_rewrite_check *c, const arenaut_op *op) {
     const arn_known a = kind_of(c, op, 0), b = kind_of(c, op, 1);
     const arn_label label = c->labels[op->inputs[0]];
+    if (is_factor_of_channels(c, op)) return follow_factor(c, op);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (!is_named(op, steps[i].name) || steps[i].a != a || steps[i].b != b) continue;
         return follow_statistic(c, op, &steps[i]);

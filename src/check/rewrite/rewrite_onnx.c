@@ -52,6 +52,7 @@ static const arn_rewrite_row rows[] = {
     {"LayerNormalization", LAYER},
     {"Reshape", WHOLE},
     {"InstanceNormalization", WHOLE},
+    {"GroupNormalization", WHOLE},
     {"GlobalAveragePool", AVERAGE},
     {"ReduceMean", AVERAGE},
     {"GlobalMaxPool", GREATEST},

@@ -25,7 +25,7 @@ static norm norm_of(arn_draft *draft, uint32_t at) {
                .image = graph->image[op->inputs[0]],
                .scale = op->inputs[1],
                .bias = op->inputs[2],
-               .groups = tensors[op->inputs[1]].dims[0],
+               .groups = graph->ops[at].groups,
                .epsilon = graph->ops[at].epsilon};
     for (uint32_t i = 0; i < RANK; i++) it.dims[i] = tensors[it.image].dims[i];
     it.each = it.dims[C] / it.groups;
@@ -50,6 +50,21 @@ static uint32_t spread(const norm *it, uint32_t of) {
     return shape(it, ARN_MOVE_ALIAS, apart, shape(it, ARN_MOVE_EXPAND, grouped, of));
 }
 
+static bool has_constants_by_channel(const norm *it) {
+    const int64_t length = it->draft->graph->program->tensors[it->scale].dims[0];
+    return length == it->dims[C] && length != it->groups;
+}
+
+/* The factors of channels are those of their groups times constants of their own. */
+static arn_statistics combine_by_channel(const norm *it, uint32_t mean, uint32_t inverse) {
+    const int64_t apart[RANK] = {it->dims[N], it->dims[C], 1, 1},
+                  all[RANK] = {1, it->dims[C], 1, 1};
+    const uint32_t scale = shape(it, ARN_MOVE_ALIAS, all, it->scale);
+    return (arn_statistics){spread(it, mean),
+                            compute(it, ARN_MOVE_MUL, apart, spread(it, inverse), scale),
+                            shape(it, ARN_MOVE_ALIAS, all, it->bias)};
+}
+
 /* The mean of each group, its factor, and its summand, from the averages of rows and of the squares
  * around them. */
 static arn_statistics combine(const norm *it, uint32_t averages, uint32_t squares) {
@@ -66,6 +81,7 @@ static arn_statistics combine(const norm *it, uint32_t averages, uint32_t square
         compute(it, ARN_MOVE_ADD, one, variance, arn_draft_reals(it->draft, &it->epsilon, 1));
     const uint32_t root = compute(it, ARN_MOVE_ROOT, one, padded, ARENAUT_NONE);
     const uint32_t inverse = compute(it, ARN_MOVE_INVERSE, one, root, ARENAUT_NONE);
+    if (has_constants_by_channel(it)) return combine_by_channel(it, mean, inverse);
     const uint32_t factor =
         compute(it, ARN_MOVE_MUL, one, inverse, shape(it, ARN_MOVE_ALIAS, all, it->scale));
     const uint32_t summand = shape(it, ARN_MOVE_ALIAS, all, it->bias);

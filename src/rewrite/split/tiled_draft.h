@@ -81,6 +81,7 @@ typedef struct arn_tile_op {
     arn_tile_kind kind;
     arn_norm_role norm;
     double epsilon;                         /* of a normalization: added to each variance */
+    int64_t groups;                         /* likewise: of channels */
     arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
     bool same;         /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;   /* states the padding of each side: its parts have their own */

@@ -20,8 +20,9 @@
 
 enum {
     FIRST_OPSET = 13,
-    MOST_MACS = 5,           /* percent */
-    KEPT_PER_NODE = 3 << 10, /* bytes of a process that has loaded the model, measured */
+    CONSTANTS_BY_CHANNEL = 21, /* of GroupNormalization; before, by group */
+    MOST_MACS = 5,             /* percent */
+    KEPT_PER_NODE = 3 << 10,   /* bytes of a process that has loaded the model, measured */
 };
 
 /* ---- least heights ---- */
@@ -483,8 +484,11 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
 
 /* ---- normalizations ---- */
 
-/* InstanceNormalization of an image, or of an image whose groups of channels a Reshape has made
- * one axis of, and another one takes apart again: as exporters write GroupNormalization. */
+/* GroupNormalization, or InstanceNormalization, of an image; or the latter of an image whose groups
+ * of channels a Reshape has made one axis of, and another one takes apart again: as exporters write
+ * the former. */
+static const char group_norm[] = "GroupNormalization";
+
 typedef struct norm_ops {
     uint32_t first, itself, last; /* the same op if the shape is not changed */
 } norm_ops;
@@ -503,7 +507,7 @@ static uint32_t only_reader(const arn_tile_graph *graph, uint32_t tensor) {
 static bool find_norm(const arn_tile_graph *graph, uint32_t at, norm_ops *ops) {
     static const char name[] = "InstanceNormalization", reshape[] = "Reshape";
     const arenaut_op *all = graph->program->ops;
-    const bool shapes = is_named(graph, at, reshape);
+    const bool shapes = is_named(graph, at, reshape), grouped = is_named(graph, at, group_norm);
     if (all[at].n_inputs == 0 || all[at].inputs[0] == ARENAUT_NONE || all[at].n_outputs != 1 ||
         all[at].outputs[0] == ARENAUT_NONE) {
         return false;
@@ -511,18 +515,26 @@ static bool find_norm(const arn_tile_graph *graph, uint32_t at, norm_ops *ops) {
     const uint32_t from = arn_tile_def(graph, all[at].inputs[0]);
     const uint32_t reader = only_reader(graph, all[at].outputs[0]);
     ops->itself = !shapes ? at : is_named(graph, from, name) ? from : reader;
-    if (!is_named(graph, ops->itself, name) || all[ops->itself].n_inputs != 3 ||
+    if (!(grouped || is_named(graph, ops->itself, name)) || all[ops->itself].n_inputs != 3 ||
         all[ops->itself].n_outputs != 1 || all[ops->itself].inputs[0] == ARENAUT_NONE ||
         all[ops->itself].outputs[0] == ARENAUT_NONE) {
         return false;
     }
     ops->first = ops->last = ops->itself;
-    if (graph->program->tensors[all[ops->itself].inputs[0]].rank != 3) return !shapes;
+    if (grouped || graph->program->tensors[all[ops->itself].inputs[0]].rank != 3) return !shapes;
     ops->first = arn_tile_def(graph, all[ops->itself].inputs[0]);
     ops->last = only_reader(graph, all[ops->itself].outputs[0]);
     return is_named(graph, ops->first, reshape) && is_named(graph, ops->last, reshape) &&
            only_reader(graph, all[ops->first].outputs[0]) == ops->itself &&
            all[ops->last].inputs[0] == all[ops->itself].outputs[0];
+}
+
+/* Groups of channels that it normalizes by. */
+static int64_t count_groups(const arn_tile_graph *graph, uint32_t at) {
+    const arenaut_op *norm = &graph->program->ops[at];
+    return is_named(graph, at, group_norm)
+               ? arn_tile_number(norm, "num_groups", ARN_TILE_UNKNOWN)
+               : graph->program->tensors[norm->inputs[0]].dims[ARN_NCHW_C];
 }
 
 /* A number for each of so many groups. */
@@ -537,6 +549,15 @@ static bool same_dims(const arenaut_tensor *a, const arenaut_tensor *b) {
     return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+/* By group, or by channel. */
+static bool has_constants(const arn_tile_graph *graph, const arenaut_op *norm, int64_t groups,
+                          int64_t channels) {
+    const bool each = strcmp(norm->name, group_norm) == 0 &&
+                      graph->program->dialect_version >= CONSTANTS_BY_CHANNEL;
+    return is_of_groups(graph, norm->inputs[1], each ? channels : groups) &&
+           is_of_groups(graph, norm->inputs[2], each ? channels : groups);
+}
+
 /* Sizes of all tensors of the normalization agree. */
 static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
     const arenaut_op *all = graph->program->ops, *it = &all[ops->itself];
@@ -548,7 +569,8 @@ static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
     const arenaut_tensor *image = &graph->program->tensors[from];
     const arenaut_tensor *read = &graph->program->tensors[it->inputs[0]];
     const arenaut_tensor *made = &graph->program->tensors[it->outputs[0]];
-    const int64_t groups = read->dims[ARN_NCHW_C], channels = image->dims[ARN_NCHW_C];
+    const int64_t groups = count_groups(graph, ops->itself), channels = image->dims[ARN_NCHW_C];
+    const bool grouped = is_named(graph, ops->itself, group_norm);
     int64_t elements = image->dims[0];
     for (uint32_t i = 0; i < read->rank && ops->first != ops->itself; i++) {
         if (read->dims[i] <= 0) return false;
@@ -558,9 +580,10 @@ static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
            read->dtype == image->dtype && same_dims(image, &graph->program->tensors[to]) &&
            same_dims(read, made) && read->dims[0] == image->dims[0] && groups > 0 &&
            channels % groups == 0 &&
-           (ops->first == ops->itself ? groups == channels
-                                      : read->dims[2] == elements / image->dims[0] / groups) &&
-           is_of_groups(graph, it->inputs[1], groups) && is_of_groups(graph, it->inputs[2], groups);
+           (grouped                     ? read->rank == image->rank
+            : ops->first == ops->itself ? groups == channels
+                                        : read->dims[2] == elements / image->dims[0] / groups) &&
+           has_constants(graph, it, groups, channels);
 }
 
 static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out) {
@@ -573,6 +596,7 @@ static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out
     out->norm = at == ops.itself ? ARN_NORM_ITSELF : ARN_NORM_SHAPE;
     out->least = at == ops.itself ? ARN_TILE_NEVER : 0;
     out->epsilon = (double)1e-5f;
+    out->groups = count_groups(graph, ops.itself);
     if (epsilon && (epsilon->text || epsilon->n_numbers != 1)) return false;
     if (epsilon) memcpy(&out->epsilon, epsilon->numbers, sizeof out->epsilon);
     out->is_rounded = !graph->rounding;
