@@ -131,6 +131,59 @@ TEST(what_was_drawn_stays_for_repetitions_of_repetitions) {
     arenaut_rematerialization_free(r);
 }
 
+/* Ops 0 to 4 make tensors that ops 5 to 9 read from the last to the first. Of what repetitions make
+ * a tensor for an op in the middle some has to go again, and stays from later repetitions on: where
+ * it could stay from the first of them on or never, 83 ns were added. */
+TEST(what_is_made_again_stays_from_a_later_repetition_on) {
+    enum { N = 10 };
+    static const uint64_t costs[N] = {19, 5, 16, 20, 16, 11, 20, 9, 17, 7},
+                          sizes[N] = {5, 3, 6, 1, 3, 4, 4, 2, 1, 2};
+    static const uint32_t makers[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const uint8_t at_end[N] = {[9] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 3}, {6, 5},
+                                             {7, 2}, {7, 6}, {8, 1}, {8, 7}, {9, 0}, {9, 8}};
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = at_end,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 13);
+    assert_true(r->fits);
+    assert_true(r->added <= 64);
+    arenaut_rematerialization_free(r);
+}
+
+/* Ops 5 to 11 are a loss: tensors of up to 32 bytes, between small ones. One of them is alive at
+ * the peak or is not, and the cheapest cut takes far too many bytes or far too few: it is the cut
+ * of a case of the bound that leads to the fastest sequence. */
+TEST(a_large_tensor_is_dropped_where_a_case_of_the_bound_drops_it) {
+    enum { N = 17 };
+    static const uint64_t costs[N] = {9, 1, 9, 6, 12, 30, 8, 8, 8, 8, 8, 20, 16, 8, 14, 19, 15},
+                          sizes[N] = {4, 2, 6, 1, 1, 16, 16, 32, 32, 16, 16, 4, 4, 4, 3, 4, 5};
+    static const uint32_t makers[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    static const uint8_t at_end[N] = {[16] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {
+        {1, 0},   {2, 0},  {2, 1},   {3, 2},  {4, 0},   {4, 3},  {5, 4},  {6, 5},   {7, 6},
+        {8, 7},   {9, 8},  {10, 6},  {10, 9}, {11, 10}, {12, 3}, {12, 4}, {12, 11}, {13, 3},
+        {13, 12}, {14, 2}, {14, 13}, {15, 1}, {15, 14}, {16, 0}, {16, 15}};
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = at_end,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 69);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 54);
+    assert_int_equal(r->bound, 54);
+    arenaut_rematerialization_free(r);
+}
+
 /* Most bytes are alive at ops that are not the one with the best bound: that one needs many bytes
  * itself, and its best price of a byte is far higher than theirs. */
 TEST(the_bound_is_of_an_op_that_needs_many_bytes) {

@@ -60,20 +60,32 @@ static uint32_t draw_changes(annealer *a) {
     return of_20 < 14 ? 1 : of_20 < 19 ? 2 : MOST_CHANGES;
 }
 
+/* Another state than it has. One that stays once it was made again may do so only once it was made
+ * again behind that. */
+static arn_remat_state draw_state(annealer *a, uint32_t gap) {
+    const arn_remat_sequence *q = a->sequence;
+    const arn_remat_state was = q->state[gap];
+    const uint32_t kind = was < ARN_REMAT_RETAIN ? was : ARN_REMAT_RETAIN, made = q->made_at[gap];
+    if (kind == ARN_REMAT_RETAIN && made < a->search->graph->gaps[gap].to &&
+        arn_remat_draw(a->search, 8) == 0) {
+        return ARN_REMAT_RETAIN + made + 1;
+    }
+    return (kind + 1 + arn_remat_draw(a->search, 2)) % 3;
+}
+
 /* Tries a move; `heat`: a change for the worse by so much is taken in one of two cases. */
 static void move(annealer *a, double heat) {
     arn_remat_sequence *q = a->sequence;
     const uint32_t n = draw_changes(a), first = arn_remat_draw(a->search, a->n_gaps);
     uint32_t gaps[MOST_CHANGES];
-    uint8_t was[MOST_CHANGES];
+    arn_remat_state was[MOST_CHANGES];
     q->effort += EFFORT_OF_MOVE;
     for (uint32_t i = 0; i < n; i++) {
         gaps[i] = i == 0 ? a->gaps[first] : draw_gap(a, first);
         was[i] = q->state[gaps[i]];
         q->effort +=
             (a->search->graph->gaps[gaps[i]].to - a->search->graph->gaps[gaps[i]].from) / 4;
-        const uint32_t state = (was[i] + 1 + arn_remat_draw(a->search, 2)) % ARN_REMAT_STATES;
-        arn_remat_change(q, gaps[i], (arn_remat_state)state);
+        arn_remat_change(q, gaps[i], draw_state(a, gaps[i]));
     }
     arn_remat_follow(q);
     const double value = value_of(a), worst = a->value + heat * draw_exponent(a->search);
@@ -81,7 +93,7 @@ static void move(annealer *a, double heat) {
         a->value = value;
         return;
     }
-    for (uint32_t i = n; i-- > 0;) arn_remat_change(q, gaps[i], (arn_remat_state)was[i]);
+    for (uint32_t i = n; i-- > 0;) arn_remat_change(q, gaps[i], was[i]);
     arn_remat_follow(q);
 }
 
@@ -101,7 +113,7 @@ static double heat_at(double first, uint64_t spent, uint64_t effort) {
     return first * (0.01 + 0.99 * left * left * left);
 }
 
-void arn_remat_anneal(arn_remat_search *s, uint64_t effort, uint8_t *best, uint64_t added) {
+void arn_remat_anneal(arn_remat_search *s, uint64_t effort, arn_remat_state *best, uint64_t added) {
     arn_remat_sequence *q = s->sequence;
     annealer a = {.search = s, .sequence = q};
     const double base = (double)s->graph->base, first = base / 20000;

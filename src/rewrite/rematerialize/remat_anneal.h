@@ -6,6 +6,6 @@
 
 /* From the present schedule, with so much effort. `best` has states within the budget, of `added`
  * costs; they are replaced by those of the fastest schedule that is found. */
-void arn_remat_anneal(arn_remat_search *s, uint64_t effort, uint8_t *best, uint64_t added);
+void arn_remat_anneal(arn_remat_search *s, uint64_t effort, arn_remat_state *best, uint64_t added);
 
 #endif

@@ -17,7 +17,7 @@ bool arn_remat_branch_make(arn_remat_bounds *bounds, arn_region *region, arn_rem
                              ARN_ARRAY(b->flow, bounds->cut->graph->problem->n_reads));
 }
 
-static void assume_path(arn_remat_branch *b, uint32_t at) {
+static void assume_path(const arn_remat_branch *b, uint32_t at) {
     for (; at != ARENAUT_NONE; at = b->cases[at].parent) {
         const arn_remat_node *c = &b->cases[at];
         if (c->storage != ARENAUT_NONE) {
@@ -98,6 +98,13 @@ void arn_remat_branch_find(arn_remat_branch *b, uint64_t target, uint32_t most) 
     }
     b->value = arn_max_u64(b->value, b->cases[lowest_case(b)].value);
     *bounds = kept;
+}
+
+uint64_t arn_remat_branch_lowest(const arn_remat_branch *b) {
+    const uint32_t at = lowest_case(b);
+    arn_remat_cut_at(b->bounds->cut, b->op);
+    assume_path(b, at);
+    return b->cases[at].byte_price;
 }
 
 /* ---- proof ---- */

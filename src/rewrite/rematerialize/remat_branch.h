@@ -32,6 +32,9 @@ bool arn_remat_branch_make(arn_remat_bounds *bounds, arn_region *region, arn_rem
  * `most`. The bounds' own value stays. */
 void arn_remat_branch_find(arn_remat_branch *b, uint64_t target, uint32_t most);
 
+/* Puts the cut to the case that shows least, and returns the price of a byte there. */
+uint64_t arn_remat_branch_lowest(const arn_remat_branch *b);
+
 /* Lists the cases that show `bound`, and their flows; lists are of the allocator. False: no memory.
  */
 bool arn_remat_branch_prove(arn_remat_branch *b, uint64_t bound, const arenaut_allocator *allocator,

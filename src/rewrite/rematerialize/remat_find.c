@@ -40,13 +40,15 @@ struct finder {
     arn_remat_search search;
     arn_remat_cut cut;
     arn_remat_bounds bounds;
+    arn_remat_branch branch;
     arn_remat_segments segments;
-    int64_t *load; /* per op, where each runs once */
-    uint8_t *base; /* states where each runs once */
-    uint8_t *best; /* states of the best sequence by now */
-    uint8_t *states;
-    uint8_t *kept;  /* likewise, while another start is tried */
-    uint8_t *known; /* states of a sequence that may be within the next budget; those of `base` */
+    int64_t *load;         /* per op, where each runs once */
+    arn_remat_state *base; /* states where each runs once */
+    arn_remat_state *best; /* states of the best sequence by now */
+    arn_remat_state *states;
+    arn_remat_state *kept; /* likewise, while another start is tried */
+    arn_remat_state
+        *known;     /* states of a sequence that may be within the next budget; those of `base` */
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
     int64_t peak;
@@ -76,7 +78,8 @@ static arenaut_status make(finder *f, arenaut_error *err) {
         !arn_remat_sequence_make(&f->graph, &f->region, f->budget, &f->sequence) ||
         !arn_remat_search_make(&f->sequence, &f->region, f->budget, f->effort, &f->search) ||
         !arn_remat_cut_make(&f->graph, &f->region.allocator, &f->region, f->budget, &f->cut) ||
-        !arn_remat_bounds_make(&f->cut, &f->region, &f->bounds)) {
+        !arn_remat_bounds_make(&f->cut, &f->region, &f->bounds) ||
+        !arn_remat_branch_make(&f->bounds, &f->region, &f->branch)) {
         return arn_no_memory(err);
     }
     uint32_t peak;
@@ -139,9 +142,8 @@ static void keep_tails(finder *f) {
 
 /* The minimum cut at the bound's op that is within the budget there, if need be at a higher price.
  */
-static bool cut_within(finder *f, uint64_t budget) {
+static bool cut_within(finder *f, uint64_t budget, uint64_t price) {
     enum { MOST_RISES = 40 };
-    uint64_t price = f->bounds.byte_price;
     for (uint32_t i = 0; i < MOST_RISES && price < f->bounds.most_byte_price; i++) {
         arn_remat_cut_find(&f->cut, price, f->bounds.time_price);
         if (f->cut.own + f->cut.cut_bytes <= budget) return true;
@@ -285,19 +287,37 @@ static void improve_from_cut(finder *f) {
     f->peak = peak;
 }
 
-/* With the cut of the bound, which may take more or less than the budget, and with the next one
- * that is within it. */
+/* With a cut, which may take more or less than the budget, and with the next one that is within it.
+ */
+static void search_from_cut(finder *f, uint64_t budget, uint64_t price) {
+    arn_remat_cut_find(&f->cut, price, f->bounds.time_price);
+    const bool fits = f->cut.own + f->cut.cut_bytes <= budget;
+    improve_from_cut(f);
+    if (!fits && cut_within(f, budget, price)) improve_from_cut(f);
+}
+
+/* Of the case of the bound that shows least: where storages are large beside what is left, it is
+ * alive or gone in it, and the bound without cases is far below. */
+static void search_from_case(finder *f, uint64_t budget) {
+    enum { MOST_CASES = 30, PARTS = 400 };
+    arn_remat_branch_find(&f->branch, f->found ? f->added : UINT64_MAX, MOST_CASES);
+    if (f->branch.value == UINT64_MAX) return; /* no case is within the budget */
+    const bool more = f->branch.value > f->bounds.value + f->graph.base / PARTS;
+    f->bounds.value = arn_max_u64(f->branch.value, f->bounds.value);
+    if (!more || is_close(f)) return;
+    search_from_cut(f, budget, arn_remat_branch_lowest(&f->branch));
+}
+
+/* With the cuts of the bound. */
 static void search_from_cuts(finder *f, uint64_t budget) {
     if (f->bounds.op == ARENAUT_NONE) return;
     arn_remat_cut_at(&f->cut, f->bounds.op);
-    arn_remat_cut_find(&f->cut, f->bounds.byte_price, f->bounds.time_price);
-    const bool fits = f->cut.own + f->cut.cut_bytes <= budget;
-    improve_from_cut(f);
-    if (!fits && cut_within(f, budget)) improve_from_cut(f);
+    search_from_cut(f, budget, f->bounds.byte_price);
+    if (!is_close(f)) search_from_case(f, budget);
 }
 
 static void anneal(finder *f) {
-    enum { PARTS = 2, OF_TWO_GAPS = 16 };
+    enum { OF_TWO_GAPS = 16 };
     const uint64_t n_gaps = f->graph.n_gaps, most = OF_TWO_GAPS * n_gaps * n_gaps;
     if (is_close(f)) return;
     arn_remat_forget(&f->search);
@@ -310,6 +330,15 @@ static void anneal(finder *f) {
     take(f);
 }
 
+/* Storages stay from one of their repetitions on, where not all of them can be spared. */
+static void retain_later(finder *f) {
+    if (!f->found) return;
+    arn_remat_restore(&f->search, f->best);
+    arn_remat_retain_later(&f->search);
+    arn_remat_give_back(&f->search);
+    take(f);
+}
+
 /* From all starts, then windows and annealing. The bound is that of the budget. */
 static void search_from_all(finder *f, uint64_t budget) {
     search_from_cuts(f, budget);
@@ -318,7 +347,9 @@ static void search_from_all(finder *f, uint64_t budget) {
     try_start(f);
     if (!f->found) start_from_segments(f, budget);
     improve(f, PARTS_OF_BEST);
+    retain_later(f);
     anneal(f);
+    retain_later(f);
     if (!is_close(f)) improve(f, PARTS_OF_LAST);
 }
 
@@ -487,17 +518,16 @@ static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
 /* The bound's proof; by cases, as long as these show more. */
 static bool prove(finder *f, const arn_remat_bounds *bounds, arenaut_rematerialization *r) {
     enum { EFFORT = 200000, LEAST = 30 };
-    arn_remat_branch b;
+    arn_remat_branch *b = &f->branch;
     const uint32_t n = EFFORT / (f->problem->n_ops + 1) + LEAST;
     f->bounds = *bounds;
-    if (!arn_remat_branch_make(&f->bounds, &f->region, &b)) return false;
-    arn_remat_branch_find(&b, r->fits ? r->added : 0,
+    arn_remat_branch_find(b, r->fits ? r->added : 0,
                           n < ARN_REMAT_MOST_CASES ? n : ARN_REMAT_MOST_CASES);
     arn_remat_bound_prove(&f->bounds, bounds->op, bounds->byte_price, bounds->time_price,
                           &r->proof);
-    if (b.value <= bounds->value) return true;
-    r->bound = arn_min_u64(b.value, r->added);
-    return arn_remat_branch_prove(&b, r->bound, &r->allocator, &r->proof);
+    if (b->value <= bounds->value) return true;
+    r->bound = arn_min_u64(b->value, r->added);
+    return arn_remat_branch_prove(b, r->bound, &r->allocator, &r->proof);
 }
 
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,

@@ -28,6 +28,11 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     s->most = arn_region_allocate(region, n / ARN_REMAT_BLOCK + 1, sizeof *s->most);
     s->listed = arn_region_allocate(region, n_gaps, sizeof *s->listed);
     s->runs_of = arn_region_allocate(region, n, sizeof *s->runs_of);
+    s->room = 4 * (uint32_t)n;
+    s->runs = arn_region_allocate(region, s->room, sizeof *s->runs);
+    s->run_at = arn_region_allocate(region, s->room, sizeof *s->run_at);
+    s->run_behind = arn_region_allocate(region, s->room, sizeof *s->run_behind);
+    s->first_run = arn_region_allocate(region, n, sizeof *s->first_run);
     s->saved = arn_region_allocate(region, n_gaps, sizeof *s->saved);
     s->record = arn_region_allocate(region, n_gaps, sizeof *s->record);
     s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
@@ -35,7 +40,8 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
     if (s->known) arn_remat_forget(s);
     return s->known && s->score && s->over && s->sum && s->least && s->most && s->listed &&
-           s->runs_of && s->saved && s->record && s->order && s->scratch && s->key;
+           s->runs_of && s->runs && s->run_at && s->run_behind && s->first_run && s->saved &&
+           s->record && s->order && s->scratch && s->key;
 }
 
 bool arn_remat_is_over(const arn_remat_search *s) {
@@ -86,7 +92,7 @@ static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
 /* The first position at which a storage would not be there, if its gap were dropped. */
 static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
     const uint32_t from = q->graph->gaps[gap].from;
-    const bool made = q->state[gap] == ARN_REMAT_RETAIN || q->absent[gap];
+    const bool made = q->state[gap] >= ARN_REMAT_RETAIN || q->absent[gap];
     return made ? q->made_at[gap] : from + 1;
 }
 
@@ -162,7 +168,7 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
     arn_remat_sequence *q = s->sequence;
     const arn_remat_gap *of = &s->graph->gaps[gap];
     const int64_t size = (int64_t)s->graph->problem->size[of->storage];
-    const uint8_t state = q->state[gap];
+    const arn_remat_state state = q->state[gap];
     const uint32_t begin = begin_of_stay(q, gap);
     if (begin >= of->to) return 0;
     int64_t goes = excess_that_goes(s, begin, of->to, size), more = -size, peak;
@@ -218,7 +224,7 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
     enum { MOST_TAILS = 4 };
     arn_remat_sequence *q = s->sequence;
     const int64_t excess = q->excess;
-    const uint8_t state = q->state[gap];
+    const arn_remat_state state = q->state[gap];
     uint32_t tails[MOST_TAILS], n = 0;
     arn_remat_set(q, gap, state == ARN_REMAT_KEEP ? ARN_REMAT_RETAIN : ARN_REMAT_LATE);
     while (q->n_bad > 0 && n < MOST_TAILS && q->blocked != ARENAUT_NONE &&
@@ -227,7 +233,7 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
         arn_remat_set(q, tails[n - 1], ARN_REMAT_KEEP);
     }
     if (q->n_bad == 0 && q->excess < excess) return true;
-    arn_remat_change(q, gap, (arn_remat_state)state);
+    arn_remat_change(q, gap, state);
     while (n > 0) arn_remat_change(q, tails[--n], ARN_REMAT_LATE);
     arn_remat_follow(q);
     return false;
@@ -304,30 +310,34 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise) {
 static bool try_state(arn_remat_search *s, uint32_t gap, arn_remat_state state) {
     arn_remat_sequence *q = s->sequence;
     const uint64_t added = q->added;
-    const uint8_t was = q->state[gap];
+    const arn_remat_state was = q->state[gap];
     if (was == state) return false;
     arn_remat_set(q, gap, state);
     if (q->n_bad == 0 && q->excess == 0 && q->added < added) return true;
-    arn_remat_set(q, gap, (arn_remat_state)was);
+    arn_remat_set(q, gap, was);
     return false;
 }
 
-static void count_runs(arn_remat_search *s) {
+static void list_runs(arn_remat_search *s) {
     arn_remat_sequence *q = s->sequence;
     const uint32_t n = s->graph->problem->n_ops;
     memset(s->runs_of, 0, n * sizeof *s->runs_of);
-    q->runs = NULL;
     q->count_of = s->runs_of;
-    uint32_t n_runs;
-    arn_remat_list_runs(q, NULL, 0, &n_runs);
-    q->count_of = NULL;
+    q->run_at = s->run_at;
+    arn_remat_list_runs(q, s->runs, s->room, &s->n_runs);
+    q->count_of = q->run_at = NULL;
+    for (uint32_t op = 0; op < n; op++) s->first_run[op] = ARENAUT_NONE;
+    for (uint32_t i = s->n_runs < s->room ? s->n_runs : s->room; i-- > 0;) {
+        s->run_behind[i] = s->first_run[s->runs[i]];
+        s->first_run[s->runs[i]] = i;
+    }
 }
 
 /* Gaps of storages that are rematerialized, the dearest first. */
 static uint32_t list_changeable(arn_remat_search *s) {
     const arn_remat_graph *g = s->graph;
     uint32_t n = 0;
-    count_runs(s);
+    list_runs(s);
     for (uint32_t gap = 0; gap < g->n_gaps; gap++) {
         const uint32_t maker = g->problem->maker[g->gaps[gap].storage];
         if (maker == ARENAUT_NONE || s->runs_of[maker] < 2) continue;
@@ -347,12 +357,28 @@ void arn_remat_give_back(arn_remat_search *s) {
     }
 }
 
+/* From the first run in its gap that makes it again, the next, and so on. */
+static void retain_from_one(arn_remat_search *s, uint32_t gap) {
+    const arn_remat_gap *of = &s->graph->gaps[gap];
+    bool done = false;
+    uint32_t run = s->first_run[s->graph->problem->maker[of->storage]];
+    for (; run != ARENAUT_NONE && !done; run = s->run_behind[run]) {
+        const uint32_t at = s->run_at[run];
+        done = at > of->from && at < of->to && try_state(s, gap, ARN_REMAT_RETAIN + at);
+    }
+}
+
+void arn_remat_retain_later(arn_remat_search *s) {
+    const uint32_t n = list_changeable(s);
+    for (uint32_t i = 0; i < n && !arn_remat_is_over(s); i++) retain_from_one(s, s->order[i]);
+}
+
 /* ---- windows ---- */
 
-void arn_remat_restore(arn_remat_search *s, const uint8_t *states) {
+void arn_remat_restore(arn_remat_search *s, const arn_remat_state *states) {
     arn_remat_sequence *q = s->sequence;
     for (uint32_t gap = 0; gap < s->graph->n_gaps; gap++) {
-        if (q->state[gap] != states[gap]) arn_remat_change(q, gap, (arn_remat_state)states[gap]);
+        if (q->state[gap] != states[gap]) arn_remat_change(q, gap, states[gap]);
     }
     arn_remat_follow(q);
 }

@@ -26,14 +26,16 @@ typedef struct arn_remat_search {
     double *score;          /* per gap: bytes of excess that go, for each nanosecond; 0: none */
     uint32_t *over;         /* positions above the budget, ascending */
     uint32_t n_over;
-    int64_t *sum, *least, *most; /* of the excess of each ARN_REMAT_BLOCK of them */
-    uint32_t *listed, n_listed;  /* gaps that may be dropped */
-    uint32_t *runs_of;           /* per op: its runs */
-    uint32_t *runs, n_runs;
-    uint8_t *saved;            /* per gap: states to go back to */
-    uint8_t *record;           /* likewise: of the fastest by now */
-    uint32_t *order, *scratch; /* room for all gaps */
-    uint64_t *key;             /* per gap */
+    int64_t *sum, *least, *most;           /* of the excess of each ARN_REMAT_BLOCK of them */
+    uint32_t *listed, n_listed;            /* gaps that may be dropped */
+    uint32_t *runs_of;                     /* per op: its runs */
+    uint32_t *runs, *run_at, n_runs, room; /* as far as there is room for them */
+    uint32_t *first_run, *run_behind;      /* per op: the first of them; per run: the next of the
+                                            * same op; NONE: there is none */
+    arn_remat_state *saved;                /* per gap: states to go back to */
+    arn_remat_state *record;               /* likewise: of the fastest by now */
+    uint32_t *order, *scratch;             /* room for all gaps */
+    uint64_t *key;                         /* per gap */
 } arn_remat_search;
 
 /* Lists are the region's. */
@@ -47,6 +49,9 @@ bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
 /* Keeps storages that need not be rematerialized, within the budget. */
 void arn_remat_give_back(arn_remat_search *s);
 
+/* Lets storages stay from one of the runs on that make them again in a gap, within the budget. */
+void arn_remat_retain_later(arn_remat_search *s);
+
 /* Forgets costs that are kept from before: effort, by which windows and annealing cool down, is
  * then the same whatever was searched before. */
 void arn_remat_forget(arn_remat_search *s);
@@ -56,7 +61,7 @@ void arn_remat_forget(arn_remat_search *s);
 void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
 
 /* Puts these states, and follows. */
-void arn_remat_restore(arn_remat_search *s, const uint8_t *states);
+void arn_remat_restore(arn_remat_search *s, const arn_remat_state *states);
 
 /* A number below `limit`, by chance. */
 uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit);

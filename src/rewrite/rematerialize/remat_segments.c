@@ -164,7 +164,7 @@ static bool is_kept(const arn_remat_segments *s, uint32_t storage) {
 }
 
 bool arn_remat_segments_choose(arn_remat_segments *s, uint64_t bytes, uint32_t stride,
-                               uint8_t *state) {
+                               arn_remat_state *state) {
     const arn_remat_graph *g = s->graph;
     find_least(s, bytes, stride);
     uint32_t at = find_last(s, bytes, stride);

@@ -3,7 +3,7 @@
 #ifndef ARN_REWRITE_REMAT_SEGMENTS_H
 #define ARN_REWRITE_REMAT_SEGMENTS_H
 
-#include "rewrite/rematerialize/remat_graph.h"
+#include "rewrite/rematerialize/remat_sequence.h"
 
 typedef struct arn_remat_segments {
     const arn_remat_graph *graph;
@@ -26,6 +26,6 @@ bool arn_remat_segments_make(const arn_remat_graph *graph, arn_region *region, u
  * `bytes`; of the results within a segment every `stride`-th candidate's stay once they were made
  * again. Sets the states of gaps that cross the peak. False if there are none. */
 bool arn_remat_segments_choose(arn_remat_segments *s, uint64_t bytes, uint32_t stride,
-                               uint8_t *state);
+                               arn_remat_state *state);
 
 #endif

@@ -47,12 +47,11 @@ static bool is_there_in(const arn_remat_sequence *q, uint32_t s, uint32_t at, ui
         if (g->last[s] != ARENAUT_NONE && at <= g->last[s]) return begun;
     }
     if (gap == ARENAUT_NONE) return false;
-    switch ((arn_remat_state)q->state[gap]) {
+    switch (q->state[gap]) {
         case ARN_REMAT_KEEP: return !q->absent[gap] || q->made_at[gap] < at;
         case ARN_REMAT_LATE: return false;
-        case ARN_REMAT_RETAIN: return q->made_at[gap] < at;
+        default: return q->made_at[gap] < at;
     }
-    return false;
 }
 
 static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
@@ -107,13 +106,20 @@ static void note_made(arn_remat_sequence *q, uint32_t gap) {
     q->head[q->at] = gap;
 }
 
+/* At the present position. */
+static bool stays_once_made(const arn_remat_sequence *q, uint32_t gap) {
+    const arn_remat_state state = q->state[gap];
+    return state == ARN_REMAT_KEEP ||
+           (state >= ARN_REMAT_RETAIN && q->at >= state - ARN_REMAT_RETAIN);
+}
+
 /* Whether a storage stays between two runs of one position. */
 static bool stays(const arn_remat_sequence *q, uint32_t s) {
     const arn_remat_graph *g = q->graph;
     if (q->pins[s] > 0) return true;
     if (g->solid[s] && is_there_now(q, s)) return true;
     const uint32_t gap = q->gap_now[s];
-    return gap != ARENAUT_NONE && q->state[gap] != ARN_REMAT_LATE;
+    return gap != ARENAUT_NONE && stays_once_made(q, gap);
 }
 
 static void release(arn_remat_sequence *q, uint32_t s) {
@@ -124,7 +130,8 @@ static void release(arn_remat_sequence *q, uint32_t s) {
     }
     const uint32_t gap = q->gap_now[s];
     if (gap == ARENAUT_NONE) return;
-    if (q->state[gap] == ARN_REMAT_RETAIN || q->absent[gap]) note_made(q, gap);
+    const bool made_here = q->state[gap] != ARN_REMAT_KEEP || q->absent[gap];
+    if (made_here && stays_once_made(q, gap)) note_made(q, gap);
 }
 
 /* ---- runs ---- */
@@ -135,7 +142,7 @@ static bool is_over_after(const arn_remat_sequence *q, uint32_t s, uint32_t op) 
     if (op != q->at) { /* it is repeated: as above, but for its own pin */
         if (g->solid[s]) return !is_there_now(q, s);
         const uint32_t gap = q->gap_now[s];
-        return gap == ARENAUT_NONE || q->state[gap] == ARN_REMAT_LATE;
+        return gap == ARENAUT_NONE || !stays_once_made(q, gap);
     }
     return !is_there_at(q, s, q->at + 1);
 }
@@ -170,6 +177,7 @@ static void run(arn_remat_sequence *q, uint32_t op) {
     const int64_t load = q->now + twice + (int64_t)arn_remat_scratch(p, op) - right;
     if (load > q->most) q->most = load;
     if (q->runs && q->n_runs < q->room) q->runs[q->n_runs] = op;
+    if (q->run_at && q->n_runs < q->room) q->run_at[q->n_runs] = q->at;
     if (q->count_of) q->count_of[op]++;
     q->n_runs++;
     q->effort++;
@@ -396,7 +404,7 @@ void arn_remat_follow(arn_remat_sequence *q) {
 
 void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
     const arn_remat_gap *g = &q->graph->gaps[gap];
-    q->state[gap] = (uint8_t)state;
+    q->state[gap] = state;
     mark(q, g->from);
     mark_end(q, gap);
 }

@@ -7,13 +7,16 @@
 #include "core/budget.h"
 #include "rewrite/rematerialize/remat_graph.h"
 
-typedef enum arn_remat_state {
+enum {
     ARN_REMAT_KEEP,  /* it stays */
     ARN_REMAT_LATE,  /* it goes, and is made again for each run that reads it */
-    ARN_REMAT_RETAIN /* the same, but stays once it was made again in the gap */
-} arn_remat_state;
+    ARN_REMAT_RETAIN /* the same, but stays once it was made again in the gap; so many more: but
+                      * stays once it was made again at a position of so much, or behind it */
+};
 
-enum { ARN_REMAT_STATES = 3, ARN_REMAT_SET_WORDS = 4 };
+typedef uint32_t arn_remat_state;
+
+enum { ARN_REMAT_SET_WORDS = 4 };
 
 /* A set of storages that may hold more than were added (Bloom filter of one hash). */
 typedef struct arn_remat_storages {
@@ -25,7 +28,7 @@ typedef struct arn_remat_sequence {
     arn_budget *budget_of_search;
     uint64_t effort; /* runs looked at */
     int64_t budget;
-    uint8_t *state;    /* per gap: arn_remat_state */
+    arn_remat_state *state; /* per gap */
     uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
     bool *absent;      /* per gap: not there at its begin, of a deferred op */
     bool *deferred;    /* per position: its op does not run there, but first for a reader */
@@ -43,6 +46,7 @@ typedef struct arn_remat_sequence {
     uint32_t *runs;     /* NULL: runs are not listed */
     uint32_t n_runs, room;
     uint32_t *count_of; /* per op: its runs, if they are counted; else NULL */
+    uint32_t *run_at;   /* per run that is listed: its position; or NULL */
     /* Of the position that is looked at. */
     uint32_t at, stamp_now, n_again;
     int64_t now, most;
