@@ -179,16 +179,34 @@ void put_recompute_json(const arenaut_pipeline *p, arenaut_text *out) {
 /* Peak of live bytes in the given order and in the best
  * schedule, the lower bound that is proven, and whether the ops were put in that schedule. */
 
-/* Whether some op stands before one that preceded it; a rematerialized op follows its first run.
- * */
-static bool is_reordered(const arenaut_pipeline *p) {
-    const arenaut_rewrite *r = p->rewrite;
+/* Whether some op stands before one that was made before it; one after another, they are numbered
+ * in the sequence in which they were made. */
+static bool are_tiles_reordered(const arenaut_rewrite *r) {
+    const arenaut_op *ops = r->program->ops;
+    for (uint32_t i = 1; i < r->n_ops; i++) {
+        if (ops[i].method == ops[i - 1].method && ops[i].file_index.id < ops[i - 1].file_index.id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether some op of the file stands before one that preceded it; a rematerialized op follows its
+ * first run. */
+static bool are_ops_reordered(const arenaut_rewrite *r) {
     uint32_t next = 0;
-    for (uint32_t i = 0; r && r->n_stages == 0 && i < r->n_ops; i++) {
+    for (uint32_t i = 0; i < r->n_ops; i++) {
         if (r->ops[i] > next) return true;
         next += r->ops[i] == next;
     }
     return false;
+}
+
+static bool is_tiled(const arenaut_pipeline *p) { return p->rewrite && p->rewrite->n_stages > 0; }
+
+static bool is_reordered(const arenaut_pipeline *p) {
+    if (!p->rewrite) return false;
+    return is_tiled(p) ? are_tiles_reordered(p->rewrite) : are_ops_reordered(p->rewrite);
 }
 
 /* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
@@ -308,11 +326,12 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
         text_printf(out, ", \"views\": {\"copied\": %" PRIu32 ", \"of\": %" PRIu32 "}", o->n_copied,
                     o->n_views);
     }
+    const bool has_numbers = is_reordered(p) && !is_tiled(p);
     text_put(out, ", \"ops\": ");
-    for (uint32_t i = 0; is_reordered(p) && i < p->rewrite->n_ops; i++) {
+    for (uint32_t i = 0; has_numbers && i < p->rewrite->n_ops; i++) {
         text_printf(out, "%s%" PRIu32, i ? ", " : "[", p->rewrite->ops[i]);
     }
-    text_put(out, is_reordered(p) ? "]}" : "null}");
+    text_put(out, has_numbers ? "]}" : "null}");
 }
 
 /* ---- tiles ---- */

@@ -297,7 +297,7 @@ class Order(namedtuple("Order", "given best bound ops between_jumps joins views 
     ops : tuple of int, or None
         Numbers of the file's ops in the order in which they run now, and again those that
         run again; None: in that of the file, because no other is better, or none needs a smaller
-        arena.
+        arena; or ops are tiled: tiles have no numbers in the file.
     between_jumps : bool
         Some methods jump; all this is said of orders in which no op goes past
         a jump.

@@ -76,8 +76,41 @@ arenaut_status arn_check_rewrite(const arenaut_pipeline *p, const arenaut_progra
     return st;
 }
 
-/* Both as one rewrite of the file's program: views are materialized first, then ops are
- * rematerialized, then scheduled. */
+static uint32_t count_arguments(const arenaut_op *op) { return op->n_inputs + op->n_outputs; }
+
+/* Of tiles in another sequence. The ops of `second` are those of `first`, each once. */
+static arenaut_status keep_tiles(const arenaut_rewrite *first, arenaut_rewrite *second,
+                                 arenaut_error *err) {
+    const arenaut_program *tiled = first->program;
+    arenaut_program *program = second->program;
+    size_t n = 0;
+    for (uint32_t i = 0; i < first->n_ops; i++) n += count_arguments(&tiled->ops[i]);
+    size_t *begin = arenaut_program_alloc(program, (first->n_ops + (size_t)1) * sizeof *begin);
+    second->arguments = arenaut_program_alloc(program, n * sizeof *second->arguments);
+    second->stages = arenaut_program_alloc(program, first->n_stages * sizeof *second->stages);
+    if (!begin || !second->arguments || !second->stages) return arn_no_memory(err);
+    begin[0] = 0;
+    for (uint32_t i = 0; i < first->n_ops; i++) {
+        begin[i + 1] = begin[i] + count_arguments(&tiled->ops[i]);
+    }
+    n = 0;
+    for (uint32_t i = 0; i < second->n_ops; i++) {
+        const uint32_t op = second->ops[i];
+        for (size_t k = begin[op]; k < begin[op + 1]; k++) {
+            second->arguments[n++] = first->arguments[k];
+        }
+    }
+    memcpy(second->stages, first->stages, first->n_stages * sizeof *second->stages);
+    second->n_stages = first->n_stages;
+    second->macs = first->macs;
+    second->macs_before = first->macs_before;
+    second->n_rounded = first->n_rounded;
+    second->rounded = first->rounded;
+    return ARENAUT_OK;
+}
+
+/* Both as one rewrite of the file's program: views are materialized first, or ops are tiled, then
+ * they are rematerialized, then scheduled. */
 static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *second,
                               arenaut_error *err) {
     const uint32_t n = first->n_copied;
@@ -85,6 +118,10 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
     if (!second->copied) return arn_no_memory(err);
     for (uint32_t i = 0; i < n; i++) second->copied[i] = first->copied[i];
     second->n_copied = n;
+    if (first->n_stages > 0) {
+        const arenaut_status st = keep_tiles(first, second, err);
+        if (st != ARENAUT_OK) return st;
+    }
     for (uint32_t i = 0; i < second->n_ops; i++) second->ops[i] = first->ops[second->ops[i]];
     for (uint32_t t = 0; t < second->n_tensors; t++) {
         second->tensors[t] = first->tensors[second->tensors[t].tensor];
@@ -115,7 +152,10 @@ arenaut_status arn_adopt_rewrite(arenaut_pipeline *p, arenaut_rewrite *rewrite,
         return st;
     }
     arn_program_free(p->document.program);
-    if (program != rewrite->program) p->store->split = rewrite;
+    if (program != rewrite->program) {
+        arn_rewrite_free(p->store->split);
+        p->store->split = rewrite;
+    }
     p->result.program = p->document.program = program;
     p->result.rewrite = p->rewrite = rewrite;
     return ARENAUT_OK;

@@ -62,10 +62,11 @@ typedef enum arn_request {
 
 /* A row. Functions that are NULL have nothing to do. */
 typedef struct arn_transform {
-    const char *done; /* in notes, of ops: "nothing is split: ..." */
-    bool only_alone;  /* programs that were split, or made of several files, stay as they are */
-    uint32_t until;   /* share of the time of all transforms; 0: an equal part of the rest */
-    uint32_t finding; /* of that, the share of finding candidates */
+    const char *done;   /* in notes, of ops: "nothing is split: ..." */
+    bool only_whole;    /* programs that were split stay as they are, */
+    bool only_one_file; /* and those that were made of several files */
+    uint32_t until;     /* share of the time of all transforms; 0: an equal part of the rest */
+    uint32_t finding;   /* of that, the share of finding candidates */
     arn_request (*requested)(const arenaut_pipeline_options *options, arn_candidate *given);
     const char *(*obstacle)(const arenaut_pipeline *pipeline); /* NULL: none; else the reason */
     /* Finds candidates, and tries them: first the program as it is. REFUSED or STOPPED with the

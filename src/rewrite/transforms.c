@@ -255,9 +255,14 @@ static arenaut_status search(arenaut_pipeline *p, size_t row, arn_budget *budget
     return st;
 }
 
-static const char *find_obstacle(const arenaut_pipeline *p, const arn_transform *t) {
-    if (t->only_alone && p->rewrite && p->rewrite->n_stages > 0) return "the program was split";
-    if (t->only_alone && p->store->n_files > 1) return "the program was made of several files";
+/* A schedule of the caller's is of the file's ops. Tiles are chosen by the sequence that they are
+ * made in: to find a better one for each choice would take long. */
+static const char *find_obstacle(const arenaut_pipeline *p, const arn_transform *t,
+                                 arn_request request) {
+    const bool is_tiled = p->rewrite && p->rewrite->n_stages > 0;
+    const bool finds = request == ARN_SEARCH_REQUESTED && !p->store->aside;
+    if (is_tiled && t->propose && (t->only_whole || !finds)) return "the program was split";
+    if (t->only_one_file && p->store->n_files > 1) return "the program was made of several files";
     return t->obstacle ? t->obstacle(p) : NULL;
 }
 
@@ -281,7 +286,7 @@ arenaut_status arn_transform_program(arenaut_pipeline *p, size_t row, arenaut_er
         arn_candidate given = {0};
         const arn_request request = requested(t, &p->options, &given);
         if (request == ARN_NOT_REQUESTED) continue;
-        const char *obstacle = find_obstacle(p, t);
+        const char *obstacle = find_obstacle(p, t, request);
         if (obstacle) {
             arn_pipeline_note(p, "nothing is %s: %s", t->done, obstacle);
         } else if (request == ARN_CHOICE_GIVEN) {

@@ -193,6 +193,16 @@ def test_the_runtime_runs_tile_by_tile_by_itself(arenaut_json, tmp_path, mode, a
         assert same_bits(run(output, feed, level), run(path, feed, level))
 
 
+def test_tiles_keep_the_order_of_their_edges(arenaut, tmp_path):
+    net, data = sandwich()
+    path, alone, both = (tmp_path / f"{name}.onnx" for name in ("whole", "alone", "both"))
+    path.write_bytes(data)
+    assert arenaut("plan", path, "--split", "0-4/6:rows", "-o", alone).returncode == 0
+    done = arenaut("plan", path, "--split", "0-4/6:rows", "--reorder", "on", "-o", both)
+    assert "nothing is reordered: the program was split, and order edges keep its tiles in their sequence" in done.stderr
+    assert both.read_bytes() == alone.read_bytes()
+
+
 def test_tiles_without_edges_would_not_wait(arenaut, tmp_path):
     """The same file without the edges: the slices of all tiles begin where they are, and nothing is gained."""
     net, data = sandwich()

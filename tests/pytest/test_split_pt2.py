@@ -100,6 +100,21 @@ def test_ops_of_long_stages_have_tiles_of_their_own_height(tmp_path, name):
     assert min(peaks) < part * before
 
 
+def test_tiles_in_another_order_need_less(tmp_path):
+    make, shape, *_ = KNOWN["unet"]
+    torch.manual_seed(5)
+    path, output, args = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2", (torch.randn(shape),)
+    save_module(settle(make()), args, path)
+    peaks = []
+    for flags in ((), ("--reorder", "on")):
+        done = plan(path, output, "on", *flags)
+        assert done.returncode == 0, done.stderr
+        found, alive = run(output, args)
+        assert bits(found) == bits(run(path, args)[0])
+        peaks.append(alive)
+    assert peaks[1] < peaks[0]
+
+
 def test_what_was_planned_is_what_is_alive(tmp_path):
     """To a twentieth: PyTorch keeps what the plan keeps; the caller owns the input."""
     path, output, args = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2", (torch.randn(1, 3, 256, 256),)

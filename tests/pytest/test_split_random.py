@@ -20,7 +20,7 @@ THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 MODES = ("channels", "fitted", "fitted-over", "rows", "kept", "cropped", "kept-cropped",
          "rows+calls", "kept+calls")
 TOGETHER = ((), ("--overlap", "on"), ("--inplace", "on"), ("--overlap", "on", "--inplace", "on"),
-            ("--overlap", "on", "--preserve-inputs"))
+            ("--overlap", "on", "--preserve-inputs"), ("--reorder", "on"), ("--overlap", "on", "--reorder", "on"))
 NETS = 6
 
 

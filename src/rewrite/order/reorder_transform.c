@@ -8,12 +8,15 @@
 #include "analysis/dependences.h"
 #include "core/checked.h"
 #include "rewrite/order/program_order.h"
+#include "rewrite/tile_dialects/tile_dialect.h"
 
 /* ---- schedules together with forms ---- */
 
 /* The best schedules for each choice of joins in place and views as copies. A few choices are
  * enumerated; of more, all and none, then hill climbing by single changes: of joins in their order,
  * of views whose base is live at the peak. */
+
+static bool is_tiled(const arenaut_pipeline *p) { return p->rewrite && p->rewrite->n_stages > 0; }
 
 /* A schedule to be tried, in these forms. */
 typedef struct scheduled {
@@ -357,12 +360,16 @@ static arenaut_status search_choices(form_search *s, arenaut_error *err) {
     return st;
 }
 
-/* Finds schedules in the given forms, and in others that may be better; and a bound of all. */
+/* Finds schedules in the given forms, and in others that may be better; and a bound of all. Forms
+ * are those of the file's ops: tiles keep theirs. */
 static arenaut_status search_forms(form_search *s, arenaut_error *err) {
     const arn_candidate given = {.joining = s->search->pipeline->options.joining};
     uint64_t peak;
-    const arenaut_status st = arn_find_forms(s->search->pipeline, &s->search->finding,
-                                             &s->search->region, &s->choices, err);
+    arenaut_status st = ARENAUT_OK;
+    if (!is_tiled(s->search->pipeline)) {
+        st = arn_find_forms(s->search->pipeline, &s->search->finding, &s->search->region,
+                            &s->choices, err);
+    }
     if (st != ARENAUT_OK) return st;
     return count_forms(s) > 0 ? search_choices(s, err) : search_in(s, given, &peak, NULL, err);
 }
@@ -448,6 +455,13 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
     return given->schedule ? ARN_CHOICE_GIVEN : ARN_SEARCH_REQUESTED;
 }
 
+static const char *obstacle(const arenaut_pipeline *p) {
+    const arn_tile_dialect *dialect = arn_tile_dialect_find(p->document.program->dialect);
+    return is_tiled(p) && dialect && dialect->put_zero
+               ? "the program was split, and order edges keep its tiles in their sequence"
+               : NULL;
+}
+
 static arenaut_status reorder(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                               arenaut_rewrite **out, arenaut_error *err) {
     (void)n_ops; /* all of the program's */
@@ -470,9 +484,10 @@ static void describe(arenaut_pipeline *p, const arn_candidate *applied) {
 
 const arn_transform arn_transform_reorder = {
     .done = "reordered",
-    .only_alone = true,
+    .only_one_file = true,
     .finding = 600,
     .requested = requested,
+    .obstacle = obstacle,
     .propose = propose,
     .apply = apply,
     .encoded_by = encoded_by,

@@ -274,7 +274,8 @@ static bool encoded_by(const arenaut_format *format) { return format->holds_repe
 
 const arn_transform arn_transform_recompute = {
     .done = "computed again",
-    .only_alone = true,
+    .only_whole = true,
+    .only_one_file = true,
     .finding = 600,
     .requested = requested,
     .obstacle = obstacle,

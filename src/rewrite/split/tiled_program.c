@@ -287,10 +287,23 @@ static arenaut_status add_made_op(making *m, const arenaut_op *op, uint32_t befo
     return arn_program_add_op(m->made->program, op, NULL, m->err);
 }
 
+/* Tiles are ops of their own in the file that is written, each with the next number; ops that stand
+ * for one of the file share its. */
+static arenaut_optional_id number_op(const making *m, uint32_t before) {
+    const arenaut_rewrite *made = m->made;
+    const arenaut_op *ops = m->before->ops;
+    const uint32_t last = made->n_ops > 0 ? made->ops[made->n_ops - 1] : ARENAUT_NONE;
+    const bool follows = last != ARENAUT_NONE && before == last + 1;
+    const bool is_shared = follows && ops[before].method == ops[last].method &&
+                           ops[before].file_index.id == ops[last].file_index.id;
+    return is_shared ? made->program->ops[made->n_ops - 1].file_index : (arenaut_optional_id){0};
+}
+
 static arenaut_status add_op(making *m, uint32_t index) {
     const arn_draft_op *from = &m->draft->ops[index];
     arenaut_op op;
     arn_draft_describe_op(m->draft, from, m->attributes, &op);
+    op.file_index = number_op(m, from->before);
     take_ids(m, from->first, from->n_inputs + from->n_outputs, m->ids);
     op.method = m->method;
     op.inputs = m->ids;
