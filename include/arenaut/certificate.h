@@ -46,9 +46,12 @@
  *                           in its way, a range is empty, or limits leave less than is needed
  *   LOAD value              the buffers alive at step `value` are more than the chosen pools
  *                           can hold below their limits. Of two that are separated the most that
- *                           they may share is taken off
+ *                           they may share is taken off. In one pool it is enough that for some
+ *                           grain, a power of two, they have more *multiples* in them, wherever
+ *                           they lie, than there are below the start of the topmost, and in that
  *   OVER value              the unplaced groups alive at step `value` do not fit between the
- *                           lowest of their lowest offsets and the limit
+ *                           lowest of their lowest offsets and the limit, or have more multiples
+ *                           of some grain in them than there are
  *   EDGE item               nor do the two ends of conflict `item`
  *   SAME value              line `value`, a KEPT, was proven before, and is no stricter
  *   POOLS value, proof      looks at groups only that may lie in no pool outside of this set

@@ -47,8 +47,8 @@ static bool by_load(const reasons *r, uint32_t pool, uint64_t limit) {
         add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.step);
         return true;
     }
-    if (peak.cells - peak.waste <= free_bytes) return false;
-    add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.cells_step);
+    if (peak.stacked <= free_bytes) return false;
+    add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.stacked_step);
     return true;
 }
 

@@ -41,6 +41,46 @@ TEST(ends_come_before_starts_at_the_same_step) {
     assert_bound(p, 10, 0);
 }
 
+static void add_aligned(arenaut_problem *p, uint64_t size, uint64_t align,
+                        const arenaut_interval *life) {
+    arenaut_buffer b = buffer_of(size, life);
+    b.align = align;
+    add_buffer(p, &b);
+}
+
+/* 9 bytes, then 9 at 16, whatever lies between; 4 find room at 12. */
+TEST(what_alignments_leave_between_counts_if_nothing_is_sure_to_fill_it) {
+    const arenaut_interval life = {0, 2}, later = {3, 4};
+    arenaut_problem *p = new_problem();
+    add_aligned(p, 9, 8, &life);
+    add_aligned(p, 4, 4, &life);
+    add_aligned(p, 9, 8, &life);
+    add_aligned(p, 1, 1, &later);
+    assert_bound(p, 25, 0);
+}
+
+/* 2 bytes, then 13, of which one lies at a multiple of 8, then 2 at 16. */
+TEST(an_unaligned_buffer_has_marks_if_it_is_large) {
+    const arenaut_interval life = {0, 2};
+    arenaut_problem *p = new_problem();
+    add_aligned(p, 13, 1, &life);
+    add_aligned(p, 2, 16, &life);
+    add_aligned(p, 2, 16, &life);
+    assert_bound(p, 18, 0);
+}
+
+/* The second one lies behind the range, at 16. */
+TEST(a_reserved_range_leaves_a_part_of_a_multiple_free) {
+    const arenaut_interval life = {0, 2};
+    arenaut_problem *p = new_problem();
+    arenaut_error err = {0};
+    add_aligned(p, 5, 8, &life);
+    add_aligned(p, 5, 8, &life);
+    const arenaut_reserved range = {0, 8, 16};
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    assert_bound(p, 21, 0);
+}
+
 /* b may lie on a, and c on b, each at one step: 30 + 0, then 30 + 0. */
 TEST(a_pair_counts_its_larger_half_where_it_may_share) {
     const arenaut_interval lives[] = {{0, 2}, {1, 3}, {2, 4}};

@@ -102,6 +102,45 @@ static tally certify_random(const problem_shape *shape, uint32_t problems) {
     return t;
 }
 
+/* Of 16 buffers with alignments of 8, 16 and 32. */
+static arenaut_problem *aligned_problem(rng *r) {
+    arenaut_problem *p = new_problem();
+    for (uint32_t b = 0; b < 16; b++) {
+        const int64_t first = rng_below(r, 6);
+        const arenaut_interval life = {first, first + 1 + rng_below(r, 3)};
+        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        buffer.size = 1 + rng_below(r, 200);
+        buffer.align = UINT64_C(8) << rng_below(r, 3);
+        buffer.lifetimes = &life;
+        buffer.n_lifetimes = 1;
+        add_buffer(p, &buffer);
+    }
+    finish(p);
+    return p;
+}
+
+/* By the load alone most of them are not proven within a thousand times the effort. */
+TEST(mixed_alignments_are_proven_at_once_and_most_by_one_step) {
+    rng r = {34};
+    uint32_t by_one_step = 0, proven = 0;
+    for (uint32_t k = 0; k < 50; k++) {
+        arenaut_problem *p = aligned_problem(&r);
+        arenaut_plan *plan = plan_by(p, "exact", 4000);
+        if (plan->quality == ARENAUT_OPTIMAL) {
+            arenaut_certificate *certificate = certify(p, plan);
+            assert_proves(p, certificate);
+            certificate->bound++;
+            assert_proves_nothing(p, certificate);
+            by_one_step += certificate->n_lines == 1;
+            proven++;
+            arenaut_certificate_free(certificate);
+        }
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    assert_true(proven >= 40 && by_one_step >= 40);
+}
+
 TEST(every_optimum_of_plain_problems_has_a_certificate) {
     const problem_shape small = {9, 5, 6, 0}, larger = {16, 7, 12, 0};
     assert_true(certify_random(&small, 1000).lines_1 > 500);

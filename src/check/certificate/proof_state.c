@@ -217,6 +217,20 @@ static bool are_neighbours(const arn_proof_case *c, uint32_t i, uint32_t j) {
     return low < piece->neighbour + piece->n_neighbours && c->neighbours[low] == j;
 }
 
+/* ---- what alignments cost ---- */
+
+/* How many multiples of `grain` there are below `end`, from 0 on. */
+static uint64_t multiples_below(uint64_t end, uint64_t grain) {
+    return end / grain + (end % grain != 0);
+}
+
+/* The least number of multiples of `grain` in `size` bytes from an aligned offset on: as many as in
+ * the bytes behind the offset, below which the next multiple is as far off as it can be. */
+static uint64_t multiples_within(uint64_t size, uint64_t align, uint64_t grain) {
+    const uint64_t skipped = align < grain ? grain - align : 0;
+    return size > skipped ? multiples_below(size - skipped, grain) : 0;
+}
+
 /* An obstacle for all pieces of a list: a reserved range, or a fixed piece that is a neighbour of
  * each. The next one that ends above `at` and begins lowest; false: none. */
 static bool next_wall(const arn_proof_state *s, const uint32_t *list, uint32_t n, uint64_t at,
@@ -247,16 +261,14 @@ static bool next_wall(const arn_proof_state *s, const uint32_t *list, uint32_t n
     return found;
 }
 
-/* Whether the listed pieces, no two of which may share a byte, fit above the lowest of them. */
-static bool does_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_t n) {
+/* Whether their sizes add up to more than there is between `floor` and the limit, outside of the
+ * obstacles for all of them. */
+static bool sizes_do_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_t n,
+                             uint64_t floor) {
     const arn_proof_case *c = s->c;
-    uint64_t floor = ARENAUT_UNPLACED, load = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const arn_proof_piece *piece = &c->piece[list[i]];
-        floor = arn_min_u64(floor, s->lowest[piece->group] + piece->delta);
-        load += piece->size; /* a valid problem's sizes add up */
-    }
-    if (n == 0) return false;
+    uint64_t load = 0;
+    /* a valid problem's sizes add up */
+    for (uint32_t i = 0; i < n; i++) load += c->piece[list[i]].size;
     if (floor > s->limit || load > s->limit - floor) return true;
     arenaut_reserved wall = {0, 0, 0};
     uint64_t at = floor; /* all below is accounted for; `load` lies above */
@@ -265,6 +277,52 @@ static bool does_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_
         if (wall.first > at) load -= wall.first - at;
         at = wall.end;
         if (at > s->limit || load > s->limit - at) return true;
+    }
+    return false;
+}
+
+/* A power of two of which the piece's offset is a multiple in the plan with the least sum. */
+static uint64_t align_of_piece(const arn_proof_case *c, const arn_proof_piece *piece) {
+    return arn_max_u64(arenaut_problem_align(c->problem, piece->buffer),
+                       c->grain & (~c->grain + 1));
+}
+
+/* No two of the listed pieces have a multiple of the grain in common, and all but the topmost lie
+ * between `floor` and that one's start. Whether there are too few multiples for that, whichever of
+ * them is the topmost. */
+static bool lacks_multiples(const arn_proof_state *s, const uint32_t *list, uint32_t n,
+                            uint64_t floor, uint64_t grain) {
+    const arn_proof_case *c = s->c;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const arn_proof_piece *piece = &c->piece[list[i]];
+        all += multiples_within(piece->size, align_of_piece(c, piece), grain);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const arn_proof_piece *piece = &c->piece[list[i]];
+        const uint64_t align = align_of_piece(c, piece);
+        const uint64_t others = all - multiples_within(piece->size, align, grain);
+        if (piece->size > s->limit) continue;
+        const uint64_t start = (s->limit - piece->size) & ~(align - 1);
+        if (start < floor) continue;
+        if (others <= multiples_below(start, grain) - multiples_below(floor, grain)) return false;
+    }
+    return true;
+}
+
+/* Whether the listed pieces, no two of which may share a byte, fit above the lowest of them. */
+static bool does_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_t n) {
+    uint64_t floor = ARENAUT_UNPLACED, aligns = 0;
+    if (n == 0) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const arn_proof_piece *piece = &s->c->piece[list[i]];
+        floor = arn_min_u64(floor, s->lowest[piece->group] + piece->delta);
+        aligns |= align_of_piece(s->c, piece);
+    }
+    if (sizes_do_not_fit(s, list, n, floor)) return true;
+    for (uint64_t grain = 2; grain && grain <= aligns; grain *= 2) {
+        if (!arn_proof_charge(s->c->meter, n)) return false;
+        if (lacks_multiples(s, list, n, floor, grain)) return true;
     }
     return false;
 }
@@ -439,27 +497,34 @@ static bool choose_buffers(weighing *w) {
     return true;
 }
 
-/* The bytes that the counted buffers need together, each rounded up to the grain. A buffer lies on
- * no more than one of its heirs at a time; but in several pools each may have a part of them. */
-static uint64_t need_in_grains(const weighing *w, uint64_t grain) {
+/* The most that counted buffers share with their heirs, in grains: multiples of it, those begun
+ * included. A buffer lies on no more than one of its heirs at a time; but in several pools each may
+ * have a part of them. */
+static uint64_t shared_with_heirs(const weighing *w, uint64_t grain) {
     const arenaut_problem *p = w->c->problem;
     /* Heirs of one buffer are apart, unless a separation says otherwise. */
     const bool one_heir = (w->pools & (w->pools - 1)) == 0 && p->n_separations == 0;
-    uint64_t need = 0, saved = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        w->saved[b] = 0;
-        if (w->counts[b]) need += arn_aligned(p->size[b], grain);
-    }
+    uint64_t saved = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) w->saved[b] = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         const uint32_t base = arenaut_problem_same_base(p, b);
         if (base == ARENAUT_NONE || !w->counts[b] || !w->counts[base]) continue;
         if (w->c->pair[b] == ARN_PAIR_APART) continue;
-        const uint64_t share = arn_aligned(arn_min_u64(p->size[b], p->size[base]), grain);
+        const uint64_t share = multiples_below(arn_min_u64(p->size[b], p->size[base]), grain);
         const uint64_t before = one_heir ? arn_min_u64(w->saved[base], share) : 0;
         saved += share - before;
         w->saved[base] = arn_max_u64(w->saved[base], share);
     }
-    return need - saved;
+    return saved;
+}
+
+/* The bytes that the counted buffers need together. */
+static uint64_t sum_of_sizes(const weighing *w) {
+    uint64_t need = 0;
+    for (uint32_t b = 0; b < w->c->problem->n_buffers; b++) {
+        if (w->counts[b]) need += w->c->problem->size[b];
+    }
+    return need - shared_with_heirs(w, 1);
 }
 
 /* An upper bound on the bytes that counted buffers share by separations, each two by themselves: a
@@ -477,29 +542,6 @@ static uint64_t shared_by_separations(const weighing *w) {
         }
     }
     return shared;
-}
-
-/* The largest rounding loss of a counted buffer. */
-static uint64_t most_waste(const weighing *w, uint64_t grain) {
-    const arenaut_problem *p = w->c->problem;
-    uint64_t waste = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!w->counts[b]) continue;
-        waste = arn_max_u64(waste, arn_aligned(p->size[b], grain) - p->size[b]);
-    }
-    return waste;
-}
-
-/* The largest power of two that divides the offset of each counted buffer in any plan. */
-static uint64_t common_grain(const weighing *w) {
-    const arenaut_problem *p = w->c->problem;
-    uint64_t bits = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!w->counts[b]) continue;
-        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
-        bits |= arenaut_problem_align(p, b) | (fixed == ARENAUT_UNPLACED ? 0 : fixed);
-    }
-    return bits ? bits & (~bits + 1) : 1;
 }
 
 static uint64_t reserved_below(const arenaut_problem *p, uint32_t pool, uint64_t limit) {
@@ -525,20 +567,77 @@ static bool is_too_much(const weighing *w, uint64_t need) {
     return need > sum;
 }
 
+/* The highest start below the limit of a buffer outside of reserved ranges; false: there is none.
+ */
+static bool find_highest_start(const arenaut_problem *p, uint32_t pool, uint32_t b, uint64_t limit,
+                               uint64_t *start) {
+    const uint64_t align = arenaut_problem_align(p, b), size = p->size[b];
+    uint64_t end = limit;
+    for (uint32_t i = p->n_reserved; size <= end; i--) {
+        *start = (end - size) & ~(align - 1);
+        while (i > 0 &&
+               (p->reserved[i - 1].pool != pool || p->reserved[i - 1].first >= *start + size)) {
+            i--;
+        }
+        if (i == 0 || p->reserved[i - 1].end <= *start) return true;
+        end = p->reserved[i - 1].first;
+    }
+    return false;
+}
+
+/* The multiples of the grain below `end` outside of reserved ranges. */
+static uint64_t free_multiples(const arenaut_problem *p, uint32_t pool, uint64_t end,
+                               uint64_t grain) {
+    uint64_t n = multiples_below(end, grain);
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        if (r->pool != pool || r->first >= end) continue;
+        n -= multiples_below(arn_min_u64(r->end, end), grain) - multiples_below(r->first, grain);
+    }
+    return n;
+}
+
+/* No two counted buffers have a multiple of the grain in common, but for an heir and its base, and
+ * all lie below the start of the topmost. Whether there are too few for that in the pool. */
+static bool lacks_free_multiples(const weighing *w, uint32_t pool, uint64_t limit, uint64_t grain) {
+    const arenaut_problem *p = w->c->problem;
+    uint64_t all = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!w->counts[b]) continue;
+        all += multiples_within(p->size[b], arenaut_problem_align(p, b), grain);
+    }
+    const uint64_t shared = shared_with_heirs(w, grain);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        uint64_t start;
+        if (!w->counts[b] || !find_highest_start(p, pool, b, limit, &start)) continue;
+        const uint64_t at_top =
+            shared + multiples_within(p->size[b], arenaut_problem_align(p, b), grain);
+        if (all <= at_top || all - at_top <= free_multiples(p, pool, start, grain)) return false;
+    }
+    return true;
+}
+
 static bool judge(const weighing *w) {
+    const arenaut_problem *p = w->c->problem;
     const bool one_pool = (w->pools & (w->pools - 1)) == 0;
-    bool any = false;
-    for (uint32_t b = 0; b < w->c->problem->n_buffers; b++) any = any || w->counts[b];
-    if (!any) return false;
-    const uint64_t shared = shared_by_separations(w), all = need_in_grains(w, 1);
+    uint64_t n = 0, aligns = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!w->counts[b]) continue;
+        aligns |= arenaut_problem_align(p, b);
+        n++;
+    }
+    if (n == 0) return false;
+    const uint64_t shared = shared_by_separations(w), all = sum_of_sizes(w);
     if (all > shared && is_too_much(w, all - shared)) return true;
-    /* A reserved range may leave a part of a grain free, each of several pools may have a topmost
-     * buffer, and buffers that share a part may share no whole grain. */
-    if (!one_pool || w->c->problem->n_reserved || shared) return false;
-    const uint64_t most = common_grain(w);
-    for (uint64_t grain = 2; grain && grain <= most; grain *= 2) {
-        const uint64_t need = need_in_grains(w, grain), waste = most_waste(w, grain);
-        if (need > waste && is_too_much(w, need - waste)) return true;
+    /* In several pools there are several topmost buffers, and buffers that share a part by a
+     * separation have some multiples in common. */
+    if (!one_pool || shared) return false;
+    const uint32_t pool = arn_lowest_bit(w->pools);
+    const uint64_t limit = arn_proof_limit(w->c, pool);
+    for (uint64_t grain = 2; grain && grain <= aligns && limit <= ARENAUT_SIZE_MAX; grain *= 2) {
+        const uint64_t work = n * (1 + (uint64_t)p->n_reserved) + p->n_buffers;
+        if (!arn_proof_charge(w->c->meter, work)) return false;
+        if (lacks_free_multiples(w, pool, limit, grain)) return true;
     }
     return false;
 }

@@ -1,9 +1,10 @@
 /* Lower bounds of the arenas: the largest load (load.h), raised if that is known to be too low; and
  * the features that a problem uses.
  *
- * A buffer that may lie in one pool only cannot end lower there than reserved ranges and its
- * alignment let it; two that an edge keeps apart need the sum of their sizes. O(pools × n +
- * n log n). Reasons why there may be no plan at all are in witness.c. */
+ * Alignments leave room between buffers that are alive together (marks.h). A buffer that may lie in
+ * one pool only cannot end lower there than reserved ranges and its alignment let it; two that an
+ * edge keeps apart need the sum of their sizes. O(pools × n + n log n). Reasons why there may be no
+ * plan at all are in witness.c. */
 #include "planners/bounds/bounds.h"
 
 #include <arenaut/planner.h>
@@ -58,11 +59,6 @@ uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t
 
 static uint64_t round_arena(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
     return arn_aligned(bytes, p->pool[pool].align);
-}
-
-/* The topmost buffer's last cell need not be whole. */
-static uint64_t peak_bytes(const arn_load_peak *peak) {
-    return arn_max_u64(peak->bytes, peak->cells - peak->waste);
 }
 
 static uint64_t pools_of(const arenaut_problem *p, const uint64_t *allowed, uint32_t b) {
@@ -147,7 +143,7 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
             p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
-        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, peak_bytes(&peak));
+        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, arn_max_u64(peak.bytes, peak.stacked));
     }
     arn_load_free(&load);
     raise_by_single_buffers(&rooms, allowed, per_pool);

@@ -13,6 +13,7 @@
 #include "core/sort.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/hosts.h"
+#include "planners/bounds/marks.h"
 
 /* ---- load ---- */
 
@@ -208,55 +209,113 @@ static bool event_counts(const confined *c, const arn_load_event *e) {
     return counts(c, e->buffer) && (!e->saving || counts(c, c->problem->same_base[e->buffer]));
 }
 
-/* A power of two that divides all their offsets: the least alignment, unless one is pinned
- * elsewhere. */
-static uint64_t find_grain(const confined *c) {
-    const arenaut_problem *p = c->problem;
-    if (p->n_reserved) return 1; /* a reserved range may leave a part of a cell free */
-    uint64_t grain = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arenaut_problem_needs_memory(p, b) || !counts(c, b)) continue;
-        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
-        grain |= arenaut_problem_align(p, b);
-        if (fixed != ARENAUT_UNPLACED) grain |= fixed;
-    }
-    return grain & (~grain + 1) ? grain & (~grain + 1) : 1;
+static bool is_one_pool(const confined *c) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->problem->n_pools; k++) n += c->mask >> k & 1;
+    return n == 1;
 }
 
-static uint64_t find_waste(const confined *c, uint64_t grain, int64_t step) {
+/* The marks of a range of grains, and how many of them there are in the live buffers: now, at most,
+ * and since which step. */
+typedef struct stacks {
+    uint32_t first, end; /* logarithms of the grains */
+    uint64_t most_align; /* that counts: reserved ranges are left out as if they had no bytes, so
+                            that what lies above them is moved down */
+    int64_t now[64], most[64], step[64];
+} stacks;
+
+/* Smaller grains than divide all sizes say no more than the sizes do, larger ones than all
+ * alignments hardly more than none; and marks must stay marks when reserved ranges are left out. */
+static void choose_grains(const confined *c, stacks *s) {
     const arenaut_problem *p = c->problem;
-    uint64_t waste = 0;
-    for (uint32_t b = 0; b < p->n_buffers && grain > 1; b++) {
-        const uint64_t rest = arn_aligned(p->size[b], grain) - p->size[b];
-        if (rest > waste && counts(c, b) && arn_alive_at(p, b, step)) waste = rest;
+    uint64_t sizes = 0, aligns = 0, reserved = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b) || !counts(c, b)) continue;
+        sizes |= p->size[b];
+        aligns |= arenaut_problem_align(p, b);
     }
-    return waste;
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        if (c->mask >> p->reserved[i].pool & 1)
+            reserved |= p->reserved[i].first | p->reserved[i].end;
+    }
+    s->first = 1 + (sizes ? arn_lowest_bit(sizes) : 0);
+    while (s->end < 64 && aligns >> s->end > 0) s->end++;
+    if (reserved && s->end > 1 + arn_lowest_bit(reserved)) s->end = 1 + arn_lowest_bit(reserved);
+    s->most_align = reserved ? reserved & (~reserved + 1) : UINT64_MAX;
+}
+
+/* At least so many marks are in a buffer; at most so many in what two buffers share. */
+static int64_t marks_of_event(const arenaut_problem *p, const arn_load_event *e, uint64_t grain,
+                              uint64_t most_align) {
+    const uint64_t align = arn_min_u64(arenaut_problem_align(p, e->buffer), most_align);
+    if (e->saving) return (int64_t)(arn_aligned(e->bytes, grain) / grain);
+    return (int64_t)arn_least_marks(e->bytes, align, grain);
+}
+
+static void take_event(const confined *c, const arn_load_event *e, stacks *s) {
+    for (uint32_t k = s->first; k < s->end; k++) {
+        const int64_t marks = marks_of_event(c->problem, e, UINT64_C(1) << k, s->most_align);
+        s->now[k] += e->falls ? -marks : marks;
+    }
+}
+
+static void end_step(stacks *s, int64_t step) {
+    for (uint32_t k = s->first; k < s->end; k++) {
+        if (s->now[k] <= s->most[k]) continue;
+        s->most[k] = s->now[k];
+        s->step[k] = step;
+    }
+}
+
+/* The least end of all that is alive at a step, whichever of them is the topmost. */
+static uint64_t least_end(const confined *c, const stacks *s, uint32_t k) {
+    const arenaut_problem *p = c->problem;
+    const uint64_t grain = UINT64_C(1) << k;
+    uint64_t least = ARENAUT_UNPLACED;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b) || !counts(c, b) ||
+            !arn_alive_at(p, b, s->step[k])) {
+            continue;
+        }
+        const uint64_t align = arn_min_u64(arenaut_problem_align(p, b), s->most_align);
+        const int64_t below = s->most[k] - (int64_t)arn_least_marks(p->size[b], align, grain);
+        least = arn_min_u64(
+            least, arn_end_above_marks(below > 0 ? (uint64_t)below : 0, grain, p->size[b], align));
+    }
+    return least;
+}
+
+static void find_stacked(const confined *c, const stacks *s, arn_load_peak *peak) {
+    for (uint32_t k = s->first; k < s->end; k++) {
+        if (s->most[k] == 0) continue;
+        const uint64_t end = least_end(c, s, k);
+        if (end <= peak->stacked) continue;
+        peak->stacked = end;
+        peak->stacked_step = s->step[k];
+    }
 }
 
 arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed) {
     const confined c = {load->problem, mask, allowed};
-    const uint64_t grain = find_grain(&c);
     arn_load_peak peak = {0};
-    uint64_t bytes = 0, cells = 0; /* wrap around within a step, never between two */
+    stacks s = {0};
+    uint64_t bytes = 0; /* wraps around within a step, never between two */
+    if (is_one_pool(&c)) choose_grains(&c, &s);
     for (uint32_t i = 0; i < load->n;) {
         const int64_t step = load->event[load->by_step[i]].step;
         for (; i < load->n && load->event[load->by_step[i]].step == step; i++) {
             const arn_load_event *e = &load->event[load->by_step[i]];
             if (!event_counts(&c, e)) continue;
-            const uint64_t rounded = arn_aligned(e->bytes, grain);
             bytes = e->falls ? bytes - e->bytes : bytes + e->bytes;
-            cells = e->falls ? cells - rounded : cells + rounded;
+            take_event(&c, e, &s);
         }
+        end_step(&s, step);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             peak.step = step;
         }
-        if (cells > peak.cells) {
-            peak.cells = cells;
-            peak.cells_step = step;
-        }
     }
-    peak.waste = arn_min_u64(find_waste(&c, grain, peak.cells_step), peak.cells);
+    find_stacked(&c, &s, &peak);
     return peak;
 }
 

@@ -35,14 +35,15 @@ void arn_load_free(arn_load *load);
 /* The highest load among the buffers that may only be in the pools of `mask`. */
 typedef struct arn_load_peak {
     uint64_t bytes; /* as the sizes say */
-    uint64_t cells; /* with each size rounded up to the common divisor of all offsets */
-    uint64_t waste; /* of the cells: the most that the topmost buffer may leave of its last one */
     int64_t step;   /* the first with that many bytes; 0 if nothing is ever alive */
-    int64_t cells_step; /* likewise */
+    /* Free bytes below the end of the topmost buffer, as alignments say (marks.h): for one pool
+     * only, else 0; and a step at which that is so. */
+    uint64_t stacked;
+    int64_t stacked_step;
 } arn_load_peak;
 
-/* `allowed` replaces the problem's own pools unless it is NULL. O(n), and O(log n) for each buffer
- * with several lives. */
+/* `allowed` replaces the problem's own pools unless it is NULL. O(n × grains), and O(log n) for
+ * each buffer with several lives. */
 arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed);
 
 /* ---- free ranges ---- */

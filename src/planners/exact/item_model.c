@@ -301,12 +301,59 @@ static bool list_groups(arn_exact_build *x) {
     return true;
 }
 
+/* ---- marks ---- */
+
+static int64_t count_marks(const arn_exact_model *m, uint32_t c, uint8_t grain) {
+    int64_t marks = 0;
+    for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
+        marks += arn_exact_marks(m, m->member[k], grain);
+    }
+    return marks;
+}
+
+/* The least end of all members of a clique, whichever of them is the topmost. */
+static int64_t least_end(const arn_exact_model *m, uint32_t c, uint8_t grain, int64_t marks) {
+    int64_t least = INT64_MAX;
+    for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
+        const uint32_t i = m->member[k];
+        const uint64_t below = (uint64_t)(marks - arn_exact_marks(m, i, grain));
+        const int64_t end = (int64_t)arn_end_above_marks(
+            below, UINT64_C(1) << grain, (uint64_t)m->size[i], (uint64_t)m->align[i]);
+        if (end < least) least = end;
+    }
+    return least;
+}
+
+/* Chooses the grain of clique `c`, unless its alignments cost nothing: up to the largest of them,
+ * from the first that does not divide all sizes. */
+static void choose_grain(arn_exact_model *m, uint32_t c) {
+    int64_t aligns = 0, sizes = 0, highest = 0;
+    m->grain[c] = 0;
+    m->marks[c] = 0;
+    for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
+        aligns |= m->align[m->member[k]];
+        sizes |= m->size[m->member[k]];
+    }
+    for (uint8_t grain = 1; aligns >> grain > 0; grain++) {
+        if (sizes % (INT64_C(1) << grain) == 0) continue;
+        const int64_t marks = count_marks(m, c, grain), end = least_end(m, c, grain, marks);
+        if (end <= highest) continue;
+        highest = end;
+        m->grain[c] = grain;
+        m->marks[c] = marks;
+        m->has_marks = true;
+    }
+    if (highest > m->bound) m->bound = highest;
+}
+
 /* ---- bounds ---- */
 
 static bool find_bounds(arn_exact_build *x) {
     arn_exact_model *m = x->model;
-    m->load = arn_region_allocate(&m->region, m->n_cliques, sizeof *m->load);
-    if (!m->load) return false;
+    if (!ARN_REGION_ARRAYS(&m->region, ARN_ARRAY(m->load, m->n_cliques),
+                           ARN_ARRAY(m->grain, m->n_cliques), ARN_ARRAY(m->marks, m->n_cliques))) {
+        return false;
+    }
     m->bound = x->model->highest_fixed;
     for (uint32_t c = 0; c < m->n_cliques; c++) {
         m->load[c] = 0;
@@ -315,6 +362,7 @@ static bool find_bounds(arn_exact_build *x) {
         }
         const int64_t need = arn_exact_need(m, c, 0, m->load[c]);
         if (m->load[c] > 0 && need > m->bound) m->bound = need;
+        choose_grain(m, c);
     }
     if (m->clash) return true; /* contradictory groups have no places, and so no bounds */
     m->upper_bound = x->highest_wall;

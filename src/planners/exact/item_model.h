@@ -28,6 +28,7 @@
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
+#include "planners/bounds/marks.h"
 #include "planners/exact/case_relations.h"
 #include "planners/run/poll.h"
 
@@ -69,10 +70,15 @@ typedef struct arn_exact_model {
     int64_t *load;               /* the sum of its members' sizes */
     uint32_t *clique_wall_start; /* the walls of each clique, disjoint, in order */
     arn_exact_wall *clique_wall;
+    /* Marks (planners/bounds/marks.h) of the grain that says most about a clique, by its logarithm
+     * in units; 0: it has none. */
+    uint8_t *grain;
+    int64_t *marks; /* in all of its members */
 
-    bool tied;  /* some group has several items */
-    bool plain; /* one span per item, no alignment, no walls, no edges, not tied */
-    bool cuts;  /* cliques are moments in order, so that the problem may fall apart */
+    bool tied;      /* some group has several items */
+    bool plain;     /* one span per item, no alignment, no walls, no edges, not tied */
+    bool cuts;      /* cliques are moments in order, so that the problem may fall apart */
+    bool has_marks; /* some clique has */
 
     uint32_t n_fixed, *fixed; /* buffers that have their offset already, */
     uint64_t *fixed_at;       /* in bytes */
@@ -118,6 +124,15 @@ static inline int64_t arn_exact_need(const arn_exact_model *m, uint32_t c, int64
         if (wall.end > floor) end += wall.end - (wall.first > floor ? wall.first : floor);
     }
     return end;
+}
+
+/* The least number of marks in item `i`, and the marks below an address, of a grain. */
+static inline int64_t arn_exact_marks(const arn_exact_model *m, uint32_t i, uint8_t grain) {
+    return (int64_t)arn_least_marks((uint64_t)m->size[i], (uint64_t)m->align[i],
+                                    UINT64_C(1) << grain);
+}
+static inline int64_t arn_exact_marks_below(int64_t at, uint8_t grain) {
+    return (at + (INT64_C(1) << grain) - 1) >> grain;
 }
 
 /* Fills in *model, which the caller frees if this returns OK; the problem is borrowed. STOPPED,

@@ -33,6 +33,10 @@
  *     trail   | unplaced p | lowest a: 0 | lowest b: 0 | floor 0: 0 | floor 1: 0 |
  *             ^ before p was placed                 before clique 2 is rejected ^
  *
+ * Where alignments leave room between items, a clique has *marks* as well (item_model.h): those of
+ * the unplaced members must find as many between its floor and the start of the topmost, at the
+ * latest where the capacity lets that start.
+ *
  * If items are tied into groups, a move is about the group: all of it is placed, raised and
  * rejected together. Then an item may be unplaced below a placed one, since other items of its
  * group lie elsewhere, and its `lowest` keeps clear of that one all the same. */
@@ -58,6 +62,8 @@ typedef struct arn_exact_state {
     int64_t capacity;
     int64_t *lowest, *offset; /* per item */
     int64_t *floor, *load;    /* per clique; load is the sum of unplaced sizes */
+    int64_t *marks;           /* per clique: of unplaced members, at least; 0 without a grain */
+    int64_t *most_marks;      /* per clique: below the capacity, with those of the topmost member */
     uint32_t *at_floor;       /* per clique: unplaced members whose lowest is its floor */
     uint32_t *first_at_floor; /* per clique: the place of the first of them among its members;
                                * NONE: not known */
@@ -84,6 +90,13 @@ typedef struct arn_exact_state {
     bool item_failed;  /* or rather an item by itself, in that clique */
     uint64_t work;     /* elementary operations so far, see ARN_EXACT_OPERATIONS_PER_EFFORT */
 } arn_exact_state;
+
+/* Sets the capacity of a packing, which must be empty. O(members, if some have marks). */
+void arn_exact_set_capacity(arn_exact_state *state, int64_t capacity);
+
+/* How much room is left above the floor of clique `c`, which has unplaced members: negative if they
+ * do not fit. In units, or in marks if these leave less. */
+int64_t arn_exact_slack(const arn_exact_state *state, uint32_t clique);
 
 /* The length of the trail of a packing. */
 uint32_t arn_exact_trail_room(const arn_exact_model *model);

@@ -268,7 +268,7 @@ static bool may_branch(arn_exact_tree *t, uint32_t clique) {
  * not. */
 static arn_exact_score score_of(const arn_exact_tree *t, uint32_t c) {
     const arn_exact_state *s = &t->state;
-    const int64_t slack = s->capacity - arn_exact_need(s->model, c, s->floor[c], s->load[c]);
+    const int64_t slack = arn_exact_slack(s, c);
     const uint64_t children = 2 * (uint64_t)s->at_floor[c] + (slack > 0);
     switch (t->style.choice) {
         case ARN_EXACT_FEWEST: return (arn_exact_score){0, children, 1};
@@ -529,7 +529,7 @@ static bool root_fits(arn_exact_tree *t) {
     const arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
     for (uint32_t c = 0; c < m->n_cliques; c++) {
-        if (s->load[c] > 0 && arn_exact_need(m, c, s->floor[c], s->load[c]) > s->capacity) {
+        if (s->load[c] > 0 && arn_exact_slack(s, c) < 0) {
             if (t->log) log_clique(t, c);
             return false;
         }
@@ -544,7 +544,7 @@ static bool root_fits(arn_exact_tree *t) {
 }
 
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
-    t->state.capacity = capacity;
+    arn_exact_set_capacity(&t->state, capacity);
     for (uint32_t k = 0; k < arn_exact_blocks(t->state.model); k++) t->state.changed[k] = true;
     t->n_nodes = 0;
     if (arn_poll_ended(t->state.model->poll)) return ARN_EXACT_GAVE_UP;

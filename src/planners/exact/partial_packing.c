@@ -33,6 +33,39 @@ bool arn_exact_has_room(const arn_exact_state *s) {
     return s->trail_room - s->n_trail > m->largest_group * (m->n + 1) + m->n_cliques;
 }
 
+/* ---- room above a floor ---- */
+
+/* The marks below the highest place that an item may take, with its own: the most of all members if
+ * it is the topmost. Negative if it does not fit at all. */
+static int64_t most_marks_of(const arn_exact_state *s, uint32_t i, uint8_t grain) {
+    const arn_exact_model *m = s->model;
+    if (s->capacity < m->size[i]) return -1;
+    const int64_t start = (s->capacity - m->size[i]) & -m->align[i];
+    return arn_exact_marks_below(start, grain) + arn_exact_marks(m, i, grain);
+}
+
+void arn_exact_set_capacity(arn_exact_state *s, int64_t capacity) {
+    const arn_exact_model *m = s->model;
+    s->capacity = capacity;
+    for (uint32_t c = 0; c < m->n_cliques && m->has_marks; c++) {
+        s->most_marks[c] = -1;
+        for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1] && m->grain[c]; k++) {
+            const int64_t marks = most_marks_of(s, m->member[k], m->grain[c]);
+            if (marks > s->most_marks[c]) s->most_marks[c] = marks;
+        }
+    }
+    if (m->has_marks) s->work += m->member_start[m->n_cliques];
+}
+
+int64_t arn_exact_slack(const arn_exact_state *s, uint32_t c) {
+    const arn_exact_model *m = s->model;
+    const int64_t slack = s->capacity - arn_exact_need(m, c, s->floor[c], s->load[c]);
+    if (!m->has_marks || m->grain[c] == 0) return slack;
+    const int64_t below = arn_exact_marks_below(s->floor[c], m->grain[c]);
+    const int64_t marks = s->most_marks[c] - s->marks[c] - below;
+    return marks < slack ? marks : slack;
+}
+
 /* ---- floors ---- */
 
 /* Floors or loads of cliques from `first` to `end` change. */
@@ -65,7 +98,7 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     s->at_floor[c] = count;
     s->first_at_floor[c] = at;
     note_cliques(s, c, c + 1);
-    return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
+    return floor == ARN_EXACT_PLACED || arn_exact_slack(s, c) >= 0;
 }
 
 /* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns whether
@@ -176,6 +209,9 @@ static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     const int64_t size = sign * m->size[i];
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
         for (uint32_t c = m->span[k].first; c < m->span[k].end; c++) s->load[c] -= size;
+        for (uint32_t c = m->span[k].first; c < m->span[k].end && m->has_marks; c++) {
+            if (m->grain[c]) s->marks[c] -= sign * arn_exact_marks(m, i, m->grain[c]);
+        }
         s->wasted -= (uint64_t)size * (m->span[k].end - m->span[k].first);
     }
     for (uint32_t c = s->hull_first[i]; c + 1 < s->hull_end[i]; c++) {
@@ -276,9 +312,10 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
                region, ARN_ARRAY(s->lowest, n), ARN_ARRAY(s->offset, n), ARN_ARRAY(s->next, n),
                ARN_ARRAY(s->candidate, n), ARN_ARRAY(s->code, n), ARN_ARRAY(s->hull_first, n),
                ARN_ARRAY(s->hull_end, n), ARN_ARRAY(s->floor, c), ARN_ARRAY(s->load, c),
-               ARN_ARRAY(s->at_floor, c), ARN_ARRAY(s->first_at_floor, c),
-               ARN_ARRAY(s->crossing, c), ARN_ARRAY(s->digest, c + 1),
-               ARN_ARRAY(s->changed, arn_exact_blocks(s->model)), ARN_ARRAY(s->dirty, c));
+               ARN_ARRAY(s->marks, c), ARN_ARRAY(s->most_marks, c), ARN_ARRAY(s->at_floor, c),
+               ARN_ARRAY(s->first_at_floor, c), ARN_ARRAY(s->crossing, c),
+               ARN_ARRAY(s->digest, c + 1), ARN_ARRAY(s->changed, arn_exact_blocks(s->model)),
+               ARN_ARRAY(s->dirty, c));
 }
 
 static void find_hull(arn_exact_state *s, uint32_t i) {
@@ -297,7 +334,10 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
     const arn_exact_state empty = {.model = model, .n_unplaced = model->n};
     *s = empty;
     if (!allocate_state(s, region)) return arn_no_memory(err);
-    for (uint32_t c = 0; c < model->n_cliques; c++) s->load[c] = model->load[c];
+    for (uint32_t c = 0; c < model->n_cliques; c++) {
+        s->load[c] = model->load[c];
+        s->marks[c] = model->marks[c];
+    }
     for (uint32_t i = 0; i < model->n; i++) {
         /* Contradictory groups have no places, and no packing is looked for. */
         const int64_t bottom = model->tied ? model->delta[i] : 0;
@@ -307,7 +347,7 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
         find_hull(s, i);
         s->digest[s->hull_first[i]] += digest_of(s, i, s->lowest[i]);
     }
-    s->capacity = INT64_MAX;
+    arn_exact_set_capacity(s, model->upper_bound);
     for (uint32_t c = 0; c < model->n_cliques; c++) find_floor(s, c);
     s->n_trail = 0;
     s->wasted = 0;
