@@ -296,12 +296,34 @@ TEST(threads_survive_allocation_failures) {
 static arenaut_status try_exactly(void *context, const arenaut_allocator *allocator) {
     uint64_t offset[MOST_OFFSETS];
     arn_exact_output out = {.offset = offset};
-    return search_exactly(context, 3, 4000, allocator, &out);
+    return search_exactly(context, 1, 4000, allocator, &out);
 }
 
-TEST(the_exact_search_survives_allocation_failures_on_threads) {
+TEST(the_exact_search_survives_allocation_failures_with_runs_apart) {
     arenaut_problem *problem = hard_for_exact(2);
     survives_every_allocation_failure(try_exactly, problem);
+    arenaut_problem_free(problem);
+}
+
+/* Memory for one thread, and for so many allocations more. */
+TEST(the_exact_search_takes_fewer_threads_where_memory_is_short) {
+    arenaut_problem *problem = hard_for_exact(2);
+    uint64_t one[MOST_OFFSETS], other[MOST_OFFSETS];
+    arn_exact_output alone = {.offset = one};
+    fuse unlimited = {.left = SIZE_MAX};
+    const arenaut_allocator all = fuse_allocator(&unlimited);
+    assert_int_equal(search_exactly(problem, 1, 20000, &all, &alone), ARENAUT_OK);
+    for (size_t more = 0; more < 60; more += 3) {
+        arn_exact_output found = {.offset = other};
+        fuse f = {.left = unlimited.calls + more, .stays_blown = true};
+        const arenaut_allocator some = fuse_allocator(&f);
+        assert_int_equal(search_exactly(problem, 3, 20000, &some, &found), ARENAUT_OK);
+        assert_true(found.arena == alone.arena && found.bound == alone.bound);
+        assert_true(found.effort == alone.effort);
+        assert_memory_equal(one, other, problem->n_buffers * sizeof *one);
+        assert_int_equal(f.live, 0);
+        if (more == 0) assert_true(f.blown);
+    }
     arenaut_problem_free(problem);
 }
 

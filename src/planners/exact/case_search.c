@@ -301,6 +301,10 @@ static arenaut_status part_runs(search *x, arenaut_error *err) {
     const uint32_t n = (uint32_t)arn_min_u64(most_at_a_time(x), wanted);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < n && st == ARENAUT_OK; k++) st = open_runner(x, OWN_NO_GOODS, err);
+    if (st == ARENAUT_NO_MEMORY && x->n_runners > 2) {
+        x->n_runners--; /* fewer threads find the same, and one is enough */
+        st = ARENAUT_OK;
+    }
     x->schedule.apart = x->apart = n > 0;
     if (x->apart) x->most_runs = MOST_RUNS;
     return st;
