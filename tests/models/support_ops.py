@@ -19,7 +19,7 @@ import single_ops
 import tflite_file
 from single_ops import OneOp
 
-RAN, NOT_ASKED = 0, 512  # the latter: a model that the caller cannot even feed
+RAN, REFUSED, NOT_ASKED = 0, 1, 512  # the latter: a model that the caller cannot even feed
 TYPES = ("FLOAT32", "INT8", "INT16", "INT32", "INT64", "UINT8", "BOOL", "FLOAT16", "INT4")
 SHAPE = (1, 4, 4, 3)
 FLAT = (4, 6)
@@ -251,24 +251,40 @@ def retyped(data):
                 yield changed
 
 
-def runs(data):
-    """How the wheel loads a model and runs it: RAN, or the status of a process that failed."""
-    child = os.fork()
-    if child == 0:
-        faulthandler.disable()  # a crash is an answer
-        try:
-            machine = micro_runtime.Machine(data, 1 << 20)
-            machine.run([np.ones(s, d) for s, d in machine.inputs])
-            os._exit(0)
-        except micro_runtime.Refused:
-            os._exit(1)
-        finally:
-            os._exit(2)
-    return os.waitpid(child, 0)[1]
+def run_and_answer(models, answers):
+    """In a process that forks, whose crash is an answer, too: a byte for each model, until one ends it."""
+    faulthandler.disable()
+    try:
+        for data in models:
+            try:
+                machine = micro_runtime.Machine(data, 1 << 20)
+                machine.run([np.ones(s, d) for s, d in machine.inputs])
+                os.write(answers, bytes([RAN]))
+            except micro_runtime.Refused:
+                os.write(answers, bytes([REFUSED]))
+        os._exit(0)
+    finally:
+        os._exit(2)
+
+
+def runs(models):
+    """How the wheel loads each model and runs it: RAN, REFUSED, or the status of a process that failed."""
+    found = []
+    while len(found) < len(models):
+        answers, end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            run_and_answer(models[len(found):], end)
+        os.close(end)
+        with os.fdopen(answers, "rb") as stream:
+            found += stream.read()
+        status = os.waitpid(child, 0)[1]
+        found += [status] if status != 0 else []
+    return found
 
 
 def runs_on_arm(data, kernels):
-    """The same in the runtime that is built with a library's kernels."""
+    """The status of a process that does so in the runtime that is built with a library's kernels."""
     graph = tflite_file.unpack(data).subgraphs[0]
     inputs = [graph.tensors[t] for t in graph.inputs]
     dtypes = [tflite_file.NUMPY.get(tflite_file.TYPE_NAMES[tensor.type]) for tensor in inputs]

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+# Tests run side by side on all cores: threads of PyTorch's kernels would wait there for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 SCRATCH = ROOT / "data" / "scratch" / "tflite-micro.csv"

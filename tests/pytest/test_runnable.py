@@ -51,12 +51,10 @@ def test_no_arena_is_exact_or_fits_for_what_does_not_run(path, arenaut, arenaut_
 
 def check_types(tmp_path, kernels, mutants, runs):
     """Holds the answers of one call of `size` against those of the runtime."""
-    files, truth = [], {}
-    for data in mutants:
-        path = tmp_path / f"{len(files)}.tflite"
+    files = [tmp_path / f"{number}.tflite" for number in range(len(mutants))]
+    for path, data in zip(files, mutants):
         path.write_bytes(data)
-        files.append(path)
-        truth[str(path)] = runs(data)
+    truth = dict(zip(map(str, files), runs(mutants)))
     done = subprocess.run([COMMAND, "size", "--jsonl", "--effort", "1", "--kernels", kernels, *files],
                           capture_output=True, text=True, check=False)  # some constants have wrong sizes
     said = {}
@@ -92,7 +90,7 @@ def test_types_are_known_as_libraries_of_kernels_take_them(kernels, op, tmp_path
     if why:
         pytest.skip(why)
     check_types(tmp_path, kernels, mutants_of(op)[::EVERY],
-                lambda data: support_ops.runs_on_arm(data, kernels))
+                lambda mutants: [support_ops.runs_on_arm(data, kernels) for data in mutants])
 
 
 def test_an_op_of_ones_own_is_stated_by_a_kernel_set(arenaut, runs_of, tmp_path):
