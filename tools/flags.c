@@ -150,7 +150,7 @@ static const flag_row flags[] = {
     {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", .help = "of random choices",
      .standard = "0"},
     {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N",
-     .help = "never changes the result", .standard = "1"},
+     .help = "never changes the result", .standard = "the processor's cores"},
     {"capacity", 0, FLAG_SIZE, GROUP_SEARCH, FIELD(capacity), "SIZE",
      .help = "fit into SIZE rather than minimise"},
     {"no-progress", 0, FLAG_SWITCH, GROUP_SEARCH, FIELD(no_progress), NULL,

@@ -184,7 +184,7 @@ static arenaut_plan_options plan_options(const tool_options *o, planner_watch *w
         .effort = timed ? ARENAUT_NO_EFFORT_LIMIT : or_zero(o->effort),
         .seed = or_zero(o->seed),
         .capacity = or_zero(o->capacity),
-        .threads = (uint32_t)or_zero(o->threads),
+        .threads = o->threads == NOT_GIVEN ? os_cores() : (uint32_t)o->threads,
         .progress = watch_progress,
         .progress_context = watch,
     };

@@ -77,6 +77,10 @@ unsigned os_terminal_width(void); /* columns of standard output; 0: unknown */
 
 double seconds_now(void); /* of a clock that is never set */
 
+/* Processors at work; of more than so many, the threads of the exact search (docs/exact.md). */
+enum { OS_MOST_CORES = 16 };
+uint32_t os_cores(void);
+
 /* Limits the memory that this process can get. */
 bool os_limit_memory(uint64_t bytes);
 

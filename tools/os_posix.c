@@ -300,6 +300,11 @@ double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+uint32_t os_cores(void) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > OS_MOST_CORES ? OS_MOST_CORES : (uint32_t)cores;
+}
+
 /* The system's limit on the data of a process: it holds for the planners' threads and for all that
  * a library does, wherever an allocation is made. A lower limit that is there already stays. */
 bool os_limit_memory(uint64_t bytes) {

@@ -145,6 +145,8 @@ double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+uint32_t os_cores(void) { return 1; }
+
 bool os_limit_memory(uint64_t bytes) {
     (void)bytes;
     return refuse() != NULL;

@@ -221,6 +221,12 @@ unsigned os_terminal_width(void) {
     return (unsigned)(info.srWindow.Right - info.srWindow.Left + 1);
 }
 
+uint32_t os_cores(void) {
+    SYSTEM_INFO system;
+    GetSystemInfo(&system);
+    return system.dwNumberOfProcessors < OS_MOST_CORES ? system.dwNumberOfProcessors : OS_MOST_CORES;
+}
+
 double seconds_now(void) {
     LARGE_INTEGER now, frequency;
     QueryPerformanceCounter(&now);

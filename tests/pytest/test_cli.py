@@ -10,6 +10,7 @@ nothing, or 0. To write down what the command does now, after reading the differ
 import hashlib
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -17,6 +18,7 @@ import stat
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -423,6 +425,40 @@ def test_ctrl_c_writes_the_best_plan_so_far(shell):
     assert process.returncode == 130, err
     assert shell("arenaut check p.problem.json p.plan.json").returncode == 0
     assert only_visible(shell.folder) == ["p.plan.json", "p.problem.json"]
+
+
+def dissect(random, rows, first, end, low, high, depth):
+    """A rectangle of memory over time as buffers that fill it."""
+    if depth == 0 or end - first < 2 and random.random() < 0.3:
+        rows.append((first, end, high - low))
+        return
+    if random.random() < 0.5 and end - first >= 2:
+        at = random.randrange(first + 1, end)
+        dissect(random, rows, first, at, low, high, depth - 1)
+        dissect(random, rows, at, end, low, high, depth - 1)
+    else:
+        at = random.randrange(low + 1, high)
+        dissect(random, rows, first, end, low, at, depth - 1)
+        dissect(random, rows, first, end, at, high, depth - 1)
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one core")
+@pytest.mark.parametrize("flags, several", [([], True), (["-j", "1"], False)])
+def test_a_hard_problem_is_searched_on_all_cores(shell, flags, several):
+    """Once it has turned out to be hard: the first runs are one thread's."""
+    rows = []
+    dissect(random.Random(0), rows, 0, 12, 0, 1000000, 7)
+    (shell.folder / "hard.csv").write_text("id,lower,upper,size\n" + "".join(
+        f"{k},{first},{end},{size}\n" for k, (first, end, size) in enumerate(rows)))
+    process = subprocess.Popen([COMMAND, "plan", "hard.csv", "--planner", "exact", "--effort", "2000000", *flags],
+                               cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    most = 0
+    while process.poll() is None:
+        found = re.findall(r"Threads:\s*(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+        most = max(most, *map(int, found), 0)
+        time.sleep(0.01)
+    assert process.communicate()[1] == b""
+    assert (most > 1) == several and most >= 1
 
 
 @pytest.mark.parametrize("target", [1, 2], ids=["on every way", "on one way"])
