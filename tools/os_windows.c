@@ -224,7 +224,8 @@ unsigned os_terminal_width(void) {
 uint32_t os_cores(void) {
     SYSTEM_INFO system;
     GetSystemInfo(&system);
-    return system.dwNumberOfProcessors < OS_MOST_CORES ? system.dwNumberOfProcessors : OS_MOST_CORES;
+    return system.dwNumberOfProcessors < OS_MOST_CORES ? system.dwNumberOfProcessors
+                                                       : OS_MOST_CORES;
 }
 
 double seconds_now(void) {
