@@ -857,12 +857,15 @@ class ModelPlan(Plan):
 
 
 def remade(model, options, *made):
-    """A plan out of a pickle: the pipeline runs anew, with a planner that knows the answer, and checks
-    it."""
+    """A plan out of a pickle: the pipeline runs anew, at the end with a planner that knows the answer, and
+    checks it. Before, rewrites are chosen by plans of their own."""
     offsets, pools, status, stopped_by, planner, effort, seconds, bounds, bound, spill_bound = made
 
     def run(_, planning):
         plan = planning.contents.plan.contents
+        if planning.contents.problem.contents.n_buffers != len(offsets):
+            planning.contents.err.contents.msg = b"it was pickled with another rewrite, which was not found again"
+            return records.REFUSED
         ctypes.memmove(plan.offset, arrays.address(offsets), 8 * len(offsets))
         ctypes.memmove(plan.pool, arrays.address(pools), 4 * len(pools))
         # The bounds may count room behind all buffers, which the pipeline adds again.
@@ -874,9 +877,9 @@ def remade(model, options, *made):
         return measured
 
     known = records.Planner(name=planner.encode(), handles=2**32 - 1, run=RUN(run))
-    pipeline = model._pipeline(options)
-    pipeline.options.plan.custom = ctypes.pointer(known)
-    plan = ModelPlan._made(model, options, pipeline.read().prepare().plan())
+    pipeline = model._pipeline(options).read().prepare()
+    pipeline.record.options.plan.custom = ctypes.pointer(known)
+    plan = ModelPlan._made(model, options, pipeline.plan())
     plan._set(status=status, seconds=seconds)
     return plan
 

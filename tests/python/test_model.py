@@ -109,6 +109,18 @@ def test_options_of_models():
     assert none.value.witness["bytes_over"] > 0
 
 
+@pytest.mark.parametrize("rights", [["split"], ["reorder"], ["split", "reorder"], ["split", "overlap", "inplace"]])
+def test_a_plan_of_a_rewritten_model_is_pickled(tmp_path, rights):
+    """Its rewrite is found again by plans of its own."""
+    plan = arenaut.open(DATA / "inception_int8.tflite").plan(**dict.fromkeys(rights, True))
+    again = pickle.loads(pickle.dumps(plan))
+    assert (again.arena, again.status, again.stages) == (plan.arena, plan.status, plan.stages)
+    assert list(again.offsets) == list(plan.offsets)
+    for name, one in (("plan", plan), ("again", again)):
+        one.save(tmp_path / f"{name}.tflite")
+    assert (tmp_path / "plan.tflite").read_bytes() == (tmp_path / "again.tflite").read_bytes()
+
+
 def test_kernels_and_overlap(tmp_path):
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     better = model.plan(inplace=True, overlap=True, kernels="reference")
