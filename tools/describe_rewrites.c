@@ -249,11 +249,11 @@ static void put_held(const arenaut_ordering *o, arenaut_text *out) {
 
 static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
+    /* Another order might have let other ops be tiled or rematerialized. */
+    const bool rewritten = p->options.splitting.on || p->options.recomputing.on;
+    const char *of = rewritten ? " for the ops that there are now" : "";
     if (o->best == o->given && o->bound == o->given) {
-        /* Another order might have let other ops be tiled or rematerialized. */
-        const bool rewritten = p->options.splitting.on || p->options.recomputing.on;
-        text_printf(out, "%s (proven%s)", words_of_no_order(p, o),
-                    rewritten ? " for the ops that there are now" : "");
+        text_printf(out, "%s (proven%s)", words_of_no_order(p, o), of);
         return;
     }
     if (o->best == o->given) {
@@ -265,8 +265,8 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     text_printf(out, "peak of %s live bytes instead of %s", with_commas(o->best).text,
                 with_commas(o->given).text);
     if (o->bound == o->best) {
-        text_printf(out, ", which is proven to be the least%s",
-                    o->between_jumps ? " of orders between its jumps" : "");
+        text_printf(out, ", which is proven to be the least%s%s",
+                    o->between_jumps ? " of orders between its jumps" : "", of);
     } else {
         put_bound(o, ", ", out);
     }
@@ -390,7 +390,8 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
                     with_commas(budget).text,
                     p->options.splitting.head ? ", each memory in its own" : "");
     } else {
-        text_put(out, "reserves the least memory\n");
+        text_printf(out, "reserves the least memory%s\n",
+                    p->options.reordering.on ? " in the order in which tiles are made" : "");
     }
 }
 

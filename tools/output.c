@@ -235,7 +235,7 @@ static void take_external(void *context, const char *path, size_t length) {
 static bool is_in_folder_of(const char *path, const input_file *input) {
     const char *const paths[] = {path, input->path};
     os_entry folders[2];
-    if (output_is_direct(path) || is_standard_stream(input->path)) return false;
+    if (is_standard_stream(input->path)) return false;
     for (int i = 0; i < 2; i++) {
         arenaut_text folder = {0};
         text_printf(&folder, "%.*s.", (int)os_folder_length(paths[i]), paths[i]);
@@ -250,12 +250,13 @@ void note_external_files(const input_file *input, const char *path) {
     const arenaut_format *format = arenaut_format_recognise(input->data, input->size);
     external_files found = {0};
     arenaut_text name = {0}, shown = {0};
-    if (!format || !format->list_external || is_in_folder_of(path, input)) return;
+    if (!format || !format->list_external || output_is_direct(path)) return;
+    if (is_in_folder_of(path, input)) return;
     format->list_external(input->data, input->size, take_external, &found);
     if (!found.path) return;
     text_printf(&name, "%.*s", (int)found.length, found.path);
     text_put_clean(&shown, name.bytes);
-    note(path, "has weights in '%.200s'%s, which must lie in its folder, as in that of %s",
+    note(path, "has weights in '%.200s'%s, which runtimes look for in its folder, as in that of %s",
          shown.bytes, found.others ? " and other files" : "", base_name(input->path));
     arenaut_text_free(&name);
     arenaut_text_free(&shown);

@@ -8,6 +8,10 @@
 
 #include <arenaut/expr.h>
 
+#include "ir/program.h"
+#include "rewrite/order/program_order.h"
+#include "rewrite/order/schedule_problem.h"
+
 /* The size of a baseline that overlaps says nothing: a correct plan may have to be larger. Nor does
  * it if it misses a demand, or if pools are to be chosen: the baseline knows none of them, and
  * filling the fast ones may well take more in all. */
@@ -229,11 +233,65 @@ static arenaut_status match_written(const arenaut_program *before, arenaut_rewri
     return ARENAUT_OK;
 }
 
+/* The ops in the sequence in which tiles were made, of which they have their numbers. */
+static bool find_made_sequence(const arenaut_program *program, arn_region *region, uint32_t *made) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        arn_file_numbers numbers;
+        if (!arn_file_numbers_find(program, m, region, &numbers)) return false;
+        for (uint32_t i = 0; i < numbers.n; i++) made[method->first_op + i] = numbers.ops[i];
+    }
+    return true;
+}
+
+/* Tiles in another order: that in which they were made computes the same, by the check of reordered
+ * programs, and is a tiling, by that of tiles, which keeps ops that it does not follow in
+ * sequence. */
+static arenaut_status check_in_two_steps(const arenaut_pipeline *p, const arenaut_program *before,
+                                         const arenaut_rewrite *written, const uint32_t *made,
+                                         uint32_t *ops, arenaut_error *err) {
+    arenaut_program *copy = NULL;
+    arenaut_rewrite *back = NULL, tiled = *written;
+    arenaut_status st = arn_program_copy(written->program, arn_pipeline_allocator(p), &copy, err);
+    if (st == ARENAUT_OK) st = arn_reorder(copy, made, &back, err);
+    if (st != ARENAUT_OK) {
+        arn_program_free(copy);
+        return st;
+    }
+    for (uint32_t i = 0; i < written->n_ops; i++) ops[i] = written->ops[made[i]];
+    tiled.program = back->program;
+    tiled.ops = ops;
+    st = arn_check_rewrite(p, written->program, back, err);
+    if (st == ARENAUT_OK) st = arn_check_rewrite(p, before, &tiled, err);
+    arn_rewrite_free(back);
+    return st;
+}
+
+static arenaut_status check_matched(const arenaut_pipeline *p, const arenaut_program *before,
+                                    const arenaut_rewrite *written, arenaut_error *err) {
+    const uint32_t n = written->n_ops;
+    uint32_t *made, *ops;
+    bool moved = false;
+    arn_region region;
+    arn_region_init(&region, arn_pipeline_allocator(p));
+    if (!ARN_REGION_ARRAYS(&region, ARN_ARRAY(made, n), ARN_ARRAY(ops, n)) ||
+        !find_made_sequence(p->rewrite->program, &region, made)) {
+        arn_region_free(&region);
+        return arn_no_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++) moved = moved || made[i] != i;
+    moved = moved && written->program->n_ops == n;
+    const arenaut_status st = moved ? check_in_two_steps(p, before, written, made, ops, err)
+                                    : arn_check_rewrite(p, before, written, err);
+    arn_region_free(&region);
+    return st;
+}
+
 /* Sizes that the file leaves open are those that were asked for when it was read. */
 static arenaut_status check_tiles(const arenaut_pipeline *p, arenaut_program *before,
                                   arenaut_rewrite *written, arenaut_error *err) {
     const arenaut_program *as_read = p->store->as_read;
-    if (!before->dialect) return arn_check_rewrite(p, before, written, err);
+    if (!before->dialect) return check_matched(p, before, written, err);
     for (uint32_t i = 0; i < before->n_symbols && i < as_read->n_symbols; i++) {
         before->symbols[i].min = as_read->symbols[i].min;
         before->symbols[i].max = as_read->symbols[i].max;
@@ -244,7 +302,7 @@ static arenaut_status check_tiles(const arenaut_pipeline *p, arenaut_program *be
         st = arn_pipeline_match_tiles(p->rewrite, written, arn_pipeline_allocator(p), err);
     }
     if (st != ARENAUT_OK) return st;
-    st = arn_check_rewrite(p, before, written, err);
+    st = check_matched(p, before, written, err);
     arn_release(arn_pipeline_allocator(p), written->tensors);
     return st;
 }

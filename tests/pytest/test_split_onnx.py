@@ -449,7 +449,7 @@ def test_weights_beside_the_file_are_named_where_it_moves(arenaut, tmp_path):
     whole.write_bytes(data)
     move_beside(net, 1, tmp_path / "model/weights.bin")
     path.write_bytes(net.bytes())
-    said = "has weights in 'weights.bin', which must lie in its folder, as in that of m.onnx"
+    said = "has weights in 'weights.bin', which runtimes look for in its folder, as in that of m.onnx"
     assert "has weights" not in arenaut("plan", path, "--split", "0-4/6:kept", "-o", beside).stderr
     assert arenaut("plan", path, "--split", "0-4/6:kept", "-o", output).stderr.count(f"{output}: {said}") == 1
     assert arenaut("plan", path, "--reorder", "on", "-f", "-o", output).stderr.count(said) == 1  # as it is, copied

@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from conftest import DATA, corpus_params
+from layers import Int8Net
+from make_tflite import svdf
+from tflite_file import Model
 
 import micro_runtime
 import tflite_compare
@@ -45,6 +48,29 @@ def test_what_stays_is_said(arenaut, arenaut_json):
     done = arenaut("plan", path, *BOTH)
     assert "no other order" in done.stdout and "split " in done.stdout
     assert arenaut_json("plan", path, *BOTH)["order"]["ops"] is None
+
+
+def net_with_state_beside_tiles():
+    """Filters that keep state, of which no run follows from another: the schedule may exchange them."""
+    model = Model("beside")
+    graph = model.graph("main")
+    net = Int8Net(graph, seed=3)
+    image = net.input("image", (1, 32, 32, 3))
+    wide = net.conv(image, 16, kernel=3)
+    flat = net.reshape(net.pool("MAX_POOL_2D", wide, 8, 8), (1, 4 * 4 * 16))
+    kept = [svdf(net, net.dense(flat, size), rank, 1, 2) for size, rank in ((1500, 8), (8, 500), (400, 64), (64, 8))]
+    last = net.pool("MAX_POOL_2D", net.conv(net.conv(wide, 16, kernel=3), 4, kernel=3), 8, 8)
+    graph.io([image.tensor], [last.tensor, *(each.tensor for each in kept)])
+    return model.bytes()
+
+
+def test_ops_that_keep_state_may_move_beside_tiles(arenaut, tmp_path):
+    """The check of tiles keeps them in sequence: it is of the order in which tiles were made."""
+    path, output = tmp_path / "whole.tflite", tmp_path / "tiled.tflite"
+    path.write_bytes(net_with_state_beside_tiles())
+    done = arenaut("plan", path, "--split", "11-12/4:kept", "--reorder", "on", "-f", "-o", output)
+    assert STAY not in done.stdout and "live bytes instead of" in done.stdout
+    assert tflite_compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1,), runs=3) is None
 
 
 def run(data, values):

@@ -115,6 +115,33 @@ def test_tiles_in_another_order_need_less(tmp_path):
     assert peaks[1] < peaks[0]
 
 
+class Beside(nn.Module):
+    """Operators that the check of tiles does not follow beside some that it does."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 24, 3, padding=1), nn.Conv2d(24, 24, 3, padding=1)
+        self.last = nn.Conv2d(48, 8, 3, padding=1)
+
+    def forward(self, x):
+        wide = self.first(x)
+        small = functional.max_pool2d(wide, 8)
+        rows = small.flatten(2).transpose(1, 2)[None]
+        attended = [functional.scaled_dot_product_attention(each, each, each)
+                    for each in (rows, small.flatten(2)[None], rows * 2)]
+        return self.last(torch.cat([self.second(wide), functional.relu(wide)], 1)), *attended
+
+
+def test_operators_that_are_not_followed_may_move_beside_tiles(tmp_path):
+    torch.manual_seed(5)
+    path, output, args = tmp_path / "beside.pt2", tmp_path / "beside.split.pt2", (torch.randn(1, 3, 96, 96),)
+    save_module(Beside(), args, path)
+    done = plan(path, output, "on", "--reorder", "on")
+    assert done.returncode == 0, done.stderr
+    assert "live bytes instead of" in done.stdout and "the ops stay" not in done.stdout
+    assert bits(run(output, args)[0]) == bits(run(path, args)[0])
+
+
 def test_what_was_planned_is_what_is_alive(tmp_path):
     """To a twentieth: PyTorch keeps what the plan keeps; the caller owns the input."""
     path, output, args = tmp_path / "unet.pt2", tmp_path / "unet.split.pt2", (torch.randn(1, 3, 256, 256),)

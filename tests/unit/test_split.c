@@ -889,54 +889,6 @@ TEST(kernels_without_rules_change_nothing) {
     arn_program_free(p);
 }
 
-/* ---- another sequence ---- */
-
-/* The block, and two ops of this name in front of it, of which nothing reads the results. */
-static arenaut_program *block_behind(const char *name) {
-    arenaut_program *p = new_program();
-    begin_method(p, "main");
-    const uint32_t x = add_image(p, "x", 16, 16, 8, ARENAUT_INPUT);
-    for (int i = 0; i < 2; i++) {
-        const uint32_t made = add_image(p, NULL, 16, 16, 8, ARENAUT_INTERMEDIATE);
-        ADD_OP(p, .name = name, .kind = ARENAUT_OP_OUT, .inputs = &x, .n_inputs = 1,
-               .outputs = &made, .n_outputs = 1);
-    }
-    const uint32_t half = add_depthwise(p, add_conv(p, x, 32, point), halving);
-    finish_images(p, x, add_conv(p, half, 8, point));
-    return p;
-}
-
-static void exchange_first(arenaut_rewrite *rewrite) {
-    arenaut_op *ops = rewrite->program->ops, first = ops[0];
-    const uint32_t before = rewrite->ops[0];
-    ops[0] = ops[1];
-    ops[1] = first;
-    rewrite->ops[0] = rewrite->ops[1];
-    rewrite->ops[1] = before;
-}
-
-TEST(whole_ops_run_in_another_sequence_only_if_they_compute_alone) {
-    const struct {
-        const char *name;
-        bool moves;
-    } cases[] = {{"GATHER_ND", true},    {"RESHAPE", true}, {"RANDOM_UNIFORM", false},
-                 {"MULTINOMIAL", false}, {"CUSTOM", false}, {"TFLite_Detection", false}};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        arenaut_program *p = block_behind(cases[i].name);
-        const arenaut_split_stage stage = {2, 2, 2, ARENAUT_SPLIT_ROWS};
-        arenaut_rewrite *rewrite = NULL;
-        arenaut_finding finding;
-        arenaut_error err = {0};
-        assert_ok(arn_split(p, &stage, 1, false, NULL, &rewrite, &err), err);
-        assert_int_equal(check(p, rewrite, &finding), ARENAUT_OK);
-        exchange_first(rewrite);
-        const arenaut_status expected = cases[i].moves ? ARENAUT_OK : ARENAUT_REJECTED;
-        if (check(p, rewrite, &finding) != expected) fail_msg("%s", cases[i].name);
-        arn_rewrite_free(rewrite);
-        arn_program_free(p);
-    }
-}
-
 /* ---- out of memory ---- */
 
 static arenaut_status work_with(void *context, const arenaut_allocator *allocator) {

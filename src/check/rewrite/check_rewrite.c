@@ -5,12 +5,9 @@
  * ops of its method. Shares no code with the rewrites: it knows only the function of each op. */
 #include <string.h>
 
-#include <arenaut/dialect.h>
-
 #include "check/finding.h"
 #include "check/rewrite/check_reorder.h"
 #include "check/rewrite/rewrite_labels.h"
-#include "dialects/dialect.h"
 #include "ir/program.h"
 
 static bool same_texts(const char *a, const char *b) {
@@ -308,23 +305,11 @@ static bool keeps_state(const arn_rewrite_check *c) {
     return keeps;
 }
 
-/* Whether an op computes its results of its operands alone, and the same each time: of those that
- * are not followed, as far as the check of reordered programs knows. */
-static bool only_computes(const arn_rewrite_check *c, const arenaut_program *p,
-                          const arenaut_op *op) {
-    if (arn_rewrite_row_find(c->rules, op->name)) return op->kind == c->rules->kind;
-    const bool makes = op->kind == ARENAUT_OP_OUT || op->kind == ARENAUT_OP_FUNCTIONAL ||
-                       op->kind == ARENAUT_OP_VIEW;
-    const bool is_known =
-        op->name &&
-        (!p->dialect || arn_dialect_operator(arenaut_dialect_find(p->dialect), op->name));
-    return makes && is_known && !arn_reorder_may_do_more(p, op) && !arn_reorder_may_differ(p, op);
-}
-
-/* Whether the sequence and the number of an op's runs count. */
+/* Whether an op may have side effects, beyond computing results from earlier ones: then the
+ * sequence and the number of its runs count. */
 static bool may_have_effects(const arn_rewrite_check *c, const arenaut_program *p,
                              const arenaut_op *op) {
-    return !only_computes(c, p, op) ||
+    return !arn_rewrite_row_find(c->rules, op->name) || op->kind != c->rules->kind ||
            (!c->keeps_state && holds_state(p, op->inputs, op->n_inputs)) ||
            holds_state(p, op->outputs, op->n_outputs);
 }
