@@ -168,7 +168,8 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
  * element and bit by bit, the old one, if the kernels compute each element of a result from its own
  * window alone. Returns as arenaut_check_plan, with the rule REWRITE; an op that is not understood
  * is REJECTED, and so are tiles beside ops that are not followed and run in another sequence than
- * before: a writer proves that their order as made computes the same, and is a tiling. O(elements along the axes of all tensors × taps of a window). */
+ * before: a writer proves that their order as made computes the same, and is a tiling. O(elements
+ * along the axes of all tensors × taps of a window). */
 arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,
                                      const arenaut_allocator *allocator, arenaut_finding *finding,
                                      arenaut_error *err);
