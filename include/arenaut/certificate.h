@@ -13,7 +13,8 @@
  * Buffers that keep their distance move together, as *groups*: a slice with its host, a same-base
  * pair that is assumed to be joined (the heir starts where its base does). Covered bytes count
  * once: at a step where a slice's host is alive, the slice is left out, and of a same-base pair
- * that is not assumed to be apart the smaller one is (of equals, the one with the higher number).
+ * that is not assumed to be apart the smaller one is (of equals, the one that lies in more hosts,
+ * then the one with the higher number).
  * Two buffers are in each other's way if the rest of their lives meets, or an edge joins them,
  * unless they are of one group or such a pair.
  *

@@ -294,6 +294,43 @@ TEST(who_is_covered_is_left_out_everywhere) {
     assert_certified(p, 17);
 }
 
+/* Of four buffers of one size one lies in another, and is the heir of a third, as its host is: each
+ * could cover the next. */
+TEST(buffers_of_one_size_do_not_cover_each_other_in_a_circle) {
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {7, 8};
+    for (uint32_t i = 0; i < 4; i++) {
+        arenaut_buffer b = buffer_of(i == 0 ? 8 : 4, &life);
+        if (i == 1) b.inside = arenaut_id(3);
+        if (i == 1 || i == 3) b.same_base = arenaut_id(2);
+        add_buffer(p, &b);
+    }
+    finish(p);
+    assert_certified(p, 12);
+}
+
+/* Buffer 6, of one byte, shares that with its base and with its heir: the load is higher without. */
+TEST(a_slice_of_a_slice_saves_no_more_than_it_has) {
+    arenaut_problem *p = new_problem();
+    const arenaut_interval lives[] = {{6, 8}, {1, 2}, {7, 9}, {7, 8}, {1, 6}, {1, 3}, {7, 8}};
+    const uint64_t size[] = {0, 3, 2, 5, 1, 2, 1};
+    const uint32_t base[] = {ARENAUT_NONE, ARENAUT_NONE, 6, ARENAUT_NONE, ARENAUT_NONE, 1, 3};
+    const uint32_t host[] = {6, ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 1, 1, 4};
+    const arenaut_reserved range = {0, 1, 9};
+    arenaut_error err = {0};
+    add_pool(p, "pool", ARENAUT_UNLIMITED, 2);
+    for (uint32_t i = 0; i < COUNT_OF(size); i++) {
+        arenaut_buffer b = buffer_of(size[i], &lives[i]);
+        if (base[i] != ARENAUT_NONE) b.same_base = arenaut_id(base[i]);
+        if (host[i] != ARENAUT_NONE) b.inside = arenaut_id(host[i]);
+        b.inside_delta = i == 5;
+        add_buffer(p, &b);
+    }
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    finish(p);
+    assert_certified(p, 16);
+}
+
 /* ---- problems with an optimum above every load ---- */
 
 /* At each step some buffers end and others of as many bytes begin, so that all steps have the same

@@ -68,10 +68,19 @@ static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uin
     return true;
 }
 
+static uint32_t host_of(const arn_proof_case *c, uint32_t b) {
+    return b == ARENAUT_NONE ? b : arenaut_problem_inside(c->problem, b);
+}
+
 /* The rule of certificate.h that decides which of a pair covers the other. */
 static bool is_smaller(const arn_proof_case *c, uint32_t a, uint32_t b) {
     const uint64_t sa = c->problem->size[a], sb = c->problem->size[b];
-    return sa != sb ? sa < sb : a > b;
+    uint32_t host_a = host_of(c, a), host_b = host_of(c, b);
+    while (host_a != ARENAUT_NONE && host_b != ARENAUT_NONE) {
+        host_a = host_of(c, host_a);
+        host_b = host_of(c, host_b);
+    }
+    return sa != sb ? sa < sb : host_a != host_b ? host_b == ARENAUT_NONE : a > b;
 }
 
 static bool cut_by_hosts(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b) {

@@ -449,7 +449,8 @@ typedef struct weighing {
     uint64_t pools;
     int64_t step;
     arn_region scratch;
-    bool *counts;    /* per buffer: alive, confined to the pools, and not within a living host */
+    bool *counts;    /* per buffer: alive, confined to the pools, not within a living host, and no
+                      * slice of a slice */
     uint64_t *saved; /* per buffer: the most that an heir shares with it */
 } weighing;
 
@@ -466,6 +467,13 @@ static bool within_living_host(const weighing *w, uint32_t b) {
         if (alive(w, h)) return true;
     }
     return false;
+}
+
+/* A slice of a slice may be an heir and the base of others, and so save more bytes than it has: the
+ * load is higher without it. Separations are counted beside it (overlap_bound.c). */
+static bool is_slice_of_slice(const weighing *w, uint32_t b) {
+    const uint32_t *host = w->c->problem->n_separations == 0 ? w->c->slices->host : NULL;
+    return host && host[b] != ARENAUT_NONE && host[host[b]] != ARENAUT_NONE;
 }
 
 /* Writes per root the common pools of its whole group. */
@@ -492,7 +500,8 @@ static bool choose_buffers(weighing *w) {
     if (!w->counts || !w->saved || !find_common_pools(w, &root, &common)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         w->saved[b] = 0;
-        w->counts[b] = alive(w, b) && !(common[root[b]] & ~w->pools) && !within_living_host(w, b);
+        w->counts[b] = alive(w, b) && !(common[root[b]] & ~w->pools) &&
+                       !within_living_host(w, b) && !is_slice_of_slice(w, b);
     }
     return true;
 }

@@ -10,7 +10,7 @@
 
 /* No plan needs less than per_pool[k] in pool k, nor less than *total in all together.
  * `allowed` gives each buffer's pools, or is NULL for the problem's own; `step` gets the
- * first step with the highest load. O(pools × n + n log n). */
+ * first step with the highest load. O(pools × n × alignments + n log n). */
 arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *allowed,
                                const arenaut_allocator *allocator, uint64_t *per_pool,
                                uint64_t *total, int64_t *step, arenaut_error *err);

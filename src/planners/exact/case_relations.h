@@ -42,10 +42,22 @@ uint32_t arn_exact_heir_of(const arenaut_problem *problem, uint32_t a, uint32_t 
 /* Whether `heir` and its base are a pair. O(lifetimes + log edges). */
 bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir);
 
+/* Whether `a` lies in more hosts than `b` does. O(hosts of the one that has fewer). */
+static inline bool arn_exact_lies_deeper(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    while (b != ARENAUT_NONE && a != ARENAUT_NONE) {
+        a = arenaut_problem_inside(p, a);
+        b = arenaut_problem_inside(p, b);
+    }
+    return a != ARENAUT_NONE;
+}
+
 /* The smaller of a pair, which the other one covers if they lie at one place; of equals, the one
- * with the higher number. */
+ * that lies in more hosts, then the one with the higher number. A host covers its slices, too, so
+ * that any other rule could let buffers of one size cover each other in a circle. */
 static inline uint32_t arn_exact_smaller(const arenaut_problem *p, uint32_t a, uint32_t b) {
     if (p->size[a] != p->size[b]) return p->size[a] < p->size[b] ? a : b;
+    if (arn_exact_lies_deeper(p, a, b)) return a;
+    if (arn_exact_lies_deeper(p, b, a)) return b;
     return a > b ? a : b;
 }
 
