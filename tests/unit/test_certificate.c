@@ -309,7 +309,8 @@ TEST(buffers_of_one_size_do_not_cover_each_other_in_a_circle) {
     assert_certified(p, 12);
 }
 
-/* Buffer 6, of one byte, shares that with its base and with its heir: the load is higher without. */
+/* Buffer 6, of one byte, shares that with its base and with its heir: the load is higher without.
+ */
 TEST(a_slice_of_a_slice_saves_no_more_than_it_has) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{6, 8}, {1, 2}, {7, 9}, {7, 8}, {1, 6}, {1, 3}, {7, 8}};

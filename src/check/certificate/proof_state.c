@@ -500,8 +500,8 @@ static bool choose_buffers(weighing *w) {
     if (!w->counts || !w->saved || !find_common_pools(w, &root, &common)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         w->saved[b] = 0;
-        w->counts[b] = alive(w, b) && !(common[root[b]] & ~w->pools) &&
-                       !within_living_host(w, b) && !is_slice_of_slice(w, b);
+        w->counts[b] = alive(w, b) && !(common[root[b]] & ~w->pools) && !within_living_host(w, b) &&
+                       !is_slice_of_slice(w, b);
     }
     return true;
 }

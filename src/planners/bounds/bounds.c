@@ -3,8 +3,8 @@
  *
  * Alignments leave room between buffers that are alive together (marks.h). A buffer that may lie in
  * one pool only cannot end lower there than reserved ranges and its alignment let it; two that an
- * edge keeps apart need the sum of their sizes. O(pools × n × alignments + n log n). Reasons why there may be no
- * plan at all are in witness.c. */
+ * edge keeps apart need the sum of their sizes. O(pools × n × alignments + n log n). Reasons why
+ * there may be no plan at all are in witness.c. */
 #include "planners/bounds/bounds.h"
 
 #include <arenaut/planner.h>
