@@ -45,5 +45,8 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
     return ARN_SEARCH_REQUESTED;
 }
 
-const arn_transform arn_transform_toy_swap = {
-    .done = "swapped", .only_alone = true, .requested = requested, .propose = propose};
+const arn_transform arn_transform_toy_swap = {.done = "swapped",
+                                              .only_whole = true,
+                                              .only_one_file = true,
+                                              .requested = requested,
+                                              .propose = propose};
