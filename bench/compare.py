@@ -182,8 +182,7 @@ class Bench:
             return
         plan = self.plans / "ours.csv"
         code, out, words, (user, cpu) = run_limited(
-            [COMMAND, "plan", problem.path, "-f", "-o", plan, "--time", f"{self.limit}s",
-             "--json", "--no-progress"], self.limit)
+            [COMMAND, "plan", problem.path, "-f", "-o", plan, "--json", "--no-progress"], self.limit)
         if code != 0:
             self.put_run(problem, "command", {"failed": words})
             return
