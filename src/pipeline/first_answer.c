@@ -7,6 +7,7 @@
 
 #include "core/checked.h"
 #include "kernels/kernel_set.h"
+#include "rewrite/transform.h"
 #include "stages/stages.h"
 
 /* Whether the problems of plan and baseline differ by rights alone, if at all: any other demand is
@@ -82,6 +83,7 @@ static void keep_bounds(const arenaut_pipeline_options *asked, const arenaut_pla
 static void take(arenaut_pipeline *p, arenaut_pipeline *plain) {
     struct arenaut_pipeline_store *store = p->store, *other = plain->store;
     const arenaut_pipeline_options options = without_rights(&p->options);
+    const bool gave_up = arn_transforms_encoded(&p->options, p->document.format);
     keep_bounds(&p->options, p->plan, plain->plan);
     other->pipeline.figures.bound = plain->plan->total_bound;
     other->pipeline.result.sha256 = p->result.sha256;
@@ -90,6 +92,7 @@ static void take(arenaut_pipeline *p, arenaut_pipeline *plain) {
     const struct arenaut_pipeline_store own = *store;
     *store = *other;
     *other = own;
+    store->gave_up = gave_up;
     store->pipeline.store = store;
     other->pipeline.store = other;
     p->options = options;

@@ -125,7 +125,7 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
     if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED &&
-        arn_transforms_encoded(&p->options, p->document.format)) {
+        (p->store->gave_up || arn_transforms_encoded(&p->options, p->document.format))) {
         return find_outcome_of_rewrite(p, force, outcome, err);
     }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;

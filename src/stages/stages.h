@@ -57,6 +57,7 @@ struct arenaut_pipeline_store {
     bool solved;        /* the baseline is the solution that the file states */
     bool misses_demand; /* the runtime's own plan is not as alignments and pins want it */
     bool aside;         /* a trial: its plans are compared, and not replayed */
+    bool gave_up;       /* a rewrite that the file could hold was asked for, and time was short */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* copied anew if overrides changed the program */
     arenaut_lowering *baseline_lowering;

@@ -472,6 +472,38 @@ TEST(with_little_time_no_plan_is_worse_than_the_runtimes) {
     assert_true(n > 0);
 }
 
+/* Of a runtime that obeys no plan in a model the file holds tiles; with no time for any it stays as
+ * it is. */
+static uint32_t stop_splitting(const char *name) {
+    uint32_t n = 0;
+    model m = load(name);
+    for (uint64_t until = 0; until < 400; until = until * 5 / 4 + 1) {
+        hourglass h = {.until = until, .verdict = ARENAUT_INTERRUPTED};
+        const arenaut_pipeline_options options = {.overwrite = ARENAUT_OVERWRITE_ON,
+                                                  .overlap = true,
+                                                  .splitting.on = true,
+                                                  .plan = {.effort = ARENAUT_NO_EFFORT_LIMIT,
+                                                           .progress = ask_hourglass,
+                                                           .progress_context = &h}};
+        arenaut_pipeline *p = run_with(&m, &options);
+        const arenaut_outcome outcome = outcome_of(p, true);
+        assert_int_not_equal(outcome, ARENAUT_OUTCOME_NOT_OBEYED);
+        if (!p->options.splitting.on) {
+            assert_int_equal(outcome, ARENAUT_OUTCOME_NO_SMALLER);
+            n++;
+        }
+        arenaut_pipeline_free(p);
+    }
+    free(m.data);
+    return n;
+}
+TEST(with_little_time_a_file_that_could_hold_tiles_stays_as_it_is) {
+    const uint32_t n = stop_splitting("onnx/images.onnx") + stop_splitting("pt2/windows.pt2") +
+                       stop_splitting("pt2/windows_core.pt2");
+    print_message("the runtime's own plan stood in %u times\n", n);
+    assert_true(n > 0);
+}
+
 /* A demand is met, whatever the time: the runtime's own plan knows of none. */
 /* Bounds are of the rights that were asked for, not of the program that has none. */
 static uint32_t stop_with_bounds(const model *m, bool rewrites) {
