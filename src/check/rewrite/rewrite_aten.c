@@ -20,6 +20,7 @@ enum rule {
     NORMALIZATION,
     JOINER,
     AVERAGE,
+    WHOLE,
     BY_ELEMENT
 };
 
@@ -44,6 +45,9 @@ static const arn_rewrite_row rows[] = {
     {"aten::pixel_shuffle", SHUFFLE},
     {"aten::pixel_unshuffle", UNSHUFFLE},
     {"aten::batch_norm", NORMALIZATION},
+    {"aten::group_norm", WHOLE},
+    {"aten::native_group_norm", WHOLE},
+    {"aten::instance_norm", WHOLE},
     {"aten::cat", JOINER},
     {"aten::adaptive_avg_pool2d", AVERAGE},
     {"aten::mean.dim", AVERAGE},
@@ -217,6 +221,7 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
         case NORMALIZATION: return follow_normalization(c, op, old);
         case JOINER: return arn_rewrite_follow_joiner(c, op, old);
         case AVERAGE: return follow_average(c, op, old);
+        case WHOLE: break;
         case BY_ELEMENT: return arn_rewrite_follow_elements(c, op, old);
     }
     return arn_rewrite_reject(c, "the result of a part of it is not known");
@@ -237,7 +242,8 @@ static arenaut_status follow_slice(arn_rewrite_check *c, const arenaut_op *op) {
 
 static arenaut_status follow_move(arn_rewrite_check *c, const arenaut_op *op) {
     const bool slices = op->name && strcmp(op->name, "aten::slice_copy.Tensor") == 0;
-    if (op->name && strcmp(op->name, "aten::avg_pool2d") == 0) {
+    if (arn_rewrite_is_norm_step(c, op)) return arn_rewrite_follow_norm_step(c, op);
+    if (op->name && strcmp(op->name, "aten::mean.dim") == 0) {
         return arn_rewrite_follow_rows(c, op, ARN_KNOWN_AVERAGES);
     }
     if (!slices && (!op->name || strcmp(op->name, "aten::cat") != 0 || op->n_attributes != 1)) {

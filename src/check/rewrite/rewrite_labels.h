@@ -61,7 +61,9 @@ typedef struct arn_label {
                      * the image's among those of the program before, as of all below it */
     arn_known_form form;
     int64_t groups, epsilon; /* of channels; the bits of a double */
-    uint32_t scale;          /* a constant of the program before: the factor's, or itself */
+    const char *stated;      /* epsilon as an op states it; NULL: it is a constant */
+    uint32_t scale;          /* a constant of the program before: the factor's, or itself; NONE:
+                              * the factor has none */
 } arn_label;
 
 struct arn_rewrite_rules;
@@ -169,8 +171,10 @@ arenaut_status arn_rewrite_follow_join(arn_rewrite_check *c, const arenaut_op *o
 
 /* Whether a tensor has one number for each of some rows. */
 bool arn_label_is_of_rows(const arn_rewrite_check *c, uint32_t t);
-/* The op at work reduces each row of an image by a window over all of it, "kernel_shape". */
+/* The op at work reduces each row of an image by a window over all of it, "kernel_shape", or is a
+ * mean along all of it, "axis". */
 arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *op, arn_known known);
+bool arn_rewrite_reduces_rows(const arenaut_op *op, const arenaut_tensor *in);
 /* Such numbers behind one another, along attribute "axis". */
 arenaut_status arn_rewrite_join_rows(arn_rewrite_check *c, const arenaut_op *op);
 /* The op at work reduces these numbers, each row of the image once, as the old op reduces all
@@ -180,7 +184,7 @@ arenaut_status arn_rewrite_follow_reduction(arn_rewrite_check *c, const arenaut_
 
 /* ---- normalizations (rewrite_norms.c) ---- */
 
-/* Whether the op at work, in the spelling of ONNX, is a step of one. */
+/* Whether the op at work is a step of one. */
 bool arn_rewrite_is_norm_step(const arn_rewrite_check *c, const arenaut_op *op);
 arenaut_status arn_rewrite_follow_norm_step(arn_rewrite_check *c, const arenaut_op *op);
 

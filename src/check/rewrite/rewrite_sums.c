@@ -51,23 +51,51 @@ static bool is_plain_window(const arenaut_op *op) {
     return true;
 }
 
+/* A window that is as long as the row along all axes, and one row high. */
+static bool is_window_of_rows(const arenaut_op *op, const arenaut_tensor *in) {
+    const arenaut_attribute *sides = arenaut_op_attribute(op, "kernel_shape");
+    if (!sides || sides->text || sides->n_numbers != in->rank - H || sides->numbers[0] != 1 ||
+        !is_plain_window(op)) {
+        return false;
+    }
+    for (uint32_t axis = H + 1; axis < in->rank; axis++) {
+        if (sides->numbers[axis - H] != in->dims[axis]) return false;
+    }
+    return true;
+}
+
+/* A mean along just the axes behind that of rows, which stay. */
+static bool is_mean_of_rows(const arenaut_op *op, const arenaut_tensor *in) {
+    const arenaut_attribute *axes = arenaut_op_attribute(op, "axis");
+    const arenaut_attribute *keeps = arenaut_op_attribute(op, "keepdim");
+    if (op->n_attributes != 2 || !axes || axes->text || axes->n_numbers != in->rank - H - 1 ||
+        !keeps || keeps->text || keeps->n_numbers != 1 || keeps->numbers[0] != 1) {
+        return false;
+    }
+    for (uint32_t i = 0; i < axes->n_numbers; i++) {
+        if (axes->numbers[i] != H + 1 + (int64_t)i) return false;
+    }
+    return true;
+}
+
+bool arn_rewrite_reduces_rows(const arenaut_op *op, const arenaut_tensor *in) {
+    return in->rank >= LEAST_RANK && in->rank <= ARN_LABEL_RANK && op->n_inputs == 1 &&
+           (is_window_of_rows(op, in) || is_mean_of_rows(op, in));
+}
+
 arenaut_status arn_rewrite_follow_rows(arn_rewrite_check *c, const arenaut_op *op,
                                        arn_known known) {
     const uint32_t from = op->inputs[0];
     const arenaut_tensor *in = arn_new_tensor(c, from), *out = arn_new_tensor(c, op->outputs[0]);
-    const arenaut_attribute *sides = arenaut_op_attribute(op, "kernel_shape");
     if (c->rewrite->n_rounded == 0) {
         return arn_rewrite_reject(c, "it adds up an image in parts, which is not said");
     }
-    if (op->n_inputs != 1 || !is_plain_window(op) || !sides || sides->text ||
-        in->rank < LEAST_RANK || in->rank > ARN_LABEL_RANK || sides->n_numbers != in->rank - H ||
-        sides->numbers[0] != 1 || c->labels[from].tensor == ARENAUT_NONE || out->rank != in->rank ||
-        out->dims[H] != in->dims[H]) {
+    if (c->labels[from].tensor == ARENAUT_NONE || out->rank != in->rank ||
+        !arn_rewrite_reduces_rows(op, in) || out->dims[H] != in->dims[H]) {
         return arn_rewrite_reject(c, "it reduces no rows");
     }
     for (uint32_t axis = 0; axis < in->rank; axis++) {
-        const bool whole = axis == H || arn_axis_is_whole(c, from, axis);
-        if (whole && (axis <= H || sides->numbers[axis - H] == in->dims[axis])) continue;
+        if (axis == H || arn_axis_is_whole(c, from, axis)) continue;
         return arn_rewrite_reject(c, "it reduces a part of each row");
     }
     int64_t *place = arn_label_axis(c, in->dims[H]);

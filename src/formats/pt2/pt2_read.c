@@ -271,16 +271,19 @@ static bool add_op(arn_pt2 *r, node *n) {
 /* The update of running statistics, as an op that writes them in place behind the one that
  * computes. Its results are the statistics. */
 static void add_update(arn_pt2 *r, node *n) {
-    const bool updates = n->trains && n->statistics[0] != ARENAUT_NONE &&
-                         n->statistics[1] != ARENAUT_NONE && !strstr(n->op.name, "functional");
+    uint32_t given[2], n_given = 0;
+    for (int k = 0; k < 2; k++) {
+        if (n->statistics[k] != ARENAUT_NONE) given[n_given++] = n->statistics[k];
+    }
+    const bool updates = n->trains && n_given > 0 && !strstr(n->op.name, "functional");
     if (!updates || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
     const arenaut_op update = {.name = "update_running_stats",
                                .source = n->op.source,
                                .kind = ARENAUT_OP_IN_PLACE,
                                .method = n->op.method,
                                .file_index = n->op.file_index,
-                               .n_inputs = 2,
-                               .inputs = n->statistics};
+                               .n_inputs = n_given,
+                               .inputs = given};
     r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
 }
 

@@ -300,25 +300,80 @@ static bool put_number(tiling *t, const arenaut_op *op, const char *attribute, c
     return true;
 }
 
-/* A pool whose windows lie side by side, without padding. */
-static bool put_window(tiling *t, const arenaut_op *op, bool kind) {
-    const arenaut_attribute *a = arenaut_op_attribute(op, "kernel_shape");
-    if (!a || a->text || a->n_numbers != 2 || op->n_inputs != 1) return false;
-    put_tensors(t, op, false, kind);
-    arn_putf(&t->out,
-             ", {\"name\": \"kernel_size\", \"arg\": {\"as_ints\": [%" PRId64 ", %" PRId64 "]",
-             a->numbers[0], a->numbers[1]);
+static bool put_numbers(tiling *t, const arenaut_op *op, const char *attribute,
+                        const char *argument, bool kind) {
+    const arenaut_attribute *a = arenaut_op_attribute(op, attribute);
+    if (!a || a->text || a->n_numbers == 0) return false;
+    arn_putf(&t->out, ", {\"name\": \"%s\", \"arg\": {\"as_ints\": [", argument);
+    for (uint32_t i = 0; i < a->n_numbers; i++) {
+        arn_putf(&t->out, "%s%" PRId64, i > 0 ? ", " : "", a->numbers[i]);
+    }
+    arn_puts(&t->out, "]");
     end_argument(t, kind);
     return true;
 }
 
+/* Means whose axes stay, of one element. */
+static bool put_mean(tiling *t, const arenaut_op *op, bool kind) {
+    const arenaut_attribute *keeps = arenaut_op_attribute(op, "keepdim");
+    if (op->n_inputs != 1 || op->n_attributes != 2 || !keeps || keeps->n_numbers != 1 ||
+        keeps->numbers[0] != 1) {
+        return false;
+    }
+    put_tensors(t, op, false, kind);
+    if (!put_numbers(t, op, "axis", "dim", kind)) return false;
+    arn_puts(&t->out, ", {\"name\": \"keepdim\", \"arg\": {\"as_bool\": true");
+    end_argument(t, kind);
+    return true;
+}
+
+/* The sum of a tensor and a number, as another node states it. */
+static bool put_raised(tiling *t, const arenaut_op *op, bool kind) {
+    const arenaut_attribute *number = arenaut_op_attribute(op, "other");
+    if (op->n_inputs != 1 || op->n_attributes != 1 || !number || !number->text) return false;
+    put_tensors(t, op, false, kind);
+    arn_putf(&t->out, ", {\"name\": \"other\", \"arg\": {\"as_float\": %s", number->text);
+    end_argument(t, kind);
+    return true;
+}
+
+/* Arithmetic on one tensor or two, without other arguments. */
+static bool put_arithmetic(tiling *t, const arenaut_op *op, bool kind) {
+    arenaut_op first = *op;
+    first.n_inputs = 1;
+    if (op->n_inputs == 0 || op->n_inputs > 2 || op->n_attributes > 0) return false;
+    put_tensors(t, &first, false, kind);
+    if (op->n_inputs == 1) return true;
+    arn_puts(&t->out, ", {\"name\": \"other\", \"arg\": {\"as_tensor\": {\"name\": ");
+    arn_put_json_string(&t->out, t->name[op->inputs[1]]);
+    arn_puts(&t->out, "}");
+    end_argument(t, kind);
+    return true;
+}
+
+static bool put_shape(tiling *t, const arenaut_op *op, bool kind) {
+    if (op->n_inputs != 1 || op->n_attributes != 1) return false;
+    put_tensors(t, op, false, kind);
+    return put_numbers(t, op, "size", "size", kind);
+}
+
 /* What an op that moves data is called in a file, and its arguments behind the tensors. */
 static bool put_move_arguments(tiling *t, const arenaut_op *op, bool kind) {
+    static const struct {
+        const char *name;
+        bool (*put)(tiling *t, const arenaut_op *op, bool kind);
+    } computed[] = {{"aten::mean.dim", put_mean},         {"aten::add.Scalar", put_raised},
+                    {"aten::add.Tensor", put_arithmetic}, {"aten::sub.Tensor", put_arithmetic},
+                    {"aten::mul.Tensor", put_arithmetic}, {"aten::sqrt", put_arithmetic},
+                    {"aten::reciprocal", put_arithmetic}, {"aten::view_copy", put_shape},
+                    {"aten::expand_copy", put_shape}};
     if (strcmp(op->name, "aten::cat") == 0) {
         put_tensors(t, op, true, kind);
         return put_number(t, op, "axis", "dim", kind);
     }
-    if (strcmp(op->name, "aten::avg_pool2d") == 0) return put_window(t, op, kind);
+    for (size_t i = 0; i < sizeof computed / sizeof *computed; i++) {
+        if (strcmp(op->name, computed[i].name) == 0) return computed[i].put(t, op, kind);
+    }
     if (strcmp(op->name, "aten::slice_copy.Tensor") != 0 || op->n_inputs != 1) return false;
     put_tensors(t, op, false, kind);
     return put_number(t, op, "axis", "dim", kind) && put_number(t, op, "start", "start", kind) &&

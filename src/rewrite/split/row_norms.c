@@ -5,29 +5,36 @@
  * of large numbers is in it. All of it is stock arithmetic on images. */
 #include "rewrite/split/row_norms.h"
 
+#include <string.h>
+
 #include "rewrite/tile_dialects/tile_dialect.h"
 
-enum { N, C, H, W, RANK };
+enum { N, C, H };
 
 typedef struct norm {
     arn_draft *draft;
-    uint32_t image, scale, bias;
-    int64_t dims[RANK];   /* of the image */
-    int64_t groups, each; /* channels of a group */
+    uint32_t image, scale, bias; /* NONE: it has no such constants */
+    uint32_t rank;
+    int64_t dims[ARN_IMAGE_RANK]; /* of the image */
+    int64_t groups, each;         /* channels of a group */
     double epsilon;
+    const char *number;
 } norm;
 
 static norm norm_of(arn_draft *draft, uint32_t at) {
     const arn_tile_graph *graph = draft->graph;
     const arenaut_op *op = &graph->program->ops[at];
-    const arenaut_tensor *tensors = graph->program->tensors;
+    const bool scales = op->n_inputs > 1;
     norm it = {.draft = draft,
                .image = graph->image[op->inputs[0]],
-               .scale = op->inputs[1],
-               .bias = op->inputs[2],
+               .scale = scales ? op->inputs[1] : ARENAUT_NONE,
+               .bias = scales ? op->inputs[2] : ARENAUT_NONE,
                .groups = graph->ops[at].groups,
-               .epsilon = graph->ops[at].epsilon};
-    for (uint32_t i = 0; i < RANK; i++) it.dims[i] = tensors[it.image].dims[i];
+               .epsilon = graph->ops[at].epsilon,
+               .number = graph->ops[at].number};
+    const arenaut_tensor *image = &graph->program->tensors[it.image];
+    it.rank = image->rank;
+    for (uint32_t i = 0; i < it.rank; i++) it.dims[i] = image->dims[i];
     it.each = it.dims[C] / it.groups;
     return it;
 }
@@ -38,16 +45,30 @@ static uint32_t compute(const norm *it, arn_draft_move move, const int64_t *dims
     return arn_draft_compute(it->draft, move, it->image, dims, both, b == ARENAUT_NONE ? 1 : 2);
 }
 
+/* Sizes of an image of one column. */
+typedef struct column {
+    int64_t dims[ARN_IMAGE_RANK];
+} column;
+
+static column column_of(int64_t n, int64_t channels, int64_t rows) {
+    column made = {{n, channels, rows}};
+    for (int i = H + 1; i < ARN_IMAGE_RANK; i++) made.dims[i] = 1;
+    return made;
+}
+
 /* The same elements in another shape, or repeated to fill it. */
-static uint32_t shape(const norm *it, arn_draft_move move, const int64_t dims[RANK], uint32_t of) {
-    return compute(it, move, dims, of, arn_draft_numbers(it->draft, dims, RANK, 0));
+static uint32_t shape(const norm *it, arn_draft_move move, column sizes, uint32_t of) {
+    const bool states = it->draft->graph->dialect->states_numbers;
+    return compute(it, move, sizes.dims, of,
+                   states ? ARENAUT_NONE
+                          : arn_draft_numbers(it->draft, sizes.dims, it->rank, 0));
 }
 
 /* A number for each group, for each of its channels. */
 static uint32_t spread(const norm *it, uint32_t of) {
-    const int64_t grouped[RANK] = {it->dims[N], it->groups, it->each, 1};
-    const int64_t apart[RANK] = {it->dims[N], it->dims[C], 1, 1};
-    return shape(it, ARN_MOVE_ALIAS, apart, shape(it, ARN_MOVE_EXPAND, grouped, of));
+    const column grouped = column_of(it->dims[N], it->groups, it->each);
+    return shape(it, ARN_MOVE_ALIAS, column_of(it->dims[N], it->dims[C], 1),
+                 shape(it, ARN_MOVE_EXPAND, grouped, of));
 }
 
 static bool has_constants_by_channel(const norm *it) {
@@ -57,42 +78,49 @@ static bool has_constants_by_channel(const norm *it) {
 
 /* The factors of channels are those of their groups times constants of their own. */
 static arn_statistics combine_by_channel(const norm *it, uint32_t mean, uint32_t inverse) {
-    const int64_t apart[RANK] = {it->dims[N], it->dims[C], 1, 1},
-                  all[RANK] = {1, it->dims[C], 1, 1};
+    const column apart = column_of(it->dims[N], it->dims[C], 1), all = column_of(1, it->dims[C], 1);
     const uint32_t scale = shape(it, ARN_MOVE_ALIAS, all, it->scale);
     return (arn_statistics){spread(it, mean),
-                            compute(it, ARN_MOVE_MUL, apart, spread(it, inverse), scale),
+                            compute(it, ARN_MOVE_MUL, apart.dims, spread(it, inverse), scale),
                             shape(it, ARN_MOVE_ALIAS, all, it->bias)};
+}
+
+static uint32_t add_epsilon(const norm *it, column one, uint32_t variance) {
+    if (it->number) return arn_draft_raise(it->draft, it->image, variance, it->number);
+    return compute(it, ARN_MOVE_ADD, one.dims, variance,
+                   arn_draft_reals(it->draft, &it->epsilon, 1));
 }
 
 /* The mean of each group, its factor, and its summand, from the averages of rows and of the squares
  * around them. */
 static arn_statistics combine(const norm *it, uint32_t averages, uint32_t squares) {
-    const int64_t rows[RANK] = {it->dims[N], it->groups, it->each * it->dims[H], 1};
-    const int64_t one[RANK] = {it->dims[N], it->groups, 1, 1}, all[RANK] = {1, it->groups, 1, 1};
+    const column rows = column_of(it->dims[N], it->groups, it->each * it->dims[H]);
+    const column one = column_of(it->dims[N], it->groups, 1), all = column_of(1, it->groups, 1);
     averages = shape(it, ARN_MOVE_ALIAS, rows, averages);
     squares = shape(it, ARN_MOVE_ALIAS, rows, squares);
-    const uint32_t mean = compute(it, ARN_MOVE_MEAN, one, averages, ARENAUT_NONE);
-    const uint32_t apart = compute(it, ARN_MOVE_SUB, rows, averages, mean);
-    const uint32_t between = compute(it, ARN_MOVE_MUL, rows, apart, apart);
-    const uint32_t moments = compute(it, ARN_MOVE_ADD, rows, squares, between);
-    const uint32_t variance = compute(it, ARN_MOVE_MEAN, one, moments, ARENAUT_NONE);
-    const uint32_t padded =
-        compute(it, ARN_MOVE_ADD, one, variance, arn_draft_reals(it->draft, &it->epsilon, 1));
-    const uint32_t root = compute(it, ARN_MOVE_ROOT, one, padded, ARENAUT_NONE);
-    const uint32_t inverse = compute(it, ARN_MOVE_INVERSE, one, root, ARENAUT_NONE);
+    const uint32_t mean = compute(it, ARN_MOVE_MEAN, one.dims, averages, ARENAUT_NONE);
+    const uint32_t apart = compute(it, ARN_MOVE_SUB, rows.dims, averages, mean);
+    const uint32_t between = compute(it, ARN_MOVE_MUL, rows.dims, apart, apart);
+    const uint32_t moments = compute(it, ARN_MOVE_ADD, rows.dims, squares, between);
+    const uint32_t variance = compute(it, ARN_MOVE_MEAN, one.dims, moments, ARENAUT_NONE);
+    const uint32_t padded = add_epsilon(it, one, variance);
+    const uint32_t root = compute(it, ARN_MOVE_ROOT, one.dims, padded, ARENAUT_NONE);
+    const uint32_t inverse = compute(it, ARN_MOVE_INVERSE, one.dims, root, ARENAUT_NONE);
+    if (it->scale == ARENAUT_NONE) {
+        return (arn_statistics){spread(it, mean), spread(it, inverse), ARENAUT_NONE};
+    }
     if (has_constants_by_channel(it)) return combine_by_channel(it, mean, inverse);
     const uint32_t factor =
-        compute(it, ARN_MOVE_MUL, one, inverse, shape(it, ARN_MOVE_ALIAS, all, it->scale));
+        compute(it, ARN_MOVE_MUL, one.dims, inverse, shape(it, ARN_MOVE_ALIAS, all, it->scale));
     const uint32_t summand = shape(it, ARN_MOVE_ALIAS, all, it->bias);
     return (arn_statistics){spread(it, mean), spread(it, factor), spread(it, summand)};
 }
 
 /* The averages of some rows, and of the squares around these. */
 static void put_rows(const norm *it, uint32_t rows, uint32_t made[2]) {
-    int64_t dims[RANK];
+    int64_t dims[ARN_IMAGE_RANK];
     if (it->draft->failed) return;
-    for (uint32_t i = 0; i < RANK; i++) dims[i] = arn_draft_dims(it->draft, rows)[i];
+    for (uint32_t i = 0; i < it->rank; i++) dims[i] = arn_draft_dims(it->draft, rows)[i];
     made[0] = arn_draft_reduce(it->draft, ARN_MOVE_AVERAGE, rows);
     const uint32_t apart = compute(it, ARN_MOVE_SUB, dims, rows, made[0]);
     const uint32_t squares = compute(it, ARN_MOVE_MUL, dims, apart, apart);
@@ -121,8 +149,14 @@ uint32_t arn_norm_put(arn_draft *draft, uint32_t at, arn_statistics by, uint32_t
                       int64_t n_rows) {
     const norm it = norm_of(draft, at);
     const uint32_t result = draft->graph->image[draft->graph->program->ops[at].outputs[0]];
-    const int64_t dims[RANK] = {it.dims[N], it.dims[C], n_rows, it.dims[W]};
-    const uint32_t apart = compute(&it, ARN_MOVE_SUB, dims, rows, by.mean);
-    const uint32_t scaled[] = {compute(&it, ARN_MOVE_MUL, dims, apart, by.factor), by.summand};
-    return arn_draft_compute(draft, ARN_MOVE_ADD, result, dims, scaled, 2);
+    const bool sums = by.summand != ARENAUT_NONE;
+    int64_t dims[ARN_IMAGE_RANK];
+    memcpy(dims, it.dims, sizeof dims);
+    dims[H] = n_rows;
+    const uint32_t apart[] = {compute(&it, ARN_MOVE_SUB, dims, rows, by.mean), by.factor};
+    const uint32_t scaled =
+        arn_draft_compute(draft, ARN_MOVE_MUL, sums ? it.image : result, dims, apart, 2);
+    if (!sums) return scaled;
+    const uint32_t both[] = {scaled, by.summand};
+    return arn_draft_compute(draft, ARN_MOVE_ADD, result, dims, both, 2);
 }

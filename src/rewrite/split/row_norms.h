@@ -5,7 +5,7 @@
 #include "rewrite/split/tiled_draft.h"
 
 /* Tensors with a number for each channel: an element is less its mean, times the factor, plus the
- * summand. */
+ * summand, if there is one. */
 typedef struct arn_statistics {
     uint32_t mean, factor, summand;
 } arn_statistics;

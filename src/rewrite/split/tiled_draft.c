@@ -385,11 +385,26 @@ uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image)
 
 uint32_t arn_draft_compute(arn_draft *draft, arn_draft_move move, uint32_t of, const int64_t *dims,
                            const uint32_t *inputs, uint32_t n_inputs) {
-    const arn_draft_op op = {
-        .before = ARENAUT_NONE, .move = move, .n_inputs = n_inputs, .n_outputs = 1};
+    arn_draft_op op = {.before = ARENAUT_NONE, .move = move, .n_inputs = n_inputs, .n_outputs = 1};
     if (draft->failed) return 0;
+    op.n_pads = arn_draft_rank(draft, of);
+    memcpy(op.pads, dims, op.n_pads * sizeof *dims);
     const uint32_t made = arn_draft_image(draft, of, dims);
     add_op(draft, &op, inputs, &made);
+    return made;
+}
+
+uint32_t arn_draft_raise(arn_draft *draft, uint32_t of, uint32_t image, const char *number) {
+    const arn_draft_op op = {.before = ARENAUT_NONE,
+                             .move = ARN_MOVE_RAISE,
+                             .n_inputs = 1,
+                             .n_outputs = 1,
+                             .number = number};
+    if (draft->failed) return 0;
+    int64_t dims[ARN_IMAGE_RANK];
+    copy_dims(draft, image, dims);
+    const uint32_t made = arn_draft_image(draft, of, dims);
+    add_op(draft, &op, &image, &made);
     return made;
 }
 

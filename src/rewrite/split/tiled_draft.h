@@ -63,9 +63,11 @@ typedef enum arn_draft_move {
     /* Of reductions: the average of each row, or its greatest element. */
     ARN_MOVE_AVERAGE,
     ARN_MOVE_GREATEST,
-    /* Of normalizations: arithmetic on images, their average by channel, and other shapes. */
+    /* Of normalizations: arithmetic on images, also with a number that the op states, their average
+     * by channel, and other shapes. */
     ARN_MOVE_SUB,
     ARN_MOVE_MUL,
+    ARN_MOVE_RAISE, /* a sum with `number` */
     ARN_MOVE_MEAN,
     ARN_MOVE_ROOT,
     ARN_MOVE_INVERSE,
@@ -81,6 +83,7 @@ typedef struct arn_tile_op {
     arn_tile_kind kind;
     arn_norm_role norm;
     double epsilon;                         /* of a normalization: added to each variance */
+    const char *number;                     /* likewise, as the op states it; NULL: by a constant */
     int64_t groups;                         /* likewise: of channels */
     arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
     bool same;         /* pads by the rule SAME, which its parts can only leave out */
@@ -185,9 +188,11 @@ typedef struct arn_draft_op {
     uint32_t n_pads;                     /* a part that is padded otherwise than the op before: in
                                           * front of the axes of its window, or of all dimensions
                                           * if it is a PAD, then behind; 0: it is not. Of a
-                                          * reduction of rows: its window */
+                                          * reduction of rows: its window; of an op of a
+                                          * normalization: the sizes of its result */
     int64_t pads[ARN_DRAFT_VALUES];
     int64_t axis, begin, end; /* of one that moves data */
+    const char *number;       /* of a sum with a number */
 } arn_draft_op;
 
 /* Ops [first_op, first_op + n_ops) of the draft, outlined into a method. */
@@ -248,6 +253,8 @@ uint32_t arn_draft_reduce(arn_draft *draft, arn_draft_move move, uint32_t image)
 /* An op of a normalization, which makes an image of these sizes and the type of image `of`. */
 uint32_t arn_draft_compute(arn_draft *draft, arn_draft_move move, uint32_t of, const int64_t *dims,
                            const uint32_t *inputs, uint32_t n_inputs);
+/* Likewise, the sum of an image and a number that the op states. */
+uint32_t arn_draft_raise(arn_draft *draft, uint32_t of, uint32_t image, const char *number);
 /* Order edges, in dialects whose runtime runs ops in a sequence of its own: from here on, slices of
  * tensors that exist by now begin at a place that is computed from one element of each of these, as
  * its product with zero would be, so that they run later. Changes `tensors`. n == 0: no longer. */

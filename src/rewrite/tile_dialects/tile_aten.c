@@ -336,6 +336,85 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
            arn_tile_input(graph, op, 0)->rank == OF_IMAGES && keep_rule(graph, false, out);
 }
 
+/* ---- normalizations ---- */
+
+static const char usual_epsilon[] = "1e-05";
+
+/* Channels of an image are normalized in groups, by statistics of all its rows. */
+static int64_t count_groups(const arenaut_op *op, const arenaut_tensor *image) {
+    if (strcmp(op->name, "aten::group_norm") == 0) {
+        return arn_tile_number(op, "num_groups", ARN_TILE_UNKNOWN);
+    }
+    if (strcmp(op->name, "aten::native_group_norm") == 0) {
+        return arn_tile_number(op, "group", ARN_TILE_UNKNOWN);
+    }
+    const bool by_image = arn_tile_number(op, "use_input_stats", ARN_TILE_UNKNOWN) == 1;
+    return strcmp(op->name, "aten::instance_norm") == 0 && by_image ? image->dims[ARN_NCHW_C]
+                                                                     : ARN_TILE_UNKNOWN;
+}
+
+/* A factor and a summand of each channel, or none of either. */
+static bool has_constants(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
+    if (op->n_inputs != 1 && op->n_inputs != 3) return false;
+    for (uint32_t i = 1; i < op->n_inputs; i++) {
+        const arenaut_tensor *each = arn_tile_input(graph, op, i);
+        if (!each || each->cls != ARENAUT_CONSTANT || each->rank != 1 ||
+            each->dims[0] != channels || each->dtype != ARENAUT_DTYPE_FLOAT32) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing reads the statistics that it makes, too. */
+static bool makes_image_alone(const arn_tile_graph *graph, const arenaut_op *op) {
+    for (uint32_t i = 1; i < op->n_outputs; i++) {
+        const uint32_t t = op->outputs[i];
+        if (t != ARENAUT_NONE && (graph->uses[t].n_uses > 0 || graph->uses[t].wanted)) return false;
+    }
+    const arenaut_op image = {.kind = op->kind,
+                              .inputs = op->inputs,
+                              .outputs = op->outputs,
+                              .n_inputs = op->n_inputs,
+                              .n_outputs = op->n_outputs > 0,
+                              .n_scratch = op->n_scratch};
+    return arn_tile_makes_image(graph, &image);
+}
+
+/* Of digits: a file states it as it stands. */
+static bool is_number(const char *text) {
+    return text && text[0] != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0';
+}
+
+static bool is_same_image(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->rank == b->rank && a->dtype == b->dtype && a->dtype == ARENAUT_DTYPE_FLOAT32 &&
+           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static bool take_norm(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
+    const arn_op_row *row = op->name ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
+    if (!row || row->family != ARN_FAMILY_NORMALIZATION || !makes_image_alone(graph, op) ||
+        !arn_tile_is_image(graph, op->inputs[0]) || arn_tile_is_fixed(graph, op->inputs[0])) {
+        return false;
+    }
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const int64_t channels = image->dims[ARN_NCHW_C], groups = count_groups(op, image);
+    const arenaut_attribute *epsilon = arenaut_op_attribute(op, "eps");
+    out->number = epsilon ? epsilon->text : usual_epsilon;
+    if (image->rank < OF_IMAGES || groups <= 0 || channels % groups != 0 ||
+        !is_same_image(image, &graph->program->tensors[op->outputs[0]]) ||
+        !has_constants(graph, op, channels) || !is_number(out->number)) {
+        return false;
+    }
+    out->kind = ARN_TILE_ELEMENTWISE;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
+    out->norm = ARN_NORM_ITSELF;
+    out->groups = groups;
+    return keep_rule(graph, false, out);
+}
+
+/* ---- all of them, by name ---- */
+
 static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arn_op_row *row = is_tiled(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
     if (!row || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
@@ -357,7 +436,8 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 /* A convolution of a volume makes other bits of any tile, and of other operators on volumes nothing
  * was measured. */
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    if (take_reduction(graph, op, out)) return true;
+    if (take_norm(graph, op, out)) return true;
+    if (!out->is_rounded && take_reduction(graph, op, out)) return true;
     if (out->is_rounded || !take_any(graph, op, out)) return false;
     return graph->program->tensors[op->outputs[0]].rank < OF_VOLUMES ||
            keep_rule(graph, false, out);
@@ -382,21 +462,38 @@ static const char *refuse(const arenaut_program *program) {
 
 /* ---- moves ---- */
 
-/* As the reader has them. */
-static uint32_t describe_pool(const arn_draft_op *op, arenaut_attribute *attributes) {
-    static const int64_t counts = 1;
-    attributes[0] = (arenaut_attribute){"kernel_shape", op->n_pads, op->pads, NULL};
-    attributes[1] = (arenaut_attribute){"strides", op->n_pads, op->pads, NULL};
-    attributes[2] = (arenaut_attribute){"count_include_pad", 1, &counts, NULL};
-    return 3;
+/* Along the columns of each row, or all axes of an image but the channels; `first` of them all. */
+static uint32_t describe_mean(uint32_t first, uint32_t rank, arenaut_attribute *attributes) {
+    static const int64_t axes[] = {0, 1, 2, 3, 4}, keeps = 1;
+    attributes[0] = (arenaut_attribute){"axis", rank - first, axes + first, NULL};
+    attributes[1] = (arenaut_attribute){"keepdim", 1, &keeps, NULL};
+    return 2;
 }
 
-static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
-    if (op->move == ARN_MOVE_AVERAGE) return describe_pool(op, attributes);
+static uint32_t describe_place(const arn_draft_op *op, arenaut_attribute *attributes) {
     attributes[0] = (arenaut_attribute){"axis", 1, &op->axis, NULL};
     attributes[1] = (arenaut_attribute){"start", 1, &op->begin, NULL};
     attributes[2] = (arenaut_attribute){"end", 1, &op->end, NULL};
     return op->move == ARN_MOVE_SLICE ? 3 : 1;
+}
+
+/* As the reader has them. */
+static uint32_t describe_move(const arn_draft_op *op, arenaut_attribute *attributes) {
+    switch (op->move) {
+        case ARN_MOVE_AVERAGE:
+            return describe_mean(ARN_NCHW_H + 1, ARN_NCHW_H + op->n_pads, attributes);
+        case ARN_MOVE_MEAN: return describe_mean(ARN_NCHW_H, op->n_pads, attributes);
+        case ARN_MOVE_ALIAS:
+        case ARN_MOVE_EXPAND:
+            attributes[0] = (arenaut_attribute){"size", op->n_pads, op->pads, NULL};
+            return 1;
+        case ARN_MOVE_RAISE:
+            attributes[0] = (arenaut_attribute){"other", 0, NULL, op->number};
+            return 1;
+        case ARN_MOVE_SLICE:
+        case ARN_MOVE_JOIN: return describe_place(op, attributes);
+        default: return 0;
+    }
 }
 
 /* Top and left, bottom and right. */
@@ -417,12 +514,22 @@ const arn_tile_dialect arn_tile_aten = {
     .most_rank = OF_VOLUMES,
     .mover = {[ARN_MOVE_SLICE] = "aten::slice_copy.Tensor",
               [ARN_MOVE_JOIN] = "aten::cat",
-              [ARN_MOVE_AVERAGE] = "aten::avg_pool2d"},
+              [ARN_MOVE_AVERAGE] = "aten::mean.dim",
+              [ARN_MOVE_ADD] = "aten::add.Tensor",
+              [ARN_MOVE_SUB] = "aten::sub.Tensor",
+              [ARN_MOVE_MUL] = "aten::mul.Tensor",
+              [ARN_MOVE_RAISE] = "aten::add.Scalar",
+              [ARN_MOVE_MEAN] = "aten::mean.dim",
+              [ARN_MOVE_ROOT] = "aten::sqrt",
+              [ARN_MOVE_INVERSE] = "aten::reciprocal",
+              [ARN_MOVE_ALIAS] = "aten::view_copy",
+              [ARN_MOVE_EXPAND] = "aten::expand_copy"},
     .kind = ARENAUT_OP_FUNCTIONAL,
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
     .batches = true,
     .inputs_apart = true,
+    .states_numbers = true,
     .many_tiles = true,
     .own_heights = LONG_GROUP,
     .most_macs = {true, MOST_MACS},

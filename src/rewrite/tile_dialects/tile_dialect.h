@@ -23,6 +23,7 @@ typedef struct arn_tile_dialect {
     bool broadcasts; /* elementwise ops repeat computed images of one row, column or channel, too */
     bool batches;    /* images may be several */
     bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
+    bool states_numbers; /* operators state sizes and numbers themselves, and read no constants */
     bool channels;     /* tiles may be channels */
     bool calls;        /* tiles may be outlined */
     bool many_tiles;   /* tiles may be many: long line buffers are several tensors, and numbers of

@@ -487,6 +487,7 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
 /* GroupNormalization, or InstanceNormalization, of an image; or the latter of an image whose groups
  * of channels a Reshape has made one axis of, and another one takes apart again: as exporters write
  * the former. */
+enum { OF_IMAGES = 4 }; /* dimensions, at least */
 static const char group_norm[] = "GroupNormalization";
 
 typedef struct norm_ops {
@@ -576,7 +577,7 @@ static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
         if (read->dims[i] <= 0) return false;
     }
     for (uint32_t i = 1; i < image->rank; i++) elements *= image->dims[i];
-    return image->rank == 4 && image->dtype == ARENAUT_DTYPE_FLOAT32 &&
+    return image->rank >= OF_IMAGES && image->dtype == ARENAUT_DTYPE_FLOAT32 &&
            read->dtype == image->dtype && same_dims(image, &graph->program->tensors[to]) &&
            same_dims(read, made) && read->dims[0] == image->dims[0] && groups > 0 &&
            channels % groups == 0 &&
