@@ -134,6 +134,23 @@ def test_global_averages_are_asked_for():
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
+def test_normalizations_are_asked_for():
+    """In two passes, of operators for which ExecuTorch has kernels; no further from float64 than its own kernel, which
+    adds up one element after the other."""
+    module = nn.Sequential(nn.Conv2d(8, 24, 3, padding=1), nn.GroupNorm(4, 24, eps=1e-6), nn.Hardtanh(), nn.MaxPool2d(3, 2))
+    for constants in module[1].parameters():
+        nn.init.normal_(constants)
+    whole, refusing = edge(module).to_executorch(), TilePass()
+    edge(module).transform([refusing])
+    assert refusing.plan.rounded_ops == 0
+    allowing = TilePass([(1, 3, 4, "kept")], rounding="allow")
+    tiled = edge(module).transform([allowing]).to_executorch()
+    assert allowing.plan.rounded_ops == 1 and arenas(tiled) < arenas(whole)
+    exact = module.double()(IMAGE.double()).detach().numpy().ravel()
+    wanted, found = (np.abs(np.frombuffer(executed(program, IMAGE)[0], "f4") - exact).max() for program in (whole, tiled))
+    assert found <= wanted + 8 * np.spacing(np.float32(1)) and wanted < 1e-4
+
+
 def test_limits():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     none = TilePass(max_ops=0)

@@ -159,6 +159,9 @@ class Net(nn.Module):
     """What tiles have to get right: windows with strides, dilation and padding, depthwise ones, pools, constants by
     channel, joins of channels, margins, images that are resized, values that several nodes read or that are results."""
 
+    kinds = ("conv", "conv", "conv", "depthwise", "pool", "norm", "curve", "constant", "sum", "join", "up", "grow",
+             "shuffle", "unshuffle", "pad", "pad")
+
     def __init__(self, seed, axes):
         super().__init__()
         self.random, self.axes = random.Random(seed), axes
@@ -189,8 +192,7 @@ class Net(nn.Module):
 
     def draw(self, of, shapes):
         channels, pick, ones = shapes[of][1], self.random.choice, [1] * self.axes
-        kind = pick(["conv", "conv", "conv", "depthwise", "pool", "norm", "curve", "constant", "sum", "join", "up", "grow",
-                     "shuffle", "unshuffle", "pad", "pad"])
+        kind = pick(self.kinds)
         if kind == "conv":
             size, stride, dilation = pick([2, 3, 3, 5] + [1, 9, 16] * (self.axes == 1)), pick([1, 1, 1, 2]), pick([1, 1, 2])
             each = [(size, pick([1, 3])), (stride, pick([1, 2])), (pick([0, (size - 1) * dilation // 2]), pick([0, 1])), (dilation, 1)]

@@ -108,11 +108,11 @@ def test_reductions_of_random_onnx_nets(tmp_path, name):
     assert count["run"] > 4
 
 
-def with_norm(seed, groups, version=None):
+def with_norm(seed, groups, version=None, axes=2):
     """A normalized image (op 1, or 1 to 3), a factor for each channel of it, and a convolution; and the normalization in
     float64."""
     net = Images(seed)
-    random, shape = net.random, [1 + seed % 2, 12, net.random.randint(9, 60), net.random.randint(5, 60)]
+    random, shape = net.random, [1 + seed % 2, 12, net.random.randint(9, 60), net.random.randint(5, 60), 7][:2 + axes]
     net.shapes["x"] = shape
     offset, epsilon = [0.0, 30.0, 0.5][seed % 3], [1e-5, 1e-3][seed % 2]
     image = net.put("Add", ["x", net.numbers(np.array([offset], "f4"))], shape)
@@ -123,33 +123,34 @@ def with_norm(seed, groups, version=None):
     if version:
         made = net.put("GroupNormalization", [image, *constants], shape, integer("num_groups", groups), *norm)
     elif groups:
-        sides = [shape[0], groups, 12 // groups * shape[2] * shape[3]]
+        sides = [shape[0], groups, 12 // groups * int(np.prod(shape[2:]))]
         grouped = net.put("Reshape", [image, net.numbers(np.array([0, groups, -1], "i8"))], sides)
         made = net.put("InstanceNormalization", [grouped, *constants], sides, *norm)
         made = net.put("Reshape", [made, net.numbers(np.array(shape, "i8"))], shape)
     else:
         made = net.put("InstanceNormalization", [image, *constants], shape, *norm)
-    scaled = net.put("Mul", [made, net.constant([12, 1, 1])], shape)
+    scaled = net.put("Mul", [made, net.constant([12, *[1] * axes])], shape)
     relu = net.put("Relu", [scaled], shape)
-    last = net.put("Conv", [relu, net.constant([5, 12, 3, 3])], [shape[0], 5, *shape[2:]], ints("pads", [1, 1, 1, 1]))
+    last = net.put("Conv", [relu, net.constant([5, 12, *[3] * axes])], [shape[0], 5, *shape[2:]], ints("pads", [1] * 2 * axes))
     net.outputs = [last, made]
 
     def exact(x):
         wide = (x + np.float32(offset)).astype("f8").reshape(shape[0], groups or 12, -1)
         apart = wide - wide.mean(2, keepdims=True)
         by = np.sqrt((apart ** 2).mean(2, keepdims=True) + np.float32(epsilon).astype("f8"))
-        each = [np.repeat(numbers, 12 // len(numbers))[:, None, None] for numbers in (scale, bias)]
+        each = [np.repeat(numbers, 12 // len(numbers)).reshape(12, *[1] * axes) for numbers in (scale, bias)]
         return (apart / by).reshape(shape) * each[0] + each[1]
 
     return net, exact
 
 
 @pytest.mark.parametrize("groups, version", [(None, None), (1, None), (3, None), (12, None), (1, 21), (3, 21), (12, 21), (4, 18)])
-def test_normalizations_of_random_onnx_nets(tmp_path, groups, version):
+@pytest.mark.parametrize("axes", [2, 3])
+def test_normalizations_of_random_onnx_nets(tmp_path, axes, groups, version):
     """In two passes: as exact as the whole, against float64."""
     most, count, worst_errors = 0, 0, [0.0, 0.0]
-    for seed in range(8 * THOROUGH):
-        net, exact = with_norm(seed, groups, version)
+    for seed in range((8 if axes == 2 else 3) * THOROUGH):
+        net, exact = with_norm(seed, groups, version, axes)
         path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
         path.write_bytes(net.bytes(version or 17))
         wanted, truth, last = run(path, feed), exact(feed["x"]), len(net.nodes) - 1
@@ -354,6 +355,103 @@ def test_random_graphs(tmp_path, axes):
             count["run"] += 1
     print(f"{axes} axes: {dict(count)}, at most {most:.0f} ulp of the largest")
     assert count["allowed"] > 0
+
+
+class Norms(Net):
+    """Every third value normalized by statistics of the whole image, or nearly."""
+
+    kinds = ("conv", "conv", "depthwise", "pool", "curve", "constant", "sum", "join", "up", "pad", *["of image"] * 5)
+
+    def draw(self, of, shapes):
+        drawn = super().draw(of, shapes)
+        if drawn or len(shapes[of]) < 4:
+            return drawn
+        channels, pick = shapes[of][1], self.random.choice
+        affine, epsilon = pick([True, False]), pick([1e-5, 1e-3, 1e-6])
+        groups = pick([n for n in (1, 2, 4, 8, 16, channels) if channels % n == 0])
+        part = self.add(pick([lambda: torch.nn.GroupNorm(groups, channels, epsilon, affine),
+                              lambda: self.make("InstanceNorm", channels, epsilon, affine=affine)])())
+        for each in part.parameters():
+            torch.nn.init.normal_(each)
+        return lambda values: part(values[of])
+
+
+def test_random_graphs_with_norms(tmp_path):
+    count, most = Counter(), 0.0
+    for seed in range(10 * THOROUGH):
+        net = Norms(seed, 2)
+        path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
+        save_module(net, (net.input,), path)
+        names = [node["target"] for node in nodes_of(path)]
+        norms = [k for k, name in enumerate(names) if "norm" in name and "batch" not in name]
+        for first in norms:
+            for mode in ("rows", "kept"):
+                last = min(len(names) - 1, first + net.random.randint(0, 4))
+                done = plan(path, output, f"{first}-{last}/{net.random.randint(2, 9)}:{mode}", "--rounding", "allow")
+                if done.returncode:
+                    assert "--rounding" not in done.stderr
+                    count["refused"] += 1
+                    continue
+                count["run"] += 1
+                assert rounded(done) > 0
+                most = max(most, held_against_the_whole(net, (net.input,), path, output, done))
+        done = plan(path, output, "on", "--rounding", "allow")
+        if "split" in json.loads(done.stdout):
+            count["found"] += 1
+            most = max(most, held_against_the_whole(net, (net.input,), path, output, done))
+    print(f"{dict(count)}, at most {most:.0f} ulp of the largest")
+    assert count["run"] > 10
+
+
+class Normalized(torch.nn.Module):
+    """What diffusion models have between their convolutions."""
+
+    def __init__(self, axes, norm):
+        super().__init__()
+        conv = torch.nn.Conv2d if axes == 2 else torch.nn.Conv3d
+        self.first, self.norm, self.last = conv(4, 24, 3, padding=1), norm, conv(24, 4, 3, padding=1)
+        for each in self.norm.parameters():
+            torch.nn.init.normal_(each)
+
+    def forward(self, x):
+        return self.last(torch.nn.functional.silu(self.norm(self.first(x) + 3)))
+
+
+NORMS = {
+    "one group": lambda axes: torch.nn.GroupNorm(1, 24),
+    "groups": lambda axes: torch.nn.GroupNorm(6, 24, eps=1e-6),
+    "groups, without constants": lambda axes: torch.nn.GroupNorm(6, 24, affine=False),
+    "a group of each channel": lambda axes: torch.nn.GroupNorm(24, 24),
+    "instances": lambda axes: (torch.nn.InstanceNorm2d if axes == 2 else torch.nn.InstanceNorm3d)(24, affine=True),
+    "instances, without constants": lambda axes: (torch.nn.InstanceNorm2d if axes == 2 else torch.nn.InstanceNorm3d)(24),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+@pytest.mark.parametrize("axes", [2, 3])
+def test_normalizations_of_graphs(tmp_path, axes, name):
+    torch.manual_seed(6)
+    module, most = Normalized(axes, NORMS[name](axes)).eval(), 0
+    args = (torch.randn(2, 4, *([64, 57] if axes == 2 else [24, 13, 9])),)
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    for decomposed in (False, True):
+        exported = torch.export.export(module, args)
+        if decomposed and "instances" in name:
+            continue  # become a batch norm that trains, on another shape
+        torch.export.save(exported.run_decompositions() if decomposed else exported, path)
+        strict = plan(path, output, "2-3/3:rows")
+        assert strict.returncode and "--rounding allow" in strict.stdout + strict.stderr
+        for mode in ("rows", "kept"):
+            done = plan(path, output, f"2-3/{3 if mode == 'rows' else 5}:{mode}", "--rounding", "allow")
+            assert done.returncode == 0 and rounded(done) > 0, done
+            most = max(most, held_against_the_whole(module, args, path, output, done))
+    print(f"{name}, {axes} axes: at most {most:.0f} ulp of the largest")
+
+
+def test_groups_begin_with_a_normalization_of_graphs(tmp_path):
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    save_module(Normalized(2, torch.nn.GroupNorm(4, 24)).eval(), (torch.randn(1, 4, 40, 40),), path)
+    assert "which must be whole before" in refusal(path, output, "1-3/2:rows")
 
 
 def tiled_by_leave_alone(module, args, path, output):
