@@ -113,6 +113,7 @@ def with_norm(seed, groups, version=None, axes=2):
     float64."""
     net = Images(seed)
     random, shape = net.random, [1 + seed % 2, 12, net.random.randint(9, 60), net.random.randint(5, 60), 7][:2 + axes]
+    shape[2] *= 16 if axes == 1 else 1
     net.shapes["x"] = shape
     offset, epsilon = [0.0, 30.0, 0.5][seed % 3], [1e-5, 1e-3][seed % 2]
     image = net.put("Add", ["x", net.numbers(np.array([offset], "f4"))], shape)
@@ -145,7 +146,7 @@ def with_norm(seed, groups, version=None, axes=2):
 
 
 @pytest.mark.parametrize("groups, version", [(None, None), (1, None), (3, None), (12, None), (1, 21), (3, 21), (12, 21), (4, 18)])
-@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("axes", NETS)
 def test_normalizations_of_random_onnx_nets(tmp_path, axes, groups, version):
     """In two passes: as exact as the whole, against float64."""
     most, count, worst_errors = 0, 0, [0.0, 0.0]
@@ -364,7 +365,7 @@ class Norms(Net):
 
     def draw(self, of, shapes):
         drawn = super().draw(of, shapes)
-        if drawn or len(shapes[of]) < 4:
+        if drawn:
             return drawn
         channels, pick = shapes[of][1], self.random.choice
         affine, epsilon = pick([True, False]), pick([1e-5, 1e-3, 1e-6])
@@ -376,10 +377,11 @@ class Norms(Net):
         return lambda values: part(values[of])
 
 
-def test_random_graphs_with_norms(tmp_path):
+@pytest.mark.parametrize("axes", [1, 2])
+def test_random_graphs_with_norms(tmp_path, axes):
     count, most = Counter(), 0.0
-    for seed in range(10 * THOROUGH):
-        net = Norms(seed, 2)
+    for seed in range((14 - 4 * axes) * THOROUGH):
+        net = Norms(seed, axes)
         path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
         save_module(net, (net.input,), path)
         names = [node["target"] for node in nodes_of(path)]
@@ -408,7 +410,7 @@ class Normalized(torch.nn.Module):
 
     def __init__(self, axes, norm):
         super().__init__()
-        conv = torch.nn.Conv2d if axes == 2 else torch.nn.Conv3d
+        conv = getattr(torch.nn, f"Conv{axes}d")
         self.first, self.norm, self.last = conv(4, 24, 3, padding=1), norm, conv(24, 4, 3, padding=1)
         for each in self.norm.parameters():
             torch.nn.init.normal_(each)
@@ -422,17 +424,17 @@ NORMS = {
     "groups": lambda axes: torch.nn.GroupNorm(6, 24, eps=1e-6),
     "groups, without constants": lambda axes: torch.nn.GroupNorm(6, 24, affine=False),
     "a group of each channel": lambda axes: torch.nn.GroupNorm(24, 24),
-    "instances": lambda axes: (torch.nn.InstanceNorm2d if axes == 2 else torch.nn.InstanceNorm3d)(24, affine=True),
-    "instances, without constants": lambda axes: (torch.nn.InstanceNorm2d if axes == 2 else torch.nn.InstanceNorm3d)(24),
+    "instances": lambda axes: getattr(torch.nn, f"InstanceNorm{axes}d")(24, affine=True),
+    "instances, without constants": lambda axes: getattr(torch.nn, f"InstanceNorm{axes}d")(24),
 }
 
 
 @pytest.mark.parametrize("name", NORMS)
-@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("axes", NETS)
 def test_normalizations_of_graphs(tmp_path, axes, name):
     torch.manual_seed(6)
     module, most = Normalized(axes, NORMS[name](axes)).eval(), 0
-    args = (torch.randn(2, 4, *([64, 57] if axes == 2 else [24, 13, 9])),)
+    args = (torch.randn(2, 4, *{1: [3200], 2: [64, 57], 3: [24, 13, 9]}[axes]),)
     path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
     for decomposed in (False, True):
         exported = torch.export.export(module, args)

@@ -317,11 +317,11 @@ static void add_norm(arenaut_program *p, int kind, bool affine, int64_t groups, 
            .n_attributes = epsilon.name ? 2 : 1);
 }
 
-/* An image of 8 channels, or a volume, which is normalized, and then read by two ops. */
+/* An image of 8 channels, a volume or a signal, which is normalized, and then read by two ops. */
 static arenaut_program *normalized(int kind, bool affine, int64_t groups, uint32_t rank) {
     arenaut_program *p = begin_aten();
     static const arenaut_attribute epsilon = {"eps", 0, NULL, "0.001"};
-    const int64_t dims[] = {2, 8, 40, 7, 5};
+    const int64_t dims[] = {2, 8, rank > 3 ? 40 : 48, 7, 5};
     uint32_t image[4];
     for (int i = 0; i < 4; i++) {
         image[i] = add_sized(p, i == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE, dims, rank);
@@ -423,13 +423,13 @@ static void call_otherwise(const arenaut_program *p, arenaut_rewrite *rewrite, a
     op->name = before;
 }
 
-TEST(images_and_volumes_are_normalized_in_two_passes) {
+TEST(images_of_any_axes_are_normalized_in_two_passes) {
     uint32_t n_read = 0, n_said = 0;
     for (int i = 0; i < NORM_KINDS * 2 * 4; i++) {
         const int kind = i % NORM_KINDS;
         const bool affine = i / NORM_KINDS % 2 == 0;
         const int64_t groups = kind == NORM_INSTANCE ? 8 : 1 << i / NORM_KINDS / 2;
-        arenaut_program *p = normalized(kind, affine, groups, 4 + (uint32_t)(i % 2));
+        arenaut_program *p = normalized(kind, affine, groups, 3 + (uint32_t)(i % 3));
         arenaut_rewrite *rewrite =
             split_norm(p, i % 5 == 0 ? ARENAUT_SPLIT_ROWS : ARENAUT_SPLIT_KEPT);
         for (uint32_t k = 0; k < rewrite->n_ops; k++) {
@@ -457,21 +457,22 @@ TEST(images_and_volumes_are_normalized_in_two_passes) {
     assert_true(n_read > 2000 && n_said > 500);
 }
 
-/* Statistics of a normalization that something reads, or an epsilon that no file states as digits.
- */
+/* Statistics of a normalization that something reads, an epsilon that no file states as digits, or
+ * a signal of which no more blocks are as long. */
 TEST(normalizations_of_other_forms_stay_whole) {
-    for (int i = 0; i < 3; i++) {
-        arenaut_program *p = normalized(i < 2 ? NORM_NATIVE : NORM_INSTANCE, true, 4, 4);
+    for (int i = 0; i < 4; i++) {
+        arenaut_program *p = normalized(i < 2 ? NORM_NATIVE : NORM_INSTANCE, true, 4, i < 3 ? 4 : 3);
         arenaut_op *norm = &p->ops[1];
         arenaut_attribute *said = (arenaut_attribute *)(uintptr_t)norm->attributes;
         if (i == 0) p->ops[2].inputs = &norm->outputs[1];
         if (i == 1) said[1].text = "Infinity";
         if (i == 2) *(int64_t *)(uintptr_t)said[0].numbers = 0;
-        const arenaut_split_stage stage = {1, 1, 2, ARENAUT_SPLIT_ROWS};
+        const arenaut_split_stage stage = {1, 1, i < 3 ? 2 : 7, ARENAUT_SPLIT_ROWS};
         arenaut_rewrite *rewrite = NULL;
         arenaut_error err = {0};
         assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
-        assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
+        assert_non_null(strstr(err.msg, i < 3 ? "an op in it cannot be tiled"
+                                              : "that it normalizes has fewer rows than tiles"));
         arn_program_free(p);
     }
 }

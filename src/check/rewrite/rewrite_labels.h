@@ -47,7 +47,14 @@ typedef enum arn_known {
     ARN_KNOWN_CONSTANT,
     ARN_KNOWN_FACTOR,
     ARN_KNOWN_LESS_MEAN,
-    ARN_KNOWN_SCALED
+    ARN_KNOWN_SCALED,
+    /* Likewise, of a signal: blocks of its places, channel by channel, as rows of their own; their
+     * averages; these apart, their squares, and the averages of those. */
+    ARN_KNOWN_BLOCKS,
+    ARN_KNOWN_BLOCK_AVERAGES,
+    ARN_KNOWN_BLOCKS_CENTRED,
+    ARN_KNOWN_BLOCK_SQUARES,
+    ARN_KNOWN_BLOCK_SPREADS
 } arn_known;
 
 /* Of a number by group, for each of its channels or not yet. */
@@ -61,6 +68,7 @@ typedef struct arn_label {
                      * the image's among those of the program before, as of all below it */
     arn_known_form form;
     int64_t groups, epsilon; /* of channels; the bits of a double */
+    int64_t block, first;    /* of a signal: places of a block; which block comes first. 0: rows */
     const char *stated;      /* epsilon as an op states it; NULL: it is a constant */
     uint32_t scale;          /* a constant of the program before: the factor's, or itself; NONE:
                               * the factor has none */

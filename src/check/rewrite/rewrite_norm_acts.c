@@ -4,7 +4,7 @@
 
 #include "check/rewrite/rewrite_norms.h"
 
-enum { C = 1, H = 2, LEAST_RANK = 4 };
+enum { H = 2, LEAST_RANK = 3 };
 
 static const struct {
     const char *name;

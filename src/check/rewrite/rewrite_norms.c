@@ -9,7 +9,7 @@
 #include "check/rewrite/rewrite_norms.h"
 #include "core/fail.h"
 
-enum { N, C, H, LEAST_RANK = 4 };
+enum { N, C, H, OF_SIGNALS = 3 };
 
 typedef struct step {
     arn_norm_act act;
@@ -39,13 +39,18 @@ static bool is_constant_list(const arn_rewrite_check *c, uint32_t t) {
            c->labels[t].tensor != ARENAUT_NONE;
 }
 
+static bool is_signal(const arn_rewrite_check *c, uint32_t t) {
+    return c->labels[t].tensor != ARENAUT_NONE && arn_new_tensor(c, t)->rank == OF_SIGNALS;
+}
+
 bool arn_rewrite_is_norm_step(const arn_rewrite_check *c, const arenaut_op *op) {
     const arn_norm_act act = c->rewrite->n_rounded > 0 ? arn_norm_act_of(c, op) : ARN_ACT_NONE;
     if (c->rewrite->n_rounded == 0) return false;
     return kind_of(c, op, 0) >= ARN_KNOWN_CENTRED || kind_of(c, op, 1) >= ARN_KNOWN_CENTRED ||
            act == ARN_ACT_SUB ||
            (act == ARN_ACT_SHAPE &&
-            (arn_label_is_of_rows(c, op->inputs[0]) || is_constant_list(c, op->inputs[0])));
+            (arn_label_is_of_rows(c, op->inputs[0]) || is_constant_list(c, op->inputs[0]) ||
+             is_signal(c, op->inputs[0])));
 }
 
 /* Sizes of an image: of the old one, or of a statistic, whose axes behind H have one element. */
@@ -87,10 +92,10 @@ static arenaut_status make(arn_rewrite_check *c, const arenaut_op *op, sizes of,
     return ARENAUT_OK;
 }
 
-/* The sizes of the old image; false if it has others than one of two axes or more. */
+/* The sizes of the old image, or signal; false if it is none. */
 static bool take_image(const arn_rewrite_check *c, int64_t image, sizes *of) {
     const arenaut_tensor *old = &c->before->tensors[image];
-    if (old->rank < LEAST_RANK || old->rank > ARN_LABEL_RANK ||
+    if (old->rank < OF_SIGNALS || old->rank > ARN_LABEL_RANK ||
         old->dtype != ARENAUT_DTYPE_FLOAT32) {
         return false;
     }
@@ -107,6 +112,24 @@ static sizes sizes_of(const arn_rewrite_check *c, uint32_t t) {
     return of;
 }
 
+/* Sizes of a part of the image with all of its columns and channels. */
+static bool take_rows(const arn_rewrite_check *c, uint32_t t, int64_t image, sizes *of) {
+    if (!take_image(c, image, of) || arn_new_tensor(c, t)->rank != of->rank) return false;
+    of->dims[H] = arn_new_tensor(c, t)->dims[H];
+    return has_sizes(c, t, of);
+}
+
+static bool is_rows_of_image(const arn_rewrite_check *c, uint32_t t) {
+    const uint32_t rank = arn_new_tensor(c, t)->rank;
+    if (c->labels[t].tensor == ARENAUT_NONE || rank < OF_SIGNALS || rank > ARN_LABEL_RANK) {
+        return false;
+    }
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        if (axis != H && !arn_axis_is_whole(c, t, axis)) return false;
+    }
+    return true;
+}
+
 /* ---- shapes ---- */
 
 /* Numbers of all rows of an image, each once, by group. */
@@ -115,7 +138,11 @@ static arenaut_status group_rows(arn_rewrite_check *c, const arenaut_op *op, arn
     const uint32_t rows = op->inputs[0];
     const int64_t groups = arn_new_tensor(c, op->outputs[0])->dims[C];
     if (!take_image(c, label.number, &image) || label.known == ARN_KNOWN_GREATEST ||
-        image.dims[C] % groups != 0 || arn_new_tensor(c, rows)->dims[H] != image.dims[H]) {
+        image.dims[C] % groups != 0) {
+        return arn_rewrite_reject(c, "it makes no groups of all rows");
+    }
+    if (label.block > 0) image.dims[H] /= label.block; /* all as long */
+    if (arn_new_tensor(c, rows)->dims[H] != image.dims[H]) {
         return arn_rewrite_reject(c, "it makes no groups of all rows");
     }
     for (int64_t i = 0; i < image.dims[H]; i++) {
@@ -167,6 +194,45 @@ static arenaut_status take_apart(arn_rewrite_check *c, const arenaut_op *op, arn
                 label);
 }
 
+/* Blocks of places of a signal, channel by channel, as rows. */
+static arenaut_status cut_blocks(arn_rewrite_check *c, const arenaut_op *op) {
+    const uint32_t from = op->inputs[0], signal = c->labels[from].tensor;
+    const int64_t *made = arn_new_tensor(c, op->outputs[0])->dims;
+    const arenaut_tensor *places = arn_new_tensor(c, from);
+    const int64_t first = arn_label_place(c, from, H, 0), block = made[H];
+    sizes all;
+    if (!take_image(c, signal, &all) || !is_rows_of_image(c, from) || block <= 0 ||
+        all.dims[H] % block != 0 || places->dims[H] % block != 0 || first < 0 ||
+        first % block != 0) {
+        return arn_rewrite_reject(c, "it makes no blocks of a signal");
+    }
+    for (int64_t i = 0; i < places->dims[H]; i++) {
+        if (arn_label_place(c, from, H, i) == first + i) continue;
+        return arn_rewrite_reject(c, "its places do not lie side by side");
+    }
+    const int64_t n = places->dims[H] / block;
+    return make(c, op, column_of(all.rank, all.dims[N], all.dims[C] * n, block),
+                (arn_label){.known = ARN_KNOWN_BLOCKS,
+                            .number = signal,
+                            .block = block,
+                            .first = first / block,
+                            .scale = ARENAUT_NONE});
+}
+
+/* A number of each block, as those of a signal with as many places. */
+static arenaut_status line_blocks_up(arn_rewrite_check *c, const arenaut_op *op, arn_label label) {
+    sizes all;
+    if (!take_image(c, label.number, &all)) return arn_rewrite_reject(c, "its signal is not known");
+    const int64_t n = arn_new_tensor(c, op->inputs[0])->dims[C] / all.dims[C];
+    int64_t *place = arn_label_axis(c, n);
+    if (!place) return arn_no_memory(c->err);
+    for (int64_t i = 0; i < n; i++) place[i] = label.first + i;
+    label.known =
+        label.known == ARN_KNOWN_BLOCK_AVERAGES ? ARN_KNOWN_AVERAGES : ARN_KNOWN_SPREADS;
+    label.place[H] = place;
+    return make(c, op, column_of(all.rank, all.dims[N], all.dims[C], n), label);
+}
+
 static arenaut_status follow_shape(arn_rewrite_check *c, const arenaut_op *op, arn_norm_act act) {
     const arn_label label = c->labels[op->inputs[0]];
     const bool is_by_group = label.known == ARN_KNOWN_MEAN || label.known == ARN_KNOWN_INVERSE ||
@@ -177,28 +243,15 @@ static arenaut_status follow_shape(arn_rewrite_check *c, const arenaut_op *op, a
         return group_rows(c, op, label);
     }
     if (act == ARN_ACT_SHAPE && is_constant_list(c, op->inputs[0])) return group_constant(c, op);
+    if (act == ARN_ACT_SHAPE && is_signal(c, op->inputs[0])) return cut_blocks(c, op);
+    if (act == ARN_ACT_SHAPE && (label.known == ARN_KNOWN_BLOCK_AVERAGES ||
+                                 label.known == ARN_KNOWN_BLOCK_SPREADS)) {
+        return line_blocks_up(c, op, label);
+    }
     return arn_rewrite_reject(c, "it gives a statistic another shape");
 }
 
 /* ---- rows of the image ---- */
-
-/* Sizes of a part of the image with all of its columns and channels. */
-static bool take_rows(const arn_rewrite_check *c, uint32_t t, int64_t image, sizes *of) {
-    if (!take_image(c, image, of) || arn_new_tensor(c, t)->rank != of->rank) return false;
-    of->dims[H] = arn_new_tensor(c, t)->dims[H];
-    return has_sizes(c, t, of);
-}
-
-static bool is_rows_of_image(const arn_rewrite_check *c, uint32_t t) {
-    const uint32_t rank = arn_new_tensor(c, t)->rank;
-    if (c->labels[t].tensor == ARENAUT_NONE || rank < LEAST_RANK || rank > ARN_LABEL_RANK) {
-        return false;
-    }
-    for (uint32_t axis = 0; axis < rank; axis++) {
-        if (axis != H && !arn_axis_is_whole(c, t, axis)) return false;
-    }
-    return true;
-}
 
 /* Rows of the image less their averages, or less the means of their channels. */
 static arenaut_status follow_difference(arn_rewrite_check *c, const arenaut_op *op) {
@@ -210,7 +263,7 @@ static arenaut_status follow_difference(arn_rewrite_check *c, const arenaut_op *
         !take_rows(c, rows, label.number, &of)) {
         return arn_rewrite_reject(c, "it is no difference of an image and its averages");
     }
-    if (label.known == ARN_KNOWN_AVERAGES &&
+    if (label.known == ARN_KNOWN_AVERAGES && label.block == 0 &&
         has_column(c, by, of.rank, of.dims[N], of.dims[C], of.dims[H]) &&
         arn_labels_agree(c, rows, H, by, H)) {
         made.known = ARN_KNOWN_CENTRED;
@@ -362,6 +415,29 @@ static arenaut_status follow_raise(arn_rewrite_check *c, const arenaut_op *op, a
     return make(c, op, sizes_of(c, op->inputs[0]), label);
 }
 
+/* The averages of blocks of a signal, or of their squares. */
+static arenaut_status follow_block_means(arn_rewrite_check *c, const arenaut_op *op,
+                                         arn_label label) {
+    const sizes of = sizes_of(c, op->inputs[0]);
+    label.known = label.known == ARN_KNOWN_BLOCKS ? ARN_KNOWN_BLOCK_AVERAGES
+                                                  : ARN_KNOWN_BLOCK_SPREADS;
+    return make(c, op, column_of(of.rank, of.dims[N], of.dims[C], 1), label);
+}
+
+/* Blocks less their own averages, or the squares of these. */
+static arenaut_status follow_blocks(arn_rewrite_check *c, const arenaut_op *op, arn_label label) {
+    const arn_label by = c->labels[op->inputs[1]];
+    const sizes of = sizes_of(c, op->inputs[0]);
+    const bool squares = label.known == ARN_KNOWN_BLOCKS_CENTRED;
+    const bool fits =
+        squares ? op->inputs[0] == op->inputs[1]
+                : by.number == label.number && by.block == label.block && by.first == label.first &&
+                      has_column(c, op->inputs[1], of.rank, of.dims[N], of.dims[C], 1);
+    if (!fits) return arn_rewrite_reject(c, "it reads blocks of another part of the signal");
+    label.known = squares ? ARN_KNOWN_BLOCK_SQUARES : ARN_KNOWN_BLOCKS_CENTRED;
+    return make(c, op, of, label);
+}
+
 /* Statistics of one image in as many groups. */
 static bool belong_together(const arn_rewrite_check *c, const arenaut_op *op) {
     const arn_label *a = &c->labels[op->inputs[0]], *b = &c->labels[op->inputs[1]];
@@ -398,6 +474,13 @@ static arenaut_status follow_arithmetic(arn_rewrite_check *c, const arenaut_op *
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (act != steps[i].act || steps[i].a != a || steps[i].b != b) continue;
         return follow_statistic(c, op, &steps[i]);
+    }
+    if (act == ARN_ACT_MEAN && (a == ARN_KNOWN_BLOCKS || a == ARN_KNOWN_BLOCK_SQUARES)) {
+        return follow_block_means(c, op, label);
+    }
+    if ((act == ARN_ACT_SUB && a == ARN_KNOWN_BLOCKS && b == ARN_KNOWN_BLOCK_AVERAGES) ||
+        (act == ARN_ACT_MUL && a == ARN_KNOWN_BLOCKS_CENTRED && b == a)) {
+        return follow_blocks(c, op, label);
     }
     if (act == ARN_ACT_SUB) return follow_difference(c, op);
     if (act == ARN_ACT_MUL && a == ARN_KNOWN_CENTRED) return follow_squares(c, op, label);

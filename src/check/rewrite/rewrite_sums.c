@@ -119,7 +119,7 @@ arenaut_status arn_rewrite_join_rows(arn_rewrite_check *c, const arenaut_op *op)
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const uint32_t part = op->inputs[k];
         if (!arn_label_is_of_rows(c, part) || c->labels[part].known != first.known ||
-            c->labels[part].number != first.number) {
+            c->labels[part].number != first.number || c->labels[part].block != first.block) {
             return arn_rewrite_reject(c, "it joins numbers of rows with other tensors");
         }
         for (int64_t i = 0; i < arn_new_tensor(c, part)->dims[H]; i++) {
@@ -128,7 +128,10 @@ arenaut_status arn_rewrite_join_rows(arn_rewrite_check *c, const arenaut_op *op)
         }
     }
     if (at != length) return arn_rewrite_reject(c, "its parts are shorter than its result");
-    return begin_rows(c, op->outputs[0], (uint32_t)first.number, first.known, place);
+    const arenaut_status st =
+        begin_rows(c, op->outputs[0], (uint32_t)first.number, first.known, place);
+    if (st == ARENAUT_OK) c->labels[op->outputs[0]].block = first.block;
+    return st;
 }
 
 arenaut_status arn_rewrite_follow_reduction(arn_rewrite_check *c, const arenaut_op *op,
@@ -137,7 +140,7 @@ arenaut_status arn_rewrite_follow_reduction(arn_rewrite_check *c, const arenaut_
     const arenaut_tensor *made = arn_new_tensor(c, op->outputs[0]);
     const arenaut_tensor *was = &c->before->tensors[old->outputs[0]];
     if (old->inputs[0] == ARENAUT_NONE || c->labels[rows].known != known ||
-        c->labels[rows].number != old->inputs[0]) {
+        c->labels[rows].number != old->inputs[0] || c->labels[rows].block != 0) {
         return arn_rewrite_reject(c, "it does not reduce the rows of the old op's image");
     }
     const int64_t height = c->before->tensors[old->inputs[0]].dims[H];

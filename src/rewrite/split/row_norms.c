@@ -17,6 +17,7 @@ typedef struct norm {
     uint32_t rank;
     int64_t dims[ARN_IMAGE_RANK]; /* of the image */
     int64_t groups, each;         /* channels of a group */
+    int64_t rows, block;          /* of its statistics; the places of each, of a signal */
     double epsilon;
     const char *number;
 } norm;
@@ -36,6 +37,8 @@ static norm norm_of(arn_draft *draft, uint32_t at) {
     it.rank = image->rank;
     for (uint32_t i = 0; i < it.rank; i++) it.dims[i] = image->dims[i];
     it.each = it.dims[C] / it.groups;
+    it.block = graph->ops[at].block;
+    it.rows = it.dims[H] / it.block;
     return it;
 }
 
@@ -94,7 +97,7 @@ static uint32_t add_epsilon(const norm *it, column one, uint32_t variance) {
 /* The mean of each group, its factor, and its summand, from the averages of rows and of the squares
  * around them. */
 static arn_statistics combine(const norm *it, uint32_t averages, uint32_t squares) {
-    const column rows = column_of(it->dims[N], it->groups, it->each * it->dims[H]);
+    const column rows = column_of(it->dims[N], it->groups, it->each * it->rows);
     const column one = column_of(it->dims[N], it->groups, 1), all = column_of(1, it->groups, 1);
     averages = shape(it, ARN_MOVE_ALIAS, rows, averages);
     squares = shape(it, ARN_MOVE_ALIAS, rows, squares);
@@ -127,22 +130,39 @@ static void put_rows(const norm *it, uint32_t rows, uint32_t made[2]) {
     made[1] = arn_draft_reduce(it->draft, ARN_MOVE_AVERAGE, squares);
 }
 
+/* The same of a signal: of blocks of its places, which are rows of another shape. */
+static void put_blocks(const norm *it, uint32_t places, uint32_t made[2]) {
+    if (it->draft->failed) return;
+    const int64_t n = it->dims[N], blocks = arn_draft_dims(it->draft, places)[H] / it->block;
+    const column all = column_of(n, it->dims[C] * blocks, it->block);
+    const column one = column_of(n, it->dims[C] * blocks, 1);
+    const uint32_t rows = shape(it, ARN_MOVE_ALIAS, all, places);
+    const uint32_t averages = compute(it, ARN_MOVE_MEAN, one.dims, rows, ARENAUT_NONE);
+    const uint32_t apart = compute(it, ARN_MOVE_SUB, all.dims, rows, averages);
+    const uint32_t squares = compute(it, ARN_MOVE_MUL, all.dims, apart, apart);
+    const uint32_t spreads = compute(it, ARN_MOVE_MEAN, one.dims, squares, ARENAUT_NONE);
+    made[0] = shape(it, ARN_MOVE_ALIAS, column_of(n, it->dims[C], blocks), averages);
+    made[1] = shape(it, ARN_MOVE_ALIAS, column_of(n, it->dims[C], blocks), spreads);
+}
+
 arn_statistics arn_norm_put_statistics(arn_draft *draft, uint32_t at, uint32_t image,
                                        uint32_t n_tiles, uint32_t *parts) {
     const norm it = norm_of(draft, at);
     uint32_t *averages = parts, *squares = parts + n_tiles;
     for (uint32_t tile = 0; tile < n_tiles; tile++) {
-        const int64_t begin = it.dims[H] * tile / n_tiles;
-        const int64_t end = it.dims[H] * (tile + 1) / n_tiles;
+        const int64_t begin = it.rows * tile / n_tiles * it.block;
+        const int64_t end = it.rows * (tile + 1) / n_tiles * it.block;
+        const uint32_t rows = arn_draft_slice(draft, image, begin, end - begin);
         uint32_t made[2] = {0, 0};
-        put_rows(&it, arn_draft_slice(draft, image, begin, end - begin), made);
+        if (it.rank > H + 1) put_rows(&it, rows, made);
+        else put_blocks(&it, rows, made);
         averages[tile] = made[0];
         squares[tile] = made[1];
         arn_draft_order_after(draft, made, 2);
     }
-    const uint32_t rows = arn_tile_dim(draft->graph, ARN_AXIS_H);
-    return combine(&it, arn_draft_join(draft, rows, averages, n_tiles, ARENAUT_NONE, averages[0]),
-                   arn_draft_join(draft, rows, squares, n_tiles, ARENAUT_NONE, squares[0]));
+    const uint32_t axis = arn_tile_dim(draft->graph, ARN_AXIS_H);
+    return combine(&it, arn_draft_join(draft, axis, averages, n_tiles, ARENAUT_NONE, averages[0]),
+                   arn_draft_join(draft, axis, squares, n_tiles, ARENAUT_NONE, squares[0]));
 }
 
 uint32_t arn_norm_put(arn_draft *draft, uint32_t at, arn_statistics by, uint32_t rows,

@@ -76,7 +76,7 @@ static const char *refuse_norm(const arn_tile_graph *graph, const arenaut_split_
     if (arn_tile_producer(graph, group, image) != ARENAUT_NONE) {
         return "it makes an image that it normalizes, which must be whole before";
     }
-    return arn_tile_height(graph, image) < (int64_t)group->pieces
+    return arn_tile_height(graph, image) / graph->ops[at].block < (int64_t)group->pieces
                ? "an image that it normalizes has fewer rows than tiles"
                : NULL;
 }

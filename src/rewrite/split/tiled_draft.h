@@ -85,6 +85,8 @@ typedef struct arn_tile_op {
     double epsilon;                         /* of a normalization: added to each variance */
     const char *number;                     /* likewise, as the op states it; NULL: by a constant */
     int64_t groups;                         /* likewise: of channels */
+    int64_t block;                          /* likewise, of a signal: places that are a row of its
+                                             * statistics; of an image 1 */
     arn_tile_window window[ARN_IMAGE_AXES]; /* of the axes that it has; C of a PAD alone */
     bool same;         /* pads by the rule SAME, which its parts can only leave out */
     bool pads_sides;   /* states the padding of each side: its parts have their own */

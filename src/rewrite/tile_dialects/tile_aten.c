@@ -401,15 +401,11 @@ static bool take_norm(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     const int64_t channels = image->dims[ARN_NCHW_C], groups = count_groups(op, image);
     const arenaut_attribute *epsilon = arenaut_op_attribute(op, "eps");
     out->number = epsilon ? epsilon->text : usual_epsilon;
-    if (image->rank < OF_IMAGES || groups <= 0 || channels % groups != 0 ||
+    if (!arn_tile_take_norm(image, groups, out) ||
         !is_same_image(image, &graph->program->tensors[op->outputs[0]]) ||
         !has_constants(graph, op, channels) || !is_number(out->number)) {
         return false;
     }
-    out->kind = ARN_TILE_ELEMENTWISE;
-    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
-    out->norm = ARN_NORM_ITSELF;
-    out->groups = groups;
     return keep_rule(graph, false, out);
 }
 

@@ -181,6 +181,31 @@ bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64
     return channels == made->dims[along];
 }
 
+enum { OF_SIGNALS = 3, LEAST_BLOCK = 8, MOST_BLOCK = 512, FEWEST_BLOCKS = 32 };
+
+/* A signal has rows of one place: its statistics are those of blocks of places, all as long, of
+ * which there are more than tiles. */
+static int64_t block_of(const arenaut_tensor *image) {
+    const int64_t length = image->dims[ARN_NCHW_H];
+    if (image->rank > OF_SIGNALS) return 1;
+    int64_t most = length / FEWEST_BLOCKS;
+    if (most > MOST_BLOCK) most = MOST_BLOCK;
+    if (most < LEAST_BLOCK) most = LEAST_BLOCK;
+    for (int64_t block = most; block >= LEAST_BLOCK; block--) {
+        if (length % block == 0) return block;
+    }
+    return 0;
+}
+
+bool arn_tile_take_norm(const arenaut_tensor *image, int64_t groups, arn_tile_op *out) {
+    out->kind = ARN_TILE_ELEMENTWISE;
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    out->norm = ARN_NORM_ITSELF;
+    out->groups = groups;
+    out->block = block_of(image);
+    return out->block > 0 && groups > 0 && image->dims[ARN_NCHW_C] % groups == 0;
+}
+
 bool arn_tile_take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_draft_move move,
                              arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);

@@ -130,6 +130,10 @@ bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64
 bool arn_tile_take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_draft_move move,
                              arn_tile_op *out);
 
+/* Fills in a normalization of an image of these sizes in so many groups of channels, by statistics
+ * of all its rows. False if it has none that are added up. */
+bool arn_tile_take_norm(const arenaut_tensor *image, int64_t groups, arn_tile_op *out);
+
 /* One number for each channel of the result; a convolution may have none. */
 bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels);
 

@@ -487,7 +487,6 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
 /* GroupNormalization, or InstanceNormalization, of an image; or the latter of an image whose groups
  * of channels a Reshape has made one axis of, and another one takes apart again: as exporters write
  * the former. */
-enum { OF_IMAGES = 4 }; /* dimensions, at least */
 static const char group_norm[] = "GroupNormalization";
 
 typedef struct norm_ops {
@@ -523,11 +522,15 @@ static bool find_norm(const arn_tile_graph *graph, uint32_t at, norm_ops *ops) {
     }
     ops->first = ops->last = ops->itself;
     if (grouped || graph->program->tensors[all[ops->itself].inputs[0]].rank != 3) return !shapes;
-    ops->first = arn_tile_def(graph, all[ops->itself].inputs[0]);
-    ops->last = only_reader(graph, all[ops->itself].outputs[0]);
-    return is_named(graph, ops->first, reshape) && is_named(graph, ops->last, reshape) &&
-           only_reader(graph, all[ops->first].outputs[0]) == ops->itself &&
-           all[ops->last].inputs[0] == all[ops->itself].outputs[0];
+    const uint32_t first = arn_tile_def(graph, all[ops->itself].inputs[0]);
+    const uint32_t last = only_reader(graph, all[ops->itself].outputs[0]);
+    const bool reshaped = is_named(graph, first, reshape) && is_named(graph, last, reshape) &&
+                          only_reader(graph, all[first].outputs[0]) == ops->itself &&
+                          all[last].inputs[0] == all[ops->itself].outputs[0];
+    if (!reshaped) return !shapes; /* a signal */
+    ops->first = first;
+    ops->last = last;
+    return true;
 }
 
 /* Groups of channels that it normalizes by. */
@@ -577,7 +580,7 @@ static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
         if (read->dims[i] <= 0) return false;
     }
     for (uint32_t i = 1; i < image->rank; i++) elements *= image->dims[i];
-    return image->rank >= OF_IMAGES && image->dtype == ARENAUT_DTYPE_FLOAT32 &&
+    return image->dtype == ARENAUT_DTYPE_FLOAT32 &&
            read->dtype == image->dtype && same_dims(image, &graph->program->tensors[to]) &&
            same_dims(read, made) && read->dims[0] == image->dims[0] && groups > 0 &&
            channels % groups == 0 &&
@@ -592,12 +595,11 @@ static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out
     if (!find_norm(graph, at, &ops) || !norm_fits(graph, &ops)) return false;
     const arenaut_op *all = graph->program->ops;
     const arenaut_attribute *epsilon = arenaut_op_attribute(&all[ops.itself], "epsilon");
-    out->kind = ARN_TILE_ELEMENTWISE;
-    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
+    const arenaut_tensor *image = &graph->program->tensors[all[ops.first].inputs[0]];
+    if (!arn_tile_take_norm(image, count_groups(graph, ops.itself), out)) return false;
     out->norm = at == ops.itself ? ARN_NORM_ITSELF : ARN_NORM_SHAPE;
     out->least = at == ops.itself ? ARN_TILE_NEVER : 0;
     out->epsilon = (double)1e-5f;
-    out->groups = count_groups(graph, ops.itself);
     if (epsilon && (epsilon->text || epsilon->n_numbers != 1)) return false;
     if (epsilon) memcpy(&out->epsilon, epsilon->numbers, sizeof out->epsilon);
     out->is_rounded = !graph->rounding;
