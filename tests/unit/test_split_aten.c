@@ -461,7 +461,8 @@ TEST(images_of_any_axes_are_normalized_in_two_passes) {
  * a signal of which no more blocks are as long. */
 TEST(normalizations_of_other_forms_stay_whole) {
     for (int i = 0; i < 4; i++) {
-        arenaut_program *p = normalized(i < 2 ? NORM_NATIVE : NORM_INSTANCE, true, 4, i < 3 ? 4 : 3);
+        arenaut_program *p =
+            normalized(i < 2 ? NORM_NATIVE : NORM_INSTANCE, true, 4, i < 3 ? 4 : 3);
         arenaut_op *norm = &p->ops[1];
         arenaut_attribute *said = (arenaut_attribute *)(uintptr_t)norm->attributes;
         if (i == 0) p->ops[2].inputs = &norm->outputs[1];

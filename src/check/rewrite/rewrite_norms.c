@@ -44,8 +44,8 @@ static bool is_signal(const arn_rewrite_check *c, uint32_t t) {
 }
 
 bool arn_rewrite_is_norm_step(const arn_rewrite_check *c, const arenaut_op *op) {
-    const arn_norm_act act = c->rewrite->n_rounded > 0 ? arn_norm_act_of(c, op) : ARN_ACT_NONE;
     if (c->rewrite->n_rounded == 0) return false;
+    const arn_norm_act act = arn_norm_act_of(c, op);
     return kind_of(c, op, 0) >= ARN_KNOWN_CENTRED || kind_of(c, op, 1) >= ARN_KNOWN_CENTRED ||
            act == ARN_ACT_SUB ||
            (act == ARN_ACT_SHAPE &&
@@ -81,11 +81,11 @@ static bool has_column(const arn_rewrite_check *c, uint32_t t, uint32_t rank, in
 static arenaut_status make(arn_rewrite_check *c, const arenaut_op *op, sizes of, arn_label label) {
     const uint32_t t = op->outputs[0];
     const arenaut_tensor *made = arn_new_tensor(c, t);
-    const bool fits =
-        c->labels[t].tensor == ARENAUT_NONE && c->labels[t].known == ARN_KNOWN_NOTHING &&
-        (made->cls == ARENAUT_INTERMEDIATE || made->cls == ARENAUT_CONSTANT) &&
-        made->dtype == ARENAUT_DTYPE_FLOAT32 && !c->rewrite->tensors[t].same &&
-        has_sizes(c, t, &of);
+    const bool fits = c->labels[t].tensor == ARENAUT_NONE &&
+                      c->labels[t].known == ARN_KNOWN_NOTHING &&
+                      (made->cls == ARENAUT_INTERMEDIATE || made->cls == ARENAUT_CONSTANT) &&
+                      made->dtype == ARENAUT_DTYPE_FLOAT32 && !c->rewrite->tensors[t].same &&
+                      has_sizes(c, t, &of);
     if (!fits) return arn_rewrite_reject(c, "its result has other sizes than it makes");
     c->labels[t] = label;
     c->labels[t].tensor = ARENAUT_NONE;
@@ -154,10 +154,9 @@ static arenaut_status group_rows(arn_rewrite_check *c, const arenaut_op *op, arn
     label.groups = groups;
     label.scale = ARENAUT_NONE;
     label.place[H] = NULL;
-    return make(c, op,
-                column_of(image.rank, image.dims[N], groups,
-                          image.dims[C] / groups * image.dims[H]),
-                label);
+    return make(
+        c, op, column_of(image.rank, image.dims[N], groups, image.dims[C] / groups * image.dims[H]),
+        label);
 }
 
 /* A list of a number for each group. */
@@ -227,8 +226,7 @@ static arenaut_status line_blocks_up(arn_rewrite_check *c, const arenaut_op *op,
     int64_t *place = arn_label_axis(c, n);
     if (!place) return arn_no_memory(c->err);
     for (int64_t i = 0; i < n; i++) place[i] = label.first + i;
-    label.known =
-        label.known == ARN_KNOWN_BLOCK_AVERAGES ? ARN_KNOWN_AVERAGES : ARN_KNOWN_SPREADS;
+    label.known = label.known == ARN_KNOWN_BLOCK_AVERAGES ? ARN_KNOWN_AVERAGES : ARN_KNOWN_SPREADS;
     label.place[H] = place;
     return make(c, op, column_of(all.rank, all.dims[N], all.dims[C], n), label);
 }
@@ -244,8 +242,8 @@ static arenaut_status follow_shape(arn_rewrite_check *c, const arenaut_op *op, a
     }
     if (act == ARN_ACT_SHAPE && is_constant_list(c, op->inputs[0])) return group_constant(c, op);
     if (act == ARN_ACT_SHAPE && is_signal(c, op->inputs[0])) return cut_blocks(c, op);
-    if (act == ARN_ACT_SHAPE && (label.known == ARN_KNOWN_BLOCK_AVERAGES ||
-                                 label.known == ARN_KNOWN_BLOCK_SPREADS)) {
+    if (act == ARN_ACT_SHAPE &&
+        (label.known == ARN_KNOWN_BLOCK_AVERAGES || label.known == ARN_KNOWN_BLOCK_SPREADS)) {
         return line_blocks_up(c, op, label);
     }
     return arn_rewrite_reject(c, "it gives a statistic another shape");
@@ -348,8 +346,7 @@ static arenaut_status finish(arn_rewrite_check *c, const arenaut_op *op, const s
 }
 
 /* Times the factor, which is the last step where the old op had no constants. */
-static arenaut_status follow_scaled(arn_rewrite_check *c, const arenaut_op *op) {
-    arn_label label = c->labels[op->inputs[0]];
+static arenaut_status follow_scaled(arn_rewrite_check *c, const arenaut_op *op, arn_label label) {
     const arn_label factor = c->labels[op->inputs[1]];
     sizes of;
     if (factor.form != ARN_BY_CHANNEL || factor.number != label.number ||
@@ -381,9 +378,9 @@ static bool adds_to_channels(const arn_rewrite_check *c, uint32_t constant, cons
            has_column(c, constant, of->rank, 1, channels, 1);
 }
 
-static arenaut_status follow_summand(arn_rewrite_check *c, const arenaut_op *op) {
+static arenaut_status follow_summand(arn_rewrite_check *c, const arenaut_op *op, arn_label label) {
     const uint32_t rows = op->inputs[0];
-    const arn_label label = c->labels[rows], summand = c->labels[op->inputs[1]];
+    const arn_label summand = c->labels[op->inputs[1]];
     sizes of;
     if (!take_rows(c, rows, label.number, &of)) {
         return arn_rewrite_reject(c, "its result has other sizes than it makes");
@@ -419,8 +416,8 @@ static arenaut_status follow_raise(arn_rewrite_check *c, const arenaut_op *op, a
 static arenaut_status follow_block_means(arn_rewrite_check *c, const arenaut_op *op,
                                          arn_label label) {
     const sizes of = sizes_of(c, op->inputs[0]);
-    label.known = label.known == ARN_KNOWN_BLOCKS ? ARN_KNOWN_BLOCK_AVERAGES
-                                                  : ARN_KNOWN_BLOCK_SPREADS;
+    label.known =
+        label.known == ARN_KNOWN_BLOCKS ? ARN_KNOWN_BLOCK_AVERAGES : ARN_KNOWN_BLOCK_SPREADS;
     return make(c, op, column_of(of.rank, of.dims[N], of.dims[C], 1), label);
 }
 
@@ -466,34 +463,38 @@ static bool is_factor_of_channels(const arn_rewrite_check *c, const arenaut_op *
            c->labels[op->inputs[0]].form == ARN_BY_CHANNEL;
 }
 
+/* On the image, or its blocks, and with constants. */
+static const struct {
+    arn_norm_act act;
+    arn_known a, b; /* of the operands; NOTHING: another, or none */
+    arenaut_status (*follow)(arn_rewrite_check *c, const arenaut_op *op, arn_label label);
+} others[] = {
+    {ARN_ACT_MUL, ARN_KNOWN_CENTRED, ARN_KNOWN_CENTRED, follow_squares},
+    {ARN_ACT_ADD, ARN_KNOWN_VARIANCE, ARN_KNOWN_NOTHING, follow_epsilon},
+    {ARN_ACT_RAISE, ARN_KNOWN_VARIANCE, ARN_KNOWN_NOTHING, follow_raise},
+    {ARN_ACT_MUL, ARN_KNOWN_LESS_MEAN, ARN_KNOWN_FACTOR, follow_scaled},
+    {ARN_ACT_MUL, ARN_KNOWN_LESS_MEAN, ARN_KNOWN_INVERSE, follow_scaled},
+    {ARN_ACT_ADD, ARN_KNOWN_SCALED, ARN_KNOWN_CONSTANT, follow_summand},
+    {ARN_ACT_MEAN, ARN_KNOWN_BLOCKS, ARN_KNOWN_NOTHING, follow_block_means},
+    {ARN_ACT_SUB, ARN_KNOWN_BLOCKS, ARN_KNOWN_BLOCK_AVERAGES, follow_blocks},
+    {ARN_ACT_MUL, ARN_KNOWN_BLOCKS_CENTRED, ARN_KNOWN_BLOCKS_CENTRED, follow_blocks},
+    {ARN_ACT_MEAN, ARN_KNOWN_BLOCK_SQUARES, ARN_KNOWN_NOTHING, follow_block_means},
+};
+
 static arenaut_status follow_arithmetic(arn_rewrite_check *c, const arenaut_op *op,
                                         arn_norm_act act) {
     const arn_known a = kind_of(c, op, 0), b = kind_of(c, op, 1);
-    const arn_label label = c->labels[op->inputs[0]];
     if (act == ARN_ACT_MUL && is_factor_of_channels(c, op)) return follow_factor(c, op);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (act != steps[i].act || steps[i].a != a || steps[i].b != b) continue;
         return follow_statistic(c, op, &steps[i]);
     }
-    if (act == ARN_ACT_MEAN && (a == ARN_KNOWN_BLOCKS || a == ARN_KNOWN_BLOCK_SQUARES)) {
-        return follow_block_means(c, op, label);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (act != others[i].act || others[i].a != a || others[i].b != b) continue;
+        return others[i].follow(c, op, c->labels[op->inputs[0]]);
     }
-    if ((act == ARN_ACT_SUB && a == ARN_KNOWN_BLOCKS && b == ARN_KNOWN_BLOCK_AVERAGES) ||
-        (act == ARN_ACT_MUL && a == ARN_KNOWN_BLOCKS_CENTRED && b == a)) {
-        return follow_blocks(c, op, label);
-    }
-    if (act == ARN_ACT_SUB) return follow_difference(c, op);
-    if (act == ARN_ACT_MUL && a == ARN_KNOWN_CENTRED) return follow_squares(c, op, label);
-    if (act == ARN_ACT_ADD && a == ARN_KNOWN_VARIANCE) return follow_epsilon(c, op, label);
-    if (act == ARN_ACT_RAISE && a == ARN_KNOWN_VARIANCE) return follow_raise(c, op, label);
-    if (act == ARN_ACT_MUL && a == ARN_KNOWN_LESS_MEAN &&
-        (b == ARN_KNOWN_FACTOR || b == ARN_KNOWN_INVERSE)) {
-        return follow_scaled(c, op);
-    }
-    if (act == ARN_ACT_ADD && a == ARN_KNOWN_SCALED && b == ARN_KNOWN_CONSTANT) {
-        return follow_summand(c, op);
-    }
-    return arn_rewrite_reject(c, "it is no step of a normalization");
+    return act == ARN_ACT_SUB ? follow_difference(c, op)
+                              : arn_rewrite_reject(c, "it is no step of a normalization");
 }
 
 arenaut_status arn_rewrite_follow_norm_step(arn_rewrite_check *c, const arenaut_op *op) {
@@ -501,7 +502,8 @@ arenaut_status arn_rewrite_follow_norm_step(arn_rewrite_check *c, const arenaut_
     const arn_label label = c->labels[op->inputs[0]];
     if (act == ARN_ACT_NONE) return arn_rewrite_reject(c, "it is no step of a normalization");
     if (act == ARN_ACT_SHAPE || act == ARN_ACT_EXPAND) return follow_shape(c, op, act);
-    if (act == ARN_ACT_ROWS && label.known == ARN_KNOWN_SQUARES) return follow_spreads(c, op, label);
+    if (act == ARN_ACT_ROWS && label.known == ARN_KNOWN_SQUARES)
+        return follow_spreads(c, op, label);
     if (act == ARN_ACT_JOIN && arn_label_is_of_rows(c, op->inputs[0])) {
         return arn_rewrite_join_rows(c, op);
     }

@@ -63,8 +63,7 @@ static column column_of(int64_t n, int64_t channels, int64_t rows) {
 static uint32_t shape(const norm *it, arn_draft_move move, column sizes, uint32_t of) {
     const bool states = it->draft->graph->dialect->states_numbers;
     return compute(it, move, sizes.dims, of,
-                   states ? ARENAUT_NONE
-                          : arn_draft_numbers(it->draft, sizes.dims, it->rank, 0));
+                   states ? ARENAUT_NONE : arn_draft_numbers(it->draft, sizes.dims, it->rank, 0));
 }
 
 /* A number for each group, for each of its channels. */

@@ -350,7 +350,7 @@ static int64_t count_groups(const arenaut_op *op, const arenaut_tensor *image) {
     }
     const bool by_image = arn_tile_number(op, "use_input_stats", ARN_TILE_UNKNOWN) == 1;
     return strcmp(op->name, "aten::instance_norm") == 0 && by_image ? image->dims[ARN_NCHW_C]
-                                                                     : ARN_TILE_UNKNOWN;
+                                                                    : ARN_TILE_UNKNOWN;
 }
 
 /* A factor and a summand of each channel, or none of either. */

@@ -183,8 +183,8 @@ bool arn_tile_take_join(const arn_tile_graph *graph, const arenaut_op *op, int64
 
 enum { OF_SIGNALS = 3, LEAST_BLOCK = 8, MOST_BLOCK = 512, FEWEST_BLOCKS = 32 };
 
-/* A signal has rows of one place: its statistics are those of blocks of places, all as long, of
- * which there are more than tiles. */
+/* A signal has rows of one place: its statistics are those of blocks of places, all as long, at
+ * least 32 of them in a long one. */
 static int64_t block_of(const arenaut_tensor *image) {
     const int64_t length = image->dims[ARN_NCHW_H];
     if (image->rank > OF_SIGNALS) return 1;

@@ -22,12 +22,12 @@ typedef struct arn_tile_dialect {
     uint32_t most_joined;              /* operands of a concatenation */
     bool broadcasts; /* elementwise ops repeat computed images of one row, column or channel, too */
     bool batches;    /* images may be several */
-    bool inputs_apart; /* the caller has them: no other tensor ever gets their memory */
+    bool inputs_apart;   /* the caller has them: no other tensor ever gets their memory */
     bool states_numbers; /* operators state sizes and numbers themselves, and read no constants */
-    bool channels;     /* tiles may be channels */
-    bool calls;        /* tiles may be outlined */
-    bool many_tiles;   /* tiles may be many: long line buffers are several tensors, and numbers of
-                        * tiles are tried by leaps */
+    bool channels;       /* tiles may be channels */
+    bool calls;          /* tiles may be outlined */
+    bool many_tiles;     /* tiles may be many: long line buffers are several tensors, and numbers of
+                          * tiles are tried by leaps */
     uint32_t own_heights; /* each op of a kept stage of so many ops or more has tiles of its own
                            * height: more turns, of which less is kept. Its tiles are of so many
                            * ops that the search is a bounded one; 0: none has */

@@ -580,10 +580,9 @@ static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
         if (read->dims[i] <= 0) return false;
     }
     for (uint32_t i = 1; i < image->rank; i++) elements *= image->dims[i];
-    return image->dtype == ARENAUT_DTYPE_FLOAT32 &&
-           read->dtype == image->dtype && same_dims(image, &graph->program->tensors[to]) &&
-           same_dims(read, made) && read->dims[0] == image->dims[0] && groups > 0 &&
-           channels % groups == 0 &&
+    return image->dtype == ARENAUT_DTYPE_FLOAT32 && read->dtype == image->dtype &&
+           same_dims(image, &graph->program->tensors[to]) && same_dims(read, made) &&
+           read->dims[0] == image->dims[0] && groups > 0 && channels % groups == 0 &&
            (grouped                     ? read->rank == image->rank
             : ops->first == ops->itself ? groups == channels
                                         : read->dims[2] == elements / image->dims[0] / groups) &&
