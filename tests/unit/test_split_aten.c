@@ -457,6 +457,26 @@ TEST(images_of_any_axes_are_normalized_in_two_passes) {
     assert_true(n_read > 2000 && n_said > 500);
 }
 
+static arenaut_status split_norm_with(void *context, const arenaut_allocator *allocator) {
+    const arenaut_split_stage stage = {1, 2, 3, ARENAUT_SPLIT_KEPT};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_status st = arn_split(context, &stage, 1, true, allocator, &rewrite, NULL);
+    if (st == ARENAUT_OK) {
+        st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
+        arn_rewrite_free(rewrite);
+    }
+    return st;
+}
+
+TEST(normalizations_and_their_check_survive_every_allocation_failure) {
+    for (uint32_t rank = 3; rank <= 5; rank++) {
+        arenaut_program *p = normalized(NORM_GROUPED, true, 2, rank);
+        survives_every_allocation_failure(split_norm_with, p);
+        arn_program_free(p);
+    }
+}
+
 /* Statistics of a normalization that something reads, an epsilon that no file states as digits, or
  * a signal of which no more blocks are as long. */
 TEST(normalizations_of_other_forms_stay_whole) {
