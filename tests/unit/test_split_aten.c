@@ -7,6 +7,7 @@
 
 #include "ir/program.h"
 #include "rewrite/split/tile_groups.h"
+#include "support/fuse.h"
 #include "support/programs.h"
 
 enum { C = 1, H = 2, W = 3 };
