@@ -458,6 +458,33 @@ TEST(images_of_any_axes_are_normalized_in_two_passes) {
     assert_true(n_read > 2000 && n_said > 500);
 }
 
+/* Its statistics are constants: element by element, in any group, with or without leave. */
+TEST(a_batch_norm_that_does_not_train_is_no_normalization_by_its_image) {
+    arenaut_program *p = begin_aten();
+    const int64_t channels = 8;
+    uint32_t image[4], inputs[5];
+    for (int i = 0; i < 4; i++) {
+        image[i] = add(p, i == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE, 1, 8, 40, 64);
+        inputs[i + 1] = add_sized(p, ARENAUT_CONSTANT, &channels, 1);
+    }
+    inputs[0] = image[1];
+    ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(image[0]), OUT(image[1]));
+    ADD_OP(p, .name = "aten::batch_norm", FUNCTIONAL, .inputs = inputs, .n_inputs = 5,
+           OUT(image[2]), ATTRIBUTES(INTS("training", 0)));
+    ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(image[2]), OUT(image[3]));
+    finish(p, image[0], image[3]);
+    const arenaut_split_stage stage = {0, 3, 4, ARENAUT_SPLIT_KEPT};
+    for (int rounding = 0; rounding < 2; rounding++) {
+        arenaut_rewrite *rewrite = NULL;
+        arenaut_error err = {0};
+        assert_ok(arn_split(p, &stage, 1, rounding == 1, NULL, &rewrite, &err), err);
+        assert_int_equal(rewrite->n_rounded, 0);
+        assert_true(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+    }
+    arn_program_free(p);
+}
+
 static arenaut_status split_norm_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_split_stage stage = {1, 2, 3, ARENAUT_SPLIT_KEPT};
     arenaut_rewrite *rewrite = NULL;

@@ -401,12 +401,9 @@ static bool take_norm(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     const int64_t channels = image->dims[ARN_NCHW_C], groups = count_groups(op, image);
     const arenaut_attribute *epsilon = arenaut_op_attribute(op, "eps");
     out->number = epsilon ? epsilon->text : usual_epsilon;
-    if (!arn_tile_take_norm(image, groups, out) ||
-        !is_same_image(image, &graph->program->tensors[op->outputs[0]]) ||
-        !has_constants(graph, op, channels) || !is_number(out->number)) {
-        return false;
-    }
-    return keep_rule(graph, false, out);
+    return is_same_image(image, &graph->program->tensors[op->outputs[0]]) &&
+           has_constants(graph, op, channels) && is_number(out->number) &&
+           arn_tile_take_norm(image, groups, out) && keep_rule(graph, false, out);
 }
 
 /* ---- all of them, by name ---- */

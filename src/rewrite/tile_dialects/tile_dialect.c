@@ -198,12 +198,14 @@ static int64_t block_of(const arenaut_tensor *image) {
 }
 
 bool arn_tile_take_norm(const arenaut_tensor *image, int64_t groups, arn_tile_op *out) {
+    const int64_t block = block_of(image);
+    if (block == 0 || groups <= 0 || image->dims[ARN_NCHW_C] % groups != 0) return false;
     out->kind = ARN_TILE_ELEMENTWISE;
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
     out->norm = ARN_NORM_ITSELF;
     out->groups = groups;
-    out->block = block_of(image);
-    return out->block > 0 && groups > 0 && image->dims[ARN_NCHW_C] % groups == 0;
+    out->block = block;
+    return true;
 }
 
 bool arn_tile_take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_draft_move move,

@@ -595,11 +595,13 @@ static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out
     const arenaut_op *all = graph->program->ops;
     const arenaut_attribute *epsilon = arenaut_op_attribute(&all[ops.itself], "epsilon");
     const arenaut_tensor *image = &graph->program->tensors[all[ops.first].inputs[0]];
-    if (!arn_tile_take_norm(image, count_groups(graph, ops.itself), out)) return false;
+    if ((epsilon && (epsilon->text || epsilon->n_numbers != 1)) ||
+        !arn_tile_take_norm(image, count_groups(graph, ops.itself), out)) {
+        return false;
+    }
     out->norm = at == ops.itself ? ARN_NORM_ITSELF : ARN_NORM_SHAPE;
     out->least = at == ops.itself ? ARN_TILE_NEVER : 0;
     out->epsilon = (double)1e-5f;
-    if (epsilon && (epsilon->text || epsilon->n_numbers != 1)) return false;
     if (epsilon) memcpy(&out->epsilon, epsilon->numbers, sizeof out->epsilon);
     out->is_rounded = !graph->rounding;
     if (!graph->rounding) return false;
