@@ -31,7 +31,7 @@ typedef struct row_tiling {
     row_slice *line_buffer; /* per op: the rows kept for the next tile */
     row_slice *segments;    /* per op, then most_segments of them: a long line buffer, in pieces */
     uint32_t *n_segments;   /* per op; 0: the line buffer is in one piece */
-    uint32_t *tiles;        /* per op, then tile: tiles of a result of the group */
+    uint32_t *tiles;        /* per op, then tile: tiles of a result of the sweep */
     uint32_t *start;        /* per tile, and where the last ends: the op of the draft */
     uint32_t *handed;       /* tensors of a tile that are read after it */
     uint32_t *inputs;       /* of the op at work */
@@ -81,24 +81,13 @@ static const char *refuse_norm(const arn_tile_graph *graph, const arenaut_split_
                : NULL;
 }
 
-/* An op of the group reads the result of a reduction, which is known behind all tiles alone. */
-static bool reads_reduction(const arn_tile_graph *graph, const arenaut_split_stage *group,
-                            uint32_t at) {
-    const arenaut_op *op = &graph->program->ops[at];
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t from = arn_tile_producer(graph, group, op->inputs[i]);
-        if (from != ARENAUT_NONE && graph->ops[group->first_op + from].reduces) return true;
-    }
-    return false;
-}
-
 const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_split_stage *group) {
     const char *why = arn_tile_dialect_refuse(graph->dialect, group->mode);
     bool some = false;
     if (why) return why;
     for (uint32_t k = 0; k < group->n_ops; k++) {
         const uint32_t at = group->first_op + k;
-        if (graph->ops[at].of_constants) continue;
+        if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) continue;
         if (graph->ops[at].is_rounded) {
             return "an op in it may make other bits in any tiles, which --rounding allow permits";
         }
@@ -108,10 +97,7 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
         }
         why = refuse_norm(graph, group, at);
         if (why) return why;
-        if (reads_reduction(graph, group, at)) {
-            return "an op in it reads a reduction of all rows, so that it runs behind it";
-        }
-        if (!arn_tile_is_result(graph, group, k)) continue;
+        if (!graph->ops[at].reduces && !arn_tile_is_result(graph, group, k)) continue;
         some = true;
         const int64_t all = arn_tile_rows(graph, at);
         if (all < (int64_t)group->pieces) return "a result of it has fewer rows than tiles";
@@ -379,7 +365,6 @@ static void put_tile(row_tiling *b, uint32_t tile) {
         if (arn_rows_none(it->want)) continue;
         if (!arn_rows_none(it->make)) made = put_op(b, it, k);
         keep(b, tile, k, made);
-        if (!b->counted->results[k].is_result) continue;
         const arn_rows own = arn_row_tile_result(b->counted, tile, k);
         if (arn_rows_none(own)) continue;
         b->tiles[(size_t)k * n_tiles + tile] = take_rows(b, k, own);
@@ -400,26 +385,27 @@ static uint32_t kept_of(const row_tiling *b, uint32_t k) {
  * from readers to operands, and there to the op that stands last in the file, takes the first
  * first. */
 static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
-    const uint32_t n_tiles = b->counted->n_tiles;
+    const uint32_t n_tiles = b->counted->n_tiles, sweep = arn_row_tiles_sweep(b->counted, tile);
     uint32_t n = 0;
-    for (uint32_t k = b->group->n_ops; k-- > 0 && tile + 1 < n_tiles;) {
+    for (uint32_t k = b->group->n_ops; k-- > 0;) {
         const uint32_t made = b->tiles[(size_t)k * n_tiles + tile], kept = kept_of(b, k);
-        const bool hands = b->counted->results[k].is_result && made >= there;
+        const bool hands = arn_row_tiles_makes(b->counted, sweep, k) && made >= there;
         if (hands) b->handed[n++] = made;
         if (kept >= there && kept != ARENAUT_NONE && !(hands && kept == made))
             b->handed[n++] = kept;
     }
-    if (n > 0 || tile + 1 == n_tiles) arn_draft_order_after(b->draft, b->handed, n);
+    if (n > 0) arn_draft_order_after(b->draft, b->handed, n);
 }
 
 /* Images that the group reads and does not make, each once. */
 static void list_wholes(row_tiling *b) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         const arenaut_op *op = op_of(b, k);
-        for (uint32_t i = 0; i < op->n_inputs && !facts_of(b, k)->of_constants; i++) {
+        const bool runs_whole = facts_of(b, k)->of_constants || facts_of(b, k)->is_squeezed;
+        for (uint32_t i = 0; i < op->n_inputs && !runs_whole; i++) {
             const uint32_t id = op->inputs[i];
             if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
-            if (arn_tile_producer(b->graph, b->group, id) != ARENAUT_NONE) continue;
+            if (arn_tile_maker(b->graph, b->group, id) != ARENAUT_NONE) continue;
             uint32_t at = 0;
             while (at < b->n_wholes && b->wholes[at] != id) at++;
             b->wholes[at] = id;
@@ -452,10 +438,12 @@ static void put_reduction(row_tiling *b, uint32_t k, uint32_t *tiles, uint32_t n
     arn_draft_part(b->draft, b->group->first_op + k, b->inputs, op->outputs[0], NULL, 0);
 }
 
-static void join_result(row_tiling *b, uint32_t k) {
-    const uint32_t n_tiles = b->counted->n_tiles, whole = op_of(b, k)->outputs[0];
-    uint32_t *tiles = b->tiles + (size_t)k * n_tiles, n = 0;
-    for (uint32_t tile = 0; tile < n_tiles; tile++) {
+static void join_result(row_tiling *b, uint32_t sweep, uint32_t k) {
+    const arn_row_tiles *counted = b->counted;
+    const uint32_t whole = op_of(b, k)->outputs[0];
+    uint32_t *tiles = b->tiles + (size_t)k * counted->n_tiles, n = 0;
+    for (uint32_t tile = counted->first_tile[sweep]; tile < counted->first_tile[sweep + 1];
+         tile++) {
         if (!arn_rows_none(arn_row_tile_result(b->counted, tile, k))) tiles[n++] = tiles[tile];
     }
     if (facts_of(b, k)->reduces) put_reduction(b, k, tiles, n);
@@ -480,25 +468,57 @@ static void count_rounded(row_tiling *b) {
     }
 }
 
-static void put_all(row_tiling *b) {
-    const uint32_t n = b->group->n_ops, n_tiles = b->counted->n_tiles;
-    count_rounded(b);
+/* Ops that are squeezed, as far as reductions have been made in so many sweeps. */
+static void put_squeezed(row_tiling *b, uint32_t n_sweeps) {
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        if (!facts_of(b, k)->is_squeezed || b->counted->results[k].ready != n_sweeps) continue;
+        arn_draft_copy(b->draft, b->group->first_op + k);
+    }
+}
+
+/* The first tile of the next sweep runs after the reductions of this one; ops behind the last one
+ * need not wait. */
+static void order_sweep(row_tiling *b, uint32_t sweep) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->group->n_ops && sweep + 1 < b->counted->n_sweeps; k++) {
+        if (arn_row_tiles_makes(b->counted, sweep, k)) b->handed[n++] = op_of(b, k)->outputs[0];
+    }
+    arn_draft_order_after(b->draft, b->handed, n);
+}
+
+static void put_sweep(row_tiling *b, uint32_t sweep) {
+    const arn_row_tiles *counted = b->counted;
+    const uint32_t n = b->group->n_ops;
+    memset(b->now, 0, 2 * n * sizeof *b->now); /* line buffers with it */
+    memset(b->n_segments, 0, n * sizeof *b->n_segments);
+    for (uint32_t tile = counted->first_tile[sweep]; tile < counted->first_tile[sweep + 1];
+         tile++) {
+        const uint32_t there = b->graph->program->n_tensors + b->draft->n_tensors;
+        b->start[tile] = b->draft->n_ops;
+        put_tile(b, tile);
+        if (tile + 1 < counted->first_tile[sweep + 1]) order_next(b, tile, there);
+    }
+    b->start[counted->first_tile[sweep + 1]] = b->draft->n_ops;
     for (uint32_t k = 0; k < n; k++) {
+        if (arn_row_tiles_makes(counted, sweep, k)) join_result(b, sweep, k);
+    }
+    order_sweep(b, sweep);
+}
+
+static void put_all(row_tiling *b) {
+    const arn_row_tiles *counted = b->counted;
+    count_rounded(b);
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
     }
     order_first(b);
     put_statistics(b);
-    for (uint32_t tile = 0; tile < n_tiles; tile++) {
-        const uint32_t there = b->graph->program->n_tensors + b->draft->n_tensors;
-        b->start[tile] = b->draft->n_ops;
-        put_tile(b, tile);
-        order_next(b, tile, there);
+    for (uint32_t sweep = 0; sweep < counted->n_sweeps; sweep++) {
+        put_squeezed(b, sweep);
+        put_sweep(b, sweep);
     }
-    b->start[n_tiles] = b->draft->n_ops;
-    for (uint32_t k = 0; k < n; k++) {
-        if (b->counted->results[k].is_result) join_result(b, k);
-    }
-    if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, n_tiles);
+    put_squeezed(b, counted->n_sweeps);
+    if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, counted->n_tiles);
 }
 
 /* Of all ops of the group. */

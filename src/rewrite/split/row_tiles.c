@@ -40,14 +40,28 @@ bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *
     return least > 0 && group->n_ops >= least && arn_row_tiles_keep(group);
 }
 
-arn_rows arn_row_tile_result(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
-    return arn_row_tiles_pace(b->graph, b->group)
-               ? arn_row_tile(b, tile, op)->make
-               : arn_row_tile_own(b->group, tile, b->results[op].height);
-}
-
 static const arn_tile_op *facts_of(const arn_row_tiles *b, uint32_t op) {
     return &b->graph->ops[b->group->first_op + op];
+}
+
+uint32_t arn_row_tiles_sweep(const arn_row_tiles *b, uint32_t tile) {
+    uint32_t sweep = 0;
+    while (sweep + 1 < b->n_sweeps && tile >= b->first_tile[sweep + 1]) sweep++;
+    return sweep;
+}
+
+bool arn_row_tiles_makes(const arn_row_tiles *b, uint32_t sweep, uint32_t op) {
+    const arn_tiled_result *it = &b->results[op];
+    return facts_of(b, op)->reduces ? it->ready == sweep + 1
+                                    : it->is_result && sweep + 1 == b->n_sweeps;
+}
+
+arn_rows arn_row_tile_result(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
+    const uint32_t sweep = arn_row_tiles_sweep(b, tile);
+    if (!arn_row_tiles_makes(b, sweep, op)) return (arn_rows){0, 0};
+    return arn_row_tiles_pace(b->graph, b->group)
+               ? arn_row_tile(b, tile, op)->make
+               : arn_row_tile_own(b->group, tile - b->first_tile[sweep], b->results[op].height);
 }
 
 bool arn_row_tiles_crop(const arn_row_tiles *b, uint32_t op) {
@@ -59,7 +73,7 @@ bool arn_row_tiles_crop(const arn_row_tiles *b, uint32_t op) {
 bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *group,
                         uint32_t op) {
     const uint32_t at = group->first_op + op;
-    if (graph->ops[at].of_constants) return false;
+    if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) return false;
     const uint32_t last = arn_tile_last_use(graph, graph->program->ops[at].outputs[0]);
     return last != ARENAUT_NONE && last >= group->first_op + group->n_ops;
 }
@@ -158,13 +172,15 @@ static arn_rows not_kept(const arn_row_tiles *b, arn_rows want, int64_t done) {
     return (arn_rows){want.begin < done || b->reflects ? done : want.begin, want.end};
 }
 
-static bool count_tile(arn_row_tiles *b, uint32_t number) {
+/* Number `tile` of its sweep. */
+static bool count_tile(arn_row_tiles *b, uint32_t sweep, uint32_t own) {
+    const uint32_t number = b->first_tile[sweep] + own;
     const uint32_t n = b->group->n_ops;
     arn_row_tile_op *tile = b->ops + (size_t)number * n;
     for (uint32_t k = 0; k < n; k++) {
         tile[k] = (arn_row_tile_op){{0, 0}, {0, 0}, {0, 0}, {0, 0}, INT64_MAX};
-        if (!b->results[k].is_result) continue;
-        tile[k].want = arn_row_tile_own(b->group, number, b->results[k].height);
+        if (!arn_row_tiles_makes(b, sweep, k)) continue;
+        tile[k].want = arn_row_tile_own(b->group, own, b->results[k].height);
     }
     for (uint32_t k = n; k-- > 0;) {
         int64_t *done = &b->results[k].done;
@@ -208,7 +224,7 @@ static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage 
             (i > 0 && op->inputs[i - 1] == t)) {
             continue;
         }
-        if (arn_tile_producer(graph, group, t) == ARENAUT_NONE) {
+        if (arn_tile_maker(graph, group, t) == ARENAUT_NONE) {
             bytes += arn_tile_planned_bytes(graph, t);
         }
     }
@@ -218,7 +234,7 @@ static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage 
 static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                   uint32_t k) {
     const uint32_t at = group->first_op + k;
-    if (graph->ops[at].of_constants) return (arn_tiled_result){0};
+    if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) return (arn_tiled_result){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
     const int64_t height = arn_tile_rows(graph, at);
     const bool reduces = graph->ops[at].reduces;
@@ -228,6 +244,41 @@ static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_spl
                               .is_result = arn_tile_is_result(graph, group, k)};
 }
 
+/* Sweeps behind which all that the op reads is there. */
+static uint32_t find_ready(const arn_row_tiles *b, uint32_t k) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < op->n_inputs && !facts_of(b, k)->of_constants; i++) {
+        const uint32_t from = arn_tile_maker(b->graph, b->group, op->inputs[i]);
+        if (from != ARENAUT_NONE && ready < b->results[from].ready) ready = b->results[from].ready;
+    }
+    return ready + (facts_of(b, k)->reduces != ARN_MOVE_NONE);
+}
+
+/* The sweeps that there must be. Ops that are squeezed run in the sequence that they had. */
+static bool find_sweeps(arn_row_tiles *b) {
+    uint32_t squeezed = 0;
+    b->n_sweeps = 1;
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        const arn_tiled_result *it = &b->results[k];
+        const uint32_t needed = it->ready + it->is_result;
+        if (facts_of(b, k)->is_squeezed && it->ready < squeezed) {
+            b->refused = "ops between a reduction and its readers would change places";
+            return false;
+        }
+        if (facts_of(b, k)->is_squeezed) squeezed = it->ready;
+        else if (facts_of(b, k)->reduces && b->n_sweeps < it->ready) b->n_sweeps = it->ready;
+        else if (!facts_of(b, k)->reduces && b->n_sweeps < needed) b->n_sweeps = needed;
+    }
+    if (b->n_sweeps > 1 && arn_row_tiles_call(b->group)) {
+        b->refused = "an op in it reads a reduction of all rows, which calls cannot run behind";
+    } else if (b->n_sweeps > ARN_MOST_SWEEPS) {
+        b->refused = "its tiles would go over all rows more than four times, since each reduction "
+                     "in it needs those before";
+    }
+    return !b->refused;
+}
+
 /* Of one range, many numbers of tiles and modes are counted. */
 static void take_results(arn_row_tiles *b) {
     const arenaut_split_stage *group = b->group;
@@ -235,8 +286,10 @@ static void take_results(arn_row_tiles *b) {
     b->reflects = false;
     for (uint32_t k = 0; k < group->n_ops; k++) {
         b->reflects = b->reflects || facts_of(b, k)->reflects;
-        if (!known) b->results[k] = result_of(b->graph, group, k);
-        b->results[k].done = 0;
+        if (!known) {
+            b->results[k] = result_of(b->graph, group, k);
+            b->results[k].ready = find_ready(b, k);
+        }
         b->results[k].is_rounded = facts_of(b, k)->norm == ARN_NORM_ITSELF;
         b->results[k].last = ARENAUT_NONE;
     }
@@ -323,7 +376,7 @@ static bool finish_rows(arn_row_tiles *b, struct arn_row_demand *d) {
     d->begun = false;
     if (is_low(b, d->op, &d->made)) {
         b->refused = ARN_TILE_IS_LOW;
-    } else if (b->n_tiles > MOST_PASSES * b->group->pieces) {
+    } else if (b->n_tiles > MOST_PASSES * b->group->pieces * b->n_sweeps) {
         b->refused = "its ops would run in more turns than it has tiles by far";
     }
     return !b->refused && add_to_pass(b, d->op, &d->made);
@@ -362,12 +415,12 @@ static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end) {
     return false;
 }
 
-/* Rows that line buffers hold: those that this pass or a later one reads. */
-static void keep_rows(arn_row_tiles *b) {
+/* Rows that line buffers hold: those that this pass or a later one of the sweep reads. */
+static void keep_rows(arn_row_tiles *b, uint32_t sweep) {
     const uint32_t n = b->group->n_ops;
     for (uint32_t k = 0; k < n; k++) {
         int64_t done = 0;
-        for (uint32_t tile = 0; tile < b->n_tiles; tile++) {
+        for (uint32_t tile = b->first_tile[sweep]; tile < b->first_tile[sweep + 1]; tile++) {
             arn_row_tile_op *it = &b->ops[(size_t)tile * n + k];
             if (!arn_rows_none(it->make)) done = it->make.end;
             const bool needed = !arn_rows_none(it->want) && it->want.begin < it->next;
@@ -392,47 +445,73 @@ static int64_t step_of(const arn_row_tiles *b, uint32_t k) {
     return step;
 }
 
-static bool count_passes(arn_row_tiles *b) {
+static bool count_passes(arn_row_tiles *b, uint32_t sweep) {
     const arenaut_split_stage *group = b->group;
-    b->n_tiles = 0;
-    if (!arn_grow(b->graph->allocator, (void **)&b->demands, &b->demands_capacity, group->n_ops,
-                  sizeof *b->demands)) {
-        b->failed = true;
-        return false;
-    }
     if (!new_tile(b)) return false;
-    for (uint32_t k = 0; k < group->n_ops; k++) b->results[k].step = step_of(b, k);
     for (uint32_t tile = 0; tile < group->pieces; tile++) {
         for (uint32_t k = 0; k < group->n_ops; k++) {
-            if (!b->results[k].is_result) continue;
+            if (!arn_row_tiles_makes(b, sweep, k)) continue;
             if (!compute_to(b, k, arn_row_tile_own(group, tile, b->results[k].height).end)) {
                 return false;
             }
         }
     }
-    for (uint32_t tile = b->n_tiles; tile-- > 1;) look_ahead(b, tile);
-    keep_rows(b);
+    return true;
+}
+
+static bool begin_passes(arn_row_tiles *b) {
+    if (!arn_grow(b->graph->allocator, (void **)&b->demands, &b->demands_capacity, b->group->n_ops,
+                  sizeof *b->demands)) {
+        b->failed = true;
+        return false;
+    }
+    for (uint32_t k = 0; k < b->group->n_ops; k++) b->results[k].step = step_of(b, k);
+    return true;
+}
+
+/* ---- sweeps ---- */
+
+static bool count_tiles(arn_row_tiles *b, uint32_t sweep) {
+    const uint32_t n = b->group->pieces;
+    const uint64_t all = (uint64_t)b->group->n_ops * ((uint64_t)b->n_tiles + n);
+    if (!arn_grow(b->graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops)) {
+        b->failed = true;
+        return false;
+    }
+    b->n_tiles += n;
+    for (uint32_t own = 0; own < n; own++) {
+        if (!count_tile(b, sweep, own)) return false;
+    }
+    return true;
+}
+
+static bool count_sweep(arn_row_tiles *b, uint32_t sweep) {
+    const bool paced = arn_row_tiles_pace(b->graph, b->group);
+    b->first_tile[sweep] = b->n_tiles;
+    for (uint32_t k = 0; k < b->group->n_ops; k++) b->results[k].done = 0;
+    if (!(paced ? count_passes(b, sweep) : count_tiles(b, sweep))) return false;
+    b->first_tile[sweep + 1] = b->n_tiles;
+    for (uint32_t tile = b->n_tiles; tile-- > b->first_tile[sweep] + 1;) look_ahead(b, tile);
+    if (paced) keep_rows(b, sweep);
     return true;
 }
 
 bool arn_row_tiles_count(arn_row_tiles *b, const arn_tile_graph *graph,
                          const arenaut_split_stage *group) {
-    const uint64_t all = (uint64_t)group->n_ops * group->pieces;
     b->graph = graph;
     b->group = group;
-    b->n_tiles = group->pieces;
+    b->n_tiles = 0;
     b->refused = NULL;
-    if (!arn_grow(graph->allocator, (void **)&b->ops, &b->ops_capacity, all, sizeof *b->ops) ||
-        !arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, group->n_ops,
+    if (!arn_grow(graph->allocator, (void **)&b->results, &b->results_capacity, group->n_ops,
                   sizeof *b->results)) {
         b->failed = true;
         return false;
     }
     take_results(b);
-    if (arn_row_tiles_pace(graph, group)) return count_passes(b);
-    bool counted = true;
-    for (uint32_t tile = 0; tile < group->pieces && counted; tile++) counted = count_tile(b, tile);
-    for (uint32_t tile = group->pieces; tile-- > 1 && counted;) look_ahead(b, tile);
+    bool counted = find_sweeps(b) && (!arn_row_tiles_pace(graph, group) || begin_passes(b));
+    for (uint32_t sweep = 0; sweep < b->n_sweeps && counted; sweep++) {
+        counted = count_sweep(b, sweep);
+    }
     return counted;
 }
 

@@ -9,7 +9,7 @@
 /* One tile. */
 typedef struct at_tile {
     const arn_row_tiles *tiles;
-    uint32_t number;
+    uint32_t number, sweep;
     bool reach, keeps;
     uint64_t others; /* results of the tiles before it */
     uint64_t read;   /* of the group's operands: read by this tile or a later one */
@@ -30,19 +30,21 @@ static uint64_t read_from(const arn_row_tiles *b, uint32_t tile) {
     return bytes;
 }
 
-/* Rows of a result of the group in tiles before this one. */
+/* Rows of a result that the sweep makes in tiles of it before this one. */
 static int64_t results_before(const arn_row_tiles *b, uint32_t tile, uint32_t op) {
+    const uint32_t first = b->first_tile[arn_row_tiles_sweep(b, tile)];
     if (arn_row_tiles_pace(b->graph, b->group)) {
-        while (tile > 0 && arn_rows_none(arn_row_tile(b, tile - 1, op)->make)) tile--;
-        return tile > 0 ? arn_row_tile(b, tile - 1, op)->make.end : 0;
+        while (tile > first && arn_rows_none(arn_row_tile(b, tile - 1, op)->make)) tile--;
+        return tile > first ? arn_row_tile(b, tile - 1, op)->make.end : 0;
     }
-    return arn_row_tile_own(b->group, tile, b->results[op].height).begin;
+    return arn_row_tile_own(b->group, tile - first, b->results[op].height).begin;
 }
 
 static uint64_t count_others(const arn_row_tiles *b, uint32_t tile) {
+    const uint32_t sweep = arn_row_tiles_sweep(b, tile);
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        if (!b->results[k].is_result) continue;
+        if (!arn_row_tiles_makes(b, sweep, k)) continue;
         bytes += bytes_of(b, k, results_before(b, tile, k));
     }
     return bytes;
@@ -51,7 +53,10 @@ static uint64_t count_others(const arn_row_tiles *b, uint32_t tile) {
 /* The op's line buffer for the next tile. */
 static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
     const arn_row_tiles *b = a->tiles;
-    if (!a->keeps || a->number + 1 == b->n_tiles || b->results[op].is_result) return 0;
+    if (!a->keeps || a->number + 1 == b->first_tile[a->sweep + 1] ||
+        arn_row_tiles_makes(b, a->sweep, op)) {
+        return 0;
+    }
     const arn_row_tile_op *it = arn_row_tile(b, a->number, op);
     const arn_rows next = arn_row_tile(b, a->number + 1, op)->want;
     if (arn_row_tiles_pace(b->graph, b->group))
@@ -63,7 +68,7 @@ static uint64_t kept_for_next(const at_tile *a, uint32_t op) {
  * already. */
 static uint64_t kept_before(const at_tile *a, uint32_t op) {
     const arn_row_tile_op *it = arn_row_tile(a->tiles, a->number, op);
-    if (!a->keeps || a->tiles->results[op].is_result) return 0;
+    if (!a->keeps || arn_row_tiles_makes(a->tiles, a->sweep, op)) return 0;
     if (arn_rows_none(it->make))
         return arn_row_tiles_pace(a->tiles->graph, a->tiles->group) ? kept_for_next(a, op) : 0;
     return bytes_of(a->tiles, op, it->make.begin - it->want.begin);
@@ -76,7 +81,7 @@ static uint64_t operand(const at_tile *a, uint32_t op) {
     uint64_t largest = 0;
     for (uint32_t i = 0; i < it->n_inputs; i++) {
         const uint32_t from = arn_tile_producer(b->graph, b->group, it->inputs[i]);
-        if (from == ARENAUT_NONE || b->results[from].is_result) continue;
+        if (from == ARENAUT_NONE || arn_row_tiles_makes(b, a->sweep, from)) continue;
         if (arn_tile_repeats_row(b->graph, b->group->first_op + op, it->inputs[i])) continue;
         const uint64_t bytes =
             bytes_of(b, from, arn_rows_count(arn_row_tile(b, a->number, op)->input));
@@ -111,6 +116,7 @@ uint64_t arn_row_tiles_bound(const arn_row_tiles *tiles, bool reach) {
                  .later = read_from(tiles, 0)};
     uint64_t most = 0;
     for (; a.number < tiles->n_tiles; a.number++) {
+        a.sweep = arn_row_tiles_sweep(tiles, a.number);
         a.others = count_others(tiles, a.number);
         a.read = a.later;
         a.later = read_from(tiles, a.number + 1);

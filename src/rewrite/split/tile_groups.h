@@ -16,6 +16,13 @@
 /* The rows with halo of every tensor of a group, tile by tile, counted before any op is emitted,
  * and a lower bound of the live bytes. */
 
+/* An op that reads the result of a reduction of the group (or of an op that is squeezed, which runs
+ * between) needs all rows of the image that is reduced before it. So tiles go over all rows several
+ * times, in sweeps. Each makes the reductions whose images can be made by then, and drops the rows;
+ * the last makes the other results of the group. Ops run in each sweep in which their rows are
+ * needed: anew, with line buffers anew. */
+enum { ARN_MOST_SWEEPS = 4 };
+
 /* One op of the group in one tile. */
 typedef struct arn_row_tile_op {
     arn_rows want;  /* rows of its result, with halo, that the tile needs */
@@ -32,6 +39,7 @@ typedef struct arn_tiled_result {
     uint64_t row_bytes;   /* of its result */
     uint64_t ends;   /* bytes of whole operands of the group that this op is the last to read */
     uint32_t last;   /* the last tile in which it computes rows; ARENAUT_NONE: none */
+    uint32_t ready;  /* sweeps behind which it can run, or that make the result of a reduction */
     bool is_result;  /* live-out: an op behind the group reads its result */
     bool is_rounded; /* a tile of it is outside of the tile rule */
 } arn_tiled_result;
@@ -40,7 +48,10 @@ typedef struct arn_row_tiles {
     const arn_tile_graph *graph;
     const arenaut_split_stage *group;
     uint32_t first_op, n_ops;       /* the range that `results` was last filled for */
-    uint32_t n_tiles;               /* the group's, or passes over its ops (see below) */
+    uint32_t n_tiles;               /* of all sweeps: the group's, or passes over its ops (see
+                                     * below) */
+    uint32_t n_sweeps;              /* over the rows of all images */
+    uint32_t first_tile[ARN_MOST_SWEEPS + 1]; /* of each sweep, and behind the last */
     uint32_t latest;                /* the op that the last pass ends with so far */
     arn_row_tile_op *ops;           /* by tile, then op */
     arn_tiled_result *results;      /* per op */
@@ -77,10 +88,15 @@ bool arn_row_tiles_call(const arenaut_split_stage *group);
  * ops of the group, of which some compute rows. */
 bool arn_row_tiles_pace(const arn_tile_graph *graph, const arenaut_split_stage *group);
 
-/* The rows of a result of the group that are the tile's own, without halo. */
+/* The rows of a result of the group that are the own ones of a tile of a sweep, without halo. */
 arn_rows arn_row_tile_own(const arenaut_split_stage *group, uint32_t tile, int64_t all);
-/* The same in passes, too. */
+/* The same of a result that its sweep makes, in passes, too; none of another. */
 arn_rows arn_row_tile_result(const arn_row_tiles *tiles, uint32_t tile, uint32_t op);
+
+/* The sweep of a tile. */
+uint32_t arn_row_tiles_sweep(const arn_row_tiles *tiles, uint32_t tile);
+/* The sweep makes the op's result whole. */
+bool arn_row_tiles_makes(const arn_row_tiles *tiles, uint32_t sweep, uint32_t op);
 
 /* Rows of an image, or of that of which a tensor has the elements. */
 static inline int64_t arn_tile_height(const arn_tile_graph *graph, uint32_t tensor) {
@@ -104,15 +120,21 @@ static inline int64_t arn_tile_rows(const arn_tile_graph *graph, uint32_t at) {
     return arn_tile_height(graph, image);
 }
 
-/* The op of the group that produces a tensor tile by tile; ARENAUT_NONE: it is whole. */
-static inline uint32_t arn_tile_producer(const arn_tile_graph *graph,
-                                         const arenaut_split_stage *group, uint32_t tensor) {
+/* The op of the group that makes a tensor; ARENAUT_NONE: it is there before. */
+static inline uint32_t arn_tile_maker(const arn_tile_graph *graph, const arenaut_split_stage *group,
+                                      uint32_t tensor) {
     if (tensor == ARENAUT_NONE || arn_tile_is_fixed(graph, tensor)) return ARENAUT_NONE;
     const uint32_t producer = arn_tile_def(graph, tensor);
     const bool inside = producer >= group->first_op && producer - group->first_op < group->n_ops;
     return inside && producer != ARENAUT_NONE ? producer - group->first_op : ARENAUT_NONE;
 }
-/* The result of op `op` of the group is live-out. */
+/* The same, tile by tile; ARENAUT_NONE: it is whole. */
+static inline uint32_t arn_tile_producer(const arn_tile_graph *graph,
+                                         const arenaut_split_stage *group, uint32_t tensor) {
+    const uint32_t maker = arn_tile_maker(graph, group, tensor);
+    return maker != ARENAUT_NONE && arn_tile_is_squeezed(graph, tensor) ? ARENAUT_NONE : maker;
+}
+/* The result of op `op` of the group, of which it has tiles, is live-out. */
 bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *group, uint32_t op);
 
 /* Lower bound of the live bytes while the group's tiles run, without the tensors that are live

@@ -272,9 +272,11 @@ static int64_t least_kept(const search *s, const arn_group_range *w,
     return kept;
 }
 
-static bool repeats_macs(arenaut_split_mode mode) {
-    return !arn_tile_by_channels(mode) && mode != ARENAUT_SPLIT_KEPT &&
-           mode != ARENAUT_SPLIT_KEPT_CALLED;
+/* A group that has been counted may repeat multiplications. */
+static bool repeats_macs(const search *s, arenaut_split_mode mode) {
+    return !arn_tile_by_channels(mode) &&
+           (s->row_tiles.n_sweeps > 1 ||
+            (mode != ARENAUT_SPLIT_KEPT && mode != ARENAUT_SPLIT_KEPT_CALLED));
 }
 
 /* Multiplications that tiles of the counted rows add. */
@@ -301,12 +303,12 @@ static uint32_t patience(const arn_tile_dialect *dialect) {
  * ever more is kept. */
 static bool try_next(search *s, attempt *it) {
     const arn_group_range *w = &s->ranges.items[it->range];
-    const bool repeats = repeats_macs(it->mode);
     it->pieces = it->pieces > 1 ? more_tiles(s, w, it) : 2;
     arn_tile_candidate c = {
         .group = {w->ops.first, w->ops.end - w->ops.first, it->pieces, it->mode}};
     if (it->pieces == 0 || refuse(s, &c.group)) return false;
     if (!count(s, &c.group)) return it->mode == ARENAUT_SPLIT_KEPT_CALLED;
+    const bool repeats = repeats_macs(s, it->mode);
     const int64_t kept = least_kept(s, w, &c.group);
     if (is_dominated(s, w->bound, kept, repeats)) return false;
     if (repeats && repeated_macs(s, w) > (double)s->space.max_macs) return false;
@@ -344,8 +346,8 @@ static bool can_be_cropped(const search *s, const arn_group_range *w) {
 }
 
 /* Calls that recompute halo are not tried: ops that cost next to nothing would be paid for in
- * multiplications. Ops on constants run before all tiles: a range that begins with one is the range
- * behind it. And without paddings cropped tiles are the padded ones. */
+ * multiplications. Ops on constants, or behind a reduction, run before all tiles: a range that
+ * begins with one is the range behind it. And without paddings cropped tiles are the padded ones. */
 static bool is_tried(const search *s, const arn_group_range *w, arenaut_split_mode mode) {
     switch (mode) {
         case ARENAUT_SPLIT_CHANNELS:
@@ -354,7 +356,8 @@ static bool is_tried(const search *s, const arn_group_range *w, arenaut_split_mo
         case ARENAUT_SPLIT_ROWS_CALLED: return false;
         default: break;
     }
-    if (graph_of(s)->ops[w->ops.first].of_constants) return false;
+    if (graph_of(s)->ops[w->ops.first].of_constants || graph_of(s)->ops[w->ops.first].is_squeezed)
+        return false;
     if (mode == ARENAUT_SPLIT_KEPT_CALLED) return !asks_for_scratch(s, w);
     const bool crops = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
     return !crops || can_be_cropped(s, w);

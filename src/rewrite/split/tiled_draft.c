@@ -103,6 +103,34 @@ static bool all_fixed(const arn_tile_graph *graph, const arenaut_op *op) {
     return op->n_inputs > 0 || makes_constants(graph, op);
 }
 
+static bool makes_little(const arn_tile_graph *graph, const arenaut_op *op) {
+    bool some = false;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        if (op->outputs[k] == ARENAUT_NONE) continue;
+        const arenaut_tensor *made = &graph->program->tensors[op->outputs[k]];
+        if (made->cls == ARENAUT_STATE || made->cls == ARENAUT_CONSTANT || made->unsized ||
+            made->bytes > ARN_TILE_SQUEEZED) {
+            return false;
+        }
+        some = true;
+    }
+    return some;
+}
+
+static bool is_squeezed(const arn_tile_graph *graph, const arenaut_op *op) {
+    bool some = false;
+    if (op->kind != graph->dialect->kind || op->n_calls > 0 || op->n_scratch > 0) return false;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const uint32_t t = op->inputs[k];
+        if (t == ARENAUT_NONE || arn_tile_is_constant(graph, t)) continue;
+        if (graph->program->tensors[t].cls == ARENAUT_STATE) return false;
+        if (arn_tile_is_fixed(graph, t)) continue;
+        if (!arn_tile_is_squeezed(graph, t)) return false;
+        some = true;
+    }
+    return some && makes_little(graph, op);
+}
+
 static void take_ops(arn_tile_graph *graph) {
     const arenaut_program *p = graph->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -117,6 +145,7 @@ static void take_ops(arn_tile_graph *graph) {
             if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
         }
         graph->dialect->take_operator(graph, i);
+        if (is_squeezed(graph, op)) graph->ops[i] = (arn_tile_op){.is_squeezed = true};
     }
 }
 

@@ -17,6 +17,8 @@ enum {
     ARN_TILE_INPUTS = 3,        /* arguments of an op that can be tiled, but for concatenations */
     ARN_TILE_LONGEST = 1 << 18, /* elements along an axis of an image that can be tiled */
     ARN_TILE_ALSO = 64,         /* bits of arn_tile_op.also */
+    ARN_TILE_SQUEEZED = 65536,  /* bytes that an op makes at most of the results of reductions, to
+                                 * run on all of them */
 };
 
 typedef enum arn_tile_kind {
@@ -102,6 +104,9 @@ typedef struct arn_tile_op {
     uint32_t scales;   /* the operand that would say how many times as large its result is along
                         * each dimension, if the next one did not list the sizes; 0: none does */
     bool of_constants; /* reads nothing that is computed from the model's inputs */
+    bool is_squeezed;  /* of any kind: reads the results of reductions alone, or of such ops, and
+                        * makes little of them, as between the pool and the factors of a squeeze
+                        * and excitation: it runs once, on all that it reads */
     arn_draft_move reduces; /* its image to one element of each channel, behind all tiles, from
                              * the rows of each tile, reduced by this; NONE: it does not */
     bool widens;            /* its only operand, to numbers of more bytes */
@@ -148,6 +153,12 @@ static inline bool arn_tile_is_fixed(const arn_tile_graph *graph, uint32_t tenso
  * one that passes fold. */
 static inline uint32_t arn_tile_def(const arn_tile_graph *graph, uint32_t tensor) {
     return arn_tile_is_constant(graph, tensor) ? ARENAUT_NONE : graph->uses[tensor].last_def;
+}
+
+/* The result of a reduction, or of an op that is squeezed: no tile makes it. */
+static inline bool arn_tile_is_squeezed(const arn_tile_graph *graph, uint32_t tensor) {
+    const uint32_t def = arn_tile_def(graph, tensor);
+    return def != ARENAUT_NONE && (graph->ops[def].reduces || graph->ops[def].is_squeezed);
 }
 
 /* The last op to read a tensor; n_ops: it is a result of the program; ARENAUT_NONE: none reads it.
