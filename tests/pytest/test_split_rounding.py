@@ -98,13 +98,67 @@ def test_reductions_of_random_onnx_nets(tmp_path, name):
                 if done.returncode:
                     count["refused"] += 1
                     continue
-                assert rounded(done) > 0
+                assert rounded(done) > 0 or max(net.shapes[image][2:]) == 1  # which is its own average
                 for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL):
                     found = run(output, feed, level)
                     assert are_close(found, wanted), (seed, first)
                     most = max(most, ulps(wanted, found) if level == LEVELS.ORT_DISABLE_ALL else 0)
                 count["run"] += 1
     print(f"{name}: {dict(count)}, at most {most:.0f} ulp of the largest")
+    assert count["run"] > 4
+
+
+def squeeze(net, image, form):
+    """The image times factors by channel, computed from its averages, or from these and its greatest elements."""
+    shape = net.shapes[image]
+    channels, narrow = shape[1], net.random.randint(1, 5)
+    if form == "Gemm":
+        mean = net.put("ReduceMean", [image], shape[:2], ints("axes", [2, 3]), integer("keepdims", 0))
+        inner = net.put("Relu", [net.put("Gemm", [mean, net.constant([channels, narrow])], [shape[0], narrow])], [shape[0], narrow])
+        outer = net.put("HardSigmoid", [net.put("Gemm", [inner, net.constant([narrow, channels])], shape[:2])], shape[:2])
+        factors = net.put("Reshape", [outer, net.numbers(np.array([0, channels, 1, 1], "i8"))], [*shape[:2], 1, 1])
+        return net.put("Mul", [image, factors], shape)
+    pools = [net.put(name, [image], [*shape[:2], 1, 1]) for name in ("GlobalAveragePool", "GlobalMaxPool")[:1 + (form == "both")]]
+    pooled = net.put("Add", pools, [*shape[:2], 1, 1]) if form == "both" else pools[0]
+    inner = net.put("Conv", [pooled, net.constant([narrow, channels, 1, 1])], [shape[0], narrow, 1, 1])
+    inner = net.put("Relu", [inner], [shape[0], narrow, 1, 1])
+    outer = net.put("Conv", [inner, net.constant([channels, narrow, 1, 1])], [*shape[:2], 1, 1])
+    return net.put("Mul", [net.put("Sigmoid", [outer], [*shape[:2], 1, 1]), image], shape)
+
+
+@pytest.mark.parametrize("form", ["Conv", "Gemm", "both"])
+def test_squeezes_of_random_onnx_nets(tmp_path, form):
+    """In groups that begin before the pool and end behind the image that is scaled: once or twice, and read again."""
+    count, most = Counter(), 0
+    for seed in range(300, 300 + 5 * THOROUGH):
+        net = random_images(seed, 2)
+        last = net.outputs[-1]
+        if max(net.shapes[last][2:]) < 3:
+            continue
+        begin = len(net.nodes)
+        image = net.put("Sigmoid", [last], net.shapes[last])
+        scaled = squeeze(net, image, form)
+        if seed % 2:
+            scaled = squeeze(net, net.put("Add", [scaled, image], net.shapes[image]), form)
+        net.conv(scaled)
+        net.outputs = [list(net.shapes)[-1]] + [image] * (seed % 3 == 0)
+        path, output, feed = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.split.onnx", net.feed()
+        path.write_bytes(net.bytes())
+        wanted, end = run(path, feed), len(net.nodes) - 1
+        for mode in ("rows", "kept") * 2:
+            stage = f"{net.random.randint(max(0, begin - 3), begin + 1)}-{end}/{net.random.randint(2, 7)}:{mode}"
+            strict, done = plan(path, output, stage), plan(path, output, stage, "--rounding", "allow")
+            assert strict.returncode
+            if done.returncode:
+                count["refused"] += 1
+                continue
+            assert rounded(done) > 0
+            for level in (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL):
+                found = run(output, feed, level)
+                assert are_close(found, wanted), (seed, stage)
+                most = max(most, ulps(wanted, found) if level == LEVELS.ORT_DISABLE_ALL else 0)
+            count["run"] += 1
+    print(f"{form}: {dict(count)}, at most {most:.0f} ulp of the largest")
     assert count["run"] > 4
 
 

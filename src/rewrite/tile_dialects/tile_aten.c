@@ -520,6 +520,7 @@ const arn_tile_dialect arn_tile_aten = {
     .kind = ARENAUT_OP_FUNCTIONAL,
     .numbers = ARENAUT_DTYPE_INT64,
     .most_joined = UINT32_MAX,
+    .broadcasts = true,
     .batches = true,
     .inputs_apart = true,
     .states_numbers = true,
