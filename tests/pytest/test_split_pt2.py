@@ -160,7 +160,7 @@ class Net(nn.Module):
     channel, joins of channels, margins, images that are resized, values that several nodes read or that are results."""
 
     kinds = ("conv", "conv", "conv", "depthwise", "pool", "norm", "curve", "constant", "sum", "join", "up", "grow",
-             "shuffle", "unshuffle", "pad", "pad")
+             "shuffle", "unshuffle", "pad", "pad", "spread")
 
     def __init__(self, seed, axes):
         super().__init__()
@@ -217,6 +217,10 @@ class Net(nn.Module):
             part = nn.Parameter(torch.randn(pick([(1, channels, *ones), (channels, *ones), (1,), shapes[of][3:] or (1,)])))
             self.register_parameter(f"constant{len(self.steps)}_{len(self.parts)}_{self.random.random()}".replace(".", "_"), part)
             return pick([lambda values: values[of] * part, lambda values: part - values[of], lambda values: values[of] + 1.5])
+        if kind == "spread":
+            axes = pick([[1], list(range(2, 2 + self.axes)), [1 + self.axes], [2]])
+            part = self.add(self.make("Conv", channels, 1, 3, padding=1)) if axes == [1] else lambda x: x.amax(axes, True)
+            return pick([lambda values: values[of] * part(values[of]), lambda values: part(values[of]) - values[of]])
         others = [k for k, shape in enumerate(shapes) if shape[2:] == shapes[of][2:]]
         other = pick(others)
         if kind == "join":
