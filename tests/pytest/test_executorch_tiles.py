@@ -151,6 +151,34 @@ def test_normalizations_are_asked_for():
     assert found <= wanted + 8 * np.spacing(np.float32(1)) and wanted < 1e-4
 
 
+class Squeeze(nn.Module):
+    def __init__(self, channels, flat):
+        super().__init__()
+        make = nn.Linear if flat else lambda before, after: nn.Conv2d(before, after, 1)
+        self.narrow, self.widen, self.flat = make(channels, 4), make(4, channels), flat
+
+    def forward(self, x):
+        mean = x.mean([2, 3]) if self.flat else nn.functional.adaptive_avg_pool2d(x, 1)
+        factors = torch.sigmoid(self.widen(torch.relu(self.narrow(mean))))
+        return x * (factors[:, :, None, None] if self.flat else factors)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_squeezes_are_asked_for(flat):
+    """The image that is scaled is made twice, and never whole."""
+    torch.manual_seed(6)
+    module = nn.Sequential(nn.Conv2d(3, 24, 3, padding=1), nn.Hardtanh(), Squeeze(24, flat), nn.Conv2d(24, 4, 3, 2))
+    image = torch.randn(1, 3, 96, 96)
+    exported = torch.export.export(module.eval(), (image,))
+    refusing, allowing = TilePass(max_macs=100), TilePass(max_macs=100, rounding="allow")
+    before, after, tiled = (to_edge(exported).transform(passes).to_executorch() for passes in ([], [refusing], [allowing]))
+    assert refusing.plan.rounded_ops == 0 < allowing.plan.rounded_ops
+    assert arenas(tiled) < 0.5 * arenas(before) and arenas(tiled) < 0.6 * arenas(after)
+    wanted, found = (np.frombuffer(executed(program, image)[0], "f4") for program in (before, tiled))
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    print(f"{arenas(before):,} -> {arenas(after):,} -> {arenas(tiled):,}, {np.abs(found - wanted).max() / np.spacing(np.abs(wanted).max()):.0f} ulp")
+
+
 def test_limits():
     exported = torch.export.export(Net().eval(), (IMAGE,))
     none = TilePass(max_ops=0)

@@ -87,7 +87,7 @@ const char *arn_row_tiles_refuse(const arn_tile_graph *graph, const arenaut_spli
     if (why) return why;
     for (uint32_t k = 0; k < group->n_ops; k++) {
         const uint32_t at = group->first_op + k;
-        if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) continue;
+        if (arn_tile_runs_whole(&graph->ops[at])) continue;
         if (graph->ops[at].is_rounded) {
             return "an op in it may make other bits in any tiles, which --rounding allow permits";
         }
@@ -401,8 +401,7 @@ static void order_next(row_tiling *b, uint32_t tile, uint32_t there) {
 static void list_wholes(row_tiling *b) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         const arenaut_op *op = op_of(b, k);
-        const bool runs_whole = facts_of(b, k)->of_constants || facts_of(b, k)->is_squeezed;
-        for (uint32_t i = 0; i < op->n_inputs && !runs_whole; i++) {
+        for (uint32_t i = 0; i < op->n_inputs && !arn_tile_runs_whole(facts_of(b, k)); i++) {
             const uint32_t id = op->inputs[i];
             if (id == ARENAUT_NONE || arn_tile_is_fixed(b->graph, id)) continue;
             if (arn_tile_maker(b->graph, b->group, id) != ARENAUT_NONE) continue;
@@ -468,10 +467,11 @@ static void count_rounded(row_tiling *b) {
     }
 }
 
-/* Ops that are squeezed, as far as reductions have been made in so many sweeps. */
-static void put_squeezed(row_tiling *b, uint32_t n_sweeps) {
+/* The ops that run whole behind so many sweeps. */
+static void put_wholes(row_tiling *b, uint32_t n_sweeps) {
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        if (!facts_of(b, k)->is_squeezed || b->counted->results[k].ready != n_sweeps) continue;
+        if (!arn_tile_runs_whole(facts_of(b, k)) || b->counted->results[k].ready != n_sweeps)
+            continue;
         arn_draft_copy(b->draft, b->group->first_op + k);
     }
 }
@@ -508,16 +508,13 @@ static void put_sweep(row_tiling *b, uint32_t sweep) {
 static void put_all(row_tiling *b) {
     const arn_row_tiles *counted = b->counted;
     count_rounded(b);
-    for (uint32_t k = 0; k < b->group->n_ops; k++) {
-        if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->group->first_op + k);
-    }
+    put_wholes(b, 0);
     order_first(b);
     put_statistics(b);
     for (uint32_t sweep = 0; sweep < counted->n_sweeps; sweep++) {
-        put_squeezed(b, sweep);
         put_sweep(b, sweep);
+        put_wholes(b, sweep + 1);
     }
-    put_squeezed(b, counted->n_sweeps);
     if (arn_row_tiles_call(b->group)) arn_draft_call_tiles(b->draft, b->start, counted->n_tiles);
 }
 

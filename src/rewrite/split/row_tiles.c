@@ -73,7 +73,7 @@ bool arn_row_tiles_crop(const arn_row_tiles *b, uint32_t op) {
 bool arn_tile_is_result(const arn_tile_graph *graph, const arenaut_split_stage *group,
                         uint32_t op) {
     const uint32_t at = group->first_op + op;
-    if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) return false;
+    if (arn_tile_runs_whole(&graph->ops[at])) return false;
     const uint32_t last = arn_tile_last_use(graph, graph->program->ops[at].outputs[0]);
     return last != ARENAUT_NONE && last >= group->first_op + group->n_ops;
 }
@@ -234,7 +234,7 @@ static uint64_t ended_by(const arn_tile_graph *graph, const arenaut_split_stage 
 static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_split_stage *group,
                                   uint32_t k) {
     const uint32_t at = group->first_op + k;
-    if (graph->ops[at].of_constants || graph->ops[at].is_squeezed) return (arn_tiled_result){0};
+    if (arn_tile_runs_whole(&graph->ops[at])) return (arn_tiled_result){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
     const int64_t height = arn_tile_rows(graph, at);
     const bool reduces = graph->ops[at].reduces;
@@ -248,25 +248,56 @@ static arn_tiled_result result_of(const arn_tile_graph *graph, const arenaut_spl
 static uint32_t find_ready(const arn_row_tiles *b, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
     uint32_t ready = 0;
-    for (uint32_t i = 0; i < op->n_inputs && !facts_of(b, k)->of_constants; i++) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t from = arn_tile_maker(b->graph, b->group, op->inputs[i]);
         if (from != ARENAUT_NONE && ready < b->results[from].ready) ready = b->results[from].ready;
     }
     return ready + (facts_of(b, k)->reduces != ARN_MOVE_NONE);
 }
 
-/* The sweeps that there must be. Ops that are squeezed run in the sequence that they had. */
+/* An op on constants must run before the ops that read what it makes. */
+static void run_before(arn_row_tiles *b, uint32_t k) {
+    const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t id = op->inputs[i];
+        if (id == ARENAUT_NONE || !arn_tile_is_fixed(b->graph, id)) continue;
+        const uint32_t maker = b->graph->uses[id].last_def;
+        if (maker == ARENAUT_NONE || maker < b->group->first_op) continue;
+        arn_tiled_result *it = &b->results[maker - b->group->first_op];
+        if (it->ready > b->results[k].ready) it->ready = b->results[k].ready;
+    }
+}
+
+/* Ops on constants run as late as they may, and none of them behind another that it was in front
+ * of, or an op that is squeezed. */
+static void delay_constants(arn_row_tiles *b) {
+    uint32_t latest = 0;
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        if (latest < b->results[k].ready) latest = b->results[k].ready;
+    }
+    for (uint32_t k = 0; k < b->group->n_ops; k++) {
+        if (facts_of(b, k)->of_constants) b->results[k].ready = latest;
+    }
+    for (uint32_t k = b->group->n_ops; k-- > 0;) {
+        arn_tiled_result *it = &b->results[k];
+        if (facts_of(b, k)->of_constants && it->ready > latest) it->ready = latest;
+        if (arn_tile_runs_whole(facts_of(b, k)) && latest > it->ready) latest = it->ready;
+        run_before(b, k);
+    }
+}
+
+/* The sweeps that there must be. Ops that run whole keep the sequence that they had. */
 static bool find_sweeps(arn_row_tiles *b) {
-    uint32_t squeezed = 0;
+    uint32_t before = 0;
     b->n_sweeps = 1;
     for (uint32_t k = 0; k < b->group->n_ops; k++) {
         const arn_tiled_result *it = &b->results[k];
         const uint32_t needed = it->ready + it->is_result;
-        if (facts_of(b, k)->is_squeezed && it->ready < squeezed) {
+        if (arn_tile_runs_whole(facts_of(b, k)) && it->ready < before) {
             b->refused = "ops between a reduction and its readers would change places";
             return false;
         }
-        if (facts_of(b, k)->is_squeezed) squeezed = it->ready;
+        if (arn_tile_runs_whole(facts_of(b, k))) before = it->ready;
         else if (facts_of(b, k)->reduces && b->n_sweeps < it->ready) b->n_sweeps = it->ready;
         else if (!facts_of(b, k)->reduces && b->n_sweeps < needed) b->n_sweeps = needed;
     }
@@ -293,6 +324,7 @@ static void take_results(arn_row_tiles *b) {
         b->results[k].is_rounded = facts_of(b, k)->norm == ARN_NORM_ITSELF;
         b->results[k].last = ARENAUT_NONE;
     }
+    if (!known) delay_constants(b);
     b->first_op = group->first_op;
     b->n_ops = group->n_ops;
 }

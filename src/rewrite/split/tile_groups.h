@@ -39,7 +39,8 @@ typedef struct arn_tiled_result {
     uint64_t row_bytes;   /* of its result */
     uint64_t ends;   /* bytes of whole operands of the group that this op is the last to read */
     uint32_t last;   /* the last tile in which it computes rows; ARENAUT_NONE: none */
-    uint32_t ready;  /* sweeps behind which it can run, or that make the result of a reduction */
+    uint32_t ready;  /* sweeps behind which it can run, or that make the result of a reduction; of
+                      * an op on constants, behind which it must have run */
     bool is_result;  /* live-out: an op behind the group reads its result */
     bool is_rounded; /* a tile of it is outside of the tile rule */
 } arn_tiled_result;

@@ -19,7 +19,7 @@ enum {
 
 /* A result without a reader would not be computed by tiles. */
 static bool can_be_inside(const arn_tile_graph *graph, uint32_t op) {
-    if (graph->ops[op].of_constants || graph->ops[op].is_squeezed) return true;
+    if (arn_tile_runs_whole(&graph->ops[op])) return true;
     return graph->ops[op].kind != ARN_TILE_OPAQUE &&
            arn_tile_last_use(graph, graph->program->ops[op].outputs[0]) != ARENAUT_NONE;
 }
@@ -122,10 +122,6 @@ static void extend(sweep *s) {
     }
 }
 
-static bool runs_whole(const arn_tile_graph *graph, uint32_t op) {
-    return graph->ops[op].of_constants || graph->ops[op].is_squeezed;
-}
-
 /* All ranges that begin at an op; `low` gets per op the least lower bound of a range with it. */
 static bool find_from(sweep *s, uint32_t first, arn_budget *budget, uint64_t *low,
                       arn_group_ranges *ranges) {
@@ -136,7 +132,8 @@ static bool find_from(sweep *s, uint32_t first, arn_budget *budget, uint64_t *lo
            can_be_inside(graph, s->range.ops.end)) {
         extend(s);
         arn_budget_spend(budget, s->range.ops.end - first);
-        if (runs_whole(graph, s->range.ops.end - 1)) continue; /* the same without it */
+        if (arn_tile_runs_whole(&graph->ops[s->range.ops.end - 1]))
+            continue; /* the same as the range without it */
         s->range.bound = lower_bound_of(s->space, &s->range);
         for (uint32_t op = first; op < s->range.ops.end; op++) {
             low[op] = arn_min_u64(low[op], s->range.bound);

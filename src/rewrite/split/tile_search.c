@@ -356,8 +356,7 @@ static bool is_tried(const search *s, const arn_group_range *w, arenaut_split_mo
         case ARENAUT_SPLIT_ROWS_CALLED: return false;
         default: break;
     }
-    if (graph_of(s)->ops[w->ops.first].of_constants || graph_of(s)->ops[w->ops.first].is_squeezed)
-        return false;
+    if (arn_tile_runs_whole(&graph_of(s)->ops[w->ops.first])) return false;
     if (mode == ARENAUT_SPLIT_KEPT_CALLED) return !asks_for_scratch(s, w);
     const bool crops = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
     return !crops || can_be_cropped(s, w);

@@ -115,6 +115,11 @@ typedef struct arn_tile_op {
                              * counts them, and times infinity they are no number */
 } arn_tile_op;
 
+/* No tile of it is made: it runs once. */
+static inline bool arn_tile_runs_whole(const arn_tile_op *op) {
+    return op->of_constants || op->is_squeezed;
+}
+
 struct arn_tile_dialect;
 
 typedef struct arn_tile_graph {
