@@ -155,6 +155,36 @@ def test_what_was_planned_is_what_is_alive(tmp_path):
 # ---- random nets ----
 
 
+class Multiple(nn.Module):
+    """A convolution, and a sum of it with a constant, or with an image, times a factor."""
+
+    def __init__(self, operator, alpha, shape):
+        super().__init__()
+        self.conv, self.operator, self.alpha = nn.Conv2d(3, 8, 3, padding=1), operator, alpha
+        self.other = nn.Parameter(torch.randn(shape)) if shape else None
+
+    def forward(self, x):
+        y = self.conv(x)
+        return self.operator(y, y.relu() if self.other is None else self.other, alpha=self.alpha)
+
+
+@pytest.mark.parametrize("alpha", [1, 1.0, 3, 0.3])
+@pytest.mark.parametrize("shape", [None, (8, 1, 1), (1,), (1, 8, 1, 67)])
+def test_sums_with_a_multiple_of_what_is_repeated_are_rounded_otherwise(tmp_path, alpha, shape):
+    path, output, repeats = tmp_path / "a.pt2", tmp_path / "b.pt2", shape is not None and alpha != 1
+    for operator in (torch.add, torch.sub):
+        torch.manual_seed(1)
+        args = (torch.randn(1, 3, 67, 67),)
+        save_module(Multiple(operator, alpha, shape), args, path)
+        last = len(nodes_of(path)) - 1
+        done = plan(path, output, f"1-{last}/3:rows")
+        assert (done.returncode != 0) == repeats, done.stderr
+        if repeats:
+            assert "--rounding allow" in done.stderr
+        else:
+            assert bits(run(output, args)[0]) == bits(run(path, args)[0])
+
+
 class Net(nn.Module):
     """What tiles have to get right: windows with strides, dilation and padding, depthwise ones, pools, constants by
     channel, joins of channels, margins, images that are resized, values that several nodes read or that are results."""

@@ -307,10 +307,26 @@ static bool is_tiled(const arn_tile_graph *graph, const arenaut_op *op) {
     return false;
 }
 
+/* A sum with a multiple of its second operand, one of the two being repeated: vectors multiply and
+ * add at once, and the rest of a tensor does not, so that it is rounded twice. */
+static bool sums_repeated(const arn_tile_graph *graph, const arenaut_op *op) {
+    const arenaut_attribute *alpha = arenaut_op_attribute(op, "alpha");
+    if (!alpha || (alpha->text ? strcmp(alpha->text, "1.0") == 0
+                               : alpha->n_numbers == 1 && alpha->numbers[0] == 1)) {
+        return false;
+    }
+    const uint64_t bytes = graph->program->tensors[op->outputs[0]].bytes;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (arn_tile_input(graph, op, i)->bytes != bytes) return true;
+    }
+    return op->n_inputs < 2;
+}
+
 static bool take_elementwise(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    return arn_tile_take_elementwise(graph, op, out) &&
-           (!is_curve(op->name) || keep_rule(graph, rule_curve(made, out), out));
+    if (!arn_tile_take_elementwise(graph, op, out)) return false;
+    if (is_curve(op->name)) return keep_rule(graph, rule_curve(made, out), out);
+    return !sums_repeated(graph, op) || keep_rule(graph, false, out);
 }
 
 /* Whether the op averages all elements of each channel of an image of two axes. */
