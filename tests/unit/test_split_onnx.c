@@ -535,8 +535,8 @@ TEST(more_than_four_times_over_all_rows_are_refused) {
     const arenaut_split_stage all = {0, p->n_ops, 4, ARENAUT_SPLIT_ROWS};
     assert_int_equal(arn_split(p, &all, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
     assert_non_null(strstr(err.msg, "more than four times"));
-    arn_rewrite_free(split_with_rounding(
-        p, (arenaut_split_stage){1, p->n_ops - 3, 4, ARENAUT_SPLIT_ROWS}));
+    arn_rewrite_free(
+        split_with_rounding(p, (arenaut_split_stage){1, p->n_ops - 3, 4, ARENAUT_SPLIT_ROWS}));
     arn_program_free(p);
 }
 
