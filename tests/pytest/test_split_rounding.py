@@ -391,7 +391,7 @@ def held_against_the_whole(module, args, path, output, done):
 @pytest.mark.parametrize("axes", [1, 2])
 def test_random_graphs(tmp_path, axes):
     count, most = Counter(), 0.0
-    for seed in range(40, 40 + 8 * THOROUGH):
+    for seed in range(60, 60 + 10 * THOROUGH):
         net = Net(seed, axes)
         path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
         save_module(net, (net.input,), path)

@@ -347,7 +347,8 @@ static bool can_be_cropped(const search *s, const arn_group_range *w) {
 
 /* Calls that recompute halo are not tried: ops that cost next to nothing would be paid for in
  * multiplications. Ops on constants, or behind a reduction, run before all tiles: a range that
- * begins with one is the range behind it. And without paddings cropped tiles are the padded ones. */
+ * begins with one is the range behind it. And without paddings cropped tiles are the padded ones.
+ */
 static bool is_tried(const search *s, const arn_group_range *w, arenaut_split_mode mode) {
     switch (mode) {
         case ARENAUT_SPLIT_CHANNELS:
