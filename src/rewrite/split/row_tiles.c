@@ -304,8 +304,9 @@ static bool find_sweeps(arn_row_tiles *b) {
     if (b->n_sweeps > 1 && arn_row_tiles_call(b->group)) {
         b->refused = "an op in it reads a reduction of all rows, which calls cannot run behind";
     } else if (b->n_sweeps > ARN_MOST_SWEEPS) {
-        b->refused = "its tiles would go over all rows more than four times, since each reduction "
-                     "in it needs those before";
+        b->refused =
+            "its tiles would go over all rows more than four times, since each reduction "
+            "in it needs those before";
     }
     return !b->refused;
 }

@@ -48,15 +48,15 @@ typedef struct arn_tiled_result {
 typedef struct arn_row_tiles {
     const arn_tile_graph *graph;
     const arenaut_split_stage *group;
-    uint32_t first_op, n_ops;       /* the range that `results` was last filled for */
-    uint32_t n_tiles;               /* of all sweeps: the group's, or passes over its ops (see
-                                     * below) */
-    uint32_t n_sweeps;              /* over the rows of all images */
+    uint32_t first_op, n_ops; /* the range that `results` was last filled for */
+    uint32_t n_tiles;         /* of all sweeps: the group's, or passes over its ops (see
+                               * below) */
+    uint32_t n_sweeps;        /* over the rows of all images */
     uint32_t first_tile[ARN_MOST_SWEEPS + 1]; /* of each sweep, and behind the last */
-    uint32_t latest;                /* the op that the last pass ends with so far */
-    arn_row_tile_op *ops;           /* by tile, then op */
-    arn_tiled_result *results;      /* per op */
-    struct arn_row_demand *demands; /* room for one per op */
+    uint32_t latest;                          /* the op that the last pass ends with so far */
+    arn_row_tile_op *ops;                     /* by tile, then op */
+    arn_tiled_result *results;                /* per op */
+    struct arn_row_demand *demands;           /* room for one per op */
     uint32_t ops_capacity, results_capacity, demands_capacity;
     bool reflects;       /* an op of the group shows rows of its operand in reverse */
     uint64_t places;     /* places tried for cropped windows, in all counts */
