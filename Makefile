@@ -5,7 +5,7 @@
 #   make demo        plan a real model, show before and after, draw the picture
 #   make test        everything: form, lint, unit tests under sanitizers, the command, the runtimes
 #   make test-quick  form, and the unit tests without sanitizers and without the slow ones
-#   make test-unit   the unit tests as gcc builds a release, and with clang under sanitizers
+#   make test-unit   the unit tests as gcc builds a release (test-release), and with clang under sanitizers (test-sanitized)
 #   make test-gcc-sanitized  the same with gcc under its own; make test-memory-sanitized: with clang under MemorySanitizer
 #   make test-arm    the unit tests on 32-bit ARM, by QEMU
 #   make analyze     what clang's analyzer doubts, into build/analyze.log
@@ -44,7 +44,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-gcc-sanitized test-memory-sanitized test-arm analyze test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
+.PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-release test-sanitized test-gcc-sanitized test-memory-sanitized test-arm analyze test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
   venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
@@ -84,12 +84,12 @@ demo: tools-build
 
 # Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
 # the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
-# is downloaded while the unit tests use the processors; as a job in the background it does not hear of Ctrl-C.
-test: tools-test format-check lint
-	@$(MAKE) downloads >build/downloads.log 2>&1 & downloads=$$!; \
-	  trap 'kill $$downloads 2>/dev/null; exit 130' INT; $(MAKE) test-unit; unit=$$?; \
-	  wait $$downloads || { cat build/downloads.log; exit 1; }; exit $$unit
-	@$(MAKE) CMAKE_FLAGS="$(COMPILED_ONCE) $(CMAKE_FLAGS)" test-python
+# is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside those in Python,
+# which leave processors idle where they wait for browsers, installers and clusters.
+test: tools-test format-check
+	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) lint test-release
+	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized" \
+	  $(MAKE) test-python CMAKE_FLAGS="$(COMPILED_ONCE) $(CMAKE_FLAGS)"
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 
 downloads: venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner $(if $(MICRO_SOURCES),tools-micro)
@@ -107,21 +107,29 @@ tools-test:
 # hundred programs 40 MB.
 COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache
 RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON $(COMPILED_ONCE)
-SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1" -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) \
+SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1 -fdebug-prefix-map=$(CURDIR)=." \
+  -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) -DCMAKE_C_COMPILER_LAUNCHER=ccache \
   -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined
 LINKER = -fuse-ld=lld
 UNIT = $(CONFIGURE) -B build/$(1) $(2) >/dev/null && cmake --build build/$(1) -j$(JOBS) && \
   ctest --test-dir build/$(1) -j$(JOBS) --output-on-failure
-test-unit: tools-test
+# A sanitized build shares nothing with the others, and its objects do not say where the checkout is: ccache knows
+# them in the next checkout, too.
+UNIT_SANITIZED = export CCACHE_BASEDIR=$(CURDIR) && $(UNIT)
+test-unit: test-release test-sanitized
+
+test-release: tools-test
 	@CC=gcc && export CC && $(call UNIT,test-gcc,$(RELEASE))
-	@CC=clang && export CC && $(call UNIT,test-clang,$(SANITIZED))
+
+test-sanitized: tools-test
+	@CC=clang && export CC && $(call UNIT_SANITIZED,test-clang,$(SANITIZED))
 
 test-gcc-sanitized: tools-test
-	@CC=gcc && export CC && $(call UNIT,test-gcc-sanitized,$(SANITIZED))
+	@CC=gcc && export CC && $(call UNIT_SANITIZED,test-gcc-sanitized,$(SANITIZED))
 
 # cmocka is not instrumented: it hands over no memory that it has not written.
 test-memory-sanitized: tools-test
-	@CC=clang && export CC && $(call UNIT,test-memory-sanitized,$(subst address$(COMMA)undefined,memory,$(SANITIZED)))
+	@CC=clang && export CC && $(call UNIT_SANITIZED,test-memory-sanitized,$(subst address$(COMMA)undefined,memory,$(SANITIZED)))
 COMMA = ,
 
 # Sizes and alignments of a Cortex-M, by QEMU, with Debian's cmocka cross-built.
@@ -260,7 +268,7 @@ THOROUGH_TESTS = $(patsubst tests/unit/%.c,%,$(shell grep -l support/thorough.h 
 fuzz: all venv tools-test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
 	@CC=clang $(CONFIGURE) -B build/test-clang $(SANITIZED) >/dev/null
-	@cmake --build build/test-clang -j$(JOBS) --target $(THOROUGH_TESTS)
+	@CCACHE_BASEDIR=$(CURDIR) cmake --build build/test-clang -j$(JOBS) --target $(THOROUGH_TESTS)
 	@set -e; for test in $(THOROUGH_TESTS); do $(THOROUGH) build/test-clang/tests/$$test; done
 	@ARENAUT=$(CURDIR)/build/arenaut $(THOROUGH) $(PYTHON) -m pytest \
 	  tests/pytest/test_check_random.py tests/pytest/test_overlap_kernels.py \

@@ -1,6 +1,7 @@
 """One layout for several methods of .pte files: state of one name in memory of its own, written into the files, which
 the stock runtime then runs in the same memories as PyTorch does."""
 
+import functools
 import itertools
 import json
 import subprocess
@@ -68,9 +69,10 @@ def inputs_of(run, seed=0):
     return (torch.randn(1, 1, WIDTH), torch.tensor([4 + seed])) if run is decode else (torch.rand(1) + 0.5,)
 
 
-def exported(runs, cache=None, first_values=False, **options):
-    cache = cache or Cache()
-    share = options.pop("share", False)
+@functools.cache  # each export takes a second, and most tests want those of the same methods
+def exported(runs, share=False, first_values=False, k=0, **options):
+    cache = Cache()
+    cache.k += k
     programs = {run.__name__: torch.export.export(Method(cache, run), inputs_of(run), strict=True) for run in runs}
     first = {"passes": [InitializedMutableBufferPass(["k", "v"])]} if first_values else {}
     return to_edge(programs, compile_config=EdgeCompileConfig(_check_ir_validity=False)).to_executorch(
@@ -80,7 +82,7 @@ def exported(runs, cache=None, first_values=False, **options):
 
 def write(folder, runs, name=None, **options):
     path = folder / f"{name or runs[0].__name__}.pte"
-    path.write_bytes(exported(runs, **options))
+    path.write_bytes(exported(tuple(runs), **options))
     return path
 
 
@@ -180,9 +182,7 @@ def test_one_file_with_several_methods(arenaut, arenaut_json, joint, tmp_path, s
 
 def test_first_values_are_compared(arenaut, joint, tmp_path):
     paths = [write(tmp_path, [run], first_values=True) for run in (prefill, decode)]
-    other = Cache()
-    other.k += 1
-    wrong = write(tmp_path, [forget], cache=other, first_values=True)
+    wrong = write(tmp_path, [forget], k=1, first_values=True)
     arenaut("plan", *paths, "--share", "auto", "-o", tmp_path / "out")
     runs = [prefill, decode]
     assert_like_torch(in_runtime(joint, [tmp_path / "out" / path.name for path in paths], runs)[1], runs)

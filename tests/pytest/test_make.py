@@ -8,8 +8,10 @@ import time
 
 from conftest import ROOT, default_signals
 
-# Takes the place of make for the targets that `make test` makes: each says its number and waits.
+# Takes the place of make for the targets that `make test` makes: each says its number and waits, but for those that
+# the file `short` names.
 STAND_IN = """#!/bin/sh
+grep -qw -e "$1" short 2>/dev/null && exit
 echo $$ >"$1.tmp" && mv "$1.tmp" "$1.pid"
 exec sleep 60
 """
@@ -31,19 +33,48 @@ def is_gone(number):
 
 
 def test_an_interrupted_test_leaves_no_downloads(tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    (tmp_path / "build").mkdir()
-    (tmp_path / "make").write_text(STAND_IN)
-    (tmp_path / "make").chmod(0o755)
-    done = [word for target in ("tools-test", "format-check", "lint") for word in ("-o", target)]
-    running = subprocess.Popen(["make", *done, "test", f"MAKE={tmp_path / 'make'}"], cwd=tmp_path, start_new_session=True,
-                               preexec_fn=default_signals)
-    unit, downloads = (number_of(tmp_path / f"{target}.pid") for target in ("test-unit", "downloads"))
+    interrupted = started(tmp_path, "format-check")
+    unit, downloads = (number_of(tmp_path / f"{target}.pid") for target in ("lint", "downloads"))
+    assert_nothing_is_left(interrupted, unit, downloads)
+
+
+def test_an_interrupted_test_leaves_no_sanitized_tests(tmp_path):
+    (tmp_path / "short").write_text("lint downloads")
+    interrupted = started(tmp_path, "format-check")
+    python, sanitized = (number_of(tmp_path / f"{target}.pid") for target in ("test-python", "test-sanitized"))
+    assert_nothing_is_left(interrupted, python, sanitized)
+
+
+def started(folder, *done):
+    shutil.copy(ROOT / "Makefile", folder)
+    (folder / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "beside", folder / "scripts")
+    (folder / "make").write_text(STAND_IN)
+    (folder / "make").chmod(0o755)
+    made = [word for target in ("tools-test", *done) for word in ("-o", target)]
+    return subprocess.Popen(["make", *made, "test", f"MAKE={folder / 'make'}"], cwd=folder, start_new_session=True,
+                            preexec_fn=default_signals)
+
+
+def assert_nothing_is_left(running, foreground, background):
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     try:
         assert running.wait(timeout=30) != 0
-        assert is_gone(unit)
-        assert is_gone(downloads)
+        assert is_gone(foreground)
+        assert is_gone(background)
     finally:
-        if not is_gone(downloads):
-            os.kill(downloads, signal.SIGKILL)
+        if not is_gone(background):
+            os.kill(background, signal.SIGKILL)
+
+
+def beside(folder, job, *command):
+    return subprocess.run([ROOT / "scripts" / "beside", folder / "log", job, *command], text=True, capture_output=True,
+                          check=False)
+
+
+def test_what_fails_beside_fails_the_test_and_is_shown(tmp_path):
+    done = beside(tmp_path, "sh -c 'echo first; seq 20; exit 3'", "echo", "front")
+    assert done.returncode == 1 and done.stdout.startswith("front\nfirst\n1\n") and done.stderr.startswith("failed: sh -c")
+    done = beside(tmp_path, "seq 20", "sh", "-c", "echo front; exit 7")
+    assert done.returncode == 7 and done.stdout == "front\n" + "".join(f"{k}\n" for k in range(13, 21))
+    assert beside(tmp_path, "seq 2", "true").returncode == 0
