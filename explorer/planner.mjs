@@ -9,7 +9,7 @@ const TARGET = here("dist/planner.txt");
 const FOLDERS = ["src/core", "src/ir", "src/planners"];
 const CHECKS = ["plan/check_overlaps", "plan/check_plan", "plan/check_slices", "plan/check_witness", "finding"];
 const FILES = ["explorer/planner/page_planner.c", ...CHECKS.map((name) => `src/check/${name}.c`)];
-const FLAGS = ["-mexec-model=reactor", "-Wl,-z,stack-size=1048576"];
+const LINK_FLAGS = ["-mexec-model=reactor", "-Wl,-z,stack-size=1048576"];
 
 const first = (text) => text.split("\n")[0];
 const compiler = first(execFileSync("clang", ["--version"], { encoding: "utf8" }));
@@ -19,7 +19,7 @@ if (process.argv.includes("--check") && first(readFileSync(TARGET, "utf8")) !== 
   console.log(`skipped: planner.txt was made by another compiler than this ${compiler}`);
   process.exit(0);
 }
-const wasm = compiled(FLAGS, [...FILES, ...FOLDERS.flatMap(sourcesIn)]), text = packed(wasm);
+const wasm = await compiled([], [...FILES, ...FOLDERS.flatMap(sourcesIn)], LINK_FLAGS), text = packed(wasm);
 const made = `${heading}\n${text.replace(/.{1,100}/g, "$&\n")}`;
 if (!process.argv.includes("--check")) {
   writeFileSync(TARGET, made);

@@ -1,5 +1,6 @@
 """`plan --fit` and `--smallest`: the gentlest combination of levers that fits, held against plans with its flags alone."""
 
+import functools
 import itertools
 import json
 
@@ -9,6 +10,7 @@ from conftest import CORPUS, DATA, corpus_params
 MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
 
 
+@functools.cache  # tests want those of the same models
 def ways_of(arenaut, path, *flags):
     return json.loads(arenaut("plan", path, "--smallest", "--json", *flags).stdout)["fit"]["ways"]
 
