@@ -4,6 +4,7 @@ What a split model computes is compared where it has a tensor of the original: t
 its stages and all that comes behind them, with the plan inside, op by op.
 """
 
+import functools
 import json
 import os
 import subprocess
@@ -149,6 +150,7 @@ def test_a_budget_is_kept_by_what_adds_least(arenaut_json):
     assert added == sorted(added) and added[0] == 0 and len(set(added)) > 2
 
 
+@functools.cache  # tests on the same models compare the same plans
 def planned_arena(arenaut_json, path, *options):
     """All that a 32-bit microcontroller has to reserve for the plan."""
     rows = arenaut_json("size", path, "--scratch", SCRATCH, *options)["tensor_arena"]
