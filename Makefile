@@ -127,9 +127,10 @@ test-sanitized: tools-test
 test-gcc-sanitized: tools-test
 	@CC=gcc && export CC && $(call UNIT_SANITIZED,test-gcc-sanitized,$(SANITIZED))
 
-# cmocka is not instrumented: it hands over no memory that it has not written.
+# cmocka is not instrumented: it hands over no memory that it has not written. Nor are OpenCL's loader and drivers,
+# which hand over names that the sanitizer did not see them read: none is found, and their tests skip.
 test-memory-sanitized: tools-test
-	@CC=clang && export CC && $(call UNIT_SANITIZED,test-memory-sanitized,$(subst address$(COMMA)undefined,memory,$(SANITIZED)))
+	@CC=clang OCL_ICD_VENDORS=/nonexistent && export CC OCL_ICD_VENDORS && $(call UNIT_SANITIZED,test-memory-sanitized,$(subst address$(COMMA)undefined,memory,$(SANITIZED)))
 COMMA = ,
 
 # Sizes and alignments of a Cortex-M, by QEMU, with Debian's cmocka cross-built.
