@@ -504,6 +504,35 @@ def test_normalizations_of_graphs(tmp_path, axes, name):
     print(f"{name}, {axes} axes: at most {most:.0f} ulp of the largest")
 
 
+class DividedOtherwise(Normalized):
+    """Its native normalization has numbers of images, channels and places of its own."""
+
+    def __init__(self, axes, *numbers):
+        super().__init__(axes, torch.nn.Identity())
+        self.numbers = numbers
+
+    def forward(self, x):
+        made = torch.ops.aten.native_group_norm(self.first(x) + 3, None, None, *self.numbers, 1e-5)[0]
+        return self.last(torch.nn.functional.silu(made))
+
+
+@pytest.mark.parametrize("axes, numbers", [
+    (2, (1, 48, 24 * 19, 48)), (2, (1, 48, 24 * 19, 6)), (2, (48, 1, 24 * 19, 1)), (2, (2, 48, 12 * 19, 6)),
+    (2, (48, 24, 19, 6)), (1, (1, 48, 320, 6))])
+def test_native_normalizations_that_divide_elements_otherwise_stay_whole(tmp_path, axes, numbers):
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    args = (torch.randn(2, 4, *{1: [320], 2: [24, 19]}[axes]),)
+    save_module(DividedOtherwise(axes, *numbers).eval(), args, path)
+    done = plan(path, output, "2-3/3:rows", "--rounding", "allow")
+    assert done.returncode and "an op in it cannot be tiled" in done.stderr, done
+    own = {1: (2, 24, 320, 6), 2: (2, 24, 24 * 19, 6)}[axes]
+    module = DividedOtherwise(axes, *own).eval()
+    save_module(module, args, path)
+    done = plan(path, output, "2-3/3:rows", "--rounding", "allow")
+    assert done.returncode == 0 and rounded(done) > 0, done
+    held_against_the_whole(module, args, path, output, done)
+
+
 def test_groups_begin_with_a_normalization_of_graphs(tmp_path):
     path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
     save_module(Normalized(2, torch.nn.GroupNorm(4, 24)).eval(), (torch.randn(1, 4, 40, 40),), path)

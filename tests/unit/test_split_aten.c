@@ -296,6 +296,7 @@ TEST(averages_of_images_are_made_in_two_steps) {
 /* ---- normalizations ---- */
 
 enum { NORM_GROUPED, NORM_NATIVE, NORM_INSTANCE, NORM_KINDS };
+enum { NORM_SAYS = 5 }; /* attributes of a native one: groups, epsilon, N, C and HxW */
 
 static void add_norm(arenaut_program *p, int kind, bool affine, int64_t groups, uint32_t from,
                      uint32_t to, arenaut_attribute epsilon) {
@@ -307,15 +308,21 @@ static void add_norm(arenaut_program *p, int kind, bool affine, int64_t groups, 
     static const char *const names[] = {"aten::group_norm", "aten::native_group_norm",
                                         "aten::instance_norm"};
     const int64_t number = kind == NORM_INSTANCE ? 1 : groups;
+    const int64_t *dims = p->tensors[from].dims;
+    int64_t places = 1;
+    for (uint32_t i = 2; i < p->tensors[from].rank; i++) places *= dims[i];
     const arenaut_attribute given[] = {{kind == NORM_GROUPED  ? "num_groups"
                                         : kind == NORM_NATIVE ? "group"
                                                               : "use_input_stats",
                                         1, &number, NULL},
-                                       epsilon};
+                                       epsilon,
+                                       {"N", 1, &dims[0], NULL},
+                                       {"C", 1, &dims[1], NULL},
+                                       {"HxW", 1, &places, NULL}};
     const uint32_t inputs[] = {from, scale, bias}, outputs[] = {to, mean, root};
     ADD_OP(p, .name = names[kind], FUNCTIONAL, .inputs = inputs, .n_inputs = affine ? 3 : 1,
            .outputs = outputs, .n_outputs = kind == NORM_NATIVE ? 3 : 1, .attributes = given,
-           .n_attributes = epsilon.name ? 2 : 1);
+           .n_attributes = kind == NORM_NATIVE ? NORM_SAYS : 2);
 }
 
 /* An image of 8 channels, a volume or a signal, which is normalized, and then read by two ops. */
@@ -522,6 +529,30 @@ TEST(normalizations_of_other_forms_stay_whole) {
         assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
         assert_non_null(strstr(err.msg, i < 3 ? "an op in it cannot be tiled"
                                               : "that it normalizes has fewer rows than tiles"));
+        arn_program_free(p);
+    }
+}
+
+/* It divides the elements by numbers of its own, which may be others than those of the image, or not
+ * be known. */
+TEST(native_normalizations_that_divide_elements_otherwise_stay_whole) {
+    static const char *const names[] = {"group", "eps", "N", "C", "HxW"};
+    for (int i = 0; i < 3 * 3 * 3; i++) {
+        arenaut_program *p = normalized(NORM_NATIVE, true, 4, 3 + (uint32_t)(i % 3));
+        arenaut_rewrite *rewrite = split_norm(p, ARENAUT_SPLIT_KEPT);
+        const int said = 2 + i / 3 % 3;
+        arenaut_attribute *number =
+            (arenaut_attribute *)(uintptr_t)&p->ops[1].attributes[said];
+        assert_string_equal(number->name, names[said]);
+        if (i / 9 == 0) number->n_numbers = 0;
+        if (i / 9 == 1) *(int64_t *)(uintptr_t)number->numbers *= 2;
+        if (i / 9 == 2) number->name = "other";
+        assert_false(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        const arenaut_split_stage stage = {1, 1, 2, ARENAUT_SPLIT_ROWS};
+        arenaut_error err = {0};
+        assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
         arn_program_free(p);
     }
 }

@@ -83,22 +83,42 @@ static bool take_onnx(const arn_rewrite_check *c, const arenaut_op *op, arn_old_
 
 /* ---- PyTorch ---- */
 
+static bool has_number(const arenaut_op *op, const char *name, int64_t expected) {
+    int64_t number;
+    return take_number(op, name, &number) && number == expected;
+}
+
+/* As many images, channels and places as the image has: the native op takes these from its
+ * arguments, and might divide the elements otherwise. */
+static bool takes_image_as_it_is(const arenaut_op *op, const arenaut_tensor *image) {
+    int64_t places;
+    if (image->rank <= H || !has_number(op, "N", image->dims[N]) ||
+        !has_number(op, "C", image->dims[C]) || !take_number(op, "HxW", &places)) {
+        return false;
+    }
+    for (uint32_t i = H; i < image->rank; i++) {
+        if (image->dims[i] <= 0 || places % image->dims[i] != 0) return false;
+        places /= image->dims[i];
+    }
+    return places == 1;
+}
+
 static bool take_aten(const arn_rewrite_check *c, const arenaut_op *op, arn_old_norm *norm) {
     static const char usual[] = "1e-05";
     const arenaut_attribute *epsilon = arenaut_op_attribute(op, "eps");
-    int64_t by_image;
     norm->stated = epsilon ? epsilon->text : usual;
     if (op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE || !norm->stated ||
         !take_constants(op, norm)) {
         return false;
     }
     norm->image = op->inputs[0];
-    if (is_named(op, "aten::group_norm")) return take_number(op, "num_groups", &norm->groups);
-    if (is_named(op, "aten::native_group_norm")) return take_number(op, "group", &norm->groups);
     const arenaut_tensor *image = &c->before->tensors[norm->image];
+    if (is_named(op, "aten::group_norm")) return take_number(op, "num_groups", &norm->groups);
+    if (is_named(op, "aten::native_group_norm")) {
+        return takes_image_as_it_is(op, image) && take_number(op, "group", &norm->groups);
+    }
     norm->groups = image->rank > C ? image->dims[C] : 0;
-    return is_named(op, "aten::instance_norm") && take_number(op, "use_input_stats", &by_image) &&
-           by_image == 1;
+    return is_named(op, "aten::instance_norm") && has_number(op, "use_input_stats", 1);
 }
 
 /* ---- of any dialect ---- */

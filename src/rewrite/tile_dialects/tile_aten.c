@@ -356,13 +356,23 @@ static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, ar
 
 static const char usual_epsilon[] = "1e-05";
 
+/* Whether the numbers of images, channels and places that the op states are those of the image: its
+ * kernel divides the elements by these, whatever the image's dimensions are. */
+static bool states_image(const arenaut_op *op, const arenaut_tensor *image) {
+    const int64_t places = image->dims[ARN_NCHW_H] * arn_nchw_row(image);
+    return arn_tile_number(op, "N", ARN_TILE_UNKNOWN) == image->dims[0] &&
+           arn_tile_number(op, "C", ARN_TILE_UNKNOWN) == image->dims[ARN_NCHW_C] &&
+           arn_tile_number(op, "HxW", ARN_TILE_UNKNOWN) == places;
+}
+
 /* Channels of an image are normalized in groups, by statistics of all its rows. */
 static int64_t count_groups(const arenaut_op *op, const arenaut_tensor *image) {
     if (strcmp(op->name, "aten::group_norm") == 0) {
         return arn_tile_number(op, "num_groups", ARN_TILE_UNKNOWN);
     }
     if (strcmp(op->name, "aten::native_group_norm") == 0) {
-        return arn_tile_number(op, "group", ARN_TILE_UNKNOWN);
+        return states_image(op, image) ? arn_tile_number(op, "group", ARN_TILE_UNKNOWN)
+                                       : ARN_TILE_UNKNOWN;
     }
     const bool by_image = arn_tile_number(op, "use_input_stats", ARN_TILE_UNKNOWN) == 1;
     return strcmp(op->name, "aten::instance_norm") == 0 && by_image ? image->dims[ARN_NCHW_C]
