@@ -533,16 +533,138 @@ TEST(normalizations_of_other_forms_stay_whole) {
     }
 }
 
-/* It divides the elements by numbers of its own, which may be others than those of the image, or not
- * be known. */
+/* ---- statistics of blocks ---- */
+
+/* A rewrite of a signal that is normalized, put together by hand: tensors and ops of the program
+ * before, and those that are added to it. */
+enum { FORGED_GROUPS = 8, FORGED_LENGTH = 48, FORGED_MOST = 64 };
+
+typedef struct forged {
+    arenaut_program *program;
+    arenaut_origin tensors[FORGED_MOST];
+    uint32_t ops[FORGED_MOST], n_ops;
+} forged;
+
+static uint32_t forge_op(forged *f, const char *name, uint32_t a, uint32_t b, const int64_t *dims,
+                         const arenaut_attribute *said, uint32_t n_said) {
+    const uint32_t inputs[] = {a, b};
+    const uint32_t made = add_sized(f->program, ARENAUT_INTERMEDIATE, dims, 3);
+    f->tensors[made] = (arenaut_origin){ARENAUT_NONE, false, ARENAUT_NONE, 0};
+    ADD_OP(f->program, .name = name, FUNCTIONAL, .inputs = inputs,
+           .n_inputs = b == ARENAUT_NONE ? 1 : 2, OUT(made), .attributes = said,
+           .n_attributes = n_said);
+    f->ops[f->n_ops++] = ARENAUT_NONE;
+    return made;
+}
+
+static uint32_t forge_step(forged *f, const char *name, uint32_t a, uint32_t b) {
+    const int64_t *of = f->program->tensors[a].dims, dims[] = {of[0], of[1], of[2]};
+    return forge_op(f, name, a, b, dims, NULL, 0);
+}
+
+static uint32_t forge_shape(forged *f, const char *name, uint32_t a, int64_t channels,
+                            int64_t places) {
+    const int64_t dims[] = {f->program->tensors[a].dims[0], channels, places};
+    const arenaut_attribute size = {"size", 3, dims, NULL};
+    return forge_op(f, name, a, ARENAUT_NONE, dims, &size, 1);
+}
+
+static uint32_t forge_mean(forged *f, uint32_t a) {
+    const int64_t *of = f->program->tensors[a].dims, dims[] = {of[0], of[1], 1};
+    const arenaut_attribute said[] = {INTS("axis", 2), INTS("keepdim", 1)};
+    return forge_op(f, "aten::mean.dim", a, ARENAUT_NONE, dims, said, 2);
+}
+
+/* By group: averages of blocks, or those of the squares around them. */
+static uint32_t forge_blocks(forged *f, int64_t block, bool squares) {
+    const int64_t n = FORGED_LENGTH / block;
+    const uint32_t rows = forge_shape(f, "aten::view_copy", 1, 8 * n, block);
+    uint32_t made = forge_mean(f, rows);
+    if (squares) {
+        made = forge_step(f, "aten::sub.Tensor", rows, made);
+        made = forge_mean(f, forge_step(f, "aten::mul.Tensor", made, made));
+    }
+    made = forge_shape(f, "aten::view_copy", made, 8, n);
+    return forge_shape(f, "aten::view_copy", made, FORGED_GROUPS, n);
+}
+
+static uint32_t forge_by_channel(forged *f, uint32_t a) {
+    const uint32_t wide = forge_shape(f, "aten::expand_copy", a, FORGED_GROUPS, 1);
+    return forge_shape(f, "aten::view_copy", wide, 8, 1);
+}
+
+/* The program before: op 1 normalizes tensor 1, and makes tensor 2. */
+static arenaut_program *forged_before(void) {
+    arenaut_program *p = begin_aten();
+    const int64_t dims[] = {2, 8, FORGED_LENGTH}, groups = FORGED_GROUPS;
+    const arenaut_attribute said[] = {{"num_groups", 1, &groups, NULL}, {"eps", 0, NULL, "0.001"}};
+    const uint32_t x = add_sized(p, ARENAUT_INPUT, dims, 3);
+    const uint32_t image = add_sized(p, ARENAUT_INTERMEDIATE, dims, 3);
+    const uint32_t y = add_sized(p, ARENAUT_INTERMEDIATE, dims, 3);
+    ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(x), OUT(image));
+    ADD_OP(p, .name = "aten::group_norm", FUNCTIONAL, IN(image), OUT(y), .attributes = said,
+           .n_attributes = 2);
+    finish(p, x, y);
+    return p;
+}
+
+/* Whether a variance of averages and squares of blocks of so many places is one. */
+static bool may_have_blocks(int64_t of_averages, int64_t of_squares) {
+    static const arenaut_attribute epsilon = {"other", 0, NULL, "0.001"};
+    arenaut_program *p = forged_before();
+    forged f = {.program = begin_aten()};
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        add_sized(f.program, p->tensors[t].cls, p->tensors[t].dims, 3);
+        f.tensors[t] = (arenaut_origin){t, true, ARENAUT_NONE, 0};
+    }
+    ADD_OP(f.program, .name = "aten::relu", FUNCTIONAL, IN(0), OUT(1));
+    f.ops[f.n_ops++] = 0;
+    const uint32_t averages = forge_blocks(&f, of_averages, false);
+    const uint32_t squares = forge_blocks(&f, of_squares, true);
+    const uint32_t mean = forge_mean(&f, averages);
+    uint32_t t = forge_step(&f, "aten::sub.Tensor", averages, mean);
+    t = forge_step(&f, "aten::mul.Tensor", t, t);
+    t = forge_mean(&f, forge_step(&f, "aten::add.Tensor", squares, t));
+    const int64_t each[] = {2, FORGED_GROUPS, 1};
+    t = forge_op(&f, "aten::add.Scalar", t, ARENAUT_NONE, each, &epsilon, 1);
+    t = forge_step(&f, "aten::sqrt", t, ARENAUT_NONE);
+    t = forge_by_channel(&f, forge_step(&f, "aten::reciprocal", t, ARENAUT_NONE));
+    const uint32_t less = forge_step(&f, "aten::sub.Tensor", 1, forge_by_channel(&f, mean));
+    ADD_OP(f.program, .name = "aten::mul.Tensor", FUNCTIONAL, IN(less, t), OUT(2));
+    f.ops[f.n_ops++] = ARENAUT_NONE;
+    finish(f.program, 0, 2);
+    arenaut_split_stage stage = {1, 1, 2, ARENAUT_SPLIT_ROWS};
+    const arenaut_rewrite rewrite = {.program = f.program,
+                                     .n_tensors = f.program->n_tensors,
+                                     .n_ops = f.program->n_ops,
+                                     .tensors = f.tensors,
+                                     .ops = f.ops,
+                                     .stages = &stage,
+                                     .n_stages = 1,
+                                     .n_ops_before = p->n_ops,
+                                     .n_rounded = 1};
+    const bool accepted = is_accepted(p, &rewrite);
+    arn_program_free(f.program);
+    arn_program_free(p);
+    return accepted;
+}
+
+TEST(statistics_of_blocks_are_of_one_length) {
+    static const int64_t blocks[] = {8, 16, 24, 48};
+    for (int i = 0; i < 4 * 4; i++) {
+        assert_int_equal(may_have_blocks(blocks[i / 4], blocks[i % 4]), i / 4 == i % 4);
+    }
+}
+
+/* It divides the elements by numbers of its own, which may be others than those of the image, or
+ * not be known. */
 TEST(native_normalizations_that_divide_elements_otherwise_stay_whole) {
     static const char *const names[] = {"group", "eps", "N", "C", "HxW"};
     for (int i = 0; i < 3 * 3 * 3; i++) {
         arenaut_program *p = normalized(NORM_NATIVE, true, 4, 3 + (uint32_t)(i % 3));
         arenaut_rewrite *rewrite = split_norm(p, ARENAUT_SPLIT_KEPT);
         const int said = 2 + i / 3 % 3;
-        arenaut_attribute *number =
-            (arenaut_attribute *)(uintptr_t)&p->ops[1].attributes[said];
+        arenaut_attribute *number = (arenaut_attribute *)(uintptr_t)&p->ops[1].attributes[said];
         assert_string_equal(number->name, names[said]);
         if (i / 9 == 0) number->n_numbers = 0;
         if (i / 9 == 1) *(int64_t *)(uintptr_t)number->numbers *= 2;

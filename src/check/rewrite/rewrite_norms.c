@@ -435,12 +435,24 @@ static arenaut_status follow_blocks(arn_rewrite_check *c, const arenaut_op *op, 
     return make(c, op, of, label);
 }
 
-/* Statistics of one image in as many groups. */
+/* Whether the second operand has an element for each of the first, or is one number for each
+ * group: nothing else is repeated. */
+static bool are_side_by_side(const arn_rewrite_check *c, const arenaut_op *op) {
+    const sizes a = sizes_of(c, op->inputs[0]);
+    switch (c->labels[op->inputs[1]].known) {
+        case ARN_KNOWN_MEAN: return has_column(c, op->inputs[1], a.rank, a.dims[N], a.dims[C], 1);
+        case ARN_KNOWN_CONSTANT: return has_column(c, op->inputs[1], a.rank, 1, a.dims[C], 1);
+        default: return has_sizes(c, op->inputs[1], &a);
+    }
+}
+
+/* Statistics of one image in as many groups, of rows or blocks that are all as long. */
 static bool belong_together(const arn_rewrite_check *c, const arenaut_op *op) {
     const arn_label *a = &c->labels[op->inputs[0]], *b = &c->labels[op->inputs[1]];
-    return arn_new_tensor(c, op->inputs[0])->rank == arn_new_tensor(c, op->inputs[1])->rank &&
-           a->groups == b->groups && (a->number == b->number || b->known == ARN_KNOWN_CONSTANT) &&
-           a->form == ARN_BY_GROUP && b->form == ARN_BY_GROUP &&
+    const bool constant = b->known == ARN_KNOWN_CONSTANT;
+    return a->groups == b->groups &&
+           (constant || (a->number == b->number && a->block == b->block)) &&
+           a->form == ARN_BY_GROUP && b->form == ARN_BY_GROUP && are_side_by_side(c, op) &&
            (a->known != b->known || op->inputs[0] == op->inputs[1]);
 }
 
