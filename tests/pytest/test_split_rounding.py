@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import zipfile
 from collections import Counter
 
 import numpy as np
@@ -531,6 +532,51 @@ def test_native_normalizations_that_divide_elements_otherwise_stay_whole(tmp_pat
     done = plan(path, output, "2-3/3:rows", "--rounding", "allow")
     assert done.returncode == 0 and rounded(done) > 0, done
     held_against_the_whole(module, args, path, output, done)
+
+
+def swap_constants(path, output):
+    """The same archive, but the constants of its normalization are by keyword, and the last is the first."""
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as after:
+        for entry in before.infolist():
+            data = before.read(entry)
+            if entry.filename.endswith("models/model.json"):
+                model = json.loads(data)
+                node, = [one for one in model["graph_module"]["graph"]["nodes"] if "norm" in one["target"]]
+                constants = [one for one in node["inputs"] if one["name"] in ("weight", "bias")]
+                rest = [one for one in node["inputs"] if one not in constants]
+                node["inputs"] = [*rest[:2], *({**one, "kind": 2} for one in [*reversed(constants), *rest[2:]])]
+                data = json.dumps(model).encode()
+            after.writestr(entry, data)
+
+
+def test_constants_by_keyword_in_another_order(tmp_path):
+    torch.manual_seed(7)
+    path, swapped, output = tmp_path / "a.pt2", tmp_path / "b.pt2", tmp_path / "c.pt2"
+    module, args = Normalized(2, torch.nn.GroupNorm(4, 24)).eval(), (torch.randn(2, 4, 24, 19),)
+    save_module(module, args, path)
+    swap_constants(path, swapped)
+    assert torch.equal(torch.export.load(swapped).module()(*args), module(*args))
+    assert "an op in it cannot be tiled" in refusal(swapped, output, "2-3/3:rows")
+
+
+class WithOne(Normalized):
+    """Normalized with a factor of each channel alone, or a summand."""
+
+    def __init__(self, name):
+        super().__init__(2, torch.nn.Identity())
+        self.given = name
+        self.constant = torch.nn.Parameter(torch.randn(24))
+
+    def forward(self, x):
+        made = torch.nn.functional.group_norm(self.first(x) + 3, 4, **{self.given: self.constant})
+        return self.last(torch.nn.functional.silu(made))
+
+
+@pytest.mark.parametrize("name", ["weight", "bias"])
+def test_normalizations_with_one_constant_stay_whole(tmp_path, name):
+    path, output = tmp_path / "a.pt2", tmp_path / "b.pt2"
+    save_module(WithOne(name).eval(), (torch.randn(2, 4, 24, 19),), path)
+    assert "an op in it cannot be tiled" in refusal(path, output, "2-3/3:rows")
 
 
 def test_groups_begin_with_a_normalization_of_graphs(tmp_path):

@@ -605,6 +605,114 @@ TEST(windows_of_unknown_forms_are_no_numbers) {
     }
 }
 
+#define OPERAND(name, arg) "{\"name\": \"" name "\", \"arg\": " arg "}"
+#define NOTHING "{\"as_none\": true}"
+#define OPTIONAL(arg) "{\"as_optional_tensor\": " arg "}"
+
+/* What is left out of its operands, or is in another order than in the schema, is said. */
+TEST(operands_in_another_order_have_their_places) {
+    static const struct {
+        const char *target, *arguments;
+        uint32_t n;
+        int64_t places[5]; /* all 0: as in the schema */
+    } cases[] = {
+        {"conv2d", OPERAND("input", TENSOR("a")), 1, {0}},
+        {"conv2d",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("weight", TENSOR("b")) ", " OPERAND("bias",
+                                                                                        NOTHING),
+         2,
+         {0}},
+        {"conv2d",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("weight", TENSOR("b")) ", " OPERAND(
+             "bias", TENSOR("c")),
+         3,
+         {0}},
+        {"conv2d",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("bias", TENSOR("c")) ", " OPERAND("weight",
+                                                                                      TENSOR("b")),
+         3,
+         {0, 2, 1}},
+        {"conv2d", OPERAND("weight", TENSOR("a")) ", " OPERAND("input", TENSOR("b")), 2, {1, 0}},
+        {"conv2d", OPERAND("input", TENSOR("a")) ", " OPERAND("other", TENSOR("b")), 2, {0, -1}},
+        {"group_norm",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("weight", TENSOR("b")) ", " OPERAND(
+             "num_groups", "{\"as_int\": 1}") ", " OPERAND("bias", OPTIONAL(TENSOR("c"))),
+         3,
+         {0}},
+        {"group_norm",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("weight", OPTIONAL(NOTHING)) ", " OPERAND(
+             "bias", TENSOR("c")),
+         2,
+         {0, 2}},
+        {"instance_norm",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("weight", NOTHING) ", " OPERAND(
+             "bias", NOTHING) ", " OPERAND("running_mean", TENSOR("b")) ", " OPERAND("running_var",
+                                                                                     TENSOR("c")),
+         3,
+         {0, 3, 4}},
+        {"batch_norm",
+         OPERAND("input", TENSOR("a")) ", " OPERAND("running_mean", TENSOR("b")) ", " OPERAND(
+             "running_var", TENSOR("c")),
+         3,
+         {0, 3, 4}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char json[2000];
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        snprintf(json, sizeof json,
+                 GRAPH("{\"target\": \"torch.ops.aten.%s.default\", \"inputs\": [%s], "
+                       "\"outputs\": [" TENSOR("d") "]}",
+                       VALUE("a", SIZES, SIZES) ", " VALUE("b", "", "") ", " VALUE(
+                           "c", "", "") ", " VALUE("d", "", ""),
+                       ""),
+                 cases[i].target, cases[i].arguments);
+        bytes b = pt2_of(json, strlen(json));
+        assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+        const arenaut_op *op = &document.program->ops[0];
+        const arenaut_attribute *places = arenaut_op_attribute(op, "operands");
+        assert_int_equal(op->n_inputs, cases[i].n);
+        assert_int_equal(places != NULL,
+                         cases[i].n > 1 && (cases[i].places[0] || cases[i].places[1]));
+        if (places) {
+            assert_int_equal(places->n_numbers, cases[i].n);
+            assert_memory_equal(places->numbers, cases[i].places,
+                                cases[i].n * sizeof *places->numbers);
+        }
+        arenaut_document_free(&document);
+        free_bytes(&b);
+    }
+}
+
+/* A normalization that trains with one statistic of the two updates that one alone. */
+TEST(one_running_statistic_is_written) {
+    static const char *const names[] = {"running_mean", "running_var"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char json[2000];
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        snprintf(
+            json, sizeof json,
+            GRAPH("{\"target\": \"torch.ops.aten.instance_norm.default\", \"inputs\": "
+                  "[" OPERAND("input", TENSOR("a")) ", {\"name\": \"%s\", \"arg\": " TENSOR(
+                      "b") "}, " OPERAND("use_input_stats",
+                                         "{\"as_bool\": true}") "], "
+                                                                "\"outputs\": "
+                                                                "[" TENSOR("c") "]}",
+                  VALUE("a", SIZES, SIZES) ", " VALUE("b", "", "") ", " VALUE("c", "", ""), ""),
+            names[i]);
+        bytes b = pt2_of(json, strlen(json));
+        assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+        assert_int_equal(document.program->n_ops, 2);
+        const arenaut_op *update = &document.program->ops[1];
+        assert_int_equal(update->kind, ARENAUT_OP_IN_PLACE);
+        assert_int_equal(update->n_inputs, 1);
+        assert_string_equal(document.program->tensors[update->inputs[0]].name, "b");
+        arenaut_document_free(&document);
+        free_bytes(&b);
+    }
+}
+
 TEST(mistakes_are_named) {
     static const struct {
         const char *json, *part;

@@ -594,9 +594,9 @@ static uint32_t forge_by_channel(forged *f, uint32_t a) {
 }
 
 /* The program before: op 1 normalizes tensor 1, and makes tensor 2. */
-static arenaut_program *forged_before(void) {
+static arenaut_program *forged_before(int64_t length) {
     arenaut_program *p = begin_aten();
-    const int64_t dims[] = {2, 8, FORGED_LENGTH}, groups = FORGED_GROUPS;
+    const int64_t dims[] = {2, 8, length}, groups = FORGED_GROUPS;
     const arenaut_attribute said[] = {{"num_groups", 1, &groups, NULL}, {"eps", 0, NULL, "0.001"}};
     const uint32_t x = add_sized(p, ARENAUT_INPUT, dims, 3);
     const uint32_t image = add_sized(p, ARENAUT_INTERMEDIATE, dims, 3);
@@ -611,7 +611,7 @@ static arenaut_program *forged_before(void) {
 /* Whether a variance of averages and squares of blocks of so many places is one. */
 static bool may_have_blocks(int64_t of_averages, int64_t of_squares) {
     static const arenaut_attribute epsilon = {"other", 0, NULL, "0.001"};
-    arenaut_program *p = forged_before();
+    arenaut_program *p = forged_before(FORGED_LENGTH);
     forged f = {.program = begin_aten()};
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         add_sized(f.program, p->tensors[t].cls, p->tensors[t].dims, 3);
@@ -656,6 +656,32 @@ TEST(statistics_of_blocks_are_of_one_length) {
     }
 }
 
+/* As docs/split.md has it. */
+TEST(blocks_of_signals_divide_their_length) {
+    static const struct {
+        int64_t length, block; /* 0: none */
+    } cases[] = {{48, 8},  {99, 0},   {280, 8},        {287, 0},        {297, 9},
+                 {300, 0}, {352, 11}, {32 * 600, 480}, {32 * 512, 512}, {521 * 521, 0}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_program *p = forged_before(cases[i].length);
+        const arenaut_split_stage stage = {1, 1, 2, ARENAUT_SPLIT_ROWS};
+        arenaut_rewrite *rewrite = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arn_split(p, &stage, 1, true, NULL, &rewrite, &err);
+        assert_int_equal(st, cases[i].block > 0 ? ARENAUT_OK : ARENAUT_BAD_ARGUMENT);
+        bool found = false;
+        for (uint32_t k = 0; st == ARENAUT_OK && k < rewrite->n_ops; k++) {
+            const arenaut_op *op = &rewrite->program->ops[k];
+            const int64_t *made = rewrite->program->tensors[op->outputs[0]].dims;
+            if (strcmp(op->name, "aten::view_copy") == 0) found |= made[2] == cases[i].block;
+        }
+        assert_int_equal(found, st == ARENAUT_OK);
+        if (st == ARENAUT_OK) assert_true(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        arn_program_free(p);
+    }
+}
+
 /* It divides the elements by numbers of its own, which may be others than those of the image, or
  * not be known. */
 TEST(native_normalizations_that_divide_elements_otherwise_stay_whole) {
@@ -675,6 +701,40 @@ TEST(native_normalizations_that_divide_elements_otherwise_stay_whole) {
         arenaut_error err = {0};
         assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
         assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
+        arn_program_free(p);
+    }
+}
+
+/* Operands in another order than in the schema, as a file may have them, or some of which are left
+ * out: which are the constants, and which the weights, is not known by their number. */
+TEST(operators_with_operands_in_another_order_stay_whole) {
+    static const int64_t places[] = {0, 2, 1};
+    for (int i = 0; i < 2; i++) {
+        arenaut_program *p = i == 0 ? normalized(NORM_GROUPED, true, 4, 4) : chain(70);
+        const arenaut_split_stage stage = {(uint32_t)(1 - i), 1, 2, ARENAUT_SPLIT_ROWS};
+        arenaut_op *op = &p->ops[stage.first_op];
+        arenaut_rewrite *rewrite = NULL;
+        arenaut_error err = {0};
+        assert_ok(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), err);
+        assert_true(is_accepted(p, rewrite));
+        arenaut_attribute said[8];
+        const arenaut_attribute *before = op->attributes;
+        assert_true(op->n_attributes < 8);
+        memcpy(said, before, op->n_attributes * sizeof *said);
+        said[op->n_attributes] = (arenaut_attribute){"operands", 3, places, NULL};
+        op->attributes = said;
+        op->n_attributes++;
+        assert_false(is_accepted(p, rewrite));
+        for (uint32_t k = 0; k < rewrite->n_ops; k++) {
+            arenaut_op *part = &rewrite->program->ops[k];
+            if (rewrite->ops[k] == stage.first_op) part->attributes = said, part->n_attributes++;
+        }
+        assert_false(is_accepted(p, rewrite));
+        arn_rewrite_free(rewrite);
+        assert_int_equal(arn_split(p, &stage, 1, true, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, "an op in it cannot be tiled"));
+        op->attributes = before;
+        op->n_attributes--;
         arn_program_free(p);
     }
 }

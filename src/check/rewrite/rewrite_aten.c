@@ -209,6 +209,9 @@ static arenaut_status follow_part(arn_rewrite_check *c, int rule, const arenaut_
     if (!has_a_batch(c, op, old)) {
         return arn_rewrite_reject(c, "its image has other axes than the operator is for");
     }
+    if (rule != NORMALIZATION && has(old, "operands")) { /* by channel, whichever it is */
+        return arn_rewrite_reject(c, "which of its operands are its weights is not known");
+    }
     switch ((enum rule)rule) {
         case CONVOLUTION: return follow_convolution(c, op, old);
         case TRANSPOSED: return arn_rewrite_follow_transposed(c, op, old);

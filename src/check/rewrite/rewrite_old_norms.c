@@ -108,7 +108,7 @@ static bool take_aten(const arn_rewrite_check *c, const arenaut_op *op, arn_old_
     const arenaut_attribute *epsilon = arenaut_op_attribute(op, "eps");
     norm->stated = epsilon ? epsilon->text : usual;
     if (op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE || !norm->stated ||
-        !take_constants(op, norm)) {
+        arenaut_op_attribute(op, "operands") || !take_constants(op, norm)) {
         return false;
     }
     norm->image = op->inputs[0];

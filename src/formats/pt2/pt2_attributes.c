@@ -4,7 +4,9 @@
  * state a window alike: one number for each axis, padding in front of all axes and then behind
  * them. An argument that the file leaves out, or has none for, is left out here, too, unless the
  * schema's default is another than ONNX's. One of a form that is not known becomes a text, which is
- * no number to anybody. O(length of the arguments). */
+ * no number to anybody. Operands of an op are its tensors, in the order of the file: where some
+ * that the schema has before others are left out, or follow them, `operands` is the place of each
+ * in the schema. O(length of the arguments). */
 #include <string.h>
 
 #include "core/fail.h"
@@ -230,6 +232,54 @@ static void read_call(arn_pt2 *r, uint32_t name, uint32_t arg) {
     }
 }
 
+/* ---- operands ---- */
+
+/* Whose operators tell an image, its weights and other constants apart by their places. */
+static bool has_places(const arn_op_row *row) {
+    return row->family == ARN_FAMILY_CONVOLUTION ||
+           row->family == ARN_FAMILY_TRANSPOSED_CONVOLUTION ||
+           row->family == ARN_FAMILY_NORMALIZATION;
+}
+
+/* In the schemas of these operators; -1: of another name. */
+static int64_t place_of(const arn_pt2 *r, uint32_t name) {
+    static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (arn_json_text_is(&r->json.json, name, names[i])) return (int64_t)i;
+    }
+    return -1;
+}
+
+/* How many tensors an argument names. */
+static uint32_t count_tensors(arn_pt2 *r, uint32_t arg) {
+    r->named.n = 0;
+    if (!arn_pt2_list_tensors(&r->json.json, arg, r->json.allocator, &r->named) &&
+        arn_pt2_fine(r)) {
+        r->json.status = arn_no_memory(r->json.err);
+    }
+    return r->named.n;
+}
+
+static void add_places(arn_pt2 *r, uint32_t array, const arenaut_op *op) {
+    int64_t *places = take_memory(r, op->n_inputs, sizeof *places);
+    uint32_t n = 0;
+    bool in_order = true;
+    if (!places) return;
+    ARN_JSON_EACH(&r->json, v, array) {
+        const uint32_t name = arn_pt2_get(r, v, "name");
+        const uint32_t tensors = count_tensors(r, arn_pt2_get(r, v, "arg"));
+        for (uint32_t i = 0; i < tensors && n < op->n_inputs; i++, n++) {
+            places[n] = name == ARN_JSON_NONE || i > 0 ? -1 : place_of(r, name);
+            in_order = in_order && places[n] == n;
+        }
+    }
+    if (!in_order && arn_pt2_fine(r)) {
+        add(r, (arenaut_attribute){"operands", op->n_inputs, places, NULL});
+    }
+}
+
+/* ---- of a node ---- */
+
 void arn_pt2_read_attributes(arn_pt2 *r, uint32_t array, arenaut_op *op) {
     const arn_op_row *row = arn_op_row_find(ARN_OPS_ATEN, op->name);
     r->n_attributes = 0;
@@ -242,6 +292,7 @@ void arn_pt2_read_attributes(arn_pt2 *r, uint32_t array, arenaut_op *op) {
         else read_call(r, name, arg);
     }
     if (row && row->family == ARN_FAMILY_POOL && arn_pt2_fine(r)) add_defaults(r, op);
+    if (row && has_places(row) && op->n_inputs > 0 && arn_pt2_fine(r)) add_places(r, array, op);
     op->attributes = r->attributes;
     op->n_attributes = r->n_attributes;
 }

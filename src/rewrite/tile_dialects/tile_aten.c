@@ -88,6 +88,12 @@ static bool is_curve(const char *name) {
     return false;
 }
 
+/* Whether operands are an image, then its weights, then other constants. A file may have them in
+ * another order, or leave one out before others: then places do not tell. */
+static bool are_in_order(const arenaut_op *op) {
+    return arenaut_op_attribute(op, "operands") == NULL;
+}
+
 /* ---- windows ---- */
 
 /* The same padding on both sides. */
@@ -105,8 +111,8 @@ static bool take_padding(const arenaut_op *op, const arenaut_tensor *image, arn_
 static bool take_convolution(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     arn_nchw_window w = arn_nchw_window_begin();
-    if (arn_tile_number(op, "transposed", 0) != 0 || !arn_tile_take_kernel(graph, op, &w) ||
-        !take_padding(op, image, &w)) {
+    if (arn_tile_number(op, "transposed", 0) != 0 || !are_in_order(op) ||
+        !arn_tile_take_kernel(graph, op, &w) || !take_padding(op, image, &w)) {
         return false;
     }
     const int64_t each = arn_tile_input(graph, op, 1)->dims[ARN_NCHW_C];
@@ -171,7 +177,7 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     const int64_t nothing[ARN_NCHW_AXES] = {0};
     arn_nchw_window w = arn_nchw_window_begin();
     int64_t more[ARN_NCHW_AXES] = {0};
-    if (!arn_tile_take_kernel(graph, op, &w) || !take_padding(op, image, &w) ||
+    if (!are_in_order(op) || !arn_tile_take_kernel(graph, op, &w) || !take_padding(op, image, &w) ||
         !arn_tile_numbers(op, "output_padding", arn_nchw_axes(image), more)) {
         return false;
     }
@@ -224,7 +230,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 
 /* ---- all of them ---- */
 
-/* Numbers for each channel, and one result: not that of training. */
+/* Numbers for each channel, whichever they are, and one result: not that of training. */
 static bool take_normalization(const arn_tile_graph *graph, const arenaut_op *op,
                                arn_tile_op *out) {
     const arenaut_op image = {
@@ -381,7 +387,7 @@ static int64_t count_groups(const arenaut_op *op, const arenaut_tensor *image) {
 
 /* A factor and a summand of each channel, or none of either. */
 static bool has_constants(const arn_tile_graph *graph, const arenaut_op *op, int64_t channels) {
-    if (op->n_inputs != 1 && op->n_inputs != 3) return false;
+    if ((op->n_inputs != 1 && op->n_inputs != 3) || !are_in_order(op)) return false;
     for (uint32_t i = 1; i < op->n_inputs; i++) {
         const arenaut_tensor *each = arn_tile_input(graph, op, i);
         if (!each || each->cls != ARENAUT_CONSTANT || each->rank != 1 ||
