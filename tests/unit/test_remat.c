@@ -9,8 +9,10 @@
 #include <arenaut/arenaut.h>
 
 #include "rewrite/rematerialize/remat_cost.h"
+#include "rewrite/rematerialize/remat_sequence.h"
 #include "support/documents.h"
 #include "support/fuse.h"
+#include "support/random.h"
 #include "support/remat_machine.h"
 #include "support/sweep.h"
 
@@ -154,6 +156,120 @@ TEST(what_is_made_again_stays_from_a_later_repetition_on) {
     assert_true(r->fits);
     assert_true(r->added <= 64);
     arenaut_rematerialization_free(r);
+}
+
+/* A U-Net of three levels, and its gradients. Of the largest skip (tensor 1) what is made again for
+ * op 9 is made of tensor 0, which stays at the peak for that alone: behind it tensor 0 goes, and is
+ * made again for op 14. Where it could only stay for good or go at once, 83 ns were added. */
+TEST(what_stays_for_a_repeated_reader_goes_behind_it) {
+    enum { N = 16 };
+    static const uint64_t costs[N] = {15, 9, 6, 20, 2, 4, 3, 12, 28, 6, 12, 6, 40, 15, 22, 32},
+                          sizes[N] = {18, 10, 5, 3, 3, 5, 9, 18, 18, 9, 5, 3, 3, 5, 10, 18};
+    static const uint32_t makers[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const arenaut_order_use uses[] = {
+        {1, 0},   {2, 1},   {3, 2},  {4, 3},  {5, 2},   {5, 4},  {6, 1},  {6, 5},   {7, 0},
+        {7, 6},   {8, 0},   {8, 6},  {8, 7},  {9, 1},   {9, 5},  {9, 6},  {9, 8},   {10, 2},
+        {10, 4},  {10, 9},  {11, 3}, {11, 4}, {11, 10}, {12, 2}, {12, 3}, {12, 11}, {13, 1},
+        {13, 10}, {13, 12}, {14, 0}, {14, 9}, {14, 13}, {15, 8}, {15, 14}};
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 71);
+    assert_true(r->fits);
+    assert_true(r->added <= 34); /* 30 is the least */
+    arenaut_rematerialization_free(r);
+}
+
+/* ---- evaluation ---- */
+
+/* A network with skips, and its gradients, which read what is drawn. */
+enum { MOST_OPS = 24, MOST_READS = 4 * MOST_OPS };
+typedef struct step {
+    uint64_t cost[MOST_OPS], size[MOST_OPS];
+    uint32_t maker[MOST_OPS];
+    arenaut_order_use reads[MOST_READS];
+    arenaut_remat_problem problem;
+} step;
+
+static void draw_step(rng *r, step *x) {
+    const uint32_t half = 3 + rng_below(r, MOST_OPS / 2 - 2), n = 2 * half;
+    uint32_t n_reads = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        x->cost[i] = 1 + rng_below(r, 20);
+        x->size[i] = 1 + rng_below(r, 9);
+        x->maker[i] = i;
+        if (i > 0) x->reads[n_reads++] = (arenaut_order_use){i, i - 1};
+        if (i > 1 && rng_once_in(r, 2))
+            x->reads[n_reads++] = (arenaut_order_use){i, rng_below(r, i)};
+        if (i >= half) x->reads[n_reads++] = (arenaut_order_use){i, n - 1 - i};
+    }
+    x->problem = (arenaut_remat_problem){.n_ops = n,
+                                         .n_storages = n,
+                                         .n_reads = n_reads,
+                                         .cost = x->cost,
+                                         .size = x->size,
+                                         .maker = x->maker,
+                                         .reads = x->reads};
+}
+
+/* A state of a gap, of any kind. */
+static arn_remat_state draw_state(rng *r, const arn_remat_gap *gap) {
+    const uint32_t at = gap->from + 1 + rng_below(r, gap->to - gap->from);
+    switch (rng_below(r, 5)) {
+        case 0: return ARN_REMAT_LATE;
+        case 1: return ARN_REMAT_RETAIN;
+        case 2: return ARN_REMAT_RETAIN + at;
+        case 3: return at < gap->to + gap->tail ? ARN_REMAT_UNTIL + at : ARN_REMAT_KEEP;
+        default: return ARN_REMAT_KEEP;
+    }
+}
+
+static void expect_same(const arn_remat_sequence *a, const arn_remat_sequence *b) {
+    assert_int_equal(a->n_bad, b->n_bad);
+    if (a->n_bad > 0) return; /* behind one that is bad nothing counts */
+    for (uint32_t at = 0; at < a->graph->problem->n_ops; at++) {
+        assert_int_equal(a->peak[at], b->peak[at]);
+        assert_int_equal(a->cost[at], b->cost[at]);
+        assert_int_equal(a->enter[at + 1], b->enter[at + 1]);
+    }
+    assert_int_equal(a->added, b->added);
+}
+
+/* States change one by one, and a second schedule gets all of them at once. */
+TEST(what_is_followed_is_what_all_states_give) {
+    rng r = {7};
+    step x;
+    arn_region region;
+    arenaut_error err;
+    arn_budget budget = arn_budget_make(0, NULL, NULL);
+    uint32_t n_alike = 0;
+    arn_region_init(&region, NULL);
+    for (uint32_t round = 0; round < 200; round++) {
+        arn_remat_graph g;
+        arn_remat_sequence followed, fresh;
+        draw_step(&r, &x);
+        assert_ok(arn_remat_graph_make(&x.problem, &region, &g, &err), err);
+        assert_true(arn_remat_sequence_make(&g, &region, &budget, &followed));
+        for (uint32_t i = 0; i < 40; i++) {
+            const uint32_t gap = rng_below(&r, g.n_gaps);
+            arn_remat_set(&followed, gap, draw_state(&r, &g.gaps[gap]));
+            assert_true(arn_remat_sequence_make(&g, &region, &budget, &fresh));
+            for (uint32_t k = 0; k < g.n_gaps; k++) {
+                if (fresh.state[k] != followed.state[k]) {
+                    arn_remat_change(&fresh, k, followed.state[k]);
+                }
+            }
+            arn_remat_follow(&fresh);
+            expect_same(&followed, &fresh);
+            n_alike += fresh.n_bad == 0;
+        }
+    }
+    arn_region_free(&region);
+    assert_true(n_alike > 3000);
 }
 
 /* Ops 5 to 11 are a loss: tensors of up to 32 bytes, between small ones. One of them is alive at

@@ -61,11 +61,17 @@ static uint32_t draw_changes(annealer *a) {
 }
 
 /* Another state than it has. One that stays once it was made again may do so only once it was made
- * again behind that. */
+ * again behind that; and one that repeated runs read may go behind them. */
 static arn_remat_state draw_state(annealer *a, uint32_t gap) {
     const arn_remat_sequence *q = a->sequence;
     const arn_remat_state was = q->state[gap];
-    const uint32_t kind = was < ARN_REMAT_RETAIN ? was : ARN_REMAT_RETAIN, made = q->made_at[gap];
+    const uint32_t made = q->made_at[gap], read = arn_remat_last_reading(a->search, gap);
+    const uint32_t kind = arn_remat_is_retained(was) ? ARN_REMAT_RETAIN : was;
+    if (read != ARENAUT_NONE && was != ARN_REMAT_UNTIL + read &&
+        arn_remat_draw(a->search, 4) == 0) {
+        return ARN_REMAT_UNTIL + read;
+    }
+    if (was >= ARN_REMAT_UNTIL) return arn_remat_draw(a->search, 3);
     if (kind == ARN_REMAT_RETAIN && made < a->search->graph->gaps[gap].to &&
         arn_remat_draw(a->search, 8) == 0) {
         return ARN_REMAT_RETAIN + made + 1;

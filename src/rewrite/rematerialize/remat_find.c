@@ -353,6 +353,16 @@ static void search_from_all(finder *f, uint64_t budget) {
     if (!is_close(f)) improve(f, PARTS_OF_LAST);
 }
 
+/* First without storages that stay for a repeated run and go behind it: most good schedules have
+ * none, and each way more to drop one leads some searches astray. */
+static void search_with_all_states(finder *f, uint64_t budget) {
+    search_from_all(f, budget);
+    if (is_close(f) || is_hopeless(f)) return;
+    f->search.goes_later = true;
+    search_from_all(f, budget);
+    f->search.goes_later = false;
+}
+
 /* First with few repetitions at each position. */
 static void search_within(finder *f, uint64_t budget) {
     enum { PARTS = 8 };
@@ -360,9 +370,9 @@ static void search_within(finder *f, uint64_t budget) {
     take(f);
     if (f->found) return;
     f->sequence.most_cost = f->graph.base / PARTS;
-    search_from_all(f, budget);
+    search_with_all_states(f, budget);
     f->sequence.most_cost = UINT64_MAX;
-    if (!f->found) search_from_all(f, budget);
+    if (!f->found) search_with_all_states(f, budget);
 }
 
 /* ---- the answer ---- */

@@ -38,10 +38,11 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
     s->order = arn_region_allocate(region, n_gaps, sizeof *s->order);
     s->scratch = arn_region_allocate(region, n_gaps, sizeof *s->scratch);
     s->key = arn_region_allocate(region, n_gaps, sizeof *s->key);
+    s->next = arn_region_allocate(region, n_gaps, sizeof *s->next);
     if (s->known) arn_remat_forget(s);
     return s->known && s->score && s->over && s->sum && s->least && s->most && s->listed &&
            s->runs_of && s->runs && s->run_at && s->run_behind && s->first_run && s->saved &&
-           s->record && s->order && s->scratch && s->key;
+           s->record && s->next && s->order && s->scratch && s->key;
 }
 
 bool arn_remat_is_over(const arn_remat_search *s) {
@@ -92,7 +93,7 @@ static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
 /* The first position at which a storage would not be there, if its gap were dropped. */
 static uint32_t begin_of_stay(const arn_remat_sequence *q, uint32_t gap) {
     const uint32_t from = q->graph->gaps[gap].from;
-    const bool made = q->state[gap] >= ARN_REMAT_RETAIN || q->absent[gap];
+    const bool made = arn_remat_is_retained(q->state[gap]) || q->absent[gap];
     return made ? q->made_at[gap] : from + 1;
 }
 
@@ -162,14 +163,23 @@ static bool try_without(arn_remat_search *s, uint32_t gap, int64_t more, uint64_
     return true;
 }
 
+/* Bytes of excess that go, for each nanosecond more at position `at`, if that has this cost and
+ * peak then; beside these, so many bytes of excess go elsewhere. */
+static double ratio(const arn_remat_sequence *q, uint32_t at, uint64_t cost, int64_t peak,
+                    int64_t goes) {
+    const uint64_t now = q->cost[at];
+    goes += above(q, q->peak[at]) - above(q, peak);
+    if (goes <= 0) return 0;
+    return (double)goes / (cost > now ? (double)(cost - now) : 0.5);
+}
+
 /* A dropped gap costs the repetitions for its next reader. Where an operand would have to be kept
- * behind its last use, that takes bytes as well. */
-static double score_of(arn_remat_search *s, uint32_t gap) {
+ * behind its last use, that takes bytes as well. `begin`: the first position without it. */
+static double score_from(arn_remat_search *s, uint32_t gap, uint32_t begin) {
     arn_remat_sequence *q = s->sequence;
     const arn_remat_gap *of = &s->graph->gaps[gap];
     const int64_t size = (int64_t)s->graph->problem->size[of->storage];
     const arn_remat_state state = q->state[gap];
-    const uint32_t begin = begin_of_stay(q, gap);
     if (begin >= of->to) return 0;
     int64_t goes = excess_that_goes(s, begin, of->to, size), more = -size, peak;
     uint64_t cost;
@@ -186,11 +196,60 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
         goes -= excess_that_goes(s, kept->from + 1, kept->to, bytes);
     }
     q->state[gap] = state;
-    if (!ok) return 0;
-    goes -= above(q, peak) - above(q, q->peak[of->to]);
-    if (goes <= 0) return 0;
-    const uint64_t now = q->cost[of->to];
-    return (double)goes / (cost > now ? (double)(cost - now) : 0.5);
+    return ok ? ratio(q, of->to, cost, peak, goes) : 0;
+}
+
+/* With another state of a gap, that changes what position `at` takes. */
+static double score_at(arn_remat_search *s, uint32_t gap, arn_remat_state state, uint32_t at,
+                       int64_t more, int64_t goes) {
+    arn_remat_sequence *q = s->sequence;
+    const arn_remat_state was = q->state[gap];
+    uint64_t cost;
+    int64_t peak;
+    q->state[gap] = state;
+    const bool ok = arn_remat_try_position(q, at, more, &cost, &peak);
+    q->state[gap] = was;
+    return ok ? ratio(q, at, cost, peak, goes) : 0;
+}
+
+uint32_t arn_remat_last_reading(const arn_remat_search *s, uint32_t gap) {
+    const arn_remat_gap *of = &s->graph->gaps[gap];
+    const uint32_t at = s->sequence->read_at[gap];
+    if (!s->goes_later) return ARENAUT_NONE;
+    return at != ARENAUT_NONE && at > of->from && at < of->to + of->tail ? at : ARENAUT_NONE;
+}
+
+/* Of a kept storage that goes behind the repeated runs of position `at` that read it. */
+static double score_of_going(arn_remat_search *s, uint32_t gap, uint32_t at) {
+    if (at < s->graph->gaps[gap].to) return score_from(s, gap, at + 1);
+    if (s->sequence->peak[at] <= s->sequence->budget) return 0;
+    return score_at(s, gap, ARN_REMAT_UNTIL + at, at, 0, 0);
+}
+
+/* Of one that does so already, and is dropped: repetitions are those of that position. */
+static double score_of_gone(arn_remat_search *s, uint32_t gap) {
+    const arn_remat_sequence *q = s->sequence;
+    const arn_remat_gap *of = &s->graph->gaps[gap];
+    const int64_t size = (int64_t)s->graph->problem->size[of->storage];
+    const uint32_t at = q->state[gap] - ARN_REMAT_UNTIL;
+    const int64_t goes = excess_that_goes(s, of->from + 1, at, size);
+    if (goes == 0 || q->absent[gap]) return 0;
+    return score_at(s, gap, ARN_REMAT_LATE, at, -size, goes);
+}
+
+/* Of the best way to drop a gap, which is noted. */
+static double score_of(arn_remat_search *s, uint32_t gap) {
+    const arn_remat_sequence *q = s->sequence;
+    const arn_remat_state state = q->state[gap];
+    s->next[gap] = state == ARN_REMAT_KEEP ? ARN_REMAT_RETAIN : ARN_REMAT_LATE;
+    if (state >= ARN_REMAT_UNTIL) return score_of_gone(s, gap);
+    const double score = score_from(s, gap, begin_of_stay(q, gap));
+    const uint32_t at = arn_remat_last_reading(s, gap);
+    if (at == ARENAUT_NONE || state != ARN_REMAT_KEEP || q->absent[gap]) return score;
+    const double later = score_of_going(s, gap, at);
+    if (later < score) return score;
+    s->next[gap] = ARN_REMAT_UNTIL + at;
+    return later;
 }
 
 static double with_noise(arn_remat_search *s, double score, uint32_t noise) {
@@ -226,7 +285,7 @@ static bool try_drop(arn_remat_search *s, uint32_t gap) {
     const int64_t excess = q->excess;
     const arn_remat_state state = q->state[gap];
     uint32_t tails[MOST_TAILS], n = 0;
-    arn_remat_set(q, gap, state == ARN_REMAT_KEEP ? ARN_REMAT_RETAIN : ARN_REMAT_LATE);
+    arn_remat_set(q, gap, s->next[gap]);
     while (q->n_bad > 0 && n < MOST_TAILS && q->blocked != ARENAUT_NONE &&
            q->state[q->blocked] == ARN_REMAT_LATE) {
         tails[n++] = q->blocked;
@@ -348,10 +407,17 @@ static uint32_t list_changeable(arn_remat_search *s) {
     return n;
 }
 
+/* Up to the last of the repeated runs in its gap that read it. */
+static bool try_until(arn_remat_search *s, uint32_t gap) {
+    const uint32_t at = arn_remat_last_reading(s, gap);
+    return at != ARENAUT_NONE && try_state(s, gap, ARN_REMAT_UNTIL + at);
+}
+
 void arn_remat_give_back(arn_remat_search *s) {
     const uint32_t n = list_changeable(s);
     for (uint32_t i = 0; i < n && !arn_remat_is_over(s); i++) {
         if (try_state(s, s->order[i], ARN_REMAT_KEEP)) continue;
+        if (try_until(s, s->order[i])) continue;
         if (try_state(s, s->order[i], ARN_REMAT_RETAIN)) continue;
         try_state(s, s->order[i], ARN_REMAT_LATE);
     }

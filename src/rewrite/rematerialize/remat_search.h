@@ -21,8 +21,10 @@ typedef struct arn_remat_search {
     arn_budget *budget;
     uint64_t limit;         /* of the sequence's effort */
     uint64_t most_added;    /* repair gives up there */
+    bool goes_later;        /* storages may go behind repeated runs that read them */
     uint64_t random;        /* state of the generator */
     arn_remat_known *known; /* per gap */
+    arn_remat_state *next;  /* per gap: how it would be dropped */
     double *score;          /* per gap: bytes of excess that go, for each nanosecond; 0: none */
     uint32_t *over;         /* positions above the budget, ascending */
     uint32_t n_over;
@@ -45,6 +47,9 @@ bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn
 /* Drops the gaps that free most for their cost, until nothing is above the budget. False if that is
  * not reached. `noise`: of 1024 parts of a score that are left to chance. */
 bool arn_remat_repair(arn_remat_search *s, uint32_t noise);
+
+/* Where a repeated run has read the storage of a gap last, while it lasted; NONE. */
+uint32_t arn_remat_last_reading(const arn_remat_search *s, uint32_t gap);
 
 /* Keeps storages that need not be rematerialized, within the budget. */
 void arn_remat_give_back(arn_remat_search *s);

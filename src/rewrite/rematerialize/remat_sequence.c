@@ -50,8 +50,10 @@ static bool is_there_in(const arn_remat_sequence *q, uint32_t s, uint32_t at, ui
     switch (q->state[gap]) {
         case ARN_REMAT_KEEP: return !q->absent[gap] || q->made_at[gap] < at;
         case ARN_REMAT_LATE: return false;
-        default: return q->made_at[gap] < at;
+        default: break;
     }
+    if (arn_remat_is_retained(q->state[gap])) return q->made_at[gap] < at;
+    return !q->absent[gap] && at <= q->state[gap] - ARN_REMAT_UNTIL;
 }
 
 static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
@@ -87,28 +89,35 @@ static void drop(arn_remat_sequence *q, uint32_t s) {
 
 /* ---- retained storages ---- */
 
+static void link_gap(uint32_t gap, uint32_t *head, uint32_t *next, uint32_t *previous) {
+    next[gap] = *head;
+    previous[gap] = ARENAUT_NONE;
+    if (*head != ARENAUT_NONE) previous[*head] = gap;
+    *head = gap;
+}
+
+static void unlink_gap(uint32_t gap, uint32_t *head, uint32_t *next, uint32_t *previous) {
+    if (previous[gap] != ARENAUT_NONE) next[previous[gap]] = next[gap];
+    else *head = next[gap];
+    if (next[gap] != ARENAUT_NONE) previous[next[gap]] = previous[gap];
+}
+
 static void unlink_made(arn_remat_sequence *q, uint32_t gap) {
-    const uint32_t next = q->next[gap], previous = q->previous[gap];
-    if (previous != ARENAUT_NONE) q->next[previous] = next;
-    else q->head[q->made_at[gap]] = next;
-    if (next != ARENAUT_NONE) q->previous[next] = previous;
+    unlink_gap(gap, &q->head[q->made_at[gap]], q->next, q->previous);
     q->made_at[gap] = ARENAUT_NONE;
 }
 
 static void note_made(arn_remat_sequence *q, uint32_t gap) {
-    const uint32_t first = q->head[q->at];
     if (q->dry || q->made_at[gap] <= q->at) return;
     if (q->made_at[gap] != ARENAUT_NONE) unlink_made(q, gap);
     q->made_at[gap] = q->at;
-    q->next[gap] = first;
-    q->previous[gap] = ARENAUT_NONE;
-    if (first != ARENAUT_NONE) q->previous[first] = gap;
-    q->head[q->at] = gap;
+    link_gap(gap, &q->head[q->at], q->next, q->previous);
 }
 
 /* At the present position. */
 static bool stays_once_made(const arn_remat_sequence *q, uint32_t gap) {
     const arn_remat_state state = q->state[gap];
+    if (state >= ARN_REMAT_UNTIL) return !q->absent[gap] && q->at < state - ARN_REMAT_UNTIL;
     return state == ARN_REMAT_KEEP ||
            (state >= ARN_REMAT_RETAIN && q->at >= state - ARN_REMAT_RETAIN);
 }
@@ -130,7 +139,7 @@ static void release(arn_remat_sequence *q, uint32_t s) {
     }
     const uint32_t gap = q->gap_now[s];
     if (gap == ARENAUT_NONE) return;
-    const bool made_here = q->state[gap] != ARN_REMAT_KEEP || q->absent[gap];
+    const bool made_here = !arn_remat_stays_at_first(q->state[gap]) || q->absent[gap];
     if (made_here && stays_once_made(q, gap)) note_made(q, gap);
 }
 
@@ -198,6 +207,12 @@ static bool is_made_at_once(arn_remat_sequence *q, uint32_t s) {
     return at_once;
 }
 
+/* By a repeated run. */
+static void note_read(arn_remat_sequence *q, uint32_t s) {
+    const uint32_t gap = q->gap_now[s];
+    if (!q->dry && gap != ARENAUT_NONE) q->read_at[gap] = q->at;
+}
+
 /* Operands that take more than one run come first, so that others are not live beside them (Sethi
  * and Ullman 1970). */
 static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
@@ -206,6 +221,7 @@ static bool fetch_operands(arn_remat_sequence *q, uint32_t op, uint32_t depth) {
     for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1]; i++) {
         look_at(q, reads->ids[i]);
         q->pins[reads->ids[i]]++;
+        if (depth > 0) note_read(q, reads->ids[i]);
     }
     for (uint32_t i = reads->begin[op]; i < reads->begin[op + 1] && ok; i++) {
         const uint32_t s = reads->ids[i];
@@ -251,6 +267,7 @@ static void mark(arn_remat_sequence *q, uint32_t at) {
 static void mark_end(arn_remat_sequence *q, uint32_t gap) {
     add_to(&q->changed, q->graph->gaps[gap].storage);
     q->changed_at[q->graph->gaps[gap].storage] = q->change;
+    if (q->state[gap] >= ARN_REMAT_UNTIL) mark(q, q->state[gap] - ARN_REMAT_UNTIL);
     mark(q, q->graph->gaps[gap].to);
 }
 
@@ -271,6 +288,10 @@ static void end_position(arn_remat_sequence *q) {
         look_at(q, s);
         drop(q, s);
     }
+    for (uint32_t gap = q->end_head[at]; gap != ARENAUT_NONE; gap = q->end_next[gap]) {
+        look_at(q, g->gaps[gap].storage);
+        drop(q, g->gaps[gap].storage);
+    }
 }
 
 /* Whether an op does not run at its position: all of its results go at once, and are made when they
@@ -280,7 +301,7 @@ static bool is_deferred(const arn_remat_sequence *q, uint32_t op) {
     bool defer = g->deferrable[op];
     for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1] && defer; i++) {
         const uint32_t s = g->makes.ids[i], gap = g->gap_begin[s];
-        if (gap < g->gap_begin[s + 1]) defer = q->state[gap] != ARN_REMAT_KEEP;
+        if (gap < g->gap_begin[s + 1]) defer = !arn_remat_stays_at_first(q->state[gap]);
     }
     return defer;
 }
@@ -404,6 +425,16 @@ void arn_remat_follow(arn_remat_sequence *q) {
 
 void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
     const arn_remat_gap *g = &q->graph->gaps[gap];
+    const arn_remat_state was = q->state[gap];
+    mark_end(q, gap);
+    if (was >= ARN_REMAT_UNTIL) {
+        uint32_t *head = &q->end_head[was - ARN_REMAT_UNTIL];
+        unlink_gap(gap, head, q->end_next, q->end_previous);
+    }
+    if (state >= ARN_REMAT_UNTIL) {
+        uint32_t *head = &q->end_head[state - ARN_REMAT_UNTIL];
+        link_gap(gap, head, q->end_next, q->end_previous);
+    }
     q->state[gap] = state;
     mark(q, g->from);
     mark_end(q, gap);
@@ -457,9 +488,13 @@ static bool allocate_for_gaps(arn_remat_sequence *q, arn_region *region) {
     q->absent = arn_region_allocate(region, n, sizeof *q->absent);
     q->next = arn_region_allocate(region, n, sizeof *q->next);
     q->previous = arn_region_allocate(region, n, sizeof *q->previous);
+    q->end_next = arn_region_allocate(region, n, sizeof *q->end_next);
+    q->end_previous = arn_region_allocate(region, n, sizeof *q->end_previous);
+    q->read_at = arn_region_allocate(region, n, sizeof *q->read_at);
     q->old = arn_region_allocate(region, n, sizeof *q->old);
     q->old_stamp = arn_region_allocate(region, n, sizeof *q->old_stamp);
-    return q->state && q->made_at && q->absent && q->next && q->previous && q->old && q->old_stamp;
+    return q->state && q->made_at && q->absent && q->next && q->previous && q->end_next &&
+           q->end_previous && q->read_at && q->old && q->old_stamp;
 }
 
 static bool allocate_for_ops(arn_remat_sequence *q, arn_region *region) {
@@ -469,12 +504,13 @@ static bool allocate_for_ops(arn_remat_sequence *q, arn_region *region) {
     q->marked = arn_region_allocate(region, n, sizeof *q->marked);
     q->deferred = arn_region_allocate(region, n, sizeof *q->deferred);
     q->head = arn_region_allocate(region, n, sizeof *q->head);
+    q->end_head = arn_region_allocate(region, n, sizeof *q->end_head);
     q->enter = arn_region_allocate(region, n + 1, sizeof *q->enter);
     q->peak = arn_region_allocate(region, n, sizeof *q->peak);
     q->cost = arn_region_allocate(region, n, sizeof *q->cost);
     q->bad = arn_region_allocate(region, n, sizeof *q->bad);
-    return q->repeats && q->looked && q->marked && q->deferred && q->head && q->enter && q->peak &&
-           q->cost && q->bad;
+    return q->repeats && q->looked && q->marked && q->deferred && q->head && q->end_head &&
+           q->enter && q->peak && q->cost && q->bad;
 }
 
 static bool allocate_for_storages(arn_remat_sequence *q, arn_region *region) {
@@ -502,7 +538,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
         return false;
     for (uint32_t i = 0; i < graph->n_gaps; i++) {
         q->state[i] = graph->gaps[i].tail ? ARN_REMAT_LATE : ARN_REMAT_KEEP;
-        q->made_at[i] = ARENAUT_NONE;
+        q->made_at[i] = q->read_at[i] = ARENAUT_NONE;
         q->absent[i] = false;
         q->old_stamp[i] = 0;
     }
@@ -515,7 +551,7 @@ bool arn_remat_sequence_make(const arn_remat_graph *graph, arn_region *region, a
     memset(q->marked, 0, p->n_ops * sizeof *q->marked);
     memset(q->deferred, 0, p->n_ops * sizeof *q->deferred);
     memset(q->bad, 0, p->n_ops * sizeof *q->bad);
-    for (uint32_t i = 0; i < p->n_ops; i++) q->head[i] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) q->head[i] = q->end_head[i] = ARENAUT_NONE;
     memset(q->enter, 0, ((size_t)p->n_ops + 1) * sizeof *q->enter);
     for (uint32_t s = 0; s < p->n_storages; s++) {
         if (is_there_at(q, s, 0)) q->enter[0] += (int64_t)p->size[s];

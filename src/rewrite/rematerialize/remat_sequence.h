@@ -13,8 +13,21 @@ enum {
     ARN_REMAT_RETAIN /* the same, but stays once it was made again in the gap; so many more: but
                       * stays once it was made again at a position of so much, or behind it */
 };
+/* So many more: it stays up to the runs of a position of so much, and goes behind the first of
+ * them that reads it; from then on as LATE. */
+#define ARN_REMAT_UNTIL (UINT32_C(1) << 31)
 
 typedef uint32_t arn_remat_state;
+
+/* Whether a storage is there when its gap begins. */
+static inline bool arn_remat_stays_at_first(arn_remat_state state) {
+    return state == ARN_REMAT_KEEP || state >= ARN_REMAT_UNTIL;
+}
+
+/* Whether it may be made again, and stay, in its gap. */
+static inline bool arn_remat_is_retained(arn_remat_state state) {
+    return state >= ARN_REMAT_RETAIN && state < ARN_REMAT_UNTIL;
+}
 
 enum { ARN_REMAT_SET_WORDS = 4 };
 
@@ -32,11 +45,13 @@ typedef struct arn_remat_sequence {
     uint32_t *made_at; /* per gap, if retained: the position before which it is made; else NONE */
     bool *absent;      /* per gap: not there at its begin, of a deferred op */
     bool *deferred;    /* per position: its op does not run there, but first for a reader */
-    uint32_t *next, *previous, *head; /* per position: gaps that are made there */
-    int64_t *enter;                   /* per position, and behind all: live bytes before its runs */
-    int64_t *peak;                    /* per position: bytes alive where most is */
-    uint64_t *cost;                   /* per position: of repeated runs */
-    int64_t excess;                   /* above the budget, of all positions */
+    uint32_t *next, *previous, *head;             /* per position: gaps that are made there */
+    uint32_t *end_next, *end_previous, *end_head; /* likewise: gaps whose storages go there */
+    uint32_t *read_at; /* per gap: where a repeated run has read its storage last; NONE */
+    int64_t *enter;    /* per position, and behind all: live bytes before its runs */
+    int64_t *peak;     /* per position: bytes alive where most is */
+    uint64_t *cost;    /* per position: of repeated runs */
+    int64_t excess;    /* above the budget, of all positions */
     uint64_t added;
     bool *bad; /* per position: something is read there that cannot be made again */
     uint32_t n_bad;
