@@ -528,6 +528,37 @@ TEST(tiles_go_over_all_rows_before_ops_that_read_a_reduction) {
     }
 }
 
+/* Its axes come from an op on constants in front of it, which runs before the reduction is complete;
+ * so do the axes of a second one, behind the first. */
+TEST(what_a_reduction_reads_is_made_before_it) {
+    static const int64_t axes[] = {H, W};
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 8, 40, 60);
+    uint32_t y = add_conv(p, x, 8, 3, 1, 1);
+    for (int i = 0; i < 2; i++) {
+        const uint32_t list = add_numbers(p, ARENAUT_DTYPE_INT64, axes, 2);
+        const uint32_t mean = add_image(p, ARENAUT_INTERMEDIATE, 8, 1, 1);
+        const uint32_t scaled = add_made(p, y, 8, 1, 0, 1);
+        ADD_OP(p, .name = "Constant", OUT(list));
+        ADD_OP(p, .name = "ReduceMean", IN(y, list), OUT(mean));
+        ADD_OP(p, .name = "Mul", IN(y, mean), OUT(scaled));
+        y = scaled;
+    }
+    finish(p, x, y);
+    for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
+        arenaut_rewrite *rewrite = split_with_rounding(
+            p, (arenaut_split_stage){0, p->n_ops, 4, (arenaut_split_mode)mode});
+        bool made = false;
+        for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+            const arenaut_op *op = &rewrite->program->ops[i];
+            if (strcmp(op->name, "Constant") == 0) made = true;
+            if (strcmp(op->name, "ReduceMean") == 0) assert_true(made);
+        }
+        arn_rewrite_free(rewrite);
+    }
+    arn_program_free(p);
+}
+
 TEST(more_than_four_times_over_all_rows_are_refused) {
     arenaut_program *p = squeezed(4);
     arenaut_rewrite *rewrite = NULL;

@@ -255,16 +255,18 @@ static uint32_t find_ready(const arn_row_tiles *b, uint32_t k) {
     return ready + (facts_of(b, k)->reduces != ARN_MOVE_NONE);
 }
 
-/* An op on constants must run before the ops that read what it makes. */
+/* An op on constants must run before the ops that read what it makes: a reduction reads it in the
+ * sweep behind which its own result is there. */
 static void run_before(arn_row_tiles *b, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
+    const uint32_t latest = b->results[k].ready - (facts_of(b, k)->reduces != ARN_MOVE_NONE);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t id = op->inputs[i];
         if (id == ARENAUT_NONE || !arn_tile_is_fixed(b->graph, id)) continue;
         const uint32_t maker = b->graph->uses[id].last_def;
         if (maker == ARENAUT_NONE || maker < b->group->first_op) continue;
         arn_tiled_result *it = &b->results[maker - b->group->first_op];
-        if (it->ready > b->results[k].ready) it->ready = b->results[k].ready;
+        if (it->ready > latest) it->ready = latest;
     }
 }
 
