@@ -528,8 +528,8 @@ TEST(tiles_go_over_all_rows_before_ops_that_read_a_reduction) {
     }
 }
 
-/* Its axes come from an op on constants in front of it, which runs before the reduction is complete;
- * so do the axes of a second one, behind the first. */
+/* Its axes come from an op on constants in front of it, which runs before the reduction is
+ * complete; so do the axes of a second one, behind the first. */
 TEST(what_a_reduction_reads_is_made_before_it) {
     static const int64_t axes[] = {H, W};
     arenaut_program *p = begin();
@@ -546,8 +546,8 @@ TEST(what_a_reduction_reads_is_made_before_it) {
     }
     finish(p, x, y);
     for (int mode = ARENAUT_SPLIT_ROWS; mode <= ARENAUT_SPLIT_KEPT; mode++) {
-        arenaut_rewrite *rewrite = split_with_rounding(
-            p, (arenaut_split_stage){0, p->n_ops, 4, (arenaut_split_mode)mode});
+        arenaut_rewrite *rewrite =
+            split_with_rounding(p, (arenaut_split_stage){0, p->n_ops, 4, (arenaut_split_mode)mode});
         bool made = false;
         for (uint32_t i = 0; i < rewrite->n_ops; i++) {
             const arenaut_op *op = &rewrite->program->ops[i];
