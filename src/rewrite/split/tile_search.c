@@ -303,6 +303,7 @@ static uint32_t patience(const arn_tile_dialect *dialect) {
  * ever more is kept. */
 static bool try_next(search *s, attempt *it) {
     const arn_group_range *w = &s->ranges.items[it->range];
+    if (w->whole <= s->reached) return false; /* whole it needs no more than any choice does */
     it->pieces = it->pieces > 1 ? more_tiles(s, w, it) : 2;
     arn_tile_candidate c = {
         .group = {w->ops.first, w->ops.end - w->ops.first, it->pieces, it->mode}};
