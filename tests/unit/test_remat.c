@@ -158,9 +158,9 @@ TEST(what_is_made_again_stays_from_a_later_repetition_on) {
     arenaut_rematerialization_free(r);
 }
 
-/* A U-Net of three levels, and its gradients. Of the largest skip (tensor 1) what is made again for
- * op 9 is made of tensor 0, which stays at the peak for that alone: behind it tensor 0 goes, and is
- * made again for op 14. Where it could only stay for good or go at once, 83 ns were added. */
+/* A U-Net of three levels, and its gradients. Tensor 1, the largest skip, is rematerialized for op 9
+ * from tensor 0, which stays at the peak for that alone: behind it tensor 0 goes, and is
+ * rematerialized for op 14. Where it could only stay to the end or go at once, 83 ns were added. */
 TEST(what_stays_for_a_repeated_reader_goes_behind_it) {
     enum { N = 16 };
     static const uint64_t costs[N] = {15, 9, 6, 20, 2, 4, 3, 12, 28, 6, 12, 6, 40, 15, 22, 32},
