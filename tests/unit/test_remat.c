@@ -158,8 +158,8 @@ TEST(what_is_made_again_stays_from_a_later_repetition_on) {
     arenaut_rematerialization_free(r);
 }
 
-/* A U-Net of three levels, and its gradients. Tensor 1, the largest skip, is rematerialized for op 9
- * from tensor 0, which stays at the peak for that alone: behind it tensor 0 goes, and is
+/* A U-Net of three levels, and its gradients. Tensor 1, the largest skip, is rematerialized for op
+ * 9 from tensor 0, which stays at the peak for that alone: behind it tensor 0 goes, and is
  * rematerialized for op 14. Where it could only stay to the end or go at once, 83 ns were added. */
 TEST(what_stays_for_a_repeated_reader_goes_behind_it) {
     enum { N = 16 };
