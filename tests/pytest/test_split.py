@@ -474,3 +474,10 @@ def test_explain_says_what_a_float_input_costs(arenaut, tmp_path):
     program["methods"][0]["ops"][1]["inputs"].append("image")
     path.write_text(json.dumps(program))
     assert "only quantised" not in arenaut("explain", path).stdout
+
+
+@pytest.mark.parametrize("name", ["hello_world_int8.tflite", "pt2/windows.pt2"])
+def test_that_no_tiles_help_is_said(name):
+    done = subprocess.run([COMMAND, "size", DATA / name, "--split", "on"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "nothing is split: none of the tiles that were tried lowers the peak of live bytes" in done.stderr

@@ -264,6 +264,26 @@ static void keep_front(const choosing *c, arenaut_split_front *const fronts[2]) 
     p->result.ways = &p->ways;
 }
 
+/* Unless time was short: then nothing is known. */
+static void note_why_not(const choosing *c, arenaut_split_front *const fronts[2]) {
+    const arn_search *s = c->search;
+    const arenaut_split_front *front = fronts[1] ? fronts[1] : fronts[0];
+    const uint32_t n = front->n_choices - 1; /* the first is the program as it is */
+    if (s->best.n_groups > 0 || arn_budget_ended(&s->finding) || arn_budget_ended(&s->trying)) {
+        return;
+    }
+    if (n == 0) {
+        arn_pipeline_note(s->pipeline,
+                          "nothing is split: none of the tiles that were tried lowers the peak of "
+                          "live bytes");
+    } else {
+        arn_pipeline_note(s->pipeline,
+                          "nothing is split: with tiles less is alive at once, but none of the "
+                          "plans that were made of %" PRIu32 " %s reserves less",
+                          n, n == 1 ? "choice" : "choices");
+    }
+}
+
 static arenaut_status propose(arn_search *s, arenaut_error *err) {
     arenaut_split_front *fronts[2] = {NULL};
     choosing c = {.search = s};
@@ -273,6 +293,7 @@ static arenaut_status propose(arn_search *s, arenaut_error *err) {
     if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
     if (st == ARENAUT_OK) st = choose(&c, fronts, err);
     if (st == ARENAUT_OK) keep_front(&c, fronts);
+    if (st == ARENAUT_OK) note_why_not(&c, fronts);
     return st;
 }
 
