@@ -577,6 +577,43 @@ TEST(what_a_reduction_reads_is_made_before_it) {
     arn_program_free(p);
 }
 
+/* Moves an op behind all others. */
+static void move_to_end(arenaut_rewrite *rewrite, uint32_t op) {
+    arenaut_op *ops = (arenaut_op *)rewrite->program->ops;
+    const arenaut_op moved = ops[op];
+    const uint32_t origin = rewrite->ops[op];
+    for (uint32_t i = op; i + 1 < rewrite->n_ops; i++) {
+        ops[i] = ops[i + 1];
+        rewrite->ops[i] = rewrite->ops[i + 1];
+    }
+    ops[rewrite->n_ops - 1] = moved;
+    rewrite->ops[rewrite->n_ops - 1] = origin;
+}
+
+TEST(constants_that_are_made_behind_their_readers_are_refused) {
+    static const int64_t axes[] = {H, W};
+    arenaut_program *p = begin();
+    const uint32_t x = add_image(p, ARENAUT_INPUT, 8, 40, 60);
+    const uint32_t y = add_conv(p, x, 8, 3, 1, 1);
+    const uint32_t list = add_numbers(p, ARENAUT_DTYPE_INT64, axes, 2);
+    const uint32_t mean = add_image(p, ARENAUT_INTERMEDIATE, 8, 1, 1);
+    ADD_OP(p, .name = "Constant", OUT(list));
+    ADD_OP(p, .name = "ReduceMean", IN(y, list), OUT(mean));
+    finish(p, x, mean);
+    arenaut_rewrite *rewrite =
+        split_with_rounding(p, (arenaut_split_stage){0, p->n_ops, 4, ARENAUT_SPLIT_ROWS});
+    arenaut_finding finding;
+    arenaut_error err;
+    uint32_t constant = 0;
+    while (strcmp(rewrite->program->ops[constant].name, "Constant") != 0) constant++;
+    assert_ok(arenaut_check_rewrite(p, rewrite, NULL, &finding, &err), err);
+    move_to_end(rewrite, constant);
+    assert_int_equal(arenaut_check_rewrite(p, rewrite, NULL, &finding, &err), ARENAUT_REJECTED);
+    assert_non_null(strstr(finding.msg, "reads a tensor that no op has made"));
+    arn_rewrite_free(rewrite);
+    arn_program_free(p);
+}
+
 TEST(more_than_four_times_over_all_rows_are_refused) {
     arenaut_program *p = squeezed(4);
     arenaut_rewrite *rewrite = NULL;

@@ -278,6 +278,7 @@ static arenaut_status follow_whole(arn_rewrite_check *c, const arenaut_op *op,
 static bool all_read_exist(const arn_rewrite_check *c, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
+        if (t != ARENAUT_NONE && c->to_make[t]) return false;
         if (t == ARENAUT_NONE || c->labels[t].tensor != ARENAUT_NONE) continue;
         if (c->labels[t].known != ARN_KNOWN_NOTHING) continue;
         if (c->rewrite->tensors[t].tensor != ARENAUT_NONE) return false;
@@ -364,6 +365,17 @@ static arenaut_status check_results(arn_rewrite_check *c) {
     return ARENAUT_OK;
 }
 
+/* Constants are known from the beginning, and yet the op that makes one has to run before those
+ * that read it. */
+static void list_to_make(arn_rewrite_check *c, const arenaut_op *op, bool to_make) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const uint32_t t = op->outputs[i];
+        if (t != ARENAUT_NONE && c->after->tensors[t].cls == ARENAUT_CONSTANT) {
+            c->to_make[t] = to_make;
+        }
+    }
+}
+
 static arenaut_status follow(arn_rewrite_check *c) {
     const arenaut_method *main = &c->after->methods[0];
     arenaut_status st = ARENAUT_OK;
@@ -373,9 +385,13 @@ static arenaut_status follow(arn_rewrite_check *c) {
     }
     for (uint32_t t = 0; t < c->after->n_tensors && st == ARENAUT_OK; t++) st = label_given(c, t);
     if (st == ARENAUT_OK) st = check_method(c);
+    for (uint32_t i = 0; i < main->n_ops; i++) {
+        list_to_make(c, &c->after->ops[main->first_op + i], true);
+    }
     for (uint32_t i = 0; i < main->n_ops && st == ARENAUT_OK; i++) {
         c->op = main->first_op + i;
         st = follow_op(c);
+        list_to_make(c, &c->after->ops[c->op], false);
     }
     return st == ARENAUT_OK ? check_results(c) : st;
 }
@@ -402,11 +418,12 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
     c.keeps_state = keeps_state(&c);
     arn_region_init(&c.region, allocator);
     c.labels = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.labels);
+    c.to_make = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.to_make);
     for (uint32_t t = 0; c.labels && t < c.after->n_tensors; t++) {
         c.labels[t].tensor = ARENAUT_NONE;
     }
-    st = c.labels ? follow(&c) : arn_no_memory(err);
-    arn_release(allocator, c.labels);
+    st = c.labels && c.to_make ? follow(&c) : arn_no_memory(err);
+    ARN_RELEASE(allocator, c.labels, c.to_make);
     arn_region_free(&c.region);
     return st;
 }

@@ -84,6 +84,7 @@ typedef struct arn_rewrite_check {
     const arenaut_allocator *allocator;
     arn_region region;
     arn_label *labels; /* per tensor of `after` */
+    bool *to_make;     /* likewise: a constant that an op of it has still to make */
     uint32_t op;       /* of `after`, at work */
     uint32_t next;     /* the first op of `before` that may come next, of those with side effects */
     arenaut_finding *finding;
