@@ -243,3 +243,20 @@ TEST(a_file_that_stands_for_much_more_is_refused) {
     assert_non_null(strstr(err.msg, "used so often"));
     free_flatfile(f);
 }
+
+/* A delegate that nothing calls lies over a place of the plan: a file that is written would have a
+ * delegate that cannot be read. Found by fuzzing. */
+TEST(a_plan_over_a_delegate_is_not_changed) {
+    bytes file = read_bytes(TEST_DATA "/pte/elementwise_chain.pte");
+    file.data[140] = 0x30;  /* where the list of delegates begins, */
+    file.data[1492] = 0x24; /* and of whose first item these bytes are a part */
+    pte_round round;
+    arenaut_text text;
+    arenaut_error err = {0};
+    assert_ok(pte_round_open(file.data, file.size, NULL, &round, &err), err);
+    assert_int_equal(pte_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "parts of the file lie over one another"));
+    pte_round_close(&round);
+    assert_true(pte_property(file.data, file.size));
+    free_bytes(&file);
+}

@@ -28,7 +28,8 @@ typedef struct writing {
     arn_region region;
     arn_pte_layout layout;
     arn_pte_patch patch;
-    uint32_t *order;  /* per op: the instruction of its method that comes there; NULL: as it was */
+    uint32_t *order; /* per op: the instruction of its method that comes there; NULL: as it was */
+    bool *has_tail;  /* per method: an XNNPACK delegate may add memories behind those of its plan */
     size_t file_size; /* of the new file */
     uint64_t segment_base;
 } writing;
@@ -72,15 +73,15 @@ static arenaut_status check_tensors(const writing *w) {
 }
 
 static arenaut_status make_layout(writing *w) {
-    bool *has_tail = arn_region_allocate(&w->region, w->held->n_methods, sizeof *has_tail);
-    if (!has_tail) return arn_no_memory(w->err);
+    w->has_tail = arn_region_allocate(&w->region, w->held->n_methods, sizeof *w->has_tail);
+    if (!w->has_tail) return arn_no_memory(w->err);
     for (uint32_t m = 0; m < w->held->n_methods; m++) {
         const arn_fb_table plan = arn_fb_item_table(&w->model.fb, w->model.plans, m);
-        has_tail[m] = arn_pte_has_xnnpack(&w->model, plan);
+        w->has_tail[m] = arn_pte_has_xnnpack(&w->model, plan);
     }
     const arenaut_status st = arn_fb_status(&w->model.fb, "delegates", w->err);
     if (st != ARENAUT_OK) return st;
-    return arn_pte_make_layout(w->result, w->held, has_tail, &w->region, &w->layout, w->err);
+    return arn_pte_make_layout(w->result, w->held, w->has_tail, &w->region, &w->layout, w->err);
 }
 
 /* ---- changing the program ---- */
@@ -312,6 +313,20 @@ static bool is_laid_out(const arn_pte_layout *layout, const arenaut_program *pro
     return true;
 }
 
+/* Whether delegates can be read as they were, those that nothing calls included. */
+static bool keeps_delegates(const writing *w) {
+    arn_pte_model model;
+    arenaut_error why;
+    const size_t size = w->patch.fb.size;
+    bool same = arn_pte_open(w->patch.bytes, size, w->file_size, &model, &why) == ARENAUT_OK &&
+                model.plans.count == w->model.plans.count;
+    for (uint32_t m = 0; m < w->held->n_methods && same; m++) {
+        const arn_fb_table plan = arn_fb_item_table(&model.fb, model.plans, m);
+        same = arn_pte_has_xnnpack(&model, plan) == w->has_tail[m];
+    }
+    return same && arn_fb_status(&model.fb, "delegates", &why) == ARENAUT_OK;
+}
+
 /* A file may use the bytes of one thing for another as well: then changing one has changed
  * the other. */
 static arenaut_status check_patched(const writing *w) {
@@ -320,8 +335,8 @@ static arenaut_status check_patched(const writing *w) {
     const arenaut_status st = arn_pte_read(w->patch.bytes, w->patch.fb.size, w->file_size, NULL,
                                            w->allocator, &back, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(w->err);
-    const bool fine =
-        st == ARENAUT_OK && same_program(w->held, back, w->order) && is_laid_out(&w->layout, back);
+    const bool fine = st == ARENAUT_OK && same_program(w->held, back, w->order) &&
+                      is_laid_out(&w->layout, back) && keeps_delegates(w);
     arn_program_free(back);
     if (fine) return ARENAUT_OK;
     return arn_fail(w->err, ARENAUT_REFUSED, 0,
