@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check/rewrite/rewrite_norms.h"
+#include "core/checked.h"
 
 enum { N, C, H, GROUPED_RANK = 3 };
 
@@ -50,7 +51,7 @@ static bool take_epsilon(const arenaut_op *op, int64_t *bits) {
 static bool take_reshaped(const arn_rewrite_check *c, uint32_t read, arn_old_norm *norm) {
     const arenaut_tensor *grouped = &c->before->tensors[read];
     const arenaut_op *shape = maker_of(c, read);
-    int64_t elements = 1;
+    uint64_t places = 1, grouped_places;
     if (!shape || !is_named(shape, "Reshape") || grouped->rank != GROUPED_RANK ||
         shape->n_inputs == 0 || shape->inputs[0] == ARENAUT_NONE) {
         return false;
@@ -58,9 +59,12 @@ static bool take_reshaped(const arn_rewrite_check *c, uint32_t read, arn_old_nor
     norm->image = shape->inputs[0];
     norm->groups = grouped->dims[C];
     const arenaut_tensor *image = &c->before->tensors[norm->image];
-    for (uint32_t i = C; i < image->rank; i++) elements *= image->dims[i];
+    for (uint32_t i = C; i < image->rank; i++) {
+        if (!arn_multiply(places, (uint64_t)image->dims[i], &places)) return false;
+    }
     return image->rank > H && grouped->dims[N] == image->dims[N] &&
-           grouped->dims[H] * grouped->dims[C] == elements;
+           arn_multiply((uint64_t)grouped->dims[C], (uint64_t)grouped->dims[H], &grouped_places) &&
+           grouped_places == places;
 }
 
 static bool take_onnx(const arn_rewrite_check *c, const arenaut_op *op, arn_old_norm *norm) {

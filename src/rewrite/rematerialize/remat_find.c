@@ -223,6 +223,7 @@ static bool is_hopeless(const finder *f) {
 
 static void begin_within(finder *f, uint64_t budget) {
     arn_remat_restore(&f->search, f->base);
+    arn_remat_forget_reads(&f->sequence);
     arn_remat_set_budget(&f->sequence, budget);
     f->found = false;
     f->peak = arn_remat_peak(&f->sequence, NULL);

@@ -440,6 +440,10 @@ void arn_remat_change(arn_remat_sequence *q, uint32_t gap, arn_remat_state state
     mark_end(q, gap);
 }
 
+void arn_remat_forget_reads(arn_remat_sequence *q) {
+    for (uint32_t gap = 0; gap < q->graph->n_gaps; gap++) q->read_at[gap] = ARENAUT_NONE;
+}
+
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
     arn_remat_change(q, gap, state);
     arn_remat_follow(q);

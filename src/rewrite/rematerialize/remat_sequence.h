@@ -98,6 +98,10 @@ void arn_remat_follow(arn_remat_sequence *q);
 /* Both. */
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
 
+/* Forgets where repeated runs have read storages: what was followed before must not decide how a
+ * schedule without repetitions goes on. */
+void arn_remat_forget_reads(arn_remat_sequence *q);
+
 /* Cost and peak of one position with the present states, if so many bytes `more` are live before;
  * false if it cannot be run. Nothing changes. */
 bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, uint64_t *cost,
