@@ -419,7 +419,7 @@ arenaut_status arn_zip_replace(const arn_zip *zip, size_t listed, const void *by
                                arenaut_sink sink, arenaut_error *err) {
     static const arenaut_sink nowhere = {drop, NULL};
     archive a = {.zip = zip, .bytes = bytes, .size = size, .err = err};
-    const uint8_t *old;
+    const uint8_t *old = NULL;
     size_t at = listed;
     arenaut_status st = arn_zip_next(zip, &at, &a.entry, err);
     if (st == ARENAUT_OK) st = arn_zip_bytes(zip, &a.entry, &old, err);
