@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/file_name.h"
 #include "core/memory.h"
 #include "ir/merge.h"
 #include "shapes/shape_file.h"
@@ -21,8 +22,7 @@ typedef struct merge {
 
 /* "prefill" of "models/prefill.pt2". */
 static const char *stem(merge *m, const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash && slash[1] ? slash + 1 : path;
+    const char *name = arn_file_name(path);
     return arn_region_copy_text(&m->texts, name, strcspn(name, "."));
 }
 

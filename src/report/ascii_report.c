@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/file_name.h"
 #include "core/memory.h"
 #include "ir/lifetimes.h"
 #include "report/label.h"
@@ -181,8 +182,7 @@ static void put_curve(ascii *a) {
 
 static void put_title(ascii *a) {
     const arenaut_plan *plan = a->result->plan;
-    const char *name = strrchr(a->result->path, '/');
-    arn_report_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
+    arn_report_put_clean(&a->out, arn_file_name(a->result->path));
     arn_putf(&a->out, "  %s %s bytes (%s), ", arn_report_planned_name(a->result),
              arn_report_commas(plan->total).text, arn_report_kib(plan->total).text);
     if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/file_name.h"
+
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -23,13 +25,8 @@ arn_c_name arn_c_identifier(const char *text, size_t length, bool upper) {
     return id;
 }
 
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 arn_c_name arn_c_name_of_path(const char *path, bool upper) {
-    const char *name = last_part(path);
+    const char *name = arn_file_name(path);
     return arn_c_identifier(name, strcspn(name, "."), upper);
 }
 
@@ -41,4 +38,6 @@ void arn_put_c_comment(arn_writer *out, const char *text) {
     }
 }
 
-void arn_put_c_path(arn_writer *out, const char *path) { arn_put_c_comment(out, last_part(path)); }
+void arn_put_c_path(arn_writer *out, const char *path) {
+    arn_put_c_comment(out, arn_file_name(path));
+}

@@ -4,6 +4,7 @@
 #include "core/allowance.h"
 #include "core/checked.h"
 #include "core/cursor.h"
+#include "core/file_name.h"
 #include "core/memory.h"
 #include "core/sort.h"
 #include "core/utf8.h"
@@ -203,4 +204,17 @@ TEST(a_refusing_sink_is_asked_once_and_reported) {
     assert_int_equal(arn_writer_finish(&w, &err), ARENAUT_IO);
     assert_int_equal(err.code, ARENAUT_IO);
     assert_int_equal(asked, 1);
+}
+
+TEST(a_file_is_called_by_the_last_part_of_its_path) {
+    assert_string_equal(arn_file_name("net.tflite"), "net.tflite");
+    assert_string_equal(arn_file_name("/models/small/net.tflite"), "net.tflite");
+    assert_string_equal(arn_file_name("models/"), "models/");
+    assert_string_equal(arn_file_name(""), "");
+#ifdef _WIN32
+    assert_string_equal(arn_file_name("C:\\models/small\\net.tflite"), "net.tflite");
+    assert_string_equal(arn_file_name("D:net.tflite"), "net.tflite");
+#else
+    assert_string_equal(arn_file_name("models/a\\b:c"), "a\\b:c");
+#endif
 }

@@ -11,6 +11,7 @@
 #include <arenaut/tensor_arena.h>
 
 #include "core/fail.h"
+#include "core/file_name.h"
 #include "core/memory.h"
 #include "core/name_tree.h"
 #include "core/writer.h"
@@ -452,10 +453,7 @@ static int64_t first_step(const arenaut_problem *p) {
     return p->n_lifetimes ? first : 0;
 }
 
-const char *arn_page_file_name(const arenaut_result *result) {
-    const char *slash = strrchr(result->path, '/');
-    return slash && slash[1] ? slash + 1 : result->path;
-}
+const char *arn_page_file_name(const arenaut_result *result) { return arn_file_name(result->path); }
 
 arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result, bool with_problem,
                                  const arenaut_allocator *allocator, arenaut_error *err) {

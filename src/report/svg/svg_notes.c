@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/file_name.h"
 #include "report/figures.h"
 #include "report/label.h"
 #include "report/svg/svg_drawing.h"
@@ -54,9 +55,8 @@ void arn_svg_levels(svg_drawing *s) {
 /* The result in one line, so that the picture can stand alone. */
 void arn_svg_title(svg_drawing *s) {
     const arenaut_plan *plan = s->result->plan;
-    const char *name = strrchr(s->result->path, '/');
     char text[400] = "";
-    arn_svg_text(s, SVG_LEFT, 320, "title ink", NULL, name && name[1] ? name + 1 : s->result->path);
+    arn_svg_text(s, SVG_LEFT, 320, "title ink", NULL, arn_file_name(s->result->path));
     if (s->called) {
         strncat(text, s->called, 60);
         strcat(text, ": ");
