@@ -1,6 +1,7 @@
 """The command, as `arenaut` and as `python -m arenaut`: the program of the package takes over."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ def main():
                  "name it in ARENAUT")
     command = [program, *sys.argv[1:]]
     if sys.platform == "win32":  # there a program cannot become another one
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the command as well, and that answers
         sys.exit(subprocess.run(command, check=False).returncode)
     os.execv(program, command)
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from arenaut import records
 from arenaut.deferred import typed
 from arenaut.errors import ArenautError, error_of
-from arenaut.library import packaged, text_of
+from arenaut.library import missing, packaged, text_of
 from arenaut.tape import Counts
 
 
@@ -69,8 +69,7 @@ def path() -> str:
     """The library that PyTorch is to take its memory from."""
     found = os.environ.get("ARENAUT_GPU") or packaged(NAME)
     if not found:
-        raise ImportError(f"{NAME} is not part of this installation; build it with `make`, or name it "
-                          "in ARENAUT_GPU")
+        raise ImportError(missing(NAME, "ARENAUT_GPU"))
     return os.path.abspath(found)
 
 

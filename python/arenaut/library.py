@@ -8,7 +8,8 @@ from ctypes import CDLL, c_int
 from arenaut import records
 from arenaut.errors import ArenautError, error_of
 
-__all__ = ["ArenautError", "C", "OK", "borrowed", "packaged", "check", "declare", "preloaded", "text_of", "took"]
+__all__ = ["ArenautError", "C", "OK", "borrowed", "packaged", "check", "declare", "missing", "preloaded", "text_of",
+           "took"]
 
 OK = records.OK
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,6 +21,13 @@ def packaged(*names):
     built = os.path.join(HERE, "..", "..", "build", names[-1])
     return next((path for path in (os.path.join(HERE, *names), os.path.abspath(built))
                  if os.path.isfile(path)), None)
+
+
+def missing(name, variable):
+    """Why one of the libraries beside it is not there, and what helps."""
+    if not sys.platform.startswith("linux"):
+        return f"{name} is for Linux alone, and this is {sys.platform}"
+    return f"{name} is not part of this installation; build it with `make`, or name it in {variable}"
 
 
 def preloaded():
@@ -35,9 +43,11 @@ def candidates():
     named = os.environ.get("ARENAUT_LIBRARY")
     if named:
         return [named]
-    major = records.VERSION.split(".")[0]
-    own = packaged("libarenaut" + SUFFIX)
-    return [own] if own else [f"libarenaut.so.{major}", f"libarenaut{SUFFIX}"]
+    name = "libarenaut" + SUFFIX
+    own = packaged("bin", name) if sys.platform == "win32" else packaged(name)  # there it is beside the command
+    if own or sys.platform == "win32":
+        return [own or name]
+    return [f"libarenaut.so.{records.VERSION.split('.')[0]}", name]
 
 
 def check_version(library):

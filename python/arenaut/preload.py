@@ -12,22 +12,19 @@ variable set. ARENAUT_REPLAY names another library.
 import os
 import sys
 
-from arenaut.library import packaged
+from arenaut.library import missing, packaged
 
 NAME = "libarenaut-replay.so"
 
 
-MISSING = f"{NAME} is not part of this installation; build it with `make`, or name it in ARENAUT_REPLAY"
-
-
 def found():
-    return os.environ.get("ARENAUT_REPLAY") or packaged(NAME)
+    return sys.platform.startswith("linux") and (os.environ.get("ARENAUT_REPLAY") or packaged(NAME))
 
 
 def path() -> str:
     """Where the library lies."""
     if not found():
-        sys.exit(f"arenaut: {MISSING}")
+        sys.exit(f"arenaut: {missing(NAME, 'ARENAUT_REPLAY')}")
     return os.path.abspath(found())
 
 
@@ -44,7 +41,7 @@ def ensure() -> None:
     if library.preloaded():
         return
     if not found():
-        raise ImportError(MISSING)
+        raise ImportError(missing(NAME, "ARENAUT_REPLAY"))
     if path() in os.environ.get("LD_PRELOAD", "").split(":"):
         raise ImportError(f"{path()} is in LD_PRELOAD, and the system does not load it here")
     sys.stdout.flush()

@@ -36,9 +36,10 @@ def opened(plan):
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or
                                         os.environ.get("WAYLAND_DISPLAY")):
         return False
+    import pathlib
     import tempfile
     import webbrowser
     handle, path = tempfile.mkstemp(prefix="arenaut-", suffix=".html")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(plan.report("html"))
-    return webbrowser.open(f"file://{path}")
+    return webbrowser.open(pathlib.Path(path).as_uri())

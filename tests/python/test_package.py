@@ -164,6 +164,41 @@ def test_a_program_that_starts_itself_under_the_library(tmp_path, command):
     assert lost.returncode == 1 and "the system does not load it here" in lost.stderr
 
 
+def test_what_is_for_linux_alone_says_so_elsewhere(monkeypatch):
+    from arenaut import gpu, preload
+    for variable in "ARENAUT_GPU", "ARENAUT_REPLAY":
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    for module in gpu, library:
+        monkeypatch.setattr(module, "packaged", lambda *names: None)
+    with pytest.raises(ImportError, match="libarenaut-gpu.so is for Linux alone, and this is win32"):
+        gpu.path()
+    with pytest.raises(SystemExit, match="libarenaut-replay.so is for Linux alone, and this is win32"):
+        preload.path()
+    with pytest.raises(ImportError, match="libarenaut-replay.so is for Linux alone, and this is win32"):
+        preload.ensure()
+
+
+def test_on_windows_the_library_is_beside_the_command(monkeypatch, tmp_path):
+    monkeypatch.delenv("ARENAUT_LIBRARY", raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(library, "SUFFIX", ".dll")
+    monkeypatch.setattr(library, "HERE", str(tmp_path))
+    assert library.candidates() == ["libarenaut.dll"]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "libarenaut.dll").touch()
+    assert library.candidates() == [str(tmp_path / "bin" / "libarenaut.dll")]
+
+
+def test_on_windows_an_interrupt_is_for_the_command_to_answer(tmp_path):
+    command = tmp_path / "arenaut"
+    command.write_text("#!/bin/sh\nkill -INT $PPID\nsleep 0.2\nexit 3\n")
+    command.chmod(0o755)
+    done = python("import sys; from arenaut import __main__; sys.platform = 'win32'; __main__.main()",
+                  ARENAUT=str(command))
+    assert done.returncode == 3 and not done.stderr
+
+
 def of_version(text):
     def arenaut_version():
         return text.encode()
