@@ -21,8 +21,8 @@
 #   make binaries    the command as one file, for Linux and Windows on two processors each, into build/dist
 #   make deb         Debian's packages of the archive, held against lintian, installed in a clean Debian (needs root)
 #   make recipes     those of packaging/ for the archive (Homebrew, vcpkg, conda, Nix); make recipes-tried builds by them
-#   make wheel       the Python packages for Linux, into build/dist/python
-#   make foreign-wheels  those for musl and aarch64 answer as the command here does (needs root, after make wheel)
+#   make wheel       the Python packages for Linux and Windows, into build/dist/python
+#   make foreign-wheels  those for musl, aarch64 and Windows answer as the command here does (needs root, after make wheel)
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
 #   make hosts-table what the planners of other frameworks waste (docs/hosts.md); HOSTS="XLA tinygrad": these, and what is kept
@@ -243,10 +243,12 @@ site: browser venv-site
 	@echo build/site/index.html
 
 wheel: venv-wheel tools-build
+	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64
 	@scripts/wheels.sh
 
-foreign-wheels: all
-	@scripts/need mmdebstrap:mmdebstrap qemu-aarch64-static:qemu-user-static
+foreign-wheels: all venv
+	@scripts/need mmdebstrap:mmdebstrap qemu-aarch64-static:qemu-user-static x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 \
+	  wine:wine wineserver:wine
 	@scripts/foreign_wheels.sh
 
 pypy: tools-build

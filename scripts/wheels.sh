@@ -1,8 +1,9 @@
 #!/bin/sh
-# The wheels that go to users: for glibc 2.17 and for musl, on x86_64 and aarch64, all from here, with
-# the compiler that the package ziglang holds. They end in build/dist/python, beside the source package.
+# The wheels that go to users: for glibc 2.17 and for musl, on x86_64 and aarch64, with the compiler that the
+# package ziglang holds; and for Windows, with the mingw-w64 that its unit tests are built with. They end in
+# build/dist/python, beside the source package, and hold the same bytes whenever they are made of a commit.
 #
-#     scripts/wheels.sh [TARGET...]      e.g. x86_64-linux-gnu.2.17
+#     scripts/wheels.sh [TARGET...]      e.g. x86_64-linux-gnu.2.17, x86_64-w64-mingw32
 set -eu
 cd "$(dirname "$0")/.."
 bin=$PWD/build/venv-wheel/bin
@@ -10,13 +11,17 @@ out=$PWD/build/dist/python
 
 . scripts/zig_tools.sh
 
-# What pip calls the platform: manylinux_2_17_x86_64, musllinux_1_2_aarch64.
+# What pip calls the platform: manylinux_2_17_x86_64, musllinux_1_2_aarch64, win_amd64.
 platform() {
     machine=${1%%-*}
     case $1 in
     *-gnu.2.*) echo "manylinux_2_${1##*.}_$machine" ;;
     *-musl) echo "musllinux_1_2_$machine" ;;
-    *) echo "$0: a target is MACHINE-linux-gnu.2.N or MACHINE-linux-musl, not $1" >&2; exit 2 ;;
+    x86_64-w64-mingw32) echo win_amd64 ;;
+    *)
+        echo "$0: a target is MACHINE-linux-gnu.2.N, MACHINE-linux-musl or x86_64-w64-mingw32, not $1" >&2
+        exit 2
+        ;;
     esac
 }
 
@@ -33,6 +38,17 @@ audit() {
             exit 1
         fi
         ;;
+    *-mingw32)
+        needed=$(x86_64-w64-mingw32-objdump -p "$3/build/libarenaut.dll" "$3/build/arenaut.exe" |
+            sed -n 's/.*DLL Name: //p' | LC_ALL=C sort -u | tr '\n' ' ')
+        if [ "$needed" != "KERNEL32.dll SHELL32.dll libarenaut.dll msvcrt.dll " ]; then
+            echo "$0: $1: needs $needed" >&2
+            exit 1
+        fi
+        x86_64-w64-mingw32-objdump -p "$3/build/libarenaut.dll" |
+            sed -n 's/^\t\[ *[0-9]*\].* \([a-z_][a-z_0-9]*\)$/\1/p' | LC_ALL=C sort >"$3/exports"
+        LC_ALL=C sort tests/abi/symbols.txt | diff - "$3/exports"
+        ;;
     *)
         "$bin/auditwheel" show "$3"/dist/*.whl >"$3/audit"
         tr '\n' ' ' <"$3/audit" | grep -q "\"$2\"" || { cat "$3/audit"; exit 1; }
@@ -40,32 +56,52 @@ audit() {
     esac
 }
 
+# packed SYSTEM-MACHINE FOLDER SETTING...: the wheel, by CMake with these settings.
+packed() {
+    for_platform=$1 folder=$2
+    shift 2
+    rm -rf "$folder/dist"
+    _PYTHON_HOST_PLATFORM=$for_platform "$bin/python" -m pip -q wheel --disable-pip-version-check \
+        --no-build-isolation --no-deps . -w "$folder/dist" -Cbuild-dir="$folder/build" "$@"
+}
+
 wheel() {
-    zig=$PWD/build/zig/$1
+    folder=$PWD/build/zig/$1
     machine=${1%%-*}
     tag=$(platform "$1")
-    zig_tools "$1" "$zig"
-    rm -rf "$zig/dist"
-    CC=$zig/cc _PYTHON_HOST_PLATFORM=linux-$machine "$bin/python" -m pip -q wheel \
-        --disable-pip-version-check --no-build-isolation --no-deps . -w "$zig/dist" \
-        -Cbuild-dir="$zig/build" -Ccmake.define.CMAKE_SYSTEM_NAME=Linux \
-        -Ccmake.define.CMAKE_SYSTEM_PROCESSOR="$machine" -Ccmake.define.CMAKE_AR="$zig/ar" \
-        -Ccmake.define.CMAKE_RANLIB=true
-    "$bin/python" -m wheel tags --remove --platform-tag "$tag" "$zig"/dist/*.whl >/dev/null
-    audit "$1" "$tag" "$zig"
-    if [ "$(cat "$zig"/dist/*.whl | wc -c)" -ge 2000000 ]; then # what it was built with to debug is left out
+    case $1 in
+    *-mingw32)
+        folder=$PWD/build/windows-wheel
+        packed win-amd64 "$folder" -Ccmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake"
+        ;;
+    *)
+        zig_tools "$1" "$folder"
+        CC=$folder/cc packed "linux-$machine" "$folder" -Ccmake.define.CMAKE_SYSTEM_NAME=Linux \
+            -Ccmake.define.CMAKE_SYSTEM_PROCESSOR="$machine" -Ccmake.define.CMAKE_AR="$folder/ar" \
+            -Ccmake.define.CMAKE_RANLIB=true
+        "$bin/python" -m wheel tags --remove --platform-tag "$tag" "$folder"/dist/*.whl >/dev/null
+        ;;
+    esac
+    audit "$1" "$tag" "$folder"
+    if [ "$(cat "$folder"/dist/*.whl | wc -c)" -ge 2000000 ]; then # what it was built with to debug is left out
         echo "$0: $1: the wheel is larger than 2 MB" >&2
         exit 1
     fi
-    mv "$zig"/dist/*.whl "$out"
+    mv "$folder"/dist/*.whl "$out"
 }
 
 zig_install
 mkdir -p "$out"
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
 if [ $# -eq 0 ]; then
-    set -- x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl
+    set -- x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl x86_64-w64-mingw32
 fi
 for target in "$@"; do wheel "$target"; done
-"$bin/python" -m build -q --no-isolation --sdist -o "$out" .
+# Of the commit, in a folder of its own, so that nothing that lies about in build/ is read, and it names the commit.
+rm -rf build/sdist
+mkdir build/sdist
+git archive HEAD | tar -x -C build/sdist
+"$bin/python" -m build -q --no-isolation --sdist -o "$out" build/sdist
 "$bin/twine" check --strict "$out"/arenaut-*
 ls -l "$out"

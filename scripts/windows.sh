@@ -9,6 +9,8 @@ native=$1
 shift
 build=$PWD/build/windows
 cmocka=$PWD/build/windows-cmocka
+# Not in the checkout: it has a link to all the system, which the builder of source packages would follow.
+prefix=${XDG_CACHE_HOME:-$HOME/.cache}/arenaut/wine/$(pwd | cksum | cut -d' ' -f1)
 scripts/cross_cmocka.sh cmake/mingw-w64.cmake "$cmocka"
 mkdir -p "$build"
 cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON \
@@ -20,13 +22,13 @@ cmake --build "$build" -j"$(nproc)" >/dev/null
 
 cat >"$build/arenaut" <<END
 #!/bin/sh
-WINEPREFIX=$build/wine WINEDEBUG=-all exec wine $build/arenaut.exe "\$@"
+WINEPREFIX=$prefix WINEDEBUG=-all exec wine $build/arenaut.exe "\$@"
 END
 chmod +x "$build/arenaut"
 windows=$build/arenaut
 trap 'wineserver -k || true' EXIT
 # Wine's own processes keep what they began with open, so they are begun first, and stay.
-export WINEPREFIX="$build/wine" WINEDEBUG=-all
+export WINEPREFIX="$prefix" WINEDEBUG=-all
 mkdir -p "$WINEPREFIX"
 { wineserver -p || true; "$windows" version || true; } >"$build/log" 2>&1
 "$windows" version

@@ -52,22 +52,21 @@ def test_the_written_records_are_those_of_the_headers():
 
 
 def test_structs_are_laid_out_as_in_the_headers(records, tmp_path):
-    lines = ["#include <stddef.h>", "#include <stdio.h>", "#include <arenaut/arenaut.h>",
-             "int main(void) {"]
-    expected = []
+    """CC may be a compiler for another system, whose layout is that of ctypes there: no record has a type of C that
+    is another one on a 64-bit system."""
+    lines = ["#include <stddef.h>", "#include <arenaut/arenaut.h>"]
     for name, record in records:
-        for field, _ in record._fields_:
-            expected.append((name, field, getattr(record, field).offset))
-            lines.append(f'printf("%zu\\n", offsetof({name}, {field}));')
-        expected.append((name, "its size", ctypes.sizeof(record)))
-        lines.append(f'printf("%zu\\n", sizeof({name}));')
-    source, program = tmp_path / "layout.c", tmp_path / "layout"
-    source.write_text("\n".join([*lines, "return 0; }"]))
+        lines += [f'_Static_assert(offsetof({name}, {field}) == {getattr(record, field).offset}, "");'
+                  for field, _ in record._fields_]
+        lines.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(record)}, "");')
+    source = tmp_path / "layout.c"
+    source.write_text("\n".join([*lines, ""]))
     compiler = os.environ.get("CC", "cc")
-    subprocess.run([compiler, "-std=c11", f"-I{ROOT / 'include'}", source, "-o", program],
-                   check=True, timeout=120)
-    found = subprocess.run([program], capture_output=True, text=True, check=True,
-                           timeout=60).stdout.split()
-    wrong = [(*want, int(got)) for want, got in zip(expected, found) if want[2] != int(got)]
-    assert not wrong and len(found) == len(expected), wrong
+    done = subprocess.run([compiler, "-std=c11", "-fsyntax-only", f"-I{ROOT / 'include'}", source],
+                          capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
 
+
+def test_no_record_or_function_has_a_type_that_is_another_one_on_windows():
+    for path in sorted((ROOT / "python" / "arenaut").glob("*.py")):
+        assert not re.search(r"\bc_u?long\b|\bc_wchar|\bc_longdouble\b", path.read_text()), path
