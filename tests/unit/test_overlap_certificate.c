@@ -277,7 +277,7 @@ typedef struct edit {
     uint32_t what, which;
 } edit;
 
-enum { SMALLER, CLOSER, UNALIGNED, SHORTER, CLOSED_EARLY, EDITS };
+enum { SMALLER, CLOSER, MISALIGNED, SHORTER, CLOSED_EARLY, EDITS };
 
 static bool apply(arenaut_problem *p, edit e) {
     arenaut_interval *life = &p->lifetime[e.which % (p->n_lifetimes ? p->n_lifetimes : 1)];
@@ -289,7 +289,7 @@ static bool apply(arenaut_problem *p, edit e) {
             if (!p->n_separations) return false;
             p->separation[e.which % p->n_separations].distance--;
             return true;
-        case UNALIGNED:
+        case MISALIGNED:
             if (!p->align || p->align[e.which % p->n_buffers] < 2) return false;
             return p->align[e.which % p->n_buffers] /= 2;
         case SHORTER:
