@@ -3,11 +3,18 @@
 
 #include <stdlib.h>
 
-uint32_t thorough(void) {
+static uint32_t asked(const char *name) {
     enum { MOST = 10000 };
-    const char *asked = getenv("ARENAUT_THOROUGH");
-    const unsigned long n = asked ? strtoul(asked, NULL, 10) : 1;
+    const char *value = getenv(name);
+    const unsigned long n = value ? strtoul(value, NULL, 10) : 1;
     return n < 1 ? 1 : n > MOST ? MOST : (uint32_t)n;
+}
+
+uint32_t thorough(void) { return asked("ARENAUT_THOROUGH"); }
+
+uint32_t drawn(uint32_t all) {
+    const uint32_t n = all * thorough() / asked("ARENAUT_ONE_OF");
+    return n > 0 ? n : 1;
 }
 
 size_t one_of(size_t apart) { return apart > thorough() ? apart / thorough() : 1; }

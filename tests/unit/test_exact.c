@@ -277,7 +277,7 @@ TEST(every_style_decides_every_capacity_rightly) {
         {7, 4, 4, ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_RESERVED},
     };
     rng r = {4711};
-    for (size_t k = 0; k < 100 * thorough() * COUNT_OF(shapes); k++) {
+    for (size_t k = 0; k < drawn(100) * COUNT_OF(shapes); k++) {
         arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
         try_problem(p, &r);
         arenaut_problem_free(p);

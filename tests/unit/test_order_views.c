@@ -290,7 +290,7 @@ static void compare(const small_program *p, const small_orders *o, arenaut_pipel
 static counts compare_programs(arenaut_pipeline_options options, uint64_t seed, bool updates) {
     rng r = {seed};
     counts c = {0};
-    while (c.programs < PROGRAMS * thorough()) {
+    while (c.programs < drawn(PROGRAMS)) {
         small_program p;
         draw(&p, &r, updates, options.passes != NULL);
         small_orders o = small_orders_of(p.n_ops, may_run, &p);
@@ -299,7 +299,11 @@ static counts compare_programs(arenaut_pipeline_options options, uint64_t seed, 
     return c;
 }
 
+/* Shares are held over all that are drawn; of an Nth (drawn()) they are luck. */
+static bool is_part(const counts *c) { return c->programs < PROGRAMS; }
+
 static void assert_many(const counts *c) {
+    if (is_part(c)) return;
     assert_true(2 * c->views > c->programs && 4 * c->copied > c->programs);
     assert_true(20 * c->proven > 19 * c->programs);
 }
@@ -327,6 +331,7 @@ TEST(copies_are_chosen_with_rights_to_write_over_operands) {
 static void assert_many_with_joins(arenaut_pipeline_options options, uint64_t seed, bool updates) {
     options.passes = "slices";
     const counts c = compare_programs(options, seed, updates);
+    if (is_part(&c)) return;
     assert_true(2 * c.views > c.programs && 4 * c.copied > c.programs && 4 * c.joined > c.programs);
     assert_true(5 * c.proven > 3 * c.programs);
 }
@@ -360,7 +365,7 @@ static bool updates_input(const small_program *p) {
 TEST(copies_are_chosen_with_anything_else) {
     rng r = {11};
     counts c = {0};
-    while (c.programs < PROGRAMS * thorough()) {
+    while (c.programs < drawn(PROGRAMS)) {
         arenaut_pipeline_options options = {
             .passes = rng_once_in(&r, 3) ? NULL : "slices",
             .overwrite = rng_once_in(&r, 2) ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_OFF,
@@ -376,7 +381,8 @@ TEST(copies_are_chosen_with_anything_else) {
         small_orders o = small_orders_of(p.n_ops, may_run, &p);
         compare(&p, &o, options, &c);
     }
-    assert_true(2 * c.views > c.programs && 8 * c.copied > c.programs && 8 * c.joined > c.programs);
+    assert_true(is_part(&c) || 2 * c.views > c.programs);
+    assert_true(is_part(&c) || (8 * c.copied > c.programs && 8 * c.joined > c.programs));
 }
 
 TEST(copies_are_chosen_with_results_over_operands_in_part) {
@@ -505,9 +511,10 @@ static arenaut_status check_small(const small_program *p, const uint32_t *ops, u
 
 TEST(what_the_checker_accepts_computes_the_same) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint32_t checked = drawn(CHECKED);
     rng r = {5};
     uint32_t accepted = 0, copied = 0, differing = 0, too_careful = 0;
-    for (uint32_t i = 0; i < CHECKED * thorough(); i++) {
+    for (uint32_t i = 0; i < checked; i++) {
         small_program p;
         uint32_t ops[OPS], copies = 0;
         draw(&p, &r, true, false);
@@ -529,8 +536,8 @@ TEST(what_the_checker_accepts_computes_the_same) {
         differing += !same;
         too_careful += same && !accepts;
     }
-    assert_true(2 * accepted > CHECKED && 3 * copied > CHECKED && 20 * differing > CHECKED);
-    assert_true(10 * too_careful < CHECKED * thorough());
+    assert_true(2 * accepted > checked && 3 * copied > checked && 20 * differing > checked);
+    assert_true(10 * too_careful < checked);
 }
 
 /* Rematerializes some ops, in place or later. */
@@ -546,9 +553,10 @@ static uint32_t draw_runs(const small_program *p, rng *r, uint32_t *runs) {
 
 TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint32_t checked = drawn(CHECKED);
     rng r = {6};
     uint32_t accepted = 0, differing = 0, too_careful = 0;
-    for (uint32_t i = 0; i < CHECKED * thorough(); i++) {
+    for (uint32_t i = 0; i < checked; i++) {
         small_program p;
         uint32_t runs[RUNS];
         arenaut_rewrite *rewrite = NULL;
@@ -568,8 +576,8 @@ TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
         arn_rewrite_free(rewrite);
         arn_program_free(before);
     }
-    assert_true(2 * accepted > CHECKED && 15 * differing > CHECKED);
-    assert_true(4 * too_careful < CHECKED * thorough());
+    assert_true(2 * accepted > checked && 15 * differing > checked);
+    assert_true(4 * too_careful < checked);
 }
 
 /* An op that passes remove, such as a look at a view, stays before the update of that memory. */

@@ -15,28 +15,31 @@
 #include "support/random.h"
 #include "support/remat_machine.h"
 #include "support/sweep.h"
+#include "support/thorough.h"
 
 TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
+    const uint32_t tried = drawn(1500);
     remat_counts c = {0};
-    for (uint64_t seed = 1; seed <= 1500; seed++) {
+    for (uint64_t seed = 1; seed <= tried; seed++) {
         if (!remat_machine_try(seed, stderr, &c)) fail_msg("seed %u", (unsigned)seed);
     }
-    assert_true(c.feasible > 500);
+    assert_true(3 * c.feasible > tried);
     assert_true(100 * c.tight > 95 * c.feasible);
     assert_true(100 * c.in_vain > 90 * c.impossible);
     assert_true(100 * c.found > 60 * c.feasible);
     assert_int_equal(c.refused, c.mutants);
-    assert_true(c.mutants > 40000);
+    assert_true(3 * c.mutants > 80 * tried);
 }
 
 /* Few storages add up to a budget then: bounds are proven by cases, also such in which more bytes
  * are alive than there are, by as little as one. */
 TEST(steps_are_bounded_by_cases) {
+    const uint32_t tried = drawn(200);
     remat_counts c = {0};
-    for (uint64_t seed = 1201; seed <= 1400; seed++) {
+    for (uint64_t seed = 1201; seed <= 1200 + tried; seed++) {
         if (!remat_machine_try_step(seed, stderr, &c)) fail_msg("seed %u", (unsigned)seed);
     }
-    assert_true(c.cases > 15);
+    assert_true(tried < 200 || c.cases > 15); /* of fewer, that many are luck */
     assert_int_equal(c.refused, c.mutants);
 }
 
@@ -47,7 +50,7 @@ TEST(the_fastest_is_no_slower_than_what_is_found) {
 }
 
 TEST(a_larger_budget_never_costs_more) {
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= drawn(300); seed++) {
         if (!remat_machine_try_budgets(seed, stderr)) fail_msg("seed %u", (unsigned)seed);
     }
     /* A schedule that was found for a rung below the budget is within the budget only. */
