@@ -74,6 +74,7 @@ bool os_same_file(const os_entry *a, const os_entry *b) {
     return a->device == b->device && a->number == b->number;
 }
 
+/* As the library's arn_folder_length (src/core/file_name.h). */
 size_t os_folder_length(const char *path) {
     size_t length = path[0] && path[1] == ':' ? 2 : 0;
     for (size_t i = length; path[i]; i++) {

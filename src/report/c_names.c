@@ -26,7 +26,7 @@ arn_c_name arn_c_identifier(const char *text, size_t length, bool upper) {
 }
 
 arn_c_name arn_c_name_of_path(const char *path, bool upper) {
-    const char *name = arn_file_name(path);
+    const char *name = path + arn_folder_length(path);
     return arn_c_identifier(name, strcspn(name, "."), upper);
 }
 
@@ -39,5 +39,5 @@ void arn_put_c_comment(arn_writer *out, const char *text) {
 }
 
 void arn_put_c_path(arn_writer *out, const char *path) {
-    arn_put_c_comment(out, arn_file_name(path));
+    arn_put_c_comment(out, path + arn_folder_length(path));
 }

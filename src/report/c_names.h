@@ -12,7 +12,7 @@ typedef struct arn_c_name {
  * (reserved) gets an 'm' in front. */
 arn_c_name arn_c_identifier(const char *text, size_t length, bool upper);
 
-/* "person_detect" of "models/person_detect.tflite". */
+/* "person_detect" of "models/person_detect.tflite", "m" of "models/". */
 arn_c_name arn_c_name_of_path(const char *path, bool upper);
 
 /* A string from a file inside a comment: nothing that could end the comment, continue the line, or

@@ -214,6 +214,7 @@ TEST(a_file_is_called_by_the_last_part_of_its_path) {
 #ifdef _WIN32
     assert_string_equal(arn_file_name("C:\\models/small\\net.tflite"), "net.tflite");
     assert_string_equal(arn_file_name("D:net.tflite"), "net.tflite");
+    assert_string_equal(arn_file_name("D:\\models\\net.tflite:stream"), "net.tflite:stream");
 #else
     assert_string_equal(arn_file_name("models/a\\b:c"), "a\\b:c");
 #endif

@@ -565,6 +565,7 @@ TEST(header_names_are_identifiers) {
         {"9-lives.csv", "#ifndef M9_LIVES_ARENAUT_PLAN_H"},
         {"_x.csv", "#ifndef M_X_ARENAUT_PLAN_H"},
         {".csv", "#ifndef M_ARENAUT_PLAN_H"},
+        {"models/", "#ifndef M_ARENAUT_PLAN_H"},
         {"\xC3\xBC.csv", "#ifndef M___ARENAUT_PLAN_H"},
     };
     const box boxes[] = {{8, 0, 1}};
