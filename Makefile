@@ -121,7 +121,7 @@ test-unit: test-release test-sanitized
 test-release: tools-test
 	@CC=gcc && export CC && $(call UNIT,test-gcc,$(RELEASE))
 
-# Three searches draw a quarter of their cases (tests/support/thorough.h): the release's run has all of them, and so
+# Three searches draw a quarter of their cases (tests/support/drawn.h): the release's run has all of them, and so
 # has the night, under gcc's sanitizers and MemorySanitizer.
 test-sanitized: tools-test
 	@CC=clang ARENAUT_ONE_OF=4 && export CC ARENAUT_ONE_OF && $(call UNIT_SANITIZED,test-clang,$(SANITIZED))

@@ -1,4 +1,4 @@
-/* See thorough.h. */
+/* See thorough.h and drawn.h. */
 #include "support/thorough.h"
 
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 #include "rewrite/rematerialize/remat_cost.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 #include "support/documents.h"
+#include "support/drawn.h"
 #include "support/fuse.h"
 #include "support/random.h"
 #include "support/remat_machine.h"
 #include "support/sweep.h"
-#include "support/thorough.h"
 
 TEST(bounds_are_never_above_the_least_and_forgeries_are_refused) {
     const uint32_t tried = drawn(1500);
