@@ -103,8 +103,9 @@ tools-test:
 	  /usr/include/CL/cl.h:opencl-headers /usr/share/doc/ocl-icd-opencl-dev:ocl-icd-opencl-dev
 
 # By gcc as users build it, and by clang under AddressSanitizer and UBSan; gcc's sanitizers take twice clang's time to
-# compile and find little else: they are for the night. No unit test runs the command, which is not built here (clang's
-# warnings of its sources come where they are compiled for WebAssembly). -g1: lines for what is found.
+# compile and find little else: they are for the night. No unit test runs the command, which is not built here: clang
+# warns of its sources where they are compiled for WebAssembly, of os_posix.c here (tests/CMakeLists.txt), and never of
+# os_windows.c, which mingw-w64's gcc compiles. -g1: lines for what is found.
 COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache
 RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON $(COMPILED_ONCE)
 SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1 -fdebug-prefix-map=$(CURDIR)=." \
