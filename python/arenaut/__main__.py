@@ -16,7 +16,9 @@ def main():
                  "name it in ARENAUT")
     command = [program, *sys.argv[1:]]
     if sys.platform == "win32":  # there a program cannot become another one
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the command as well, and that answers
+        for name in "SIGINT", "SIGBREAK":  # Ctrl-C and Ctrl-Break reach the command as well, and that answers
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
         sys.exit(subprocess.run(command, check=False).returncode)
     os.execv(program, command)
 

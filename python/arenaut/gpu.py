@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from arenaut import records
 from arenaut.deferred import typed
 from arenaut.errors import ArenautError, error_of
-from arenaut.library import missing, packaged, text_of
+from arenaut.library import beside, missing, text_of
 from arenaut.tape import Counts
 
 
@@ -67,7 +67,7 @@ class Figures(namedtuple("Figures", "arena bound driver most driver_calls runs a
 
 def path() -> str:
     """The library that PyTorch is to take its memory from."""
-    found = os.environ.get("ARENAUT_GPU") or packaged(NAME)
+    found = beside(NAME, "ARENAUT_GPU")
     if not found:
         raise ImportError(missing(NAME, "ARENAUT_GPU"))
     return os.path.abspath(found)

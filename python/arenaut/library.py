@@ -8,7 +8,7 @@ from ctypes import CDLL, c_int
 from arenaut import records
 from arenaut.errors import ArenautError, error_of
 
-__all__ = ["ArenautError", "C", "OK", "borrowed", "packaged", "check", "declare", "missing", "preloaded", "text_of",
+__all__ = ["ArenautError", "C", "OK", "beside", "borrowed", "packaged", "check", "declare", "missing", "preloaded", "text_of",
            "took"]
 
 OK = records.OK
@@ -23,8 +23,13 @@ def packaged(*names):
                  if os.path.isfile(path)), None)
 
 
+def beside(name, variable):
+    """One of the libraries beside it, which are for Linux alone, if it is there: named in a variable, or packaged."""
+    return (os.environ.get(variable) or packaged(name)) if sys.platform.startswith("linux") else None
+
+
 def missing(name, variable):
-    """Why one of the libraries beside it is not there, and what helps."""
+    """Why it is not there, and what helps."""
     if not sys.platform.startswith("linux"):
         return f"{name} is for Linux alone, and this is {sys.platform}"
     return f"{name} is not part of this installation; build it with `make`, or name it in {variable}"

@@ -12,13 +12,13 @@ variable set. ARENAUT_REPLAY names another library.
 import os
 import sys
 
-from arenaut.library import missing, packaged
+from arenaut.library import beside, missing
 
 NAME = "libarenaut-replay.so"
 
 
 def found():
-    return sys.platform.startswith("linux") and (os.environ.get("ARENAUT_REPLAY") or packaged(NAME))
+    return beside(NAME, "ARENAUT_REPLAY")
 
 
 def path() -> str:
