@@ -247,7 +247,7 @@ site: browser venv-site
 	@echo build/site/index.html
 
 wheel: venv-wheel tools-build
-	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64
+	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 $(if $(wildcard .git),git:git)
 	@scripts/wheels.sh
 
 foreign-wheels: all venv

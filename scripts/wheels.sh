@@ -1,7 +1,8 @@
 #!/bin/sh
 # The wheels that go to users: for glibc 2.17 and for musl, on x86_64 and aarch64, with the compiler that the
 # package ziglang holds; and for Windows, with the mingw-w64 that its unit tests are built with. They end in
-# build/dist/python, beside the source package, and hold the same bytes whenever they are made of a commit.
+# build/dist/python, beside the source package, and hold the same bytes whenever they are made of a commit. In a
+# checkout they are made only while nothing has changed since its commit; in an unpacked source archive, of its files.
 #
 #     scripts/wheels.sh [TARGET...]      e.g. x86_64-linux-gnu.2.17, x86_64-w64-mingw32
 set -eu
@@ -46,7 +47,8 @@ audit() {
             exit 1
         fi
         x86_64-w64-mingw32-objdump -p "$3/build/libarenaut.dll" |
-            sed -n 's/^\t\[ *[0-9]*\].* \([a-z_][a-z_0-9]*\)$/\1/p' | LC_ALL=C sort >"$3/exports"
+            sed -n '/^\[Ordinal\/Name Pointer\] Table/,/^$/s/^\t\[ *[0-9]*\]\( +base\[ *[0-9]*\]  *[0-9a-f]*\)\{0,1\} //p' |
+            LC_ALL=C sort >"$3/exports"
         LC_ALL=C sort tests/abi/symbols.txt | diff - "$3/exports"
         ;;
     *)
@@ -90,18 +92,33 @@ wheel() {
     mv "$folder"/dist/*.whl "$out"
 }
 
+# All that is packed is the commit's, so that packages of one version do not differ: a new file counts as well, where
+# CMake would find it. An archive's files have the commit's time.
+if [ -e .git ]; then
+    new=$(git ls-files --others --exclude-standard -- cmake gpu include preload python src tools)
+    if [ -n "$new" ] || ! git diff --quiet HEAD; then
+        echo "$0: files have changed since commit $(git rev-parse HEAD), and would be in some packages alone" >&2
+        exit 1
+    fi
+    time=$(git log -1 --format=%ct)
+else
+    time=$(date -r pyproject.toml +%s)
+fi
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$time}
+export SOURCE_DATE_EPOCH
 zig_install
 mkdir -p "$out"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
 if [ $# -eq 0 ]; then
     set -- x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl x86_64-w64-mingw32
 fi
 for target in "$@"; do wheel "$target"; done
-# Of the commit, in a folder of its own, so that nothing that lies about in build/ is read, and it names the commit.
-rm -rf build/sdist
-mkdir build/sdist
-git archive HEAD | tar -x -C build/sdist
-"$bin/python" -m build -q --no-isolation --sdist -o "$out" build/sdist
+sources=.
+if [ -e .git ]; then # in a folder of its own, so that nothing that lies about is read, and it names the commit
+    sources=build/sdist
+    rm -rf $sources
+    mkdir $sources
+    git archive HEAD | tar -x -C $sources
+fi
+"$bin/python" -m build -q --no-isolation --sdist -o "$out" $sources
 "$bin/twine" check --strict "$out"/arenaut-*
 ls -l "$out"
