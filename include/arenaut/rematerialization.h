@@ -25,6 +25,14 @@
  * so that any flow may pass through it to its maker. Each case is shown by a flow, or told apart
  * again, and the bound is the least of all.
  *
+ * A proof may look at several moments: first runs of ops q1, q2, ... each of which precedes the
+ * next in every sequence. Repetitions between two of them are others than those behind, so that the
+ * flows of all moments add up. Between q1 and q2 only what is sure to run first there, and what is
+ * alive while q2 runs, asks for storages. One that may be alive while q2 runs costs more there by
+ * as much flow as begins at it between q1 and q2; that flow does not count. Bytes may be counted in
+ * units: where storages of a size fill the budget but for a part of one, no more of them are alive
+ * (Chvatal-Gomory rounding).
+ *
  * Threads: calls may run at once, also about the same problem, which they only read. */
 #ifndef ARENAUT_REMATERIALIZATION_H
 #define ARENAUT_REMATERIALIZATION_H
@@ -75,12 +83,20 @@ typedef struct arenaut_remat_flow {
     uint64_t flow;
 } arenaut_remat_flow;
 
+enum { ARENAUT_REMAT_MOST_LATER = 3 };
+
 /* A line of a tree of cases, in preorder: of a storage, followed by the case in which it is alive
- * and by that in which it is not; or of a case that a flow shows. */
+ * at a moment and by that in which it is not; or of a case that flows show, a line for each moment.
+ */
 typedef struct arenaut_remat_case {
     uint32_t storage; /* ARENAUT_NONE: a flow shows it */
+    uint32_t moment; /* 0: the first run of the proof's op; 1 and so on: of the later ones. Those of
+                      * the lines of a case are in this order */
     uint32_t n_flows; /* its part of the list of flows, behind those of the lines before */
-    uint64_t byte_price, time_price;
+    uint64_t byte_price;
+    uint64_t time_price; /* the same for all lines of a case */
+    uint64_t unit; /* bytes: of storages that may be alive, and of those that are left for them,
+                    * only whole multiples count; 1: all */
 } arenaut_remat_case;
 
 /* Why no sequence is faster, or smaller. */
@@ -89,17 +105,20 @@ typedef struct arenaut_remat_proof {
                           * also n_ops: the op that runs first last, whichever it is */
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
-    uint64_t *flow;   /* per read of the problem: from the op to the storage */
+    uint64_t *flow; /* per read of the problem: from the op to the storage */
+    uint32_t n_later, later[ARENAUT_REMAT_MOST_LATER]; /* ops at whose first runs one looks, too,
+                                                        * each behind the one before; with cases */
     uint32_t n_cases; /* not 0: cases show it, with prices and flows of their own; bounds on time
                        * alone have any */
     arenaut_remat_case *cases;
     uint32_t n_flows;
-    arenaut_remat_flow *flows; /* none twice in a case */
+    arenaut_remat_flow *flows; /* those that stand twice in a line add up */
 } arenaut_remat_proof;
 
 typedef struct arenaut_remat_options {
     uint64_t budget; /* bytes alive at once; 0: as few as possible, then as fast as possible */
-    uint64_t effort; /* runs looked at; 0: the default */
+    uint64_t effort; /* runs looked at; 0: the default. Bounds take a few times as many steps of the
+                      * search for flows, and some in any case */
     arenaut_progress_fn progress; /* as in arenaut_plan_options: says when to stop; may be NULL */
     void *progress_context;
     uint64_t reserved[4]; /* zero; later versions of 1.x take their fields here */

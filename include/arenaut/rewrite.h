@@ -195,6 +195,7 @@ typedef struct arenaut_recompute_options {
 typedef struct arenaut_remat_bound {
     uint64_t value; /* nanoseconds, or bytes */
     uint32_t op;    /* at whose first run one looks; ARENAUT_NONE: nothing is shown */
+    uint32_t n_later, later[ARENAUT_REMAT_MOST_LATER]; /* as in arenaut_remat_proof */
     uint64_t byte_price, time_price;
     uint32_t n_flows; /* others are 0 */
     arenaut_remat_flow *flows;

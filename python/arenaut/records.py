@@ -189,6 +189,7 @@ ORDER_HEURISTIC_LIFO = 6
 ORDER_HEURISTIC_BACKWARD = 7
 ORDER_HEURISTIC_TREES = 8
 ORDER_HEURISTIC_COUNT = 9
+REMAT_MOST_LATER = 3
 SPLIT_CHANNELS = 0
 SPLIT_ROWS = 1
 SPLIT_KEPT = 2
@@ -875,9 +876,11 @@ RematFlow._fields_ = [
     ("flow", c_uint64)]
 RematCase._fields_ = [
     ("storage", c_uint32),
+    ("moment", c_uint32),
     ("n_flows", c_uint32),
     ("byte_price", c_uint64),
-    ("time_price", c_uint64)]
+    ("time_price", c_uint64),
+    ("unit", c_uint64)]
 ArenaLayout._fields_ = [
     ("pointer", c_uint32),
     ("base", c_uint32),
@@ -1004,6 +1007,8 @@ RecomputeOptions._fields_ = [
 RematBound._fields_ = [
     ("value", c_uint64),
     ("op", c_uint32),
+    ("n_later", c_uint32),
+    ("later", c_uint32 * REMAT_MOST_LATER),
     ("byte_price", c_uint64),
     ("time_price", c_uint64),
     ("n_flows", c_uint32),

@@ -33,6 +33,7 @@ static const char *const device_keys[] = {DEVICE_KEYS(ARN_KEY_TEXT)};
 #define BOUND_KEYS(XX)             \
     XX(B_VALUE, "value")           \
     XX(B_OP, "op")                 \
+    XX(B_LATER, "later")           \
     XX(B_BYTE_PRICE, "byte_price") \
     XX(B_TIME_PRICE, "time_price") \
     XX(B_FLOW, "flow")             \
@@ -42,8 +43,10 @@ static const char *const bound_keys[] = {BOUND_KEYS(ARN_KEY_TEXT)};
 
 #define CASE_KEYS(XX)              \
     XX(C_STORAGE, "storage")       \
+    XX(C_MOMENT, "moment")         \
     XX(C_BYTE_PRICE, "byte_price") \
     XX(C_TIME_PRICE, "time_price") \
+    XX(C_UNIT, "unit")             \
     XX(C_FLOW, "flow")
 enum { CASE_KEYS(ARN_KEY_ENUM) N_CASE_KEYS };
 static const char *const case_keys[] = {CASE_KEYS(ARN_KEY_TEXT)};
@@ -100,18 +103,38 @@ static uint32_t read_cases(arn_json_reader *r, uint32_t array, arenaut_remat_bou
         uint32_t v[N_CASE_KEYS];
         arn_json_members(r, line, case_keys, N_CASE_KEYS, v);
         if (!arn_json_fine(r)) return n;
+        if (v[C_STORAGE] != ARN_JSON_NONE &&
+            (v[C_FLOW] != ARN_JSON_NONE || v[C_UNIT] != ARN_JSON_NONE ||
+             v[C_BYTE_PRICE] != ARN_JSON_NONE)) {
+            arn_json_fail(r, line, ARENAUT_BAD_INPUT,
+                          "a line is of a storage or of a flow, not both");
+            return n;
+        }
         n += count(r, v[C_FLOW]);
         if (!bound) continue;
         const uint32_t before = bound->n_flows;
         arenaut_remat_case *to = &bound->cases[bound->n_cases++];
         *to = (arenaut_remat_case){
             .storage = arn_json_below(r, v[C_STORAGE], ARENAUT_NONE, ARENAUT_NONE),
+            .moment = arn_json_below(r, v[C_MOMENT], 1 + ARENAUT_REMAT_MOST_LATER, 0),
             .byte_price = arn_json_size(r, v[C_BYTE_PRICE], 0),
-            .time_price = arn_json_size(r, v[C_TIME_PRICE], 0)};
+            .time_price = arn_json_size(r, v[C_TIME_PRICE], 0),
+            .unit = arn_json_size(r, v[C_UNIT], 1)};
         read_flows(r, v[C_FLOW], bound);
         to->n_flows = bound->n_flows - before;
     }
     return n;
+}
+
+static void read_later(arn_json_reader *r, uint32_t array, arenaut_remat_bound *bound) {
+    ARN_JSON_EACH(r, op, array) {
+        if (bound->n_later == ARENAUT_REMAT_MOST_LATER) {
+            arn_json_fail(r, op, ARENAUT_BAD_INPUT, "more than %d later ops",
+                          ARENAUT_REMAT_MOST_LATER);
+            return;
+        }
+        bound->later[bound->n_later++] = arn_json_below(r, op, ARENAUT_NONE, 0);
+    }
 }
 
 static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound *bound) {
@@ -120,6 +143,7 @@ static void read_bound(arn_json_reader *r, uint32_t object, arenaut_remat_bound 
     arn_json_require(r, object, v[B_VALUE], "value");
     bound->value = arn_json_size(r, v[B_VALUE], 0);
     bound->op = arn_json_below(r, v[B_OP], ARENAUT_NONE, ARENAUT_NONE);
+    read_later(r, v[B_LATER], bound);
     bound->byte_price = arn_json_size(r, v[B_BYTE_PRICE], 0);
     bound->time_price = arn_json_size(r, v[B_TIME_PRICE], 0);
     const uint32_t n_cases = count(r, v[B_CASES]);
@@ -195,9 +219,12 @@ static void put_cases(arn_writer *w, const arenaut_remat_bound *bound) {
         arn_puts(w, i ? ",\n      {" : "\n      {");
         if (line->storage != ARENAUT_NONE) {
             arn_json_put_size_member(w, &begun, "storage", line->storage);
+            if (line->moment > 0) arn_json_put_size_member(w, &begun, "moment", line->moment);
         } else {
+            if (line->moment > 0) arn_json_put_size_member(w, &begun, "moment", line->moment);
             arn_json_put_size_member(w, &begun, "byte_price", line->byte_price);
             arn_json_put_size_member(w, &begun, "time_price", line->time_price);
+            if (line->unit != 1) arn_json_put_size_member(w, &begun, "unit", line->unit);
             arn_json_put_key(w, &begun, "flow");
             put_flows(w, bound->flows + flows, line->n_flows);
             flows += line->n_flows;
@@ -207,11 +234,22 @@ static void put_cases(arn_writer *w, const arenaut_remat_bound *bound) {
     arn_puts(w, "]");
 }
 
+static void put_later(arn_writer *w, bool *begun, const arenaut_remat_bound *bound) {
+    if (bound->n_later == 0) return;
+    arn_json_put_key(w, begun, "later");
+    arn_puts(w, "[");
+    for (uint32_t i = 0; i < bound->n_later; i++) {
+        arn_putf(w, "%s%" PRIu32, i ? ", " : "", bound->later[i]);
+    }
+    arn_puts(w, "]");
+}
+
 static void put_bound(arn_writer *w, const arenaut_remat_bound *bound) {
     bool begun = false;
     arn_puts(w, "{");
     arn_json_put_size_member(w, &begun, "value", bound->value);
     if (bound->op != ARENAUT_NONE) arn_json_put_size_member(w, &begun, "op", bound->op);
+    put_later(w, &begun, bound);
     if (bound->n_cases > 0) {
         arn_json_put_key(w, &begun, "cases");
         put_cases(w, bound);

@@ -87,16 +87,10 @@ def spoil(path, change):
     return spoiled
 
 
-def spoil_cases(change):
-    def spoiled(certificate):
-        certificate["bound"]["cases"] = change(certificate["bound"]["cases"])
-    return spoiled
-
-
 SPOILED = {
     "a larger bound": spoil(["bound", "value"], lambda value: value + 1),
     "a larger floor": spoil(["floor", "value"], lambda value: value + 1),
-    "a larger budget": spoil(["budget"], lambda value: value + 1),
+    "a larger budget": spoil(["budget"], lambda value: 2 * value),
     "less time added": spoil(["added_nanoseconds"], lambda value: value - 1),
     "another base": spoil(["nanoseconds"], lambda value: value + 1),
     "a dearer byte": spoil(["bound", "byte_price"], lambda value: value * 2),
@@ -112,11 +106,6 @@ SPOILED = {
     "flow without a read": spoil(["bound", "flow"], lambda flow: [[flow[0][0], 5, flow[0][2]]]),
     "flow of no op": spoil(["bound", "flow"], lambda flow: [[999, 999, 1]]),
     "less flow of the floor": spoil(["floor", "flow"], lambda flow: flow[1:]),
-    "no case behind the first": spoil_cases(lambda cases: cases[:2]),
-    "a case too many": spoil_cases(lambda cases: [*cases, cases[-1]]),
-    "no cases told apart": spoil_cases(lambda cases: cases[-1:]),
-    "cases of one storage twice": spoil_cases(lambda cases: [cases[0], *cases, cases[-1]]),
-    "cases of an unknown storage": spoil_cases(lambda cases: [{"storage": 4000}, *cases[1:]]),
     "another device": spoil(["device", "bytes"], lambda rate: rate * 2),
     "a schedule without copies": spoil(["runs"], lambda runs: [0, 1, 2, 3, 4, 5]),
     "a schedule without an op": spoil(["runs"], lambda runs: runs[1:]),
@@ -163,3 +152,105 @@ def test_no_random_forgery_is_accepted(arenaut, planned, tmp_path):
             case["time_price"] = random_numbers.choice([case["time_price"], 1, 2**random_numbers.randrange(40)])
         forged.write_text(json.dumps(other))
         assert "proven:" not in arenaut("check", model, forged, exit=1).stdout
+
+
+def unet_step(layers):
+    """Forward ops with skips between layers of one size, and backward ops that read their results."""
+    sizes = [1000 * (1 + (8 >> min(i, layers - 1 - i, 3))) + 8 * (37 * i % 100) for i in range(layers)]
+    reads = [[f"a{i - 1}" if i else "x", *([f"a{layers - 1 - i}"] if 2 * i > layers else [])] for i in range(layers)]
+    tensors = [{"name": "x", "bytes": 8, "caller_owned": True}]
+    tensors += [{"name": f"{kind}{i}", "bytes": size} for kind in "ag" for i, size in enumerate(sizes)]
+    ops = [{"name": "F", "kind": "out", "inputs": reads[i], "outputs": [f"a{i}"]} for i in range(layers)]
+    last = f"a{layers - 1}"
+    for i in reversed(range(layers)):
+        behind = [f"g{j}" for j in range(i + 1, layers) if f"a{i}" in reads[j]]
+        inputs = [last, *(name for name in reads[i] if name != "x"), f"a{i}", *behind]
+        ops.append({"name": "B", "kind": "out", "inputs": list(dict.fromkeys(inputs)), "outputs": [f"g{i}"]})
+        last = f"g{i}"
+    return {"schema": "arenaut.program/1", "tensors": tensors, "inputs": ["x"], "outputs": [last], "ops": ops}
+
+
+@pytest.fixture(scope="module")
+def linked(arenaut, tmp_path_factory):
+    """A model, and its plan, whose bound looks at several moments."""
+    folder = tmp_path_factory.mktemp("linked")
+    model, plan = folder / "unet.json", folder / "unet.plan.json"
+    model.write_text(json.dumps(unet_step(11)))
+    arenaut("plan", model, "--recompute", "on", "--fit", "70%", "-o", plan)
+    return model, plan
+
+
+def test_a_bound_of_several_moments_is_read_back_and_checked(arenaut, arenaut_json, linked):
+    import jsonschema
+    document = json.loads(linked[1].read_text())
+    jsonschema.validate(document, json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text()))
+    bound = document["rematerialization"]["bound"]
+    assert len(leaves(bound)) % (1 + len(bound["later"])) == 0
+    handed = [op for case in leaves(bound) for op, storage, flow in case["flow"] if op in bound["later"]]
+    assert handed
+    assert arenaut_json("check", *linked)["rematerialization"]["bound_nanoseconds"] == bound["value"]
+    assert "proven" in arenaut("check", *linked).stdout
+
+
+def with_cases(change):
+    return lambda bound: bound.update(cases=change(bound["cases"]))
+
+
+LINKED_SPOILED = {
+    "no case behind the first": with_cases(lambda cases: cases[:2]),
+    "a case too many": with_cases(lambda cases: [*cases, cases[-1]]),
+    "no cases told apart": lambda bound: bound.update(cases=leaves(bound)[-1 - len(bound["later"]):]),
+    "cases of one storage twice": with_cases(lambda cases: [cases[0], *cases, cases[-1]]),
+    "cases of an unknown storage": with_cases(lambda cases: [{"storage": 4000}, *cases[1:]]),
+    "one nanosecond more": lambda bound: bound.update(value=bound["value"] + 30000),
+    "no later moment": lambda bound: bound.pop("later"),
+    "another later op": lambda bound: bound.update(later=[op - 1 for op in bound["later"]]),
+    "no such later op": lambda bound: bound.update(later=[4000, *bound["later"][1:]]),
+    "moments back to front": lambda bound: bound.update(op=bound["later"][-1], later=[bound["op"]] * len(bound["later"])),
+    "the same moment twice": lambda bound: bound.update(later=[bound["op"]] * len(bound["later"])),
+    "another moment": lambda bound: leaves(bound)[1].update(moment=0),
+    "no line for a moment": lambda bound: bound["cases"].remove(leaves(bound)[-1]),
+    "times of two prices": lambda bound: leaves(bound)[1].update(time_price=leaves(bound)[1]["time_price"] * 2),
+    "nothing counts": lambda bound: [case.update(unit=2**40) for case in leaves(bound)],
+    "units of no bytes": lambda bound: leaves(bound)[0].update(unit=0),
+    "a storage in both cases at another moment": lambda bound: bound["cases"][0].update(moment=3),
+    "more than is handed on": lambda bound: [entry.__setitem__(2, 2 * entry[2]) for case in leaves(bound)
+                                             for entry in case["flow"] if entry[0] in bound["later"]],
+    "nothing is handed on": lambda bound: [case.update(flow=[entry for entry in case["flow"]
+                                                             if entry[0] not in bound["later"]])
+                                           for case in leaves(bound)],
+}
+
+
+@pytest.mark.parametrize("what", LINKED_SPOILED)
+def test_what_is_spoiled_in_several_moments_is_refused(arenaut, linked, tmp_path, what):
+    document = json.loads(linked[1].read_text())
+    LINKED_SPOILED[what](document["rematerialization"]["bound"])
+    spoiled = tmp_path / "x.plan.json"
+    spoiled.write_text(json.dumps(document))
+    done = arenaut("check", linked[0], spoiled, exit=1)
+    assert "proven:" not in done.stdout and (done.stdout + done.stderr).strip()
+
+
+def test_a_line_is_of_a_storage_or_of_a_flow(arenaut, linked, tmp_path):
+    document = json.loads(linked[1].read_text())
+    document["rematerialization"]["bound"]["cases"][0]["flow"] = [[1, 1, 1]]
+    spoiled = tmp_path / "x.plan.json"
+    spoiled.write_text(json.dumps(document))
+    assert "not both" in arenaut("check", linked[0], spoiled, exit=3).stderr
+
+
+def test_a_floor_has_one_moment(arenaut, linked, tmp_path):
+    document = json.loads(linked[1].read_text())
+    document["rematerialization"]["floor"]["later"] = [2**31]
+    spoiled = tmp_path / "x.plan.json"
+    spoiled.write_text(json.dumps(document))
+    assert "one moment" in arenaut("check", linked[0], spoiled, exit=1).stdout
+
+
+def test_later_ops_are_few(arenaut, linked, tmp_path):
+    document = json.loads(linked[1].read_text())
+    document["rematerialization"]["bound"]["later"] = [1, 2, 3, 4]
+    spoiled = tmp_path / "x.plan.json"
+    spoiled.write_text(json.dumps(document))
+    assert "later" in arenaut("check", linked[0], spoiled, exit=3).stderr

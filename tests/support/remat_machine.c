@@ -5,6 +5,8 @@
 
 #include <arenaut/check.h>
 
+#include "core/budget.h"
+#include "rewrite/rematerialize/remat_branch.h"
 #include "support/random.h"
 #include "support/remat_brute.h"
 #include "support/require.h"
@@ -185,13 +187,20 @@ static void change_case(machine *m, arenaut_remat_proof *proof) {
     arenaut_remat_case *line = &proof->cases[rng_below(&m->r, proof->n_cases)];
     arenaut_remat_flow *flow =
         proof->n_flows > 0 ? &proof->flows[rng_below(&m->r, proof->n_flows)] : NULL;
-    switch (rng_below(&m->r, 7)) {
+    const uint32_t n_later = proof->n_later;
+    switch (rng_below(&m->r, 11)) {
         case 0: line->storage = rng_below(&m->r, m->p.n_storages + 1); break;
         case 1: line->storage = ARENAUT_NONE; break;
         case 2: line->byte_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
         case 3: line->time_price = rng_next(&m->r) >> rng_below(&m->r, 64); break;
         case 4: line->n_flows = rng_below(&m->r, proof->n_flows + 1); break;
         case 5: proof->n_cases -= proof->n_cases > 1; break;
+        case 6: line->moment = rng_below(&m->r, 1 + ARENAUT_REMAT_MOST_LATER); break;
+        case 7: line->unit = rng_next(&m->r) >> rng_below(&m->r, 64); break;
+        case 8:
+            if (n_later > 0) proof->later[rng_below(&m->r, n_later)] = rng_below(&m->r, m->p.n_ops);
+            break;
+        case 9: proof->n_later = rng_below(&m->r, 2 + ARENAUT_REMAT_MOST_LATER); break;
         default:
             if (flow) flow->flow += rng_next(&m->r) >> rng_below(&m->r, 64);
             break;
@@ -206,10 +215,11 @@ static bool try_mutants(machine *m, bool of_floor) {
     uint64_t flow[READS];
     const arenaut_remat_proof kept = *proof;
     const uint64_t most = of_floor ? r->budget : m->least;
-    arenaut_remat_case cases[2 * STORAGES];
-    arenaut_remat_flow flows[4 * READS];
+    enum { MOST_LINES = 6 * STORAGES, MOST_FLOWS = 12 * READS };
+    arenaut_remat_case cases[MOST_LINES];
+    arenaut_remat_flow flows[MOST_FLOWS];
     const bool has_cases =
-        !of_floor && kept.n_cases > 0 && kept.n_cases <= 2 * STORAGES && kept.n_flows <= 4 * READS;
+        !of_floor && kept.n_cases > 0 && kept.n_cases <= MOST_LINES && kept.n_flows <= MOST_FLOWS;
     if (has_cases) memcpy(cases, kept.cases, kept.n_cases * sizeof *cases);
     if (has_cases && kept.n_flows > 0) memcpy(flows, kept.flows, kept.n_flows * sizeof *flows);
     if (m->least == UINT64_MAX || m->p.n_reads == 0) return true;
@@ -295,5 +305,128 @@ bool remat_machine_try_budgets(uint64_t seed, FILE *log) {
     }
     arenaut_rematerialization_free(whole);
     if (!right) fprintf(log, "rematerialization, budgets of seed %" PRIu64 "\n", seed);
+    return right;
+}
+
+/* ---- chains ---- */
+
+typedef struct chained {
+    arn_region region;
+    arn_budget budget;
+    arn_remat_graph graph;
+    arn_remat_chain chain;
+    arn_remat_branch branch;
+} chained;
+
+static void make_chain(machine *m, chained *x) {
+    arn_region_init(&x->region, NULL);
+    x->budget = arn_budget_make(0, NULL, NULL);
+    REQUIRE(arn_remat_graph_make(&m->p, &x->region, &x->graph, NULL) == ARENAUT_OK);
+    REQUIRE(arn_remat_chain_make(&x->graph, NULL, &x->region, &x->budget, &x->chain));
+    REQUIRE(arn_remat_branch_make(&x->chain, &x->region, &x->branch));
+}
+
+/* A training step with storages of few sizes, and with all that a problem may have besides: within
+ * few bytes, several moments say more than one. */
+static void draw_tight(machine *m) {
+    begin_problem(m);
+    const uint32_t layers = OPS / 2, sizes = 1 + rng_below(&m->r, 4);
+    m->p.n_ops = 2 * layers;
+    m->maker[m->p.n_storages++] = ARENAUT_NONE;
+    m->held[0] = (uint8_t)rng_below(&m->r, 4);
+    m->size[0] = rng_below(&m->r, 3);
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        m->maker[m->p.n_storages] = op;
+        m->size[m->p.n_storages++] = op < layers ? 2 + rng_below(&m->r, sizes) : 1;
+        m->reads[m->p.n_reads++] = (arenaut_order_use){op, rng_once_in(&m->r, 6) ? 0 : op};
+        if (op < layers) continue;
+        m->reads[m->p.n_reads++] = (arenaut_order_use){op, m->p.n_ops - op};
+        if (rng_once_in(&m->r, 3))
+            m->reads[m->p.n_reads++] = (arenaut_order_use){op, 1 + rng_below(&m->r, op)};
+    }
+    if (rng_once_in(&m->r, 2)) draw_rest(m);
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        m->cost[op] = 1 + rng_below(&m->r, 6);
+        if (!rng_once_in(&m->r, 4)) m->until[op] = ARENAUT_NONE;
+    }
+    if (rng_once_in(&m->r, 3)) m->held[1 + rng_below(&m->r, m->p.n_ops)] = ARENAUT_LIVE_OUT;
+}
+
+/* The bytes below which nothing fits, by a proof, and few more. */
+static uint64_t draw_low_budget(machine *m) {
+    arenaut_rematerialization *r = NULL;
+    const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
+    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
+    const uint64_t floor = r->floor;
+    arenaut_rematerialization_free(r);
+    return floor + rng_once_in(&m->r, 4) + (floor == 0);
+}
+
+/* Ops each of which precedes the next, as many as a random choice finds. */
+static uint32_t draw_ops(machine *m, chained *x, uint32_t *ops) {
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < m->p.n_ops && n < ARN_REMAT_MOST_MOMENTS; op++) {
+        if (rng_once_in(&m->r, 2)) continue;
+        arn_remat_cut_at(&x->chain.cut[0], op);
+        if (n > 0 && x->chain.cut[0].when[ops[n - 1]] != ARN_REMAT_BEFORE) continue;
+        ops[n++] = op;
+    }
+    return n;
+}
+
+static void draw_prices(machine *m, arn_remat_chain *c) {
+    for (uint32_t k = 0; k < c->n; k++) {
+        c->best.byte[k] = rng_once_in(&m->r, 4) ? 0 : rng_below(&m->r, 1 << 22);
+        c->best.unit[k] = 1 + rng_below(&m->r, 9);
+    }
+    for (uint32_t i = 0; i < c->n_links; i++) c->best.hand[i] = rng_below(&m->r, 1 << 23);
+}
+
+/* Takes the proof of a chain for the result's own. */
+static void put_proof(machine *m, chained *x) {
+    arenaut_rematerialization *r = m->found;
+    arn_release(&r->allocator, r->proof.cases);
+    arn_release(&r->allocator, r->proof.flows);
+    r->proof = (arenaut_remat_proof){.flow = r->proof.flow};
+    memset(r->proof.flow, 0, m->p.n_reads * sizeof *r->proof.flow);
+    r->bound = x->branch.value;
+    REQUIRE(arn_remat_branch_prove(&x->branch, r->bound, &r->allocator, &r->proof));
+}
+
+static bool is_chain_right(machine *m, chained *x) {
+    uint32_t ops[ARN_REMAT_MOST_MOMENTS];
+    const uint32_t n = draw_ops(m, x, ops);
+    x->chain.budget = m->found->budget;
+    if (n == 0) return true;
+    arn_remat_chain_at(&x->chain, ops, n);
+    if (!arn_remat_chain_link(&x->chain)) return true;
+    draw_prices(m, &x->chain);
+    const uint64_t target = m->least < 40 ? m->least + 1 : 40;
+    REQUIRE(arn_remat_branch_find(&x->branch, target, 1 + rng_below(&m->r, 12), UINT64_MAX));
+    if (x->branch.value == 0 || x->branch.value == UINT64_MAX) return true;
+    put_proof(m, x);
+    m->counts->chains += n > 1;
+    m->counts->problems++;
+    m->counts->tight += x->branch.value == m->least;
+    if (check(m) != ARENAUT_OK) return complain(m, "the checker refuses the proof of a chain");
+    if (m->least != UINT64_MAX && m->found->bound > m->least)
+        return complain(m, "a chain's bound above the least");
+    return try_mutants(m, false);
+}
+
+bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts) {
+    machine m = {.r = {seed}, .log = log, .counts = counts};
+    chained x;
+    draw_tight(&m);
+    const uint64_t budget = draw_low_budget(&m);
+    const arenaut_remat_options options = {.budget = budget};
+    m.least = remat_brute_added(&m.p, budget);
+    REQUIRE(arenaut_remat_find(&m.p, &options, NULL, &m.found, NULL) == ARENAUT_OK);
+    make_chain(&m, &x);
+    const bool right = is_chain_right(&m, &x);
+    arn_remat_chain_free(&x.chain);
+    arn_region_free(&x.region);
+    arenaut_rematerialization_free(m.found);
+    if (!right) fprintf(log, "rematerialization of a chain, seed %" PRIu64 "\n", seed);
     return right;
 }

@@ -15,6 +15,7 @@ typedef struct remat_counts {
     uint64_t found, best;        /* sequences within the budget, and such as none is faster than */
     uint64_t tight;              /* bounds that are the least time */
     uint64_t cases;              /* proofs by cases, among those that were changed */
+    uint64_t chains;             /* proofs that look at several moments */
     uint64_t mutants, refused;   /* proofs that were changed, or of another number */
     uint64_t in_vain;            /* budgets below the need of any sequence, with a proof of that */
     uint64_t impossible;         /* of so many */
@@ -25,6 +26,10 @@ bool remat_machine_try(uint64_t seed, FILE *log, remat_counts *counts);
 
 /* A small training step, within about as many bytes as some of its storages have together. */
 bool remat_machine_try_step(uint64_t seed, FILE *log, remat_counts *counts);
+
+/* A problem or a step, and the proof of a bound at the first runs of random ops, in random cases
+ * and from random prices on. */
+bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts);
 
 /* One more random problem, with every budget up to its peak: whether none costs more than a smaller
  * one, and each answer passes the checker. */

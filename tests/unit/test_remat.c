@@ -43,6 +43,18 @@ TEST(steps_are_bounded_by_cases) {
     assert_int_equal(c.refused, c.mutants);
 }
 
+/* Bounds at several first runs, in whatever cases, units and at whatever prices. */
+TEST(bounds_of_chains_are_never_above_the_least) {
+    const uint32_t tried = drawn(160);
+    remat_counts c = {0};
+    for (uint64_t seed = 1; seed <= tried; seed++) {
+        if (!remat_machine_try_chain(seed, stderr, &c)) fail_msg("seed %u", (unsigned)seed);
+    }
+    assert_true(tried < 160 || c.chains > 40); /* of fewer, that many are luck */
+    assert_true(tried < 160 || c.mutants > 1200);
+    assert_int_equal(c.refused, c.mutants);
+}
+
 /* A search through all sequences once missed the fastest of this one. */
 TEST(the_fastest_is_no_slower_than_what_is_found) {
     remat_counts c = {0};

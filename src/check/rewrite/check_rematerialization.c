@@ -257,12 +257,19 @@ static bool allocate(arn_remat_check *c) {
         const uint32_t op = c->r->runs[at];
         n_lives += c->makes.at[op + 1] - c->makes.at[op];
     }
-    return ARN_REGION_ARRAYS(
-        &c->region, ARN_ARRAY(c->lives, n_lives), ARN_ARRAY(c->instance, n_storages),
-        ARN_ARRAY(c->ran, n), ARN_ARRAY(c->load, (size_t)c->r->n_runs + 1), ARN_ARRAY(c->when, n),
-        ARN_ARRAY(c->there, n_storages), ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n),
-        ARN_ARRAY(c->assumed, n_storages), ARN_ARRAY(c->flow, p->n_reads),
-        ARN_ARRAY(c->stack, n + 1), ARN_ARRAY(c->begun, n_storages));
+    for (uint32_t k = 0; k < 1 + ARENAUT_REMAT_MOST_LATER; k++) {
+        arn_remat_moment *m = &c->moments[k];
+        if (!ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(m->when, n), ARN_ARRAY(m->assumed, n_storages),
+                               ARN_ARRAY(m->begun, n_storages), ARN_ARRAY(m->there, n_storages))) {
+            return false;
+        }
+    }
+    return ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(c->lives, n_lives),
+                             ARN_ARRAY(c->instance, n_storages), ARN_ARRAY(c->ran, n),
+                             ARN_ARRAY(c->load, (size_t)c->r->n_runs + 1),
+                             ARN_ARRAY(c->into, n_storages), ARN_ARRAY(c->out, n),
+                             ARN_ARRAY(c->flow, p->n_reads), ARN_ARRAY(c->begins, n_storages),
+                             ARN_ARRAY(c->handed, n_storages), ARN_ARRAY(c->stack, (size_t)n + 1));
 }
 
 static arenaut_status prepare(arn_remat_check *c) {

@@ -18,6 +18,17 @@ typedef struct arn_remat_life {
     uint32_t storage, first, last;
 } arn_remat_life;
 
+/* The first run of an op, as a proof looks at it. */
+typedef struct arn_remat_moment {
+    uint32_t op;
+    uint8_t *when; /* per op: whether it runs first before that op, behind it, or either way */
+    uint8_t
+        *assumed;    /* per storage: in one case of a proof: nothing, or that it is alive, or not */
+    uint32_t *begun; /* per storage: whether it was made before that op, or is live in */
+    bool *there;     /* per storage: alive while that op runs, in any case */
+    uint64_t own;    /* bytes of those, as far as plans must count them */
+} arn_remat_moment;
+
 typedef struct arn_remat_check {
     const arenaut_remat_problem *p;
     const arenaut_rematerialization *r;
@@ -28,15 +39,15 @@ typedef struct arn_remat_check {
     uint32_t *instance; /* per storage: the latest; NONE: there is none */
     arn_remat_life *lives;
     uint32_t n_lives;
-    uint32_t *ran;        /* per op: its first run; NONE: it has not run */
-    uint64_t *load;       /* per run, and behind all */
-    uint8_t *when;        /* per op: moment */
-    bool *there;          /* per storage: alive at the op that a proof looks at, in any case */
+    uint32_t *ran;  /* per op: its first run; NONE: it has not run */
+    uint64_t *load; /* per run, and behind all */
+    arn_remat_moment moments[1 + ARENAUT_REMAT_MOST_LATER];
+    uint32_t n_moments;
     uint64_t *into, *out; /* per storage, per op: flow */
-    uint8_t *assumed;     /* per storage: assumption, in one case of a proof */
-    uint64_t *flow;       /* per read: of one case */
+    uint64_t *flow;       /* per read: of one moment */
+    uint64_t *begins;     /* per storage: flow that begins there for the next moment */
+    uint64_t *handed;     /* per storage: what of that began at the moment before */
     uint32_t *stack;      /* of ops */
-    uint32_t *begun;      /* per storage: whether it was made before that op, or is live in */
     arenaut_finding *finding;
     arenaut_error *err;
 } arn_remat_check;
@@ -50,7 +61,7 @@ static inline uint32_t arn_remat_right_ends(const arn_remat_check *c, uint32_t o
 }
 
 /* Whether the flows prove the bound on time and the floor of bytes. OK, REJECTED with the finding,
- * or NO_MEMORY. O(cases × (storages + reads + ops)). */
+ * or NO_MEMORY. O(cases × moments × (storages + reads + ops)). */
 arenaut_status arn_remat_check_bounds(arn_remat_check *c);
 
 #endif

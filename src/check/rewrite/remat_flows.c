@@ -1,7 +1,7 @@
 /* remat_flows: the flows that prove the bounds of a rematerialized schedule. A flow is added up
- * node by node, and its capacities are worked out anew from the ops that precede and that follow an
- * op; cases of storages that are alive or gone at that op are told apart, and must leave none out.
- */
+ * node by node, and its capacities are worked out anew from the ops that precede and that follow
+ * the ops that a proof looks at; cases of storages that are alive or gone then are told apart, and
+ * must leave none out. */
 #include <string.h>
 
 #include "check/finding.h"
@@ -9,127 +9,197 @@
 #include "core/checked.h"
 #include "core/fail.h"
 
-typedef enum moment { ANY, EARLIER, LATER } moment;
-typedef enum assumption { NOTHING, ALIVE, GONE } assumption; /* at the op that a proof looks at */
+typedef enum order { ANY, EARLIER, LATER } order;
+typedef enum assumption { NOTHING, ALIVE, GONE } assumption;
+
+/* What of a bound's inequality stands on either side: flows, and bytes above the budget, at their
+ * price; what the budget leaves, and the time that is claimed, at theirs. */
+typedef struct sides {
+    uint64_t shown, claimed;
+} sides;
 
 static arenaut_status reject_proof(arn_remat_check *c, const char *why) {
     c->finding->rule = ARENAUT_RULE_PROOF;
     return arn_check_reject(c->finding, c->err, "the bound is not shown: %s", why);
 }
 
-static void spread(arn_remat_check *c, const arn_remat_rows *links, uint32_t op, moment when,
-                   uint32_t *stack) {
+/* ---- a moment ---- */
+
+static void spread(const arn_remat_check *c, const arn_remat_rows *links, uint32_t op, order is,
+                   uint8_t *when) {
     uint32_t n = 0;
-    stack[n++] = op;
+    c->stack[n++] = op;
     while (n > 0) {
-        const uint32_t at = stack[--n];
+        const uint32_t at = c->stack[--n];
         for (uint32_t i = links->at[at]; i < links->at[at + 1]; i++) {
-            if (c->when[links->to[i]] != ANY) continue;
-            c->when[links->to[i]] = (uint8_t)when;
-            stack[n++] = links->to[i];
+            if (when[links->to[i]] != ANY) continue;
+            when[links->to[i]] = (uint8_t)is;
+            c->stack[n++] = links->to[i];
         }
     }
 }
 
-/* Storages that some op before the one of the proof has used. */
-static void find_begun(arn_remat_check *c, uint32_t *begun) {
+/* Storages that some op before the one of the moment has used. */
+static void find_begun(const arn_remat_check *c, arn_remat_moment *m) {
     const arenaut_remat_problem *p = c->p;
     for (uint32_t s = 0; s < p->n_storages; s++) {
         const uint32_t maker = p->maker[s];
-        begun[s] = maker != ARENAUT_NONE ? c->when[maker] == EARLIER
-                                         : arn_remat_is_held(c, s, ARENAUT_LIVE_IN);
+        m->begun[s] = maker != ARENAUT_NONE ? m->when[maker] == EARLIER
+                                            : arn_remat_is_held(c, s, ARENAUT_LIVE_IN);
     }
     for (uint32_t i = 0; i < p->n_reads; i++) {
-        if (c->when[p->reads[i].op] == EARLIER) begun[p->reads[i].buffer] = true;
+        if (m->when[p->reads[i].op] == EARLIER) m->begun[p->reads[i].buffer] = true;
     }
 }
 
-/* Bytes that are alive in any schedule. */
-static uint64_t find_there(arn_remat_check *c, uint32_t op, const uint32_t *begun) {
+static arenaut_status make_moment(arn_remat_check *c, uint32_t op) {
+    if (op >= c->p->n_ops) return reject_proof(c, "there is no such op");
+    arn_remat_moment *m = &c->moments[c->n_moments++];
+    m->op = op;
+    memset(m->when, ANY, c->p->n_ops * sizeof *m->when);
+    memset(m->assumed, NOTHING, c->p->n_storages * sizeof *m->assumed);
+    spread(c, &c->follows, op, EARLIER, m->when);
+    spread(c, &c->leads, op, LATER, m->when);
+    find_begun(c, m);
+    return ARENAUT_OK;
+}
+
+/* Each op of a proof precedes the next. */
+static arenaut_status make_moments(arn_remat_check *c, const arenaut_remat_proof *proof) {
+    if (proof->n_later > ARENAUT_REMAT_MOST_LATER)
+        return reject_proof(c, "it has too many moments");
+    c->n_moments = 0;
+    arenaut_status st = make_moment(c, proof->op);
+    for (uint32_t i = 0; i < proof->n_later && st == ARENAUT_OK; i++) {
+        st = make_moment(c, proof->later[i]);
+        if (st != ARENAUT_OK) break;
+        const arn_remat_moment *m = &c->moments[i];
+        if (m[1].when[m->op] != EARLIER)
+            return reject_proof(c, "its ops do not follow one another");
+    }
+    return st;
+}
+
+/* Bytes that are alive in any schedule of the case. */
+static void find_there(const arn_remat_check *c, arn_remat_moment *m) {
     const arenaut_remat_problem *p = c->p;
+    const uint32_t op = m->op;
     uint64_t bytes = p->scratch ? p->scratch[op] : 0, right = p->shared ? p->shared[op] : 0;
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        c->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && begun[s];
+        m->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && m->begun[s];
     }
-    for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++)
-        c->there[c->reads.to[i]] = true;
-    for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++)
-        c->there[c->makes.to[i]] = true;
+    for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++) {
+        m->there[c->reads.to[i]] = true;
+    }
+    for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++) {
+        m->there[c->makes.to[i]] = true;
+    }
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        c->there[s] = c->there[s] || c->assumed[s] == ALIVE;
-        bytes += c->there[s] ? p->size[s] : 0;
+        m->there[s] = m->there[s] || m->assumed[s] == ALIVE;
+        bytes += m->there[s] ? p->size[s] : 0;
     }
     for (uint32_t i = 0; i < p->n_rights; i++) {
         if (p->rights[i].op == op && p->rights[i].bytes > right) right = p->rights[i].bytes;
     }
-    return bytes > right ? bytes - right : 0;
+    m->own = bytes > right ? bytes - right : 0;
 }
 
-/* Bytes of storages that an op uses and that are not there already, and its scratch. */
-static uint64_t other_bytes(arn_remat_check *c, uint32_t op) {
-    uint64_t bytes = c->p->scratch ? c->p->scratch[op] : 0;
-    const arn_remat_rows *const both[] = {&c->reads, &c->makes};
-    for (int undo = 0; undo < 2; undo++) { /* so that each counts once */
-        for (int k = 0; k < 2; k++) {
-            for (uint32_t i = both[k]->at[op]; i < both[k]->at[op + 1]; i++) {
-                const uint32_t s = both[k]->to[i];
-                if (arn_remat_is_held(c, s, ARENAUT_LIVE_OUT)) continue;
-                if (!undo && !c->there[s]) bytes += c->p->size[s];
-                c->there[s] = !undo;
-            }
+/* ---- flow ---- */
+
+/* Where one looks: from a moment to the next one, or to the end; with the prices there. */
+typedef struct stretch {
+    const arn_remat_moment *here, *later; /* later: NULL: the end */
+    uint64_t byte_price, time_price, unit;
+} stretch;
+
+/* Whether an op that runs behind `here` has run for the first time by the end of the stretch. */
+static bool runs_within(const stretch *x, uint32_t op) {
+    return !x->later || op == x->later->op || x->later->when[op] == EARLIER;
+}
+
+/* Flow goes to storages that have to be alive or made again, or cost something to be. */
+static bool takes_flow(const arn_remat_check *c, const stretch *x, uint32_t s) {
+    const uint32_t maker = c->p->maker[s];
+    if (x->here->there[s]) return false;
+    return maker != ARENAUT_NONE ? x->here->when[maker] != LATER : x->here->begun[s] != 0;
+}
+
+/* What a storage costs at most to be alive, in whole units, and to be handed on from before. */
+static bool price_of(const arn_remat_check *c, const stretch *x, uint32_t s, uint64_t *price) {
+    return arn_multiply(c->p->size[s] / x->unit * x->unit, x->byte_price, price) &&
+           arn_add(*price, c->handed[s], price);
+}
+
+/* Flow that begins at storages for the next moment: what is alive there in any case begins it, as
+ * if the op there read it. Of others as much more is asked for there, so that it counts then. */
+static arenaut_status begin_flow(arn_remat_check *c, const stretch *x, uint64_t *flow,
+                                 uint64_t *next) {
+    for (uint32_t s = 0; s < c->p->n_storages; s++) {
+        const uint64_t begins = c->begins[s];
+        next[s] = 0;
+        if (begins == 0) continue;
+        if (!takes_flow(c, x, s)) return reject_proof(c, "flow begins where none is needed");
+        if (x->later->there[s]) {
+            if (!arn_add(*flow, begins, flow)) return reject_proof(c, "overflow");
+        } else if (x->later->assumed[s] == GONE) {
+            return reject_proof(c, "flow for a storage that is gone by then");
+        } else {
+            next[s] = begins;
         }
+        if (!arn_add(c->into[s], begins, &c->into[s])) return reject_proof(c, "overflow");
     }
-    return bytes;
+    return ARENAUT_OK;
 }
 
 /* Each storage takes in no more than it costs to be alive, and hands that to its maker. */
-static arenaut_status add_flow(arn_remat_check *c, const arenaut_remat_proof *proof,
-                               const uint32_t *begun) {
+static arenaut_status add_flow(arn_remat_check *c, const stretch *x, const uint64_t *flow) {
     const arenaut_remat_problem *p = c->p;
-    bool ok = true;
-    memset(c->into, 0, p->n_storages * sizeof *c->into);
-    memset(c->out, 0, p->n_ops * sizeof *c->out);
-    for (uint32_t i = 0; i < p->n_reads && ok; i++) {
-        const uint32_t op = p->reads[i].op, s = p->reads[i].buffer, maker = p->maker[s];
-        const uint64_t flow = proof->flow[i];
-        if (flow == 0) continue;
-        const bool late = maker != ARENAUT_NONE && c->when[maker] == LATER;
-        if (op == proof->op || late || c->there[s] || (maker == ARENAUT_NONE && !begun[s])) {
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const uint32_t op = p->reads[i].op, s = p->reads[i].buffer;
+        if (flow[i] == 0) continue;
+        if (op == x->here->op || !takes_flow(c, x, s)) {
             return reject_proof(c, "flow where nothing has to be alive or made again");
         }
-        ok = arn_add(c->into[s], flow, &c->into[s]) && arn_add(c->out[op], flow, &c->out[op]);
+        if (x->here->when[op] == LATER && !runs_within(x, op)) {
+            return reject_proof(c, "flow from an op that may run behind the next moment");
+        }
+        if (!arn_add(c->into[s], flow[i], &c->into[s]) ||
+            !arn_add(c->out[op], flow[i], &c->out[op])) {
+            return reject_proof(c, "overflow");
+        }
     }
-    for (uint32_t s = 0; s < p->n_storages && ok; s++) {
+    for (uint32_t s = 0; s < p->n_storages; s++) {
         uint64_t most;
-        if (c->into[s] == 0 || c->assumed[s] == GONE) continue; /* made again for any price */
-        if (!arn_multiply(p->size[s], proof->byte_price, &most)) return reject_proof(c, "overflow");
+        if (c->into[s] == 0 || x->here->assumed[s] == GONE) continue; /* made again for any price */
+        if (!price_of(c, x, s, &most)) return reject_proof(c, "overflow");
         if (c->into[s] > most) return reject_proof(c, "more than a storage costs to be alive");
     }
-    return ok ? ARENAUT_OK : reject_proof(c, "overflow");
+    return ARENAUT_OK;
 }
 
 /* Flow that begins at results of an op that are live out: it ran before, and these are alive, or it
  * runs later, and reads its operands then. They have no more capacity than other flow leaves. */
-static bool add_live_out(const arn_remat_check *c, const arenaut_remat_proof *proof, uint32_t op,
+static bool add_live_out(const arn_remat_check *c, const stretch *x, uint32_t op,
                          uint64_t *begins) {
-    bool ok = c->when[op] == ANY;
+    bool ok = !x->later && x->here->when[op] == ANY;
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1] && ok; i++) {
         const uint32_t s = c->makes.to[i];
         uint64_t most;
-        if (!arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) || c->there[s] || c->assumed[s] == GONE)
+        if (!arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) || x->here->there[s] ||
+            x->here->assumed[s] == GONE) {
             continue;
-        ok = arn_multiply(c->p->size[s], proof->byte_price, &most) &&
-             arn_add(*begins, most - c->into[s], begins);
+        }
+        ok = price_of(c, x, s, &most) && arn_add(*begins, most - c->into[s], begins);
     }
     return ok;
 }
 
 /* An op may hand on no more than comes in and, where it runs before, keeps what it costs at most.
  */
-static arenaut_status check_op(arn_remat_check *c, const arenaut_remat_proof *proof, uint32_t op,
-                               uint64_t *flow) {
+static arenaut_status check_op(arn_remat_check *c, const stretch *x, uint32_t op, uint64_t *flow) {
+    const uint8_t *when = x->here->when;
     uint64_t in = 0, most;
-    if (c->when[op] == LATER) {
+    if (when[op] == LATER) {
         return arn_add(*flow, c->out[op], flow) ? ARENAUT_OK : reject_proof(c, "overflow");
     }
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++) {
@@ -137,134 +207,231 @@ static arenaut_status check_op(arn_remat_check *c, const arenaut_remat_proof *pr
     }
     if (c->out[op] > in) {
         uint64_t most_begins = 0;
-        if (!add_live_out(c, proof, op, &most_begins) || c->out[op] - in > most_begins) {
+        if (!add_live_out(c, x, op, &most_begins) || c->out[op] - in > most_begins) {
             return reject_proof(c, "an op hands on more than it got");
         }
         return arn_add(*flow, c->out[op] - in, flow) ? ARENAUT_OK : reject_proof(c, "overflow");
     }
     const uint32_t ends = arn_remat_right_ends(c, op);
     const bool never =
-        ends != ARENAUT_NONE && (ends == op || ends == proof->op || c->when[ends] == EARLIER);
-    if (c->when[op] == EARLIER && never) return ARENAUT_OK;
-    if (!arn_multiply(c->p->cost[op], proof->time_price, &most)) return reject_proof(c, "overflow");
-    if (c->when[op] != EARLIER) most = 0;
+        ends != ARENAUT_NONE && (ends == op || ends == x->here->op || when[ends] == EARLIER);
+    if (when[op] == EARLIER && never) return ARENAUT_OK;
+    if (!arn_multiply(c->p->cost[op], x->time_price, &most)) return reject_proof(c, "overflow");
+    if (when[op] != EARLIER) most = 0;
     if (in - c->out[op] > most) return reject_proof(c, "more than a repetition of the op costs");
     return ARENAUT_OK;
 }
 
-/* Gives the flow, and the bytes that are alive in any case. */
-static arenaut_status check_flow(arn_remat_check *c, const arenaut_remat_proof *proof,
-                                 uint64_t *flow, uint64_t *own) {
+/* The flow of a stretch that counts there. What is handed on stands in `handed` behind it. */
+static arenaut_status check_flow(arn_remat_check *c, const stretch *x, const uint64_t *of_read,
+                                 uint64_t *flow) {
     const arenaut_remat_problem *p = c->p;
-    if (proof->op >= p->n_ops) return reject_proof(c, "there is no such op");
-    memset(c->when, ANY, p->n_ops * sizeof *c->when);
-    spread(c, &c->follows, proof->op, EARLIER, c->stack);
-    spread(c, &c->leads, proof->op, LATER, c->stack);
-    find_begun(c, c->begun);
-    *own = find_there(c, proof->op, c->begun);
+    arenaut_status st = ARENAUT_OK;
     *flow = 0;
-    arenaut_status st = add_flow(c, proof, c->begun);
+    memset(c->into, 0, p->n_storages * sizeof *c->into);
+    memset(c->out, 0, p->n_ops * sizeof *c->out);
+    if (x->later) st = begin_flow(c, x, flow, c->begins);
+    if (st == ARENAUT_OK) st = add_flow(c, x, of_read);
     for (uint32_t op = 0; op < p->n_ops && st == ARENAUT_OK; op++) {
-        if (op != proof->op) st = check_op(c, proof, op, flow);
+        if (op != x->here->op) st = check_op(c, x, op, flow);
     }
+    uint64_t *const handed = c->handed;
+    c->handed = c->begins;
+    c->begins = handed;
     return st;
 }
 
-/* time_price × added + byte_price × (budget − own) >= flow, so that added >= bound. */
-static arenaut_status check_case(arn_remat_check *c, const arenaut_remat_proof *proof) {
-    uint64_t flow, own, claimed, paid;
-    if (proof->time_price == 0) return reject_proof(c, "time costs nothing");
-    const arenaut_status st = check_flow(c, proof, &flow, &own);
-    if (st != ARENAUT_OK) return st;
-    const uint64_t budget = c->r->budget, apart = budget > own ? budget - own : own - budget;
-    if (!arn_multiply(proof->byte_price, apart, &paid) ||
-        !arn_multiply(proof->time_price, c->r->bound - 1, &claimed)) {
-        return reject_proof(c, "overflow");
-    }
-    uint64_t *const side = budget > own ? &claimed : &flow;
-    if (!arn_add(*side, paid, side)) return reject_proof(c, "overflow");
-    return flow > claimed ? ARENAUT_OK : reject_proof(c, "the flow is too small");
-}
+/* ---- a case ---- */
 
-/* Flows of a case, each of which belongs to a read. */
-static arenaut_status put_flows(arn_remat_check *c, const arenaut_remat_flow *flows, uint32_t n) {
-    memset(c->flow, 0, c->p->n_reads * sizeof *c->flow);
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t op = flows[i].op;
-        uint32_t at = op < c->p->n_ops ? c->reads.at[op] : 0;
-        const uint32_t end = op < c->p->n_ops ? c->reads.at[op + 1] : 0;
-        while (at < end && c->reads.to[at] != flows[i].storage) at++;
-        if (at == end) return reject_proof(c, "flow from an op to a storage that it does not read");
-        if (!arn_add(c->flow[c->read_of[at]], flows[i].flow, &c->flow[c->read_of[at]])) {
-            return reject_proof(c, "overflow");
-        }
+/* Adds what a moment shows: byte_price × (budget − own) is left of the budget, or above it. */
+static arenaut_status add_moment(arn_remat_check *c, const stretch *x, const uint64_t *of_read,
+                                 uint64_t budget, sides *sum) {
+    const uint64_t own = x->here->own;
+    const uint64_t apart = budget > own ? (budget - own) / x->unit * x->unit : own - budget;
+    uint64_t flow, paid;
+    const arenaut_status st = check_flow(c, x, of_read, &flow);
+    if (st != ARENAUT_OK) return st;
+    uint64_t *const side = budget > own ? &sum->claimed : &sum->shown;
+    if (!arn_multiply(x->byte_price, apart, &paid) || !arn_add(*side, paid, side) ||
+        !arn_add(sum->shown, flow, &sum->shown)) {
+        return reject_proof(c, "overflow");
     }
     return ARENAUT_OK;
 }
+
+/* Time that is claimed, and no less: time_price × added >= what is shown. */
+static arenaut_status compare(arn_remat_check *c, uint64_t time_price, sides sum) {
+    uint64_t claimed;
+    if (!arn_multiply(time_price, c->r->bound - 1, &claimed) ||
+        !arn_add(sum.claimed, claimed, &sum.claimed)) {
+        return reject_proof(c, "overflow");
+    }
+    return sum.shown > sum.claimed ? ARENAUT_OK : reject_proof(c, "the flow is too small");
+}
+
+static bool is_read(const arn_remat_check *c, uint32_t op, uint32_t storage, uint32_t *read) {
+    for (uint32_t at = c->reads.at[op]; at < c->reads.at[op + 1]; at++) {
+        if (c->reads.to[at] != storage) continue;
+        *read = c->read_of[at];
+        return true;
+    }
+    return false;
+}
+
+/* Flows of a moment, each of which belongs to a read, or to the op of the next moment. */
+static arenaut_status put_flows(arn_remat_check *c, const arn_remat_moment *later,
+                                const arenaut_remat_flow *flows, uint32_t n) {
+    memset(c->flow, 0, c->p->n_reads * sizeof *c->flow);
+    memset(c->begins, 0, c->p->n_storages * sizeof *c->begins);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t op = flows[i].op, s = flows[i].storage;
+        uint32_t read;
+        uint64_t *to = NULL;
+        if (op >= c->p->n_ops || s >= c->p->n_storages) return reject_proof(c, "flow of nothing");
+        if (is_read(c, op, s, &read)) to = &c->flow[read];
+        else if (later && op == later->op) to = &c->begins[s];
+        if (!to) return reject_proof(c, "flow from an op to a storage that it does not read");
+        if (!arn_add(*to, flows[i].flow, to)) return reject_proof(c, "overflow");
+    }
+    return ARENAUT_OK;
+}
+
+/* A case that flows show, with a line for each moment. */
+static arenaut_status check_case(arn_remat_check *c, const arenaut_remat_case *lines,
+                                 uint64_t *next) {
+    const arenaut_remat_proof *proof = &c->r->proof;
+    sides sum = {0, 0};
+    if (lines->time_price == 0) return reject_proof(c, "time costs nothing");
+    memset(c->handed, 0, c->p->n_storages * sizeof *c->handed);
+    for (uint32_t k = 0; k < c->n_moments; k++) find_there(c, &c->moments[k]);
+    for (uint32_t k = 0; k < c->n_moments; k++) {
+        const arenaut_remat_case *line = &lines[k];
+        const stretch x = {.here = &c->moments[k],
+                           .later = k + 1 < c->n_moments ? &c->moments[k + 1] : NULL,
+                           .byte_price = line->byte_price,
+                           .time_price = line->time_price,
+                           .unit = line->unit};
+        if (line->storage != ARENAUT_NONE || line->moment != k) {
+            return reject_proof(c, "a case has not a line for each moment");
+        }
+        if (line->time_price != lines->time_price) return reject_proof(c, "time has two prices");
+        if (line->unit == 0) return reject_proof(c, "a unit has no bytes");
+        if (line->n_flows > proof->n_flows - *next) return reject_proof(c, "flows are missing");
+        arenaut_status st = put_flows(c, x.later, proof->flows + *next, line->n_flows);
+        if (st == ARENAUT_OK) st = add_moment(c, &x, c->flow, c->r->budget, &sum);
+        if (st != ARENAUT_OK) return st;
+        *next += line->n_flows;
+    }
+    return compare(c, lines->time_price, sum);
+}
+
+/* ---- cases ---- */
+
+/* A storage that is told apart, and where. */
+typedef struct fork {
+    uint32_t moment, storage;
+} fork;
 
 /* Cases in preorder: `path` has the storages that are told apart above the present line. Each is
  * alive or not, so that what holds in both cases holds. */
 static arenaut_status check_cases(arn_remat_check *c) {
     const arenaut_remat_proof *proof = &c->r->proof;
-    uint32_t *path = arn_region_allocate(&c->region, c->p->n_storages, sizeof *path), n = 0;
+    fork *path =
+        arn_region_allocate(&c->region, (size_t)c->p->n_storages * c->n_moments, sizeof *path);
     uint64_t next = 0; /* flow */
+    uint32_t n = 0;
     bool ended = false;
     arenaut_status st = path ? ARENAUT_OK : arn_no_memory(c->err);
     for (uint32_t i = 0; i < proof->n_cases && st == ARENAUT_OK; i++) {
         const arenaut_remat_case *line = &proof->cases[i];
         if (ended) return reject_proof(c, "cases behind the last one");
         if (line->storage != ARENAUT_NONE) {
-            if (line->storage >= c->p->n_storages || c->assumed[line->storage] != NOTHING) {
+            if (line->storage >= c->p->n_storages || line->moment >= c->n_moments ||
+                c->moments[line->moment].assumed[line->storage] != NOTHING) {
                 return reject_proof(c, "cases of a storage that there is not, or of one twice");
             }
-            c->assumed[line->storage] = ALIVE;
-            path[n++] = line->storage;
+            if (line->n_flows > 0) return reject_proof(c, "flow where cases are told apart");
+            c->moments[line->moment].assumed[line->storage] = ALIVE;
+            path[n++] = (fork){line->moment, line->storage};
             continue;
         }
-        if (line->n_flows > proof->n_flows - next) return reject_proof(c, "flows are missing");
-        const arenaut_remat_proof one = {.op = proof->op,
-                                         .byte_price = line->byte_price,
-                                         .time_price = line->time_price,
-                                         .flow = c->flow};
-        st = put_flows(c, proof->flows + next, line->n_flows);
-        if (st == ARENAUT_OK) st = check_case(c, &one);
-        next += line->n_flows;
-        while (n > 0 && c->assumed[path[n - 1]] == GONE) c->assumed[path[--n]] = NOTHING;
-        if (n > 0) c->assumed[path[n - 1]] = GONE;
+        if (proof->n_cases - i < c->n_moments) return reject_proof(c, "a moment is missing");
+        st = check_case(c, line, &next);
+        i += c->n_moments - 1;
+        while (n > 0 && c->moments[path[n - 1].moment].assumed[path[n - 1].storage] == GONE) {
+            n--;
+            c->moments[path[n].moment].assumed[path[n].storage] = NOTHING;
+        }
+        if (n > 0) c->moments[path[n - 1].moment].assumed[path[n - 1].storage] = GONE;
         else ended = true;
     }
     if (st != ARENAUT_OK) return st;
     return ended ? ARENAUT_OK : reject_proof(c, "a case is missing");
 }
 
+/* One moment, and one case. */
+static arenaut_status check_one(arn_remat_check *c) {
+    const arenaut_remat_proof *proof = &c->r->proof;
+    const stretch x = {.here = c->moments,
+                       .byte_price = proof->byte_price,
+                       .time_price = proof->time_price,
+                       .unit = 1};
+    sides sum = {0, 0};
+    if (c->n_moments > 1) return reject_proof(c, "several moments without cases");
+    if (proof->time_price == 0) return reject_proof(c, "time costs nothing");
+    memset(c->handed, 0, c->p->n_storages * sizeof *c->handed);
+    find_there(c, c->moments);
+    const arenaut_status st = add_moment(c, &x, proof->flow, c->r->budget, &sum);
+    return st == ARENAUT_OK ? compare(c, proof->time_price, sum) : st;
+}
+
 static arenaut_status check_bound(arn_remat_check *c) {
     if (c->r->bound == 0) return ARENAUT_OK;
-    memset(c->assumed, NOTHING, c->p->n_storages * sizeof *c->assumed);
-    if (c->r->proof.n_cases > 0) return check_cases(c);
-    return check_case(c, &c->r->proof);
+    const arenaut_status st = make_moments(c, &c->r->proof);
+    if (st != ARENAUT_OK) return st;
+    return c->r->proof.n_cases > 0 ? check_cases(c) : check_one(c);
+}
+
+/* ---- the floor ---- */
+
+/* Bytes of storages that an op uses and that are not there already, and its scratch. */
+static uint64_t other_bytes(const arn_remat_check *c, bool *there, uint32_t op) {
+    uint64_t bytes = c->p->scratch ? c->p->scratch[op] : 0;
+    const arn_remat_rows *const both[] = {&c->reads, &c->makes};
+    for (int undo = 0; undo < 2; undo++) { /* so that each counts once */
+        for (int k = 0; k < 2; k++) {
+            for (uint32_t i = both[k]->at[op]; i < both[k]->at[op + 1]; i++) {
+                const uint32_t s = both[k]->to[i];
+                if (arn_remat_is_held(c, s, ARENAUT_LIVE_OUT)) continue;
+                if (!undo && !there[s]) bytes += c->p->size[s];
+                there[s] = !undo;
+            }
+        }
+    }
+    return bytes;
 }
 
 /* Some op is the last to run first: one that no op has to follow. Then all that is live out is
  * alive, and all that this op uses, whichever it is. */
 static arenaut_status check_end(arn_remat_check *c) {
     const arenaut_remat_problem *p = c->p;
-    uint32_t *begun = arn_region_allocate(&c->region, p->n_storages, sizeof *begun);
+    arn_remat_moment *m = c->moments;
     uint64_t *right = arn_region_allocate(&c->region, p->n_ops, sizeof *right), held = 0;
-    if (!begun || !right) return arn_no_memory(c->err);
-    memset(c->when, EARLIER, p->n_ops * sizeof *c->when);
-    find_begun(c, begun);
+    if (!right) return arn_no_memory(c->err);
+    memset(m->when, EARLIER, p->n_ops * sizeof *m->when);
+    find_begun(c, m);
     for (uint32_t op = 0; op < p->n_ops; op++) right[op] = p->shared ? p->shared[op] : 0;
     for (uint32_t i = 0; i < p->n_rights; i++) {
         uint64_t *most = &right[p->rights[i].op];
         if (p->rights[i].bytes > *most) *most = p->rights[i].bytes;
     }
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        c->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && begun[s];
-        held += c->there[s] ? p->size[s] : 0;
+        m->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && m->begun[s];
+        held += m->there[s] ? p->size[s] : 0;
     }
     for (uint32_t op = 0; op < p->n_ops; op++) {
         if (c->leads.at[op] < c->leads.at[op + 1]) continue;
-        const uint64_t bytes = held + other_bytes(c, op);
+        const uint64_t bytes = held + other_bytes(c, m->there, op);
         if (bytes < right[op] || bytes - right[op] < c->r->floor) {
             return reject_proof(c, "less is alive at the end");
         }
@@ -275,13 +442,20 @@ static arenaut_status check_end(arn_remat_check *c) {
 /* With time for nothing: byte_price × (peak − own) >= flow. */
 static arenaut_status check_floor(arn_remat_check *c) {
     const arenaut_remat_proof *proof = &c->r->floor_proof;
-    uint64_t flow, own, claimed;
+    const stretch x = {.here = c->moments, .byte_price = proof->byte_price, .unit = 1};
+    uint64_t flow, claimed;
     if (c->r->floor == 0) return ARENAUT_OK;
-    memset(c->assumed, NOTHING, c->p->n_storages * sizeof *c->assumed);
     if (proof->time_price != 0 || proof->byte_price == 0)
         return reject_proof(c, "time has a price");
+    if (proof->n_later > 0 || proof->n_cases > 0)
+        return reject_proof(c, "a floor has one moment, and no cases");
     if (proof->op == c->p->n_ops) return check_end(c);
-    const arenaut_status st = check_flow(c, proof, &flow, &own);
+    arenaut_status st = make_moments(c, proof);
+    if (st != ARENAUT_OK) return st;
+    memset(c->handed, 0, c->p->n_storages * sizeof *c->handed);
+    find_there(c, c->moments);
+    st = check_flow(c, &x, proof->flow, &flow);
+    const uint64_t own = c->moments->own;
     if (st != ARENAUT_OK || c->r->floor <= own) return st;
     if (!arn_multiply(proof->byte_price, c->r->floor - own - 1, &claimed)) {
         return reject_proof(c, "overflow");

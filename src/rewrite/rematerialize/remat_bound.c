@@ -28,8 +28,7 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
     }
     return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->largest, p->n_ops),
                              ARN_ARRAY(b->scratch, p->n_ops), ARN_ARRAY(b->upper, p->n_ops),
-                             ARN_ARRAY(b->key, p->n_ops), ARN_ARRAY(b->many, p->n_storages),
-                             ARN_ARRAY(b->few, p->n_storages));
+                             ARN_ARRAY(b->key, p->n_ops));
 }
 
 /* ---- one op ---- */
@@ -73,12 +72,6 @@ static uint64_t meeting(const arn_remat_bounds *b, uint64_t bytes, uint64_t cost
     return at;
 }
 
-static void keep_side(const arn_remat_bounds *b, bool *side) {
-    for (uint32_t s = 0; s < b->cut->graph->problem->n_storages; s++) {
-        side[s] = arn_remat_cut_keeps(b->cut, s);
-    }
-}
-
 /* `price`: where to begin. */
 static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
     uint64_t low = 0, high = b->most_byte_price, bytes = UINT64_MAX, cost = 0, bytes_2 = 0;
@@ -86,7 +79,6 @@ static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
     for (uint32_t i = 0; i < most && low + 1 < high; i++) {
         try_price(b, price);
         const bool rising = leaves_too_many(b);
-        keep_side(b, rising ? b->many : b->few);
         if (rising) {
             low = price;
             bytes = b->cut->cut_bytes;
@@ -96,7 +88,6 @@ static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
             bytes_2 = b->cut->cut_bytes;
             cost_2 = b->cut->cut_cost;
         }
-        b->is_between = bytes != UINT64_MAX && high < b->most_byte_price;
         if (bytes == UINT64_MAX) {
             price /= 4;
         } else if (high == b->most_byte_price) {
@@ -108,13 +99,6 @@ static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
         }
         if (price <= low || price >= high) return;
     }
-}
-
-void arn_remat_bound_case(arn_remat_bounds *b, uint64_t price, uint32_t tries) {
-    b->value = b->byte_price = 0;
-    b->op = ARENAUT_NONE;
-    b->is_between = false;
-    maximise_at(b, price, tries);
 }
 
 /* ---- bytes that an op needs ---- */

@@ -7,11 +7,8 @@
 typedef struct arn_remat_bounds {
     arn_remat_cut *cut;
     uint64_t budget;
-    uint32_t *above, *largest, *scratch; /* room for all ops */
-    uint64_t *upper, *key;               /* likewise */
-    bool *many, *few; /* per storage: kept by the last cut that takes more bytes than there are,
-                       * and by the last that does not */
-    bool is_between;  /* there were both */
+    uint32_t *above, *largest, *scratch;       /* room for all ops */
+    uint64_t *upper, *key;                     /* likewise */
     uint64_t most_byte_price, most_time_price; /* with which nothing overflows */
     uint64_t value;                            /* of the best: no sequence adds less */
     uint32_t op;                               /* ARENAUT_NONE: nothing is shown */
@@ -25,9 +22,6 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
  * each op runs once. `tries`: cuts to be made, about. */
 void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *load,
                           uint32_t tries);
-
-/* The same of the op and the assumptions of the cut alone, from `price` on. */
-void arn_remat_bound_case(arn_remat_bounds *b, uint64_t price, uint32_t tries);
 
 /* Finds the floor: the bytes that any sequence needs at some op's first run. *op is the number of
  * ops: at the first run of the last one, whichever that is. */

@@ -44,10 +44,13 @@ static bool keep_flows(const arenaut_remat_problem *p, const arenaut_remat_proof
 }
 
 static arenaut_remat_bound bound_of(uint64_t value, const arenaut_remat_proof *proof) {
-    return (arenaut_remat_bound){.value = value,
+    arenaut_remat_bound bound = {.value = value,
                                  .op = proof->op,
+                                 .n_later = proof->n_later,
                                  .byte_price = proof->byte_price,
                                  .time_price = proof->time_price};
+    memcpy(bound.later, proof->later, sizeof bound.later);
+    return bound;
 }
 
 static const arenaut_roofline *device_of(const arenaut_recompute_options *o) {
@@ -125,8 +128,11 @@ static uint32_t find_read(const arenaut_remat_problem *p, const arenaut_remat_fl
 static arenaut_status put_flows(examiner *x, const arenaut_remat_bound *bound,
                                 arenaut_remat_proof *proof) {
     const arenaut_remat_problem *p = &x->program.problem;
-    *proof = (arenaut_remat_proof){
-        .op = bound->op, .byte_price = bound->byte_price, .time_price = bound->time_price};
+    *proof = (arenaut_remat_proof){.op = bound->op,
+                                   .n_later = bound->n_later,
+                                   .byte_price = bound->byte_price,
+                                   .time_price = bound->time_price};
+    memcpy(proof->later, bound->later, sizeof proof->later);
     proof->flow = arn_region_allocate(&x->region, p->n_reads, sizeof *proof->flow);
     if (!proof->flow) return arn_no_memory(x->err);
     memset(proof->flow, 0, p->n_reads * sizeof *proof->flow);

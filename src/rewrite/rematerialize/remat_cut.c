@@ -12,11 +12,12 @@ static bool allocate(arn_remat_cut *c, arn_region *region) {
     const arenaut_remat_problem *p = c->graph->problem;
     const uint64_t n_nodes = (uint64_t)p->n_ops + p->n_storages + ARN_FLOW_FIRST_NODE;
     const uint64_t n_arcs =
-        (uint64_t)c->graph->reads.begin[p->n_ops] + 2 * (uint64_t)p->n_storages + p->n_ops;
+        (uint64_t)c->graph->reads.begin[p->n_ops] + 3 * (uint64_t)p->n_storages + p->n_ops;
     return ARN_REGION_ARRAYS(
                region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
                ARN_ARRAY(c->free_now, p->n_storages), ARN_ARRAY(c->assumed, p->n_storages),
-               ARN_ARRAY(c->alive_arc, p->n_storages), ARN_ARRAY(c->read_of, n_arcs)) &&
+               ARN_ARRAY(c->alive_arc, p->n_storages), ARN_ARRAY(c->hand, p->n_storages),
+               ARN_ARRAY(c->hand_arc, p->n_storages), ARN_ARRAY(c->read_of, n_arcs)) &&
            arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
 }
 
@@ -45,7 +46,7 @@ static bool list_dependences(arn_remat_cut *c, arn_region *region) {
 
 bool arn_remat_cut_make(const arn_remat_graph *graph, const arenaut_allocator *allocator,
                         arn_region *region, arn_budget *budget, arn_remat_cut *c) {
-    *c = (arn_remat_cut){.graph = graph, .budget = budget};
+    *c = (arn_remat_cut){.graph = graph, .budget = budget, .unit = 1};
     arn_flow_network_init(&c->network, allocator);
     return allocate(c, region) && list_dependences(c, region);
 }
@@ -184,27 +185,45 @@ void arn_remat_cut_assume(arn_remat_cut *c, uint32_t s, arn_remat_assumed assume
 
 static uint64_t price_alive(const arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     if (c->assumed[s] == ARN_REMAT_GONE) return ARN_FLOW_UNLIMITED;
-    return byte_price * c->graph->problem->size[s];
+    return byte_price * arn_remat_cut_size(c, s) + (c->extra ? c->extra[s] : 0);
+}
+
+/* Whether an op runs first in any case before the later cut's op has run. */
+static bool runs_by_then(const arn_remat_cut *c, uint32_t op) {
+    return !c->later || op == c->later->op || c->later->when[op] == ARN_REMAT_BEFORE;
+}
+
+/* Whether a storage has to be alive or made again in any case, whatever reads it: for the later
+ * op's run, or at the end. */
+static bool is_awaited(const arn_remat_cut *c, uint32_t s) {
+    if (c->later) return c->later->free_now[s];
+    return !c->open && arn_remat_held(c->graph->problem, s, ARENAUT_LIVE_OUT);
+}
+
+bool arn_remat_cut_hands(const arn_remat_cut *c, uint32_t s) {
+    return c->later && counts(c, s) && counts(c->later, s) &&
+           c->later->assumed[s] != ARN_REMAT_GONE;
 }
 
 static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     const arn_remat_graph *g = c->graph;
     const uint32_t maker = g->problem->maker[s], node = storage_node(c, s);
     bool needed = false;
-    c->alive_arc[s] = ARENAUT_NONE;
+    c->alive_arc[s] = c->hand_arc[s] = ARENAUT_NONE;
     if (!counts(c, s)) return;
     const uint32_t to = maker == ARENAUT_NONE ? ARN_FLOW_SINK : ARN_FLOW_FIRST_NODE + maker;
     c->alive_arc[s] = add_arc(c, node, to, price_alive(c, s, byte_price), ARENAUT_NONE);
-    if (!c->open && arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT)) { /* at the end */
-        needed = true;
-        add_arc(c, ARN_FLOW_SOURCE, node, ARN_FLOW_UNLIMITED, ARENAUT_NONE);
+    if (is_awaited(c, s) || (arn_remat_cut_hands(c, s) && c->hand[s] > 0)) {
+        needed = is_awaited(c, s);
+        c->hand_arc[s] = add_arc(c, ARN_FLOW_SOURCE, node, needed ? ARN_FLOW_UNLIMITED : c->hand[s],
+                                 ARENAUT_NONE);
     }
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
         const uint32_t reader = g->readers.ids[i];
         if (reader == c->op) continue;
         if (c->when[reader] != ARN_REMAT_AFTER) {
             add_arc(c, ARN_FLOW_FIRST_NODE + reader, node, ARN_FLOW_UNLIMITED, i);
-        } else if (!needed) {
+        } else if (!needed && runs_by_then(c, reader)) {
             needed = true;
             add_arc(c, ARN_FLOW_SOURCE, node, ARN_FLOW_UNLIMITED, i);
         }
@@ -233,7 +252,7 @@ static void measure(arn_remat_cut *c) {
         }
     }
     for (uint32_t s = 0; s < p->n_storages; s++) {
-        if (!c->free_now[s] && arn_remat_cut_keeps(c, s)) c->cut_bytes += p->size[s];
+        if (!c->free_now[s] && arn_remat_cut_keeps(c, s)) c->cut_bytes += arn_remat_cut_size(c, s);
     }
 }
 
@@ -270,6 +289,14 @@ bool arn_remat_cut_keeps(const arn_remat_cut *c, uint32_t s) {
     return c->free_now[s] ||
            (arc != ARENAUT_NONE && arn_flow_is_reached(&c->network, storage_node(c, s)) &&
             !arn_flow_is_reached(&c->network, c->network.arc[arc].target));
+}
+
+bool arn_remat_cut_provides(const arn_remat_cut *c, uint32_t s) {
+    return arn_flow_is_reached(&c->network, storage_node(c, s));
+}
+
+uint64_t arn_remat_cut_handed(const arn_remat_cut *c, uint32_t s) {
+    return c->hand_arc[s] == ARENAUT_NONE ? 0 : arn_flow_along(&c->network, c->hand_arc[s]);
 }
 
 bool arn_remat_cut_drops(const arn_remat_cut *c, uint32_t s) {

@@ -1,5 +1,6 @@
 /* Minimum cut at the first run of an op: operands of later ops are live by then, at a price for
- * each byte, or rematerialized later, at a price for each nanosecond. */
+ * each byte, or rematerialized later, at a price for each nanosecond. Cuts at several first runs
+ * make a chain (remat_chain.h). */
 #ifndef ARN_REWRITE_REMAT_CUT_H
 #define ARN_REWRITE_REMAT_CUT_H
 
@@ -32,6 +33,13 @@ typedef struct arn_remat_cut {
     arn_flow_network network;
     uint32_t *read_of;   /* per arc and its reverse one: the read that they stand for; NONE */
     uint32_t *alive_arc; /* per storage: its arc; NONE */
+    const struct arn_remat_cut *later; /* at the first run of an op that this one precedes: what
+                                        * runs behind that does not matter here; NULL: the end */
+    uint64_t *hand;        /* with `later`, per storage: price of not being there by then, if the
+                            * other cut has it alive */
+    uint32_t *hand_arc;    /* per storage: of flow that begins there for the later op; NONE */
+    const uint64_t *extra; /* per storage: price of being alive beside that of its bytes; NULL: 0 */
+    uint64_t unit;         /* storages count as multiples of so many bytes, rounded down */
     uint64_t flow;
     uint64_t cut_cost, cut_bytes; /* of the minimum cut */
 } arn_remat_cut;
@@ -53,6 +61,27 @@ void arn_remat_cut_assume(arn_remat_cut *cut, uint32_t storage, arn_remat_assume
 
 /* Finds the largest flow, and the cut, at these prices. */
 void arn_remat_cut_find(arn_remat_cut *cut, uint64_t byte_price, uint64_t time_price);
+
+/* Bytes of a storage as the cut counts them. */
+static inline uint64_t arn_remat_cut_size(const arn_remat_cut *cut, uint32_t storage) {
+    return cut->graph->problem->size[storage] / cut->unit * cut->unit;
+}
+
+/* Bytes beside those that the op needs in any case, as the cut counts them; no more than 0 if
+ * these are too many. */
+static inline int64_t arn_remat_cut_left(const arn_remat_cut *cut, uint64_t budget) {
+    if (cut->own > budget) return -(int64_t)(cut->own - budget);
+    return (int64_t)((budget - cut->own) / cut->unit * cut->unit);
+}
+
+/* Whether a storage may be alive both at this run and at the later one, and neither in any case. */
+bool arn_remat_cut_hands(const arn_remat_cut *cut, uint32_t storage);
+
+/* Whether the cut has a storage alive at this run, or made again before the later one. */
+bool arn_remat_cut_provides(const arn_remat_cut *cut, uint32_t storage);
+
+/* The flow that begins at a storage because it is alive at the later run, or may be. */
+uint64_t arn_remat_cut_handed(const arn_remat_cut *cut, uint32_t storage);
 
 /* The flow per read of the problem. */
 void arn_remat_cut_flow(const arn_remat_cut *cut, uint64_t *flow);

@@ -7,8 +7,10 @@
 #include "core/fail.h"
 #include "rewrite/find_within.h"
 #include "rewrite/rematerialize/remat_anneal.h"
+#include "rewrite/rematerialize/remat_bound.h"
 #include "rewrite/rematerialize/remat_branch.h"
 #include "rewrite/rematerialize/remat_measure.h"
+#include "rewrite/rematerialize/remat_moments.h"
 #include "rewrite/rematerialize/remat_order.h"
 #include "rewrite/rematerialize/remat_search.h"
 #include "rewrite/rematerialize/remat_segments.h"
@@ -22,6 +24,8 @@ enum {
     PARTS_OF_START = 14, /* of the effort: windows from one start, and from the best of all */
     PARTS_OF_BEST = 3,
     PARTS_OF_LAST = 5,
+    FLOWS_OF_MOMENTS = 2, /* times the effort, in steps of the search for flows of a chain */
+    FLOWS_OF_CASES = 3,
 };
 
 uint64_t arn_remat_default_effort(void) { return DEFAULT_EFFORT; }
@@ -40,6 +44,8 @@ struct finder {
     arn_remat_search search;
     arn_remat_cut cut;
     arn_remat_bounds bounds;
+    arn_remat_chain chain;
+    arn_remat_moments moments;
     arn_remat_branch branch;
     arn_remat_segments segments;
     int64_t *load;         /* per op, where each runs once */
@@ -52,15 +58,21 @@ struct finder {
     bool found;     /* which is within the budget */
     uint64_t added; /* by it */
     int64_t peak;
-    uint64_t other;    /* added in the other order within the same budget; 0: unknown */
-    uint32_t floor_op; /* NONE: none */
-    uint64_t lowest;   /* peak to which repair comes */
-    uint64_t measured; /* the exact peak of the last schedule that was found */
+    uint64_t other;     /* added in the other order within the same budget; 0: unknown */
+    uint32_t floor_op;  /* NONE: none */
+    uint64_t lowest;    /* peak to which repair comes */
+    uint64_t measured;  /* the exact peak of the last schedule that was found */
+    bool out_of_memory; /* cases could not be told apart */
 };
+
+static void free_cuts(finder *f) {
+    arn_remat_cut_free(&f->cut);
+    arn_remat_chain_free(&f->chain);
+}
 
 static void free_moved(finder *f) {
     if (!f->moved) return;
-    arn_remat_cut_free(&f->moved->cut);
+    free_cuts(f->moved);
     arn_region_free(&f->moved->region);
     f->moved = NULL;
 }
@@ -79,7 +91,9 @@ static arenaut_status make(finder *f, arenaut_error *err) {
         !arn_remat_search_make(&f->sequence, &f->region, f->budget, f->effort, &f->search) ||
         !arn_remat_cut_make(&f->graph, &f->region.allocator, &f->region, f->budget, &f->cut) ||
         !arn_remat_bounds_make(&f->cut, &f->region, &f->bounds) ||
-        !arn_remat_branch_make(&f->bounds, &f->region, &f->branch)) {
+        !arn_remat_chain_make(&f->graph, &f->region.allocator, &f->region, f->budget, &f->chain) ||
+        !arn_remat_moments_make(&f->chain, &f->region, &f->moments) ||
+        !arn_remat_branch_make(&f->chain, &f->region, &f->branch)) {
         return arn_no_memory(err);
     }
     uint32_t peak;
@@ -297,16 +311,37 @@ static void search_from_cut(finder *f, uint64_t budget, uint64_t price) {
     if (!fits && cut_within(f, budget, price)) improve_from_cut(f);
 }
 
+/* A price of bytes where time has another price. */
+static uint64_t at_time_price(uint64_t price, uint64_t from, uint64_t to) {
+    return (uint64_t)((double)price * (double)to / (double)from);
+}
+
+/* Puts the chain to the bound's op alone. */
+static bool look_at_one(finder *f, uint64_t budget) {
+    arn_remat_chain *c = &f->chain;
+    c->budget = budget;
+    arn_remat_chain_at(c, &f->bounds.op, 1);
+    c->best.byte[0] = at_time_price(f->bounds.byte_price, f->bounds.time_price, c->time_price);
+    c->best.unit[0] = 1;
+    return arn_remat_chain_link(c);
+}
+
 /* Of the case of the bound that shows least: where storages are large beside what is left, it is
  * alive or gone in it, and the bound without cases is far below. */
-static void search_from_case(finder *f, uint64_t budget) {
+static bool search_from_case(finder *f, uint64_t budget) {
     enum { MOST_CASES = 30, PARTS = 400 };
-    arn_remat_branch_find(&f->branch, f->found ? f->added : UINT64_MAX, MOST_CASES);
-    if (f->branch.value == UINT64_MAX) return; /* no case is within the budget */
+    if (!look_at_one(f, budget)) return true; /* no case is within the budget */
+    if (!arn_remat_branch_find(&f->branch, f->found ? f->added : UINT64_MAX, MOST_CASES,
+                               UINT64_MAX)) {
+        return false;
+    }
+    if (f->branch.value == UINT64_MAX) return true;
     const bool more = f->branch.value > f->bounds.value + f->graph.base / PARTS;
     f->bounds.value = arn_max_u64(f->branch.value, f->bounds.value);
-    if (!more || is_close(f)) return;
-    search_from_cut(f, budget, arn_remat_branch_lowest(&f->branch));
+    if (!more || is_close(f)) return true;
+    const uint64_t price = arn_remat_branch_lowest(&f->branch, &f->cut);
+    search_from_cut(f, budget, at_time_price(price, f->chain.time_price, f->bounds.time_price));
+    return true;
 }
 
 /* With the cuts of the bound. */
@@ -314,7 +349,7 @@ static void search_from_cuts(finder *f, uint64_t budget) {
     if (f->bounds.op == ARENAUT_NONE) return;
     arn_remat_cut_at(&f->cut, f->bounds.op);
     search_from_cut(f, budget, f->bounds.byte_price);
-    if (!is_close(f)) search_from_case(f, budget);
+    if (!is_close(f) && !search_from_case(f, budget)) f->out_of_memory = true;
 }
 
 static void anneal(finder *f) {
@@ -428,7 +463,7 @@ static bool search_exactly(finder *f, uint64_t budget, arenaut_rematerialization
     for (uint32_t i = 0; i < MOST_TIMES; i++) {
         if (i == 1) search_from_open_cut(f, budget);
         else search_within(f, within);
-        if (!keep_answer(f, r)) return false;
+        if (f->out_of_memory || !keep_answer(f, r)) return false;
         if (!f->found || f->measured <= budget || f->measured - budget >= within) break;
         if (i > 0) within = arn_min_u64(within - (f->measured - budget), (uint64_t)f->peak - 1);
     }
@@ -526,19 +561,28 @@ static bool search(finder *f, bool lowest, arenaut_rematerialization *r) {
     return search_exactly(f, r->budget, r);
 }
 
-/* The bound's proof; by cases, as long as these show more. */
+/* The bound's proof: at one op, or at several and by cases, if these show more. */
 static bool prove(finder *f, const arn_remat_bounds *bounds, arenaut_rematerialization *r) {
-    enum { EFFORT = 200000, LEAST = 30 };
-    arn_remat_branch *b = &f->branch;
-    const uint32_t n = EFFORT / (f->problem->n_ops + 1) + LEAST;
+    enum { CASES = 200000, LEAST = 30 };
+    const uint32_t n = CASES / (f->problem->n_ops + 1) + LEAST;
     f->bounds = *bounds;
-    arn_remat_branch_find(b, r->fits ? r->added : 0,
-                          n < ARN_REMAT_MOST_CASES ? n : ARN_REMAT_MOST_CASES);
     arn_remat_bound_prove(&f->bounds, bounds->op, bounds->byte_price, bounds->time_price,
                           &r->proof);
-    if (b->value <= bounds->value) return true;
-    r->bound = arn_min_u64(b->value, r->added);
-    return arn_remat_branch_prove(b, r->bound, &r->allocator, &r->proof);
+    if (!r->fits || bounds->op == ARENAUT_NONE || r->added <= bounds->value) return true;
+    if (arn_budget_ended(f->budget) || !look_at_one(f, r->budget)) return true;
+    const uint64_t spent = arn_remat_chain_spent(&f->chain);
+    const uint64_t effort = arn_min_u64(f->effort, UINT64_MAX / 16);
+    arn_remat_moments_find(&f->moments, f->load, arn_remat_chain_target(&f->chain, r->added),
+                           spent + FLOWS_OF_MOMENTS * effort);
+    const uint64_t limit = spent + (FLOWS_OF_MOMENTS + FLOWS_OF_CASES) * effort;
+    if (!arn_remat_branch_find(&f->branch, r->added,
+                               n < ARN_REMAT_MOST_CASES ? n : ARN_REMAT_MOST_CASES,
+                               f->chain.n > 1 ? limit : UINT64_MAX)) {
+        return false;
+    }
+    if (f->branch.value <= bounds->value) return true;
+    r->bound = arn_min_u64(f->branch.value, r->added);
+    return arn_remat_branch_prove(&f->branch, r->bound, &r->allocator, &r->proof);
 }
 
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
@@ -593,7 +637,7 @@ arenaut_status arn_remat_find(const arenaut_remat_problem *problem, arn_budget *
     arn_region_init(&f.region, allocator);
     const arenaut_status st = find(&f, bytes, r, err);
     free_moved(&f);
-    arn_remat_cut_free(&f.cut);
+    free_cuts(&f);
     arn_region_free(&f.region);
     if (st != ARENAUT_OK) arenaut_rematerialization_free(r);
     else *out = r;
