@@ -10,8 +10,10 @@
 arenaut_status pt2_again_write(const void *data, size_t size, bool reorder,
                                const arenaut_allocator *allocator, arenaut_text *out,
                                uint32_t *n_again, arenaut_error *err) {
-    static const arenaut_dim all = {"*", 2, 2}; /* open sizes */
+    static const arenaut_dim all = {
+        "*", 2, 2}; /* open sizes; bytes of another format may have none to bind */
     const arenaut_pipeline_options options = {
+        .format = arenaut_format_find(arn_zip_begins(data, size) ? "pt2" : "onnx"),
         .dims = &all,
         .n_dims = 1,
         .recomputing = {.on = true, .options = {.effort = 20000}},
