@@ -118,6 +118,23 @@ TEST(what_is_dropped_in_a_chain_is_what_the_budget_wants) {
     arenaut_rematerialization_free(r);
 }
 
+/* A byte has no price then that could be multiplied by all of them. */
+TEST(bounds_are_found_where_sizes_can_hardly_be_added) {
+    for (uint32_t bits = 48; bits < 53; bits++) {
+        uint64_t large[STORAGES], slow[OPS];
+        for (uint32_t i = 0; i < OPS; i++) {
+            large[i] = size[i] << bits;
+            slow[i] = cost[i] << 33;
+        }
+        arenaut_remat_problem p = chain;
+        p.size = large;
+        p.cost = slow;
+        arenaut_rematerialization *r = find(&p, UINT64_C(28) << bits);
+        assert_true(r->fits && r->bound <= r->added);
+        arenaut_rematerialization_free(r);
+    }
+}
+
 /* Op 0 draws numbers, so that it runs once. Of what it makes ops 1 and 2 make a tensor that op 6
  * reads: within the budget both are repeated, and the numbers stay until then.
  */

@@ -281,9 +281,10 @@ static void ascend_one(arn_remat_chain *c, int64_t target, uint32_t tries) {
     const uint32_t n = c->graph->problem->n_storages;
     piece many = {0, 0, 0}, few = {c->most_byte_price, 0, 0};
     bool has_many = false, has_few = false;
-    for (uint32_t i = 0; i < tries && c->value < target && many.price + 1 < few.price; i++) {
+    c->now.byte[0] = arn_min_u64(c->now.byte[0], c->most_byte_price);
+    for (uint32_t i = 0; i < tries; i++) {
         uint64_t price = c->now.byte[0];
-        try_now(c);
+        if (try_now(c) >= target) break;
         const piece here = {price, c->cut[0].cut_bytes, c->cut[0].cut_cost};
         const bool rises = c->slope[0] > 0;
         if (arn_budget_ended(c->cut[0].budget)) return;
