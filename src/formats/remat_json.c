@@ -105,7 +105,7 @@ static uint32_t read_cases(arn_json_reader *r, uint32_t array, arenaut_remat_bou
         if (!arn_json_fine(r)) return n;
         if (v[C_STORAGE] != ARN_JSON_NONE &&
             (v[C_FLOW] != ARN_JSON_NONE || v[C_UNIT] != ARN_JSON_NONE ||
-             v[C_BYTE_PRICE] != ARN_JSON_NONE)) {
+             v[C_BYTE_PRICE] != ARN_JSON_NONE || v[C_TIME_PRICE] != ARN_JSON_NONE)) {
             arn_json_fail(r, line, ARENAUT_BAD_INPUT,
                           "a line is of a storage or of a flow, not both");
             return n;
@@ -217,11 +217,10 @@ static void put_cases(arn_writer *w, const arenaut_remat_bound *bound) {
         const arenaut_remat_case *line = &bound->cases[i];
         bool begun = false;
         arn_puts(w, i ? ",\n      {" : "\n      {");
+        if (line->moment > 0) arn_json_put_size_member(w, &begun, "moment", line->moment);
         if (line->storage != ARENAUT_NONE) {
             arn_json_put_size_member(w, &begun, "storage", line->storage);
-            if (line->moment > 0) arn_json_put_size_member(w, &begun, "moment", line->moment);
         } else {
-            if (line->moment > 0) arn_json_put_size_member(w, &begun, "moment", line->moment);
             arn_json_put_size_member(w, &begun, "byte_price", line->byte_price);
             arn_json_put_size_member(w, &begun, "time_price", line->time_price);
             if (line->unit != 1) arn_json_put_size_member(w, &begun, "unit", line->unit);

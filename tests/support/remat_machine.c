@@ -243,12 +243,20 @@ static bool try_mutants(machine *m, bool of_floor) {
     return true;
 }
 
-static uint64_t draw_budget(machine *m) {
+/* The peak where each op runs once, and the bytes below which nothing fits, by a proof. */
+static uint64_t find_peak(machine *m, uint64_t *floor) {
     arenaut_rematerialization *r = NULL;
     const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
     REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
     const uint64_t peak = r->peak;
+    *floor = r->floor;
     arenaut_rematerialization_free(r);
+    return peak;
+}
+
+static uint64_t draw_budget(machine *m) {
+    uint64_t floor;
+    const uint64_t peak = find_peak(m, &floor);
     return 1 + peak - peak * rng_below(&m->r, 60) / 100;
 }
 
@@ -352,13 +360,10 @@ static void draw_tight(machine *m) {
     if (rng_once_in(&m->r, 3)) m->held[1 + rng_below(&m->r, m->p.n_ops)] = ARENAUT_LIVE_OUT;
 }
 
-/* The bytes below which nothing fits, by a proof, and few more. */
+/* The floor, or few bytes more. */
 static uint64_t draw_low_budget(machine *m) {
-    arenaut_rematerialization *r = NULL;
-    const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
-    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
-    const uint64_t floor = r->floor;
-    arenaut_rematerialization_free(r);
+    uint64_t floor;
+    find_peak(m, &floor);
     return floor + rng_once_in(&m->r, 4) + (floor == 0);
 }
 

@@ -224,14 +224,18 @@ TEST(what_is_needed_is_little) {
     arenaut_document_free(&d);
 }
 
-#define CERTIFIED                                                                               \
-    "{\"schema\": \"arenaut.plan/1\", \"buffers\": [], \"result\": {\"status\": \"feasible\"}," \
-    "\"rematerialization\": {\"budget\": 40, \"nanoseconds\": 9, \"added_nanoseconds\": 3,"     \
-    "\"repeats\": \"any\", \"times\": \"given\", \"device\": {\"name\": \"h100\", "             \
-    "\"operations\": 7,"                                                                        \
-    "\"bytes\": 5, \"launch\": 2}, \"bound\": {\"value\": 2, \"op\": 4, \"byte_price\": 6,"     \
-    "\"time_price\": 8, \"flow\": [[5, 2, \"9223372036854775807\"], [1, 0, 1]]},"               \
-    "\"floor\": {\"value\": 32}, \"runs\": [0, 1, 0, 2]}}"
+#define CERTIFIED                                                                                 \
+    "{\"schema\": \"arenaut.plan/1\", \"buffers\": [], \"result\": {\"status\": \"feasible\"},"   \
+    "\"rematerialization\": {\"budget\": 40, \"nanoseconds\": 9, \"added_nanoseconds\": 3,"       \
+    "\"repeats\": \"any\", \"times\": \"given\", \"device\": {\"name\": \"h100\", "               \
+    "\"operations\": 7,"                                                                          \
+    "\"bytes\": 5, \"launch\": 2}, \"bound\": {\"value\": 2, \"op\": 4, \"byte_price\": 6,"       \
+    "\"time_price\": 8, \"flow\": [[5, 2, \"9223372036854775807\"], [1, 0, 1]]},"                 \
+    "\"floor\": {\"value\": 32, \"op\": 1, \"later\": [2], \"cases\": ["                          \
+    "{\"moment\": 1, \"storage\": 3},"                                                            \
+    "{\"byte_price\": 4, \"time_price\": 2, \"unit\": 16, \"flow\": [[2, 1, 7]]},"                \
+    "{\"moment\": 1, \"byte_price\": 5, \"time_price\": 2, \"flow\": []}]}, \"runs\": [0, 1, 0, " \
+    "2]}}"
 
 TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
     arenaut_document d = read_text(NULL, CERTIFIED);
@@ -246,7 +250,15 @@ TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
     assert_int_equal(c->time.n_flows, 2);
     assert_true(c->time.flows[0].flow == INT64_MAX);
     assert_int_equal(c->time.flows[1].op, 1);
-    assert_int_equal(c->floor.op, ARENAUT_NONE);
+    assert_int_equal(c->floor.n_later, 1);
+    assert_int_equal(c->floor.later[0], 2);
+    assert_int_equal(c->floor.n_cases, 3);
+    assert_int_equal(c->floor.cases[0].storage, 3);
+    assert_int_equal(c->floor.cases[0].moment, 1);
+    assert_int_equal(c->floor.cases[1].unit, 16);
+    assert_int_equal(c->floor.cases[2].moment, 1);
+    assert_int_equal(c->floor.cases[2].unit, 1);
+    assert_int_equal(c->floor.n_flows, 1);
     assert_int_equal(c->n_runs, 4);
     assert_int_equal(c->runs[3], 2);
     arenaut_text once = write_text("plan-json", &d);

@@ -9,6 +9,7 @@
 #include <arenaut/arenaut.h>
 
 #include "rewrite/rematerialize/remat_cost.h"
+#include "rewrite/rematerialize/remat_moments.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 #include "support/documents.h"
 #include "support/drawn.h"
@@ -484,6 +485,39 @@ TEST(a_search_that_is_stopped_has_a_schedule) {
         assert_true(r->fits == (r->peak <= r->budget));
         arenaut_rematerialization_free(r);
     }
+}
+
+/* Steps of the flows by which the ops of a bound are chosen. */
+static uint64_t steps_of_moments(arn_budget *budget) {
+    static const int64_t load[OPS] = {8, 16, 24, 32, 36, 32, 24, 16};
+    arn_region region;
+    arn_remat_graph graph;
+    arn_remat_chain c;
+    arn_remat_moments m;
+    const uint32_t first = 4;
+    arn_region_init(&region, NULL);
+    assert_int_equal(arn_remat_graph_make(&chain, &region, &graph, NULL), ARENAUT_OK);
+    assert_true(arn_remat_chain_make(&graph, NULL, &region, budget, &c));
+    assert_true(arn_remat_moments_make(&c, &region, &m));
+    c.budget = 20;
+    arn_remat_chain_at(&c, &first, 1);
+    assert_true(arn_remat_chain_link(&c));
+    c.best.byte[0] = c.best.unit[0] = 1;
+    arn_remat_moments_find(&m, load, arn_remat_chain_target(&c, 1000), UINT64_MAX);
+    const uint64_t steps = arn_remat_chain_spent(&c);
+    arn_remat_chain_free(&c);
+    arn_region_free(&region);
+    return steps;
+}
+
+TEST(the_proof_of_a_search_that_is_stopped_takes_no_time) {
+    uint32_t left = 0;
+    arn_budget whole = arn_budget_make(0, NULL, NULL);
+    arn_budget stopped = arn_budget_make(0, stop_behind, &left);
+    assert_false(arn_budget_goes_on(&stopped));
+    const uint64_t steps = steps_of_moments(&whole);
+    assert_true(steps > 20000);
+    assert_true(steps_of_moments(&stopped) < steps / 100);
 }
 
 static arenaut_status refuse(const arenaut_remat_problem *p) {

@@ -10,22 +10,17 @@
 
 #include "core/checked.h"
 #include "core/sort.h"
+#include "rewrite/rematerialize/remat_price.h"
 
 #define MOST_SUM (UINT64_C(1) << 58)
-enum { MOST_SCALE = 1 << 20, MOST_LARGEST = 12 };
+enum { MOST_LARGEST = 12 };
 
 bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bounds *b) {
     const arenaut_remat_problem *p = cut->graph->problem;
-    uint64_t bytes = 1;
-    for (uint32_t s = 0; s < p->n_storages; s++) bytes += p->size[s];
-    for (uint32_t i = 0; i < p->n_ops; i++) bytes += arn_remat_scratch(p, i);
-    *b = (arn_remat_bounds){.cut = cut, .op = ARENAUT_NONE};
-    b->most_byte_price = MOST_SUM / bytes;
-    b->most_time_price = 1;
-    while (b->most_time_price < MOST_SCALE &&
-           2 * b->most_time_price <= MOST_SUM / (cut->graph->base + 1)) {
-        b->most_time_price *= 2;
-    }
+    *b = (arn_remat_bounds){.cut = cut,
+                            .op = ARENAUT_NONE,
+                            .most_byte_price = arn_remat_most_byte_price(cut->graph, MOST_SUM),
+                            .most_time_price = arn_remat_time_price(cut->graph, MOST_SUM)};
     return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->largest, p->n_ops),
                              ARN_ARRAY(b->scratch, p->n_ops), ARN_ARRAY(b->upper, p->n_ops),
                              ARN_ARRAY(b->key, p->n_ops));
@@ -60,44 +55,14 @@ static bool leaves_too_many(const arn_remat_bounds *b) {
     return left < 0 || b->cut->cut_bytes > (uint64_t)left;
 }
 
-/* Where two pieces meet, in byte prices; between `low` and `high`, both excluded, if there is room.
- * The first piece has more bytes and costs less. */
-static uint64_t meeting(const arn_remat_bounds *b, uint64_t bytes, uint64_t cost, uint64_t bytes_2,
-                        uint64_t cost_2, uint64_t low, uint64_t high) {
-    const double slope = (double)(bytes - bytes_2), rise = (double)(cost_2 - cost);
-    const double price = rise * (double)b->most_time_price / slope;
-    uint64_t at = price >= (double)high ? high : (uint64_t)price;
-    if (at <= low) at = low + 1;
-    if (at >= high) at = high - 1;
-    return at;
-}
-
 /* `price`: where to begin. */
 static void maximise_at(arn_remat_bounds *b, uint64_t price, uint32_t most) {
-    uint64_t low = 0, high = b->most_byte_price, bytes = UINT64_MAX, cost = 0, bytes_2 = 0;
-    uint64_t cost_2 = 0;
-    for (uint32_t i = 0; i < most && low + 1 < high; i++) {
+    arn_remat_bracket bracket = arn_remat_bracket_make(b->most_byte_price);
+    bool more = b->most_byte_price > 1;
+    for (uint32_t i = 0; i < most && more; i++) {
         try_price(b, price);
-        const bool rising = leaves_too_many(b);
-        if (rising) {
-            low = price;
-            bytes = b->cut->cut_bytes;
-            cost = b->cut->cut_cost;
-        } else {
-            high = price;
-            bytes_2 = b->cut->cut_bytes;
-            cost_2 = b->cut->cut_cost;
-        }
-        if (bytes == UINT64_MAX) {
-            price /= 4;
-        } else if (high == b->most_byte_price) {
-            price = price < high / 4 ? 4 * price : high - 1;
-        } else if (bytes <= bytes_2 || cost_2 < cost) {
-            return;
-        } else {
-            price = meeting(b, bytes, cost, bytes_2, cost_2, low, high);
-        }
-        if (price <= low || price >= high) return;
+        more = arn_remat_bracket_next(&bracket, b->cut, leaves_too_many(b), b->most_time_price,
+                                      &price);
     }
 }
 

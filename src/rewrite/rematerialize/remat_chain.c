@@ -10,28 +10,17 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "rewrite/rematerialize/remat_price.h"
 #include "core/sort.h"
 
 /* Sums of flows and prices stay below 2^60. */
 #define MOST_TIME (UINT64_C(1) << 50)
 #define MOST_BYTES (UINT64_C(1) << 54)
-enum { MOST_SCALE = 1 << 20, IN_VAIN = 8 };
+enum { IN_VAIN = 8 };
 
 static bool make_prices(arn_remat_prices *prices, arn_region *region, size_t most) {
     prices->hand = arn_region_allocate(region, most, sizeof *prices->hand);
     return prices->hand != NULL;
-}
-
-static void find_scales(arn_remat_chain *c) {
-    const arenaut_remat_problem *p = c->graph->problem;
-    uint64_t bytes = 1;
-    for (uint32_t s = 0; s < p->n_storages; s++) bytes += p->size[s];
-    for (uint32_t i = 0; i < p->n_ops; i++) bytes += arn_remat_scratch(p, i);
-    c->most_byte_price = MOST_BYTES / bytes;
-    c->time_price = 1;
-    while (c->time_price < MOST_SCALE && 2 * c->time_price <= MOST_TIME / (c->graph->base + 1)) {
-        c->time_price *= 2;
-    }
 }
 
 bool arn_remat_chain_make(const arn_remat_graph *graph, const arenaut_allocator *allocator,
@@ -39,8 +28,9 @@ bool arn_remat_chain_make(const arn_remat_graph *graph, const arenaut_allocator 
     const uint32_t n = graph->problem->n_storages;
     const size_t most = (size_t)n * ARENAUT_REMAT_MOST_LATER;
     bool ok = true;
-    *c = (arn_remat_chain){.graph = graph};
-    find_scales(c);
+    *c = (arn_remat_chain){.graph = graph,
+                           .most_byte_price = arn_remat_most_byte_price(graph, MOST_BYTES),
+                           .time_price = arn_remat_time_price(graph, MOST_TIME)};
     for (uint32_t k = 0; k < ARN_REMAT_MOST_MOMENTS; k++) {
         ok = arn_remat_cut_make(graph, allocator, region, budget, &c->cut[k]) && ok;
     }
@@ -253,56 +243,34 @@ static int64_t try_now(arn_remat_chain *c) {
 
 /* ---- one price ---- */
 
-/* A cut, as a line over all prices. */
-typedef struct piece {
-    uint64_t price, bytes, cost;
-} piece;
-
-/* Where two lines meet, between their prices and apart from both, if there is room. The first has
- * more bytes and costs less. */
-static uint64_t meeting(const arn_remat_chain *c, const piece *many, const piece *few) {
-    const double slope = (double)(many->bytes - few->bytes);
-    const double rise = (double)(few->cost - many->cost) * (double)c->time_price;
-    const double at = rise / slope, high = (double)few->price;
-    const uint64_t price = at >= high ? few->price : (uint64_t)at;
-    return arn_max_u64(arn_min_u64(price, few->price - 1), many->price + 1);
-}
-
-/* Shares of a cut that takes too many bytes and of one that does not, as they meet. */
-static void mix(arn_remat_chain *c, const bool *few) {
+/* Shares of the last cut that took too many bytes and of the last that did not, half each. */
+static void mix(arn_remat_chain *c) {
     for (uint32_t s = 0; s < c->graph->problem->n_storages; s++) {
-        c->alive[0][s] = (c->alive[0][s] + (few[s] ? 1.0F : 0.0F)) / 2;
+        c->alive[0][s] = (c->alive[0][s] + (c->few[s] ? 1.0F : 0.0F)) / 2;
     }
 }
 
-/* A chain of one cut has one price. Two lines, one rising and one falling, meet at the next to try
- * (Kelley 1960). */
+static void keep_side(arn_remat_chain *c, bool too_many) {
+    for (uint32_t s = 0; s < c->graph->problem->n_storages; s++) {
+        const bool kept = arn_remat_cut_keeps(&c->cut[0], s);
+        if (too_many) c->alive[0][s] = kept;
+        else c->few[s] = kept;
+    }
+}
+
+/* A chain of one cut has one price. */
 static void ascend_one(arn_remat_chain *c, int64_t target, uint32_t tries) {
-    const uint32_t n = c->graph->problem->n_storages;
-    piece many = {0, 0, 0}, few = {c->most_byte_price, 0, 0};
-    bool has_many = false, has_few = false;
+    arn_remat_bracket bracket = arn_remat_bracket_make(c->most_byte_price);
     c->now.byte[0] = arn_min_u64(c->now.byte[0], c->most_byte_price);
     for (uint32_t i = 0; i < tries; i++) {
-        uint64_t price = c->now.byte[0];
-        if (try_now(c) >= target) break;
-        const piece here = {price, c->cut[0].cut_bytes, c->cut[0].cut_cost};
-        const bool rises = c->slope[0] > 0;
-        if (arn_budget_ended(c->cut[0].budget)) return;
-        *(rises ? &many : &few) = here;
-        *(rises ? &has_many : &has_few) = true;
-        for (uint32_t s = 0; s < n; s++) {
-            const bool kept = arn_remat_cut_keeps(&c->cut[0], s);
-            if (rises) c->alive[0][s] = kept;
-            else c->few[s] = kept;
-        }
-        if (!has_many) price /= 4;
-        else if (!has_few) price = price < few.price / 4 ? 4 * price + 1 : few.price - 1;
-        else if (many.bytes <= few.bytes || few.cost < many.cost) break;
-        else price = meeting(c, &many, &few);
-        if (price <= many.price || price >= few.price) break;
-        c->now.byte[0] = price;
+        const bool ended = try_now(c) >= target || arn_budget_ended(c->cut[0].budget);
+        const bool too_many = c->slope[0] > 0;
+        if (ended) break;
+        keep_side(c, too_many);
+        if (!arn_remat_bracket_next(&bracket, &c->cut[0], too_many, c->time_price, &c->now.byte[0]))
+            break;
     }
-    if (has_many && has_few) mix(c, c->few);
+    if (bracket.many.found && bracket.few.found) mix(c);
 }
 
 /* ---- many prices ---- */
