@@ -4,6 +4,8 @@
 
 #include <arenaut/arenaut.h>
 
+#include "core/cursor.h"
+#include "formats/tflite/tflite.h"
 #include "kernels/kernel_set.h"
 #include "support/bytes.h"
 #include "support/fuse.h"
@@ -119,6 +121,66 @@ TEST(a_plan_with_the_first_mark_is_replaced) {
     arenaut_text_free(&expected);
     arenaut_text_free(&planned);
     free_bytes(&file);
+    free_bytes(&original);
+}
+
+/* ---- files that were changed since ---- */
+
+/* A plan in a prefix of its own leaves the program as it is, and taking it out the file. */
+static void assert_plan_is_put_in_front(const bytes *file) {
+    assert_true(tflite_property(file->data, file->size));
+    tflite_round round = open_round(file->data, file->size);
+    arenaut_text planned = write_round(&round), stripped = {0};
+    arenaut_error err = {0};
+    assert_true(planned.size > file->size);
+    assert_ok(arenaut_format_find("tflite")->strip((const uint8_t *)planned.bytes, planned.size,
+                                                   arenaut_text_sink(&stripped), NULL, &err),
+              err);
+    assert_int_equal(stripped.size, file->size);
+    assert_memory_equal(stripped.bytes, file->data, file->size);
+    arenaut_text_free(&stripped);
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+}
+
+TEST(an_original_that_is_another_model_is_not_used) {
+    bytes file = read_first_mark(), original = read_original();
+    const size_t root = file.size - original.size;
+    arn_store_u32(file.data + root, (uint32_t)arn_load(file.data + root, 4) + 4);
+    assert_plan_is_put_in_front(&file);
+    free_bytes(&original);
+    free_bytes(&file);
+}
+
+/* The list of operator codes, as a file of ours might have it after a change: in the plan. */
+static void move_operator_codes_into_plan(uint8_t *data, size_t size) {
+    arn_tflite_model model;
+    arenaut_error err = {0};
+    uint32_t index;
+    assert_ok(arn_tflite_open(data, size, &model, &err), err);
+    const arn_fb_vector plan = arn_tflite_metadata(&model, ARN_TFLITE_PLAN_NAME, &index);
+    const size_t list = plan.at + ARN_TFLITE_PLAN_HEAD;
+    const uint32_t n = model.operator_codes.count;
+    assert_true(list + 4 * ((size_t)n + 1) <= plan.at + plan.count);
+    const size_t field = arn_fb_field(&model.fb, model.root, 1, 4);
+    arn_store_u32(data + field, (uint32_t)(list - field));
+    arn_store_u32(data + list, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const size_t at = list + 4 * ((size_t)i + 1);
+        const arn_fb_table code = arn_fb_item_table(&model.fb, model.operator_codes, i);
+        arn_store_u32(data + at, (uint32_t)(code.at - at));
+    }
+}
+
+TEST(a_plan_that_shares_its_bytes_is_not_replaced) {
+    bytes original = read_original();
+    tflite_round round = open_round(original.data, original.size);
+    arenaut_text planned = write_round(&round);
+    move_operator_codes_into_plan((uint8_t *)planned.bytes, planned.size);
+    const bytes file = {(uint8_t *)planned.bytes, planned.size};
+    assert_plan_is_put_in_front(&file);
+    tflite_round_close(&round);
+    arenaut_text_free(&planned);
     free_bytes(&original);
 }
 

@@ -258,6 +258,8 @@ typedef struct contents {
     arn_tflite_mark mark;
 } contents;
 
+static const arn_tflite_plan no_plan;
+
 /* A model that has a prefix of ours keeps it behind the new one; both go when the plan is taken
  * out. */
 static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_plan *old,
@@ -284,21 +286,73 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_pla
     return st;
 }
 
-/* A plan of ours with a mark of the first version, which has no room for this one's: the original
- * gets a new prefix. Files with such marks were never split. */
-static arenaut_status put_again(const arn_tflite_model *planned, contents *new, arn_writer *writer,
-                                const arenaut_allocator *allocator, arenaut_error *err) {
-    static const arn_tflite_plan no_plan;
+/* Whether the bytes hold the program that was planned. Where a file was changed since we wrote it,
+ * its parts may lie over the plan in it, or the model behind our prefix may be another. */
+static arenaut_status is_planned(const arenaut_text *file, const contents *new,
+                                 const arenaut_allocator *allocator, bool *is, arenaut_error *err) {
+    arenaut_program *program = NULL;
+    const arenaut_status st =
+        arn_tflite_read((const uint8_t *)file->bytes, file->size, NULL, allocator, &program, err);
+    *is = st == ARENAUT_OK &&
+          arn_program_fingerprint(program) == arn_program_fingerprint(new->graph.before);
+    arn_program_free(program);
+    return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;
+}
+
+/* The file with the new plan where the old one lay. */
+static arenaut_status patch(const arn_tflite_model *model, const arn_tflite_plan *old,
+                            contents *new, arenaut_text *patched, arenaut_error *err) {
+    arn_writer writer = arn_writer_to(arenaut_text_sink(patched));
+    arn_tflite_mark *mark = &new->mark;
+    mark->prefix_size = old->mark.prefix_size;
+    mark->original_size = old->mark.original_size;
+    mark->archive_moved = old->mark.archive_moved;
+    put_patched(model, old, new->plan, mark, &writer);
+    const arenaut_status st = arn_writer_finish(&writer, err);
+    return st == ARENAUT_IO ? arn_no_memory(err) : st;
+}
+
+/* The original with a prefix of its own: for a plan of ours with a mark of the first version, which
+ * has no room for this one's. Files with such marks were never split. */
+static arenaut_status prefix_original(const arn_tflite_model *planned, contents *new,
+                                      const arenaut_allocator *allocator, arenaut_text *again,
+                                      arenaut_error *err) {
     arenaut_text original = {.allocator = allocator};
     arn_tflite_model model;
+    bool is = false;
     arenaut_status st = arn_tflite_strip(planned->fb.data, planned->fb.size,
                                          arenaut_text_sink(&original), allocator, err);
-    if (st == ARENAUT_IO) st = arn_no_memory(err);
-    if (st == ARENAUT_OK) {
+    if (st == ARENAUT_OK) st = is_planned(&original, new, allocator, &is, err);
+    if (st == ARENAUT_OK && is) {
+        arn_writer writer = arn_writer_to(arenaut_text_sink(again));
         st = arn_tflite_open((const uint8_t *)original.bytes, original.size, &model, err);
+        if (st == ARENAUT_OK) st = put_prefixed(&model, &no_plan, new, &writer, allocator, err);
+        if (st == ARENAUT_OK) st = arn_writer_finish(&writer, err);
     }
-    if (st == ARENAUT_OK) st = put_prefixed(&model, &no_plan, new, writer, allocator, err);
     arenaut_text_free(&original);
+    return st == ARENAUT_IO ? arn_no_memory(err) : st;
+}
+
+/* Replaces a plan of ours. Nothing is put, if that would not leave the program as it is: then the
+ * file is as good as another tool's. */
+static arenaut_status put_replaced(const arn_tflite_model *model, const arn_tflite_plan *old,
+                                   contents *new, arn_writer *writer,
+                                   const arenaut_allocator *allocator, bool *done,
+                                   arenaut_error *err) {
+    arenaut_text replaced = {.allocator = allocator};
+    arenaut_status st = ARENAUT_OK;
+    *done = false;
+    if (has_our_prefix(model, old) && old->data.count == new->plan_size &&
+        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data)) {
+        st = patch(model, old, new, &replaced, err);
+    } else if (has_original(model, old) && old->mark_data.count != ARN_TFLITE_MARK_SIZE) {
+        st = prefix_original(model, new, allocator, &replaced, err);
+    }
+    if (st == ARENAUT_OK && replaced.size > 0) {
+        st = is_planned(&replaced, new, allocator, done, err);
+    }
+    if (st == ARENAUT_OK && *done) arn_put(writer, replaced.bytes, replaced.size);
+    arenaut_text_free(&replaced);
     return st;
 }
 
@@ -306,19 +360,14 @@ static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *
                                 arenaut_sink sink, const arenaut_allocator *allocator,
                                 arenaut_error *err) {
     arn_writer writer = arn_writer_to(sink);
-    arn_tflite_mark *mark = &new->mark;
+    bool done = false;
     arenaut_status st = ARENAUT_OK;
-    if (!new->graph.rewrite && has_our_prefix(model, old) && old->data.count == new->plan_size &&
-        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data)) {
-        mark->prefix_size = old->mark.prefix_size;
-        mark->original_size = old->mark.original_size;
-        mark->archive_moved = old->mark.archive_moved;
-        put_patched(model, old, new->plan, mark, &writer);
-    } else if (!new->graph.rewrite && has_original(model, old) &&
-               old->mark_data.count != ARN_TFLITE_MARK_SIZE) {
-        st = put_again(model, new, &writer, allocator, err);
-    } else {
-        st = put_prefixed(model, old, new, &writer, allocator, err);
+    if (!new->graph.rewrite) {
+        st = put_replaced(model, old, new, &writer, allocator, &done, err);
+    }
+    if (st == ARENAUT_OK && !done) {
+        const arn_tflite_plan *behind = new->graph.rewrite ? old : &no_plan;
+        st = put_prefixed(model, behind, new, &writer, allocator, err);
     }
     return st == ARENAUT_OK ? arn_writer_finish(&writer, err) : st;
 }
