@@ -102,7 +102,7 @@ typedef struct arenaut_remat_case {
 /* Why no sequence is faster, or smaller. */
 typedef struct arenaut_remat_proof {
     uint32_t op;         /* at whose first run one looks; ARENAUT_NONE: nothing is shown. Of a floor
-                          * also n_ops: the op that runs first last, whichever it is */
+                          * also n_ops: the last ops, of which some one runs first last */
     uint64_t byte_price; /* of a byte, and of a nanosecond */
     uint64_t time_price;
     uint64_t *flow; /* per read of the problem: from the op to the storage */

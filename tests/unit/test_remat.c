@@ -436,6 +436,40 @@ TEST(results_that_stay_are_made_last_and_set_a_floor) {
     arenaut_rematerialization_free(r);
 }
 
+/* As before, and op 4 makes a small result of a small operand: it may run behind all others, and
+ * the last of these needs more. */
+TEST(results_that_need_little_may_be_made_last) {
+    static const uint64_t costs[] = {10, 10, 10, 10, 10}, sizes[] = {10, 20, 16, 2, 3, 1};
+    static const uint32_t makers[] = {0, 1, 2, 3, 4, 0};
+    static const uint8_t outlives[] = {
+        [1] = ARENAUT_LIVE_OUT, [3] = ARENAUT_LIVE_OUT, [4] = ARENAUT_LIVE_OUT, [5] = 0};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 0}, {3, 2}, {4, 5}};
+    const arenaut_remat_problem p = {.n_ops = 5,
+                                     .n_storages = 6,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 31);
+    arenaut_finding finding;
+    assert_false(r->fits);
+    assert_int_equal(r->floor, 32); /* ops 1 and 3: both results, and the operand of op 1 */
+    assert_int_equal(r->floor_proof.op, p.n_ops);
+    assert_int_equal(r->n_at_floor, 2);
+    assert_int_equal(r->at_floor[0], 1);
+    assert_int_equal(r->at_floor[1], 3);
+    r->floor++;
+    assert_int_equal(arenaut_check_rematerialization(&p, r, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_PROOF);
+    arenaut_rematerialization_free(r);
+    r = find(&p, 33);
+    assert_true(r->fits);
+    arenaut_rematerialization_free(r);
+}
+
 TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization *r = find(&chain, 15);
     assert_false(r->fits);

@@ -411,32 +411,62 @@ static uint64_t other_bytes(const arn_remat_check *c, bool *there, uint32_t op) 
     return bytes;
 }
 
-/* Some op is the last to run first: one that no op has to follow. Then all that is live out is
- * alive, and all that this op uses, whichever it is. */
-static arenaut_status check_end(arn_remat_check *c) {
-    const arenaut_remat_problem *p = c->p;
-    arn_remat_moment *m = c->moments;
-    uint64_t *right = arn_region_allocate(&c->region, p->n_ops, sizeof *right), held = 0;
-    if (!right) return arn_no_memory(c->err);
-    memset(m->when, EARLIER, p->n_ops * sizeof *m->when);
-    find_begun(c, m);
-    for (uint32_t op = 0; op < p->n_ops; op++) right[op] = p->shared ? p->shared[op] : 0;
+/* Per op: bytes that it may let share memory while it runs, at most. */
+static void find_shared(const arenaut_remat_problem *p, uint64_t *shared) {
+    for (uint32_t op = 0; op < p->n_ops; op++) shared[op] = p->shared ? p->shared[op] : 0;
     for (uint32_t i = 0; i < p->n_rights; i++) {
-        uint64_t *most = &right[p->rights[i].op];
+        uint64_t *most = &shared[p->rights[i].op];
         if (p->rights[i].bytes > *most) *most = p->rights[i].bytes;
     }
+}
+
+/* What is live out once these ops and all before them have run. */
+static uint64_t find_held(arn_remat_check *c, const bool *among) {
+    const arenaut_remat_problem *p = c->p;
+    arn_remat_moment *m = c->moments;
+    uint64_t held = 0;
+    memset(m->when, ANY, p->n_ops * sizeof *m->when);
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        if (!among[op]) continue;
+        m->when[op] = EARLIER;
+        spread(c, &c->follows, op, EARLIER, m->when);
+    }
+    find_begun(c, m);
     for (uint32_t s = 0; s < p->n_storages; s++) {
         m->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && m->begun[s];
         held += m->there[s] ? p->size[s] : 0;
     }
-    for (uint32_t op = 0; op < p->n_ops; op++) {
-        if (c->leads.at[op] < c->leads.at[op + 1]) continue;
-        const uint64_t bytes = held + other_bytes(c, m->there, op);
-        if (bytes < right[op] || bytes - right[op] < c->r->floor) {
-            return reject_proof(c, "less is alive at the end");
-        }
+    return held;
+}
+
+/* Takes out ops that would need less than the floor. What is left: how many. */
+static uint32_t take_out(arn_remat_check *c, uint64_t held, const uint64_t *shared, bool *among,
+                         bool *same) {
+    uint32_t n = 0;
+    *same = true;
+    for (uint32_t op = 0; op < c->p->n_ops; op++) {
+        if (!among[op]) continue;
+        const uint64_t bytes = held + other_bytes(c, c->moments->there, op);
+        among[op] = bytes >= shared[op] && bytes - shared[op] >= c->r->floor;
+        if (among[op]) n++;
+        else *same = false;
     }
-    return p->n_ops > 0 ? ARENAUT_OK : reject_proof(c, "there is no op");
+    return n;
+}
+
+/* Of ops that no op has to follow, some one runs first last. Then what is live out of all of them
+ * and of those before is alive, and all that this op uses. If that is less than the floor for some,
+ * these may run behind the others, and are looked at no more: until none is. */
+static arenaut_status check_end(arn_remat_check *c) {
+    const uint32_t n_ops = c->p->n_ops;
+    bool *among = arn_region_allocate(&c->region, n_ops, sizeof *among), same = false;
+    uint64_t *shared = arn_region_allocate(&c->region, n_ops, sizeof *shared);
+    uint32_t n = n_ops;
+    if (!among || !shared) return arn_no_memory(c->err);
+    find_shared(c->p, shared);
+    for (uint32_t op = 0; op < n_ops; op++) among[op] = c->leads.at[op] == c->leads.at[op + 1];
+    while (n > 0 && !same) n = take_out(c, find_held(c, among), shared, among, &same);
+    return n > 0 ? ARENAUT_OK : reject_proof(c, "less is alive at the end");
 }
 
 /* With time for nothing: byte_price × (peak − own) >= flow. */

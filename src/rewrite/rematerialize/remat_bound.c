@@ -23,7 +23,8 @@ bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bou
                             .most_time_price = arn_remat_time_price(cut->graph, MOST_SUM)};
     return ARN_REGION_ARRAYS(region, ARN_ARRAY(b->above, p->n_ops), ARN_ARRAY(b->largest, p->n_ops),
                              ARN_ARRAY(b->scratch, p->n_ops), ARN_ARRAY(b->upper, p->n_ops),
-                             ARN_ARRAY(b->key, p->n_ops));
+                             ARN_ARRAY(b->key, p->n_ops)) &&
+           arn_remat_end_make(cut, region, &b->end);
 }
 
 /* ---- one op ---- */
@@ -188,52 +189,6 @@ void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *l
     maximise_at(b, b->byte_price, 20);
 }
 
-/* ---- the end ---- */
-
-static bool is_followed(const arn_remat_cut *c, uint32_t op) {
-    const arn_remat_graph *g = c->graph;
-    bool followed = c->next.begin[op] < c->next.begin[op + 1];
-    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
-        const uint32_t s = g->makes.ids[i];
-        followed = followed || g->readers.begin[s] < g->readers.begin[s + 1];
-    }
-    return followed;
-}
-
-/* Bytes of storages that an op uses and that are not live out. */
-static uint64_t other_bytes(const arn_remat_graph *g, uint32_t op) {
-    uint64_t bytes = arn_remat_scratch(g->problem, op);
-    const arn_remat_lists *const both[] = {&g->reads, &g->makes};
-    for (int k = 0; k < 2; k++) {
-        for (uint32_t i = both[k]->begin[op]; i < both[k]->begin[op + 1]; i++) {
-            const uint32_t s = both[k]->ids[i];
-            if (!arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT)) bytes += g->problem->size[s];
-        }
-    }
-    return bytes;
-}
-
-/* Some op runs first last: one that no other op follows. By then all that is live out is live. */
-static uint64_t bytes_at_end(const arn_remat_cut *c) {
-    const arn_remat_graph *g = c->graph;
-    const arenaut_remat_problem *p = g->problem;
-    uint64_t held = 0, least = UINT64_MAX;
-    for (uint32_t s = 0; s < p->n_storages; s++) {
-        const bool lives = g->first[s] != ARENAUT_NONE || arn_remat_held(p, s, ARENAUT_LIVE_IN);
-        if (lives && arn_remat_held(p, s, ARENAUT_LIVE_OUT)) held += p->size[s];
-    }
-    for (uint32_t op = 0; op < p->n_ops; op++) {
-        if (is_followed(c, op)) continue;
-        uint64_t right = p->shared ? p->shared[op] : 0;
-        for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
-            right = arn_max_u64(right, p->rights[g->rights.ids[i]].bytes);
-        }
-        const uint64_t bytes = held + other_bytes(g, op);
-        least = arn_min_u64(least, bytes - arn_min_u64(right, bytes));
-    }
-    return p->n_ops > 0 ? least : 0;
-}
-
 /* With repetitions for nothing, only results of ops that cannot be repeated have to be live. */
 uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op) {
     const arenaut_remat_problem *p = b->cut->graph->problem;
@@ -253,10 +208,9 @@ uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op) {
         most = bytes;
         *op = i;
     }
-    const uint64_t at_end = bytes_at_end(b->cut);
-    if (at_end <= most) return most;
+    if (b->end.bytes <= most) return most;
     *op = p->n_ops;
-    return at_end;
+    return b->end.bytes;
 }
 
 void arn_remat_bound_prove(arn_remat_bounds *b, uint32_t op, uint64_t byte_price,

@@ -3,9 +3,11 @@
 #define ARN_REWRITE_REMAT_BOUND_H
 
 #include "rewrite/rematerialize/remat_cut.h"
+#include "rewrite/rematerialize/remat_end.h"
 
 typedef struct arn_remat_bounds {
     arn_remat_cut *cut;
+    arn_remat_end end;
     uint64_t budget;
     uint32_t *above, *largest, *scratch;       /* room for all ops */
     uint64_t *upper, *key;                     /* likewise */
@@ -15,7 +17,7 @@ typedef struct arn_remat_bounds {
     uint64_t byte_price, time_price;
 } arn_remat_bounds;
 
-/* The list is the region's. */
+/* The lists are the region's. */
 bool arn_remat_bounds_make(arn_remat_cut *cut, arn_region *region, arn_remat_bounds *bounds);
 
 /* Looks for a bound on the added time within the budget: `load` has, per op, the bytes alive where
@@ -24,7 +26,7 @@ void arn_remat_bound_time(arn_remat_bounds *b, uint64_t budget, const int64_t *l
                           uint32_t tries);
 
 /* Finds the floor: the bytes that any sequence needs at some op's first run. *op is the number of
- * ops: at the first run of the last one, whichever that is. */
+ * ops: `end` shows it. */
 uint64_t arn_remat_bound_bytes(arn_remat_bounds *b, uint32_t *op);
 
 /* Fills in a proof; its list has room for all reads. */

@@ -542,8 +542,7 @@ static arenaut_status list_at_floor(finder *f, arenaut_rematerialization *r, are
     if (!r->at_floor) return arn_no_memory(err);
     for (uint32_t s = 0; s < n && r->floor_proof.op != ARENAUT_NONE; s++) {
         const bool at_end = r->floor_proof.op == f->problem->n_ops;
-        if (at_end ? arn_remat_held(f->problem, s, ARENAUT_LIVE_OUT)
-                   : arn_remat_cut_keeps(&f->cut, s)) {
+        if (at_end ? arn_remat_end_holds(&f->bounds.end, s) : arn_remat_cut_keeps(&f->cut, s)) {
             r->at_floor[r->n_at_floor++] = s;
         }
     }
