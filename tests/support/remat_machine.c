@@ -334,11 +334,22 @@ static void make_chain(machine *m, chained *x) {
     REQUIRE(arn_remat_branch_make(&x->chain, &x->region, &x->branch));
 }
 
+/* An op that makes a result for the caller, like the gradient of a weight: of a layer's result, and
+ * whenever. */
+static void draw_gradient(machine *m, uint32_t layers) {
+    const uint32_t op = m->p.n_ops++;
+    m->reads[m->p.n_reads++] = (arenaut_order_use){op, 1 + rng_below(&m->r, layers)};
+    m->held[m->p.n_storages] = ARENAUT_LIVE_OUT;
+    m->maker[m->p.n_storages] = op;
+    m->size[m->p.n_storages++] = 1 + rng_below(&m->r, 4);
+}
+
 /* A training step with storages of few sizes, and with all that a problem may have besides: within
  * few bytes, several moments say more than one. */
 static void draw_tight(machine *m) {
     begin_problem(m);
-    const uint32_t layers = OPS / 2, sizes = 1 + rng_below(&m->r, 4);
+    const uint32_t n_gradients = 2 * rng_below(&m->r, 2), layers = (OPS - n_gradients) / 2,
+                   sizes = 1 + rng_below(&m->r, 4);
     m->p.n_ops = 2 * layers;
     m->maker[m->p.n_storages++] = ARENAUT_NONE;
     m->held[0] = (uint8_t)rng_below(&m->r, 4);
@@ -352,6 +363,7 @@ static void draw_tight(machine *m) {
         if (rng_once_in(&m->r, 3))
             m->reads[m->p.n_reads++] = (arenaut_order_use){op, 1 + rng_below(&m->r, op)};
     }
+    for (uint32_t i = 0; i < n_gradients; i++) draw_gradient(m, layers);
     if (rng_once_in(&m->r, 2)) draw_rest(m);
     for (uint32_t op = 0; op < m->p.n_ops; op++) {
         m->cost[op] = 1 + rng_below(&m->r, 6);

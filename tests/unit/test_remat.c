@@ -470,6 +470,34 @@ TEST(results_that_need_little_may_be_made_last) {
     arenaut_rematerialization_free(r);
 }
 
+/* Ops 5 and 6 make results for the caller, of 4 and 3 bytes, from tensors of 5 bytes; while ops 3
+ * and 4 run, 6 bytes are left. Either result is alive by then, or its operand is made again. A part
+ * of one is of no use, but no bound that leaves open whether it is alive shows that. */
+TEST(results_that_stay_are_alive_or_are_not) {
+    static const uint64_t costs[] = {10, 12, 1, 1, 1, 1, 1}, sizes[] = {5, 5, 1, 20, 1, 4, 3};
+    static const uint32_t makers[] = {0, 1, 2, 3, 4, 5, 6};
+    static const arenaut_order_use uses[] = {{2, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 0}, {6, 1}};
+    uint8_t outlives[] = {[4] = ARENAUT_LIVE_OUT, [5] = ARENAUT_LIVE_OUT, [6] = ARENAUT_LIVE_OUT};
+    const arenaut_remat_problem p = {.n_ops = 7,
+                                     .n_storages = 7,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 27);
+    arenaut_finding finding;
+    assert_true(r->fits);
+    assert_int_equal(r->added, 10);
+    assert_int_equal(r->bound, 10);
+    outlives[5] = 0; /* then op 5 may run before, and its result be gone */
+    assert_int_equal(arenaut_check_rematerialization(&p, r, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_PROOF);
+    arenaut_rematerialization_free(r);
+}
+
 TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization *r = find(&chain, 15);
     assert_false(r->fits);

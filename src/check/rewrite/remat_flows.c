@@ -178,16 +178,18 @@ static arenaut_status add_flow(arn_remat_check *c, const stretch *x, const uint6
 }
 
 /* Flow that begins at results of an op that are live out: it ran before, and these are alive, or it
- * runs later, and reads its operands then. They have no more capacity than other flow leaves. */
+ * runs later, and reads its operands then. They have no more capacity than other flow leaves; if
+ * one of them is assumed not to be alive, the op runs later, and there is no limit. */
 static bool add_live_out(const arn_remat_check *c, const stretch *x, uint32_t op,
                          uint64_t *begins) {
     bool ok = !x->later && x->here->when[op] == ANY;
     for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1] && ok; i++) {
         const uint32_t s = c->makes.to[i];
         uint64_t most;
-        if (!arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) || x->here->there[s] ||
-            x->here->assumed[s] == GONE) {
-            continue;
+        if (!arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) || x->here->there[s]) continue;
+        if (x->here->assumed[s] == GONE) {
+            *begins = UINT64_MAX;
+            return true;
         }
         ok = price_of(c, x, s, &most) && arn_add(*begins, most - c->into[s], begins);
     }

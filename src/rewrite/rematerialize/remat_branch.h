@@ -4,7 +4,7 @@
 
 #include "rewrite/rematerialize/remat_chain.h"
 
-enum { ARN_REMAT_MOST_CASES = 400 };
+enum { ARN_REMAT_MOST_CASES = 1200 };
 
 /* A node of the tree of cases. */
 typedef struct arn_remat_node {

@@ -173,8 +173,8 @@ static bool may_run_again_later(const arn_remat_cut *c, uint32_t op) {
 
 bool arn_remat_cut_splits(const arn_remat_cut *c, uint32_t s) {
     const uint32_t maker = c->graph->problem->maker[s];
-    return maker != ARENAUT_NONE && c->assumed[s] == ARN_REMAT_OPEN && counts(c, s) &&
-           !arn_remat_held(c->graph->problem, s, ARENAUT_LIVE_OUT) && may_run_again_later(c, maker);
+    if (maker == ARENAUT_NONE || c->assumed[s] != ARN_REMAT_OPEN || !counts(c, s)) return false;
+    return arn_remat_held(c->graph->problem, s, ARENAUT_LIVE_OUT) || may_run_again_later(c, maker);
 }
 
 void arn_remat_cut_assume(arn_remat_cut *c, uint32_t s, arn_remat_assumed assumed) {
