@@ -21,6 +21,7 @@ typedef struct reasons {
     arn_load load;
     arn_rooms rooms;
     uint64_t bound;
+    arn_poll *poll;
     arn_certificate_log *log;
 } reasons;
 
@@ -41,7 +42,7 @@ static uint64_t free_below(const arenaut_problem *p, uint32_t pool, uint64_t lim
 }
 
 static bool by_load(const reasons *r, uint32_t pool, uint64_t limit) {
-    const arn_load_peak peak = arn_load_highest(&r->load, UINT64_C(1) << pool, NULL);
+    const arn_load_peak peak = arn_load_highest(&r->load, UINT64_C(1) << pool, NULL, r->poll);
     const uint64_t free_bytes = free_below(r->p, pool, limit);
     if (peak.bytes > free_bytes) {
         add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.step);
@@ -102,7 +103,7 @@ static bool in_one_pool(const reasons *r) {
 static bool by_load_of_all(const reasons *r) {
     const uint32_t n = r->p->n_pools;
     const uint64_t every = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-    const arn_load_peak peak = arn_load_highest(&r->load, every, NULL);
+    const arn_load_peak peak = arn_load_highest(&r->load, every, NULL, r->poll);
     uint64_t room = 0;
     for (uint32_t k = 0; k < n && room != ARENAUT_UNLIMITED; k++) {
         const uint64_t capacity = r->p->pool[k].capacity;
@@ -150,7 +151,8 @@ static bool in_all_pools(const reasons *r, const uint64_t *per_pool) {
 static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator, bool *found,
                                   arenaut_error *err) {
     uint64_t per_pool[ARENAUT_MAX_POOLS], total;
-    arenaut_status st = arn_bounds_find(r->p, NULL, allocator, per_pool, &total, NULL, err);
+    arenaut_status st =
+        arn_bounds_find(r->p, NULL, r->poll, allocator, per_pool, &total, NULL, err);
     if (st == ARENAUT_OK) st = arn_load_init(&r->load, r->p, allocator, err);
     if (st != ARENAUT_OK) return st;
     if (!arn_rooms_make(&r->rooms, r->p, allocator)) {
@@ -175,7 +177,7 @@ static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_
                                   uint64_t bound, arn_budget *budget, arn_certificate_log *log,
                                   arenaut_error *err) {
     arn_poll poll = {.callback = poll_caller, .context = budget};
-    reasons r = {.p = problem, .bound = bound, .log = log};
+    reasons r = {.p = problem, .bound = bound, .poll = &poll, .log = log};
     bool found = false;
     if (bound == 0) return ARENAUT_OK; /* needs no proof */
     if (problem->n_separations) return arn_overlap_prove(problem, plan, budget, log, err);

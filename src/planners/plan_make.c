@@ -228,7 +228,7 @@ static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t ca
 }
 
 /* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere counts in
- * its own. Without such a choice the bounds are the planner's. */
+ * its own. Without such a choice, and where a stop cuts this short, they are the planner's. */
 static arenaut_status bound_used_pools(arenaut_planning *planning) {
     const arenaut_problem *p = planning->problem;
     arenaut_plan *plan = planning->plan;
@@ -238,10 +238,19 @@ static arenaut_status bound_used_pools(arenaut_planning *planning) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         used[b] = plan->pool[b] < p->n_pools ? UINT64_C(1) << plan->pool[b] : 0;
     }
-    uint64_t total;
-    const arenaut_status st = arn_bounds_find(p, used, planning->allocator, plan->lower_bound,
-                                              &total, NULL, planning->err);
+    arn_meter meter = arn_meter_start(planning, plan->planner);
+    meter.best = arn_cost_of(plan);
+    meter.spent = plan->effort;
+    arn_poll *poll = arn_meter_poll(&meter);
+    uint64_t total, per_pool[ARENAUT_MAX_POOLS];
+    const arenaut_status st =
+        arn_bounds_find(p, used, poll, planning->allocator, per_pool, &total, NULL, planning->err);
     arn_release(planning->allocator, used);
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+        if (per_pool[k] > plan->lower_bound[k] || !arn_poll_ended(poll)) {
+            plan->lower_bound[k] = per_pool[k];
+        }
+    }
     return st;
 }
 
@@ -287,13 +296,12 @@ static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
 }
 
 /* *impossible: buffers cannot even be divided among their pools. */
-static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
+static arenaut_status bound_spill(arenaut_planning *planning, arn_poll *poll, bool *impossible) {
     arn_spill_answer answer;
     if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
     if (planning->problem->n_separations) return ARENAUT_OK; /* nor does it know of these */
-    arn_meter meter = arn_meter_start(planning, planning->plan->planner);
-    const arenaut_status st = arn_spill_bound(planning->problem, arn_meter_poll(&meter),
-                                              planning->allocator, &answer, planning->err);
+    const arenaut_status st =
+        arn_spill_bound(planning->problem, poll, planning->allocator, &answer, planning->err);
     if (st != ARENAUT_OK) return st;
     *impossible = answer.least == ARENAUT_UNPLACED;
     if (*impossible) return tell_dead_end(planning, answer.dead_end);
@@ -304,15 +312,17 @@ static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) 
 static arenaut_status run(const arenaut_planner *planner, arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
     bool impossible = false;
-    arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
+    plan->planner = planner->name;
+    arn_meter meter = arn_meter_start(planning, planner->name);
+    arn_poll *poll = arn_meter_poll(&meter);
+    arenaut_status st = arn_bounds_find(planning->problem, NULL, poll, planning->allocator,
                                         plan->lower_bound, &plan->total_bound, NULL, planning->err);
     const uint64_t of_all = plan->total_bound;
     if (st == ARENAUT_OK) {
-        st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
-                              planning->err);
+        st = arn_find_witness(planning->problem, poll, planning->allocator, &plan->witness,
+                              &impossible, planning->err);
     }
-    plan->planner = planner->name;
-    if (st == ARENAUT_OK && !impossible) st = bound_spill(planning, &impossible);
+    if (st == ARENAUT_OK && !impossible) st = bound_spill(planning, poll, &impossible);
     if (st != ARENAUT_OK) return st;
     if (impossible) {
         plan->quality = ARENAUT_INFEASIBLE;

@@ -239,6 +239,41 @@ TEST(pools_do_not) {
     assert_all_stop(with_pools(2000, 64, 1));
 }
 
+/* Stops at the first question, or the second, before there is a plan. */
+static void assert_asks_early(const arenaut_problem *problem, uint32_t questions) {
+    patience p = {.most = questions, .last = cpu_seconds()};
+    const arenaut_plan_options options = {
+        .effort = ARENAUT_NO_EFFORT_LIMIT, .progress = answer, .progress_context = &p};
+    const double first = p.last;
+    arenaut_plan *plan = NULL;
+    arenaut_error err;
+    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(problem, plan);
+    if (p.longest > 0.4) {
+        fail_msg("%.2f s without a question, %.2f s in all", p.longest, p.last - first);
+    }
+    arenaut_plan_free(plan);
+}
+
+/* Bounds look at every event for every pool and for all alignments: more than a second without a
+ * question, when they did not ask. */
+TEST(bounds_of_many_pools_and_alignments_do_not) {
+    arenaut_problem *p = new_problem();
+    for (uint32_t k = 0; k < ARENAUT_MAX_POOLS; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%u", k);
+        add_pool(p, name, ARENAUT_UNLIMITED, 1);
+    }
+    for (uint32_t i = 0; i < 200000; i++) {
+        ADD_BUFFER(p, .size = 9 + 2 * (i * 31 % 83), LIFE(i, i + 1 + i % 5),
+                   .align = UINT64_C(1) << i % 40, .pools = UINT64_C(1) << i % 64);
+    }
+    finish(p);
+    assert_asks_early(p, 0);
+    assert_asks_early(p, 1);
+    arenaut_problem_free(p);
+}
+
 /* By then a hundred thousand cases wait, and each of those done is a look at all buffers and pools.
  */
 TEST(pools_do_not_later_either) {

@@ -3,7 +3,7 @@
  *
  * Alignments leave room between buffers that are alive together (marks.h). A buffer that may lie in
  * one pool only cannot end lower there than reserved ranges and its alignment let it; two that an
- * edge keeps apart need the sum of their sizes. O(pools × n × alignments + n log n). Reasons why
+ * edge keeps apart need the sum of their sizes. O(n × (pools + alignments) + n log n). Reasons why
  * there may be no plan at all are in witness.c. */
 #include "planners/bounds/bounds.h"
 
@@ -125,7 +125,7 @@ static arenaut_status bound_overlaps(const arenaut_problem *p, const uint64_t *a
     return st;
 }
 
-arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed,
+arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed, arn_poll *poll,
                                const arenaut_allocator *allocator, uint64_t *per_pool,
                                uint64_t *total, int64_t *step, arenaut_error *err) {
     if (p->n_separations) {
@@ -139,10 +139,10 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
         arn_load_free(&load);
         return arn_no_memory(err);
     }
-    const arn_load_peak all = arn_load_highest(&load, UINT64_MAX, allowed);
+    const arn_load_peak all = arn_load_highest(&load, UINT64_MAX, allowed, poll);
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
-            p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
+            p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed, poll);
         per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, arn_max_u64(peak.bytes, peak.stacked));
     }
     arn_load_free(&load);
@@ -165,7 +165,7 @@ arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
     int64_t first;
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st == ARENAUT_OK)
-        st = arn_bounds_find(problem, NULL, allocator, per_pool, &total, &first, err);
+        st = arn_bounds_find(problem, NULL, NULL, allocator, per_pool, &total, &first, err);
     if (st != ARENAUT_OK) return st;
     *bytes = total;
     if (step) *step = first;

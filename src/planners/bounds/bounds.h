@@ -7,13 +7,16 @@
 #include <arenaut/problem.h>
 
 #include "planners/bounds/hosts.h"
+#include "planners/run/poll.h"
 
 /* No plan needs less than per_pool[k] in pool k, nor less than *total in all together.
  * `allowed` gives each buffer's pools, or is NULL for the problem's own; `step` gets the
- * first step with the highest load. O(pools × n × alignments + n log n). */
+ * first step with the highest load. If `poll` ends, bounds are lower than they might be, and hold
+ * all the same. O(n × (pools + alignments) + n log n). */
 arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *allowed,
-                               const arenaut_allocator *allocator, uint64_t *per_pool,
-                               uint64_t *total, int64_t *step, arenaut_error *err);
+                               arn_poll *poll, const arenaut_allocator *allocator,
+                               uint64_t *per_pool, uint64_t *total, int64_t *step,
+                               arenaut_error *err);
 
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
@@ -24,9 +27,10 @@ uint32_t arn_problem_features(const arenaut_problem *problem);
 /* Looks for a simple reason why there is no plan: a buffer larger than each of its pools,
  * fixed buffers that overlap, more bytes alive at one step than its pools have. Fills in
  * the witness and sets *found; its buffers are allocated with `allocator`. That nothing was
- * found does not mean that there is a plan. */
-arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                                arenaut_witness *witness, bool *found, arenaut_error *err);
+ * found does not mean that there is a plan, least of all once `poll` has ended. */
+arenaut_status arn_find_witness(const arenaut_problem *problem, arn_poll *poll,
+                                const arenaut_allocator *allocator, arenaut_witness *witness,
+                                bool *found, arenaut_error *err);
 
 /* The place of a buffer. Places in different spaces never collide: a space is a pool, or a host for
  * its slices, wherever that lies itself. A host and its slices lie as `inside` says if both are

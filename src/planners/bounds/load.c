@@ -221,6 +221,7 @@ typedef struct stacks {
     uint32_t first, end; /* logarithms of the grains */
     uint64_t most_align; /* that counts: reserved ranges are left out as if they had no bytes, so
                             that what lies above them is moved down */
+    bool changed;        /* since the last step ended */
     int64_t now[64], most[64], step[64];
 } stacks;
 
@@ -253,6 +254,7 @@ static int64_t marks_of_event(const arenaut_problem *p, const arn_load_event *e,
 }
 
 static void take_event(const confined *c, const arn_load_event *e, stacks *s) {
+    s->changed = true;
     for (uint32_t k = s->first; k < s->end; k++) {
         const int64_t marks = marks_of_event(c->problem, e, UINT64_C(1) << k, s->most_align);
         s->now[k] += e->falls ? -marks : marks;
@@ -260,6 +262,8 @@ static void take_event(const confined *c, const arn_load_event *e, stacks *s) {
 }
 
 static void end_step(stacks *s, int64_t step) {
+    if (!s->changed) return;
+    s->changed = false;
     for (uint32_t k = s->first; k < s->end; k++) {
         if (s->now[k] <= s->most[k]) continue;
         s->most[k] = s->now[k];
@@ -285,9 +289,10 @@ static uint64_t least_end(const confined *c, const stacks *s, uint32_t k) {
     return least;
 }
 
-static void find_stacked(const confined *c, const stacks *s, arn_load_peak *peak) {
+static void find_stacked(const confined *c, const stacks *s, arn_poll *poll, arn_load_peak *peak) {
     for (uint32_t k = s->first; k < s->end; k++) {
         if (s->most[k] == 0) continue;
+        if (!arn_poll_after(poll, c->problem->n_buffers)) return;
         const uint64_t end = least_end(c, s, k);
         if (end <= peak->stacked) continue;
         peak->stacked = end;
@@ -295,27 +300,33 @@ static void find_stacked(const confined *c, const stacks *s, arn_load_peak *peak
     }
 }
 
-arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed) {
+arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed,
+                               arn_poll *poll) {
     const confined c = {load->problem, mask, allowed};
     arn_load_peak peak = {0};
     stacks s = {0};
     uint64_t bytes = 0; /* wraps around within a step, never between two */
     if (is_one_pool(&c)) choose_grains(&c, &s);
+    const uint32_t n_grains = s.end > s.first ? s.end - s.first : 0;
     for (uint32_t i = 0; i < load->n;) {
         const int64_t step = load->event[load->by_step[i]].step;
+        const uint32_t first = i;
+        uint64_t n_counted = 0;
         for (; i < load->n && load->event[load->by_step[i]].step == step; i++) {
             const arn_load_event *e = &load->event[load->by_step[i]];
             if (!event_counts(&c, e)) continue;
             bytes = e->falls ? bytes - e->bytes : bytes + e->bytes;
             take_event(&c, e, &s);
+            n_counted++;
         }
         end_step(&s, step);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             peak.step = step;
         }
+        if (!arn_poll_after(poll, i - first + n_counted * n_grains)) return peak;
     }
-    find_stacked(&c, &s, &peak);
+    find_stacked(&c, &s, poll, &peak);
     return peak;
 }
 

@@ -8,6 +8,7 @@
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
+#include "planners/run/poll.h"
 
 /* One change of the load. A buffer counts from the start to the end of each lifetime, except while
  * a buffer that it lies inside is alive; a same-base pair counts the smaller of the two only once
@@ -42,9 +43,11 @@ typedef struct arn_load_peak {
     int64_t stacked_step;
 } arn_load_peak;
 
-/* `allowed` replaces the problem's own pools unless it is NULL. O(n × grains), and O(log n) for
- * each buffer with several lives. */
-arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed);
+/* `allowed` replaces the problem's own pools unless it is NULL. If `poll` ends, it is the highest
+ * load up to there: a lower bound all the same. O(n, and grains for each event that counts), and
+ * O(log n) for each buffer with several lives. */
+arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed,
+                               arn_poll *poll);
 
 /* ---- free ranges ---- */
 

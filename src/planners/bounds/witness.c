@@ -306,6 +306,7 @@ bool arn_find_collision(const arenaut_problem *problem, const arn_hosts *hosts,
 
 typedef struct search {
     const arenaut_problem *problem;
+    arn_poll *poll;
     const arenaut_allocator *allocator;
     arenaut_witness *witness;
     arenaut_error *err;
@@ -549,16 +550,17 @@ static arenaut_status find_overload(search *s, const arn_hosts *hosts) {
     if (st != ARENAUT_OK) return st;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK && !*s->found; i++) {
         if (!capacity_of(p, free_bytes, masks[i], &capacity)) continue;
-        const arn_load_peak peak = arn_load_highest(&load, masks[i], NULL);
+        const arn_load_peak peak = arn_load_highest(&load, masks[i], NULL, s->poll);
         if (peak.bytes > capacity) st = report_overload(s, hosts, masks[i], peak.step, capacity);
     }
     arn_load_free(&load);
     return st;
 }
 
-arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                                arenaut_witness *witness, bool *found, arenaut_error *err) {
-    search s = {problem, allocator, witness, err, found};
+arenaut_status arn_find_witness(const arenaut_problem *problem, arn_poll *poll,
+                                const arenaut_allocator *allocator, arenaut_witness *witness,
+                                bool *found, arenaut_error *err) {
+    search s = {problem, poll, allocator, witness, err, found};
     *found = false;
     arenaut_status st = find_misfit(&s);
     if (st != ARENAUT_OK || *found) return st;
