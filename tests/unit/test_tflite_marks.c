@@ -184,6 +184,26 @@ TEST(a_plan_that_shares_its_bytes_is_not_replaced) {
     free_bytes(&original);
 }
 
+/* A constant that is the plan: with the same tensors and operators, its values would be others. */
+TEST(a_plan_that_is_a_constant_too_is_not_replaced) {
+    bytes original = read_original();
+    tflite_round round = open_round(original.data, original.size);
+    arenaut_text planned = write_round(&round);
+    arn_tflite_model model;
+    arenaut_error err = {0};
+    assert_ok(arn_tflite_open((const uint8_t *)planned.bytes, planned.size, &model, &err), err);
+    uint8_t *data = (uint8_t *)planned.bytes;
+    const uint32_t n = model.buffers.count; /* the last two are those of plan and mark */
+    const size_t from = model.buffers.at + 4 * (size_t)(n - 3);
+    const arn_fb_table plan = arn_fb_item_table(&model.fb, model.buffers, n - 2);
+    arn_store_u32(data + from, (uint32_t)(plan.at - from));
+    const bytes file = {data, planned.size};
+    assert_plan_is_put_in_front(&file);
+    tflite_round_close(&round);
+    arenaut_text_free(&planned);
+    free_bytes(&original);
+}
+
 static arenaut_status try_to_replace(void *context, const arenaut_allocator *allocator) {
     const bytes *file = context;
     tflite_round round;

@@ -333,9 +333,19 @@ static arenaut_status prefix_original(const arn_tflite_model *planned, contents 
     return st == ARENAUT_IO ? arn_no_memory(err) : st;
 }
 
-/* Replaces a plan of ours. Nothing is put, if that would not leave the program as it is: then the
- * file is as good as another tool's. */
-static arenaut_status put_replaced(const arn_tflite_model *model, const arn_tflite_plan *old,
+/* Whether no other buffer of the model has bytes of the plan or of the mark in it. */
+static bool are_alone(arn_tflite_model *model, const arn_tflite_plan *plan) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < model->buffers.count; i++) {
+        const arn_fb_vector data = arn_tflite_buffer_data(model, i);
+        n += data.at != 0 && !(are_apart(data, plan->data) && are_apart(data, plan->mark_data));
+    }
+    return n == 2;
+}
+
+/* Replaces a plan of ours. Nothing is put, if that would not leave tensors, operators and constants
+ * as they are: then the file is as good as another tool's. */
+static arenaut_status put_replaced(arn_tflite_model *model, const arn_tflite_plan *old,
                                    contents *new, arn_writer *writer,
                                    const arenaut_allocator *allocator, bool *done,
                                    arenaut_error *err) {
@@ -343,7 +353,8 @@ static arenaut_status put_replaced(const arn_tflite_model *model, const arn_tfli
     arenaut_status st = ARENAUT_OK;
     *done = false;
     if (has_our_prefix(model, old) && old->data.count == new->plan_size &&
-        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data)) {
+        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data) &&
+        are_alone(model, old)) {
         st = patch(model, old, new, &replaced, err);
     } else if (has_original(model, old) && old->mark_data.count != ARN_TFLITE_MARK_SIZE) {
         st = prefix_original(model, new, allocator, &replaced, err);
