@@ -498,6 +498,30 @@ TEST(results_that_stay_are_alive_or_are_not) {
     arenaut_rematerialization_free(r);
 }
 
+/* Op 7 ends the lives of results 0, of 10 bytes, and 3, and makes 7: it runs before ops 4 and 5,
+ * beside whose results 0 was dropped in the given order, to be made again. */
+TEST(ops_that_free_bytes_run_first) {
+    static const uint64_t costs[] = {10, 10, 10, 10, 10, 10, 10, 10, 10},
+                          sizes[] = {10, 8, 6, 2, 7, 1, 6, 7, 7};
+    static const uint32_t makers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    static const uint8_t outlives[] = {[3] = ARENAUT_LIVE_OUT, [8] = ARENAUT_LIVE_OUT};
+    static const arenaut_order_use uses[] = {{1, 0}, {2, 0}, {2, 1}, {3, 1}, {3, 0},
+                                             {4, 2}, {5, 4}, {5, 2}, {6, 3}, {6, 2},
+                                             {7, 0}, {7, 3}, {8, 5}, {8, 4}};
+    const arenaut_remat_problem p = {.n_ops = 9,
+                                     .n_storages = 9,
+                                     .n_reads = COUNT_OF(uses),
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    arenaut_rematerialization *r = find(&p, 26);
+    assert_true(r->fits);
+    assert_int_equal(r->added, 0); /* 20 with op 7 behind them */
+    arenaut_rematerialization_free(r);
+}
+
 TEST(no_sequence_is_below_the_floor) {
     arenaut_rematerialization *r = find(&chain, 15);
     assert_false(r->fits);

@@ -458,7 +458,8 @@ static uint32_t take_out(arn_remat_check *c, uint64_t held, const uint64_t *shar
 
 /* Of ops that no op has to follow, some one runs first last. Then what is live out of all of them
  * and of those before is alive, and all that this op uses. If that is less than the floor for some,
- * these may run behind the others, and are looked at no more: until none is. */
+ * these may run behind the others, and are looked at no more: until none is. O(graph) for each time
+ * that some are taken out. */
 static arenaut_status check_end(arn_remat_check *c) {
     const uint32_t n_ops = c->p->n_ops;
     bool *among = arn_region_allocate(&c->region, n_ops, sizeof *among), same = false;

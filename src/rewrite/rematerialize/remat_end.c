@@ -106,8 +106,8 @@ bool arn_remat_end_make(const arn_remat_cut *cut, arn_region *region, arn_remat_
     uint64_t *key;
     uint32_t *scratch;
     *e = (arn_remat_end){.graph = cut->graph};
-    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(e->last, n), ARN_ARRAY(e->rank, n),
-                           ARN_ARRAY(key, n), ARN_ARRAY(scratch, n))) {
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(e->last, n), ARN_ARRAY(e->rank, n), ARN_ARRAY(key, n),
+                           ARN_ARRAY(scratch, n))) {
         return false;
     }
     list_last(cut, e, key, scratch);

@@ -1,6 +1,8 @@
-/* Ops that no other follows, as those that make the gradients of weights, moved behind all
- * others where their results are larger than the operands that have to stay for them: results that
- * are live out are then not live beside the rest of the backward pass. O(reads + dependences). */
+/* Two changes of an order. Ops that no other follows, as those that make the gradients of weights,
+ * are moved behind all others where their results are larger than the operands that have to stay
+ * for them: results that are live out are then not live beside the rest of the backward pass. Then
+ * ops that end the lives of as many bytes as they make run as soon as they may: of branches of the
+ * backward pass, those that go through small tensors first. O(reads + dependences). */
 #include "rewrite/rematerialize/remat_order.h"
 
 #include <string.h>
@@ -48,15 +50,17 @@ static uint64_t bytes_kept(const mover *m, uint32_t op) {
     return bytes;
 }
 
-/* From the last op to the first; an op is not barred if all that depend on it are moved. Operands
- * that are overwritten, or views that have to be named in turn, hold an op where it is. */
+/* Operands that are overwritten, or views that have to be named in turn, hold an op where it is. */
+static bool stays(const arenaut_remat_problem *p, uint32_t op) {
+    return (p->until && p->until[op] != ARENAUT_NONE) || (p->in_turn && p->in_turn[op]);
+}
+
+/* From the last op to the first; an op is not barred if all that depend on it are moved. */
 static uint32_t choose(mover *m) {
     const arenaut_remat_problem *p = m->graph->problem;
     uint32_t n = 0;
     for (uint32_t op = p->n_ops; op-- > 0;) {
-        const bool stays =
-            (p->until && p->until[op] != ARENAUT_NONE) || (p->in_turn && p->in_turn[op]);
-        m->moved[op] = !stays && !m->barred[op] && bytes_made(m, op) > bytes_kept(m, op);
+        m->moved[op] = !stays(p, op) && !m->barred[op] && bytes_made(m, op) > bytes_kept(m, op);
         if (m->moved[op]) n++;
         else bar_makers(m, op);
     }
@@ -67,6 +71,99 @@ static uint32_t choose(mover *m) {
 static void bar_first(mover *m) {
     const arenaut_remat_problem *p = m->graph->problem;
     for (uint32_t i = 0; i < p->n_dependences; i++) m->barred[p->dependences[i].first] = true;
+}
+
+/* ---- ops that end lives ---- */
+
+typedef struct eager {
+    const arn_remat_graph *graph;
+    bool *barred;             /* per op: it is not moved */
+    bool *ran;                /* per op */
+    uint32_t *left;           /* per storage: readers that have not run yet */
+    uint32_t *queue, n_queue; /* ops that may be ready, or the last reader of a storage, by now */
+    uint32_t *op_at, n;       /* the order that is made */
+} eager;
+
+static bool is_ready(const eager *e, uint32_t op) {
+    const arn_remat_graph *g = e->graph;
+    bool ready = !e->ran[op] && !e->barred[op];
+    for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1] && ready; i++) {
+        const uint32_t maker = g->problem->maker[g->reads.ids[i]];
+        ready = maker == ARENAUT_NONE || e->ran[maker];
+    }
+    return ready;
+}
+
+/* Whether a storage is alive, and not any more once its last reader has run. */
+static bool ends(const eager *e, uint32_t s) {
+    const arn_remat_graph *g = e->graph;
+    const bool begun = g->problem->maker[s] != ARENAUT_NONE ||
+                       arn_remat_held(g->problem, s, ARENAUT_LIVE_IN) ||
+                       g->readers.begin[s + 1] - g->readers.begin[s] > e->left[s];
+    return begun && e->left[s] == 1 && !arn_remat_held(g->problem, s, ARENAUT_LIVE_OUT);
+}
+
+static bool frees_bytes(const eager *e, uint32_t op) {
+    const arn_remat_graph *g = e->graph;
+    uint64_t freed = 0, taken = arn_remat_scratch(g->problem, op);
+    for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+        const uint32_t s = g->reads.ids[i];
+        if (ends(e, s)) freed += g->problem->size[s];
+    }
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+        taken += g->problem->size[g->makes.ids[i]];
+    }
+    return freed > 0 && freed >= taken;
+}
+
+static void list_readers(eager *e, uint32_t s) {
+    const arn_remat_lists *readers = &e->graph->readers;
+    for (uint32_t i = readers->begin[s]; i < readers->begin[s + 1]; i++) {
+        if (!e->ran[readers->ids[i]]) e->queue[e->n_queue++] = readers->ids[i];
+    }
+}
+
+static void run(eager *e, uint32_t op) {
+    const arn_remat_graph *g = e->graph;
+    e->ran[op] = true;
+    e->op_at[e->n++] = op;
+    for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+        const uint32_t s = g->reads.ids[i];
+        if (--e->left[s] == 1) list_readers(e, s);
+    }
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+        list_readers(e, g->makes.ids[i]);
+    }
+}
+
+static void run_all(eager *e, const uint32_t *order) {
+    for (uint32_t i = 0; i < e->graph->problem->n_ops; i++) {
+        e->n_queue = 0;
+        if (!e->ran[order[i]]) run(e, order[i]);
+        for (uint32_t at = 0; at < e->n_queue; at++) {
+            const uint32_t op = e->queue[at];
+            if (is_ready(e, op) && frees_bytes(e, op)) run(e, op);
+        }
+    }
+}
+
+/* The order, with ops that end as many bytes as they make as early as may be. */
+static bool advance(const arn_remat_graph *g, arn_region *region, uint32_t *order) {
+    const arenaut_remat_problem *p = g->problem;
+    eager e = {.graph = g};
+    if (!ARN_REGION_ARRAYS(region, ARN_ARRAY(e.barred, p->n_ops), ARN_ARRAY(e.ran, p->n_ops),
+                           ARN_ARRAY(e.left, p->n_storages), ARN_ARRAY(e.op_at, p->n_ops),
+                           ARN_ARRAY(e.queue, 2 * (size_t)p->n_reads))) {
+        return false;
+    }
+    for (uint32_t op = 0; op < p->n_ops; op++) e.barred[op] = stays(p, op);
+    for (uint32_t i = 0; i < p->n_dependences; i++) e.barred[p->dependences[i].op] = true;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        e.left[s] = g->readers.begin[s + 1] - g->readers.begin[s];
+    }
+    run_all(&e, order);
+    if (p->n_ops > 0) memcpy(order, e.op_at, p->n_ops * sizeof *order);
+    return true;
 }
 
 /* Lists by op, in the new order. */
@@ -137,12 +234,12 @@ bool arn_remat_order_make(const arn_remat_graph *graph, arn_region *region, arn_
     }
     bar_first(&m);
     const uint32_t n_moved = choose(&m);
-    uint32_t stays = 0, goes = n - n_moved;
-    for (uint32_t op = 0; op < n; op++) {
-        const uint32_t at = m.moved[op] ? goes++ : stays++;
-        o->differs = o->differs || at != op;
-        o->turn[op] = at;
-        o->op_at[at] = op;
+    uint32_t at = 0, behind = n - n_moved;
+    for (uint32_t op = 0; op < n; op++) o->op_at[m.moved[op] ? behind++ : at++] = op;
+    if (!advance(graph, region, o->op_at)) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        o->turn[o->op_at[i]] = i;
+        o->differs = o->differs || o->op_at[i] != i;
     }
     o->problem = *graph->problem;
     return !o->differs ||

@@ -1,4 +1,5 @@
-/* A second order of first runs, in which results of the step are made last. */
+/* A second order of first runs, in which results of the step are made last, and ops that free bytes
+ * run first. */
 #ifndef ARN_REWRITE_REMAT_ORDER_H
 #define ARN_REWRITE_REMAT_ORDER_H
 
