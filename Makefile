@@ -85,7 +85,9 @@ demo: tools-build
 # Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
 # the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
 # is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside those in Python,
-# which leave processors idle where they wait for browsers, installers and clusters.
+# which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a quarter is tried
+# (tests/support/drawn.h, tests/models/drawn.py): each part alone tries all, and so does the night.
+test: export ARENAUT_ONE_OF = 4
 test: tools-test format-check
 	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) lint test-release
 	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized" \
@@ -122,10 +124,8 @@ test-unit: test-release test-sanitized
 test-release: tools-test
 	@CC=gcc && export CC && $(call UNIT,test-gcc,$(RELEASE))
 
-# Three searches draw a quarter of their cases (tests/support/drawn.h): the release's run has all of them, and so
-# has the night, under gcc's sanitizers and MemorySanitizer.
 test-sanitized: tools-test
-	@CC=clang ARENAUT_ONE_OF=4 && export CC ARENAUT_ONE_OF && $(call UNIT_SANITIZED,test-clang,$(SANITIZED))
+	@CC=clang && export CC && $(call UNIT_SANITIZED,test-clang,$(SANITIZED))
 
 test-gcc-sanitized: tools-test
 	@CC=gcc && export CC && $(call UNIT_SANITIZED,test-gcc-sanitized,$(SANITIZED))

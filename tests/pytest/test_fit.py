@@ -7,6 +7,7 @@ import json
 import pytest
 from conftest import CORPUS, DATA, corpus_params
 
+EFFORT = ("--effort", 50000)  # the least is not asked for; without, tiles of elementwise_float take seconds
 MODELS = ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8", "elementwise_float", "call_once_float"]
 
 
@@ -22,12 +23,12 @@ def flags_of(way):
 @pytest.mark.parametrize("name", MODELS)
 def test_each_way_is_what_its_flags_give(arenaut, arenaut_json, name):
     path = DATA / f"{name}.tflite"
-    first, *others = ways_of(arenaut, path)
+    first, *others = ways_of(arenaut, path, *EFFORT)
     assert first["reserve"] == next(row for row in arenaut_json("size", path)["tensor_arena"])["bytes"]
     assert any("reserve" in way for way in others)
     for way in others:
         if "reserve" in way:
-            plan = arenaut_json("plan", path, *flags_of(way))
+            plan = arenaut_json("plan", path, *flags_of(way), *EFFORT)
             assert way["planned"] == plan["result"]["arena"]
             assert way["reserve"] == plan["runtime"]["head"] + plan["runtime"]["tail"] + 15 & ~15
             assert way["exact"] == plan["runtime"]["exact"]
@@ -36,9 +37,9 @@ def test_each_way_is_what_its_flags_give(arenaut, arenaut_json, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_gentlest_that_fits_is_written(arenaut, arenaut_json, tmp_path, name):
     path, out = DATA / f"{name}.tflite", tmp_path / "out.tflite"
-    ways = [way for way in ways_of(arenaut, path) if way.get("exact")]
+    ways = [way for way in ways_of(arenaut, path, *EFFORT) if way.get("exact")]
     for size in sorted({way["reserve"] for way in ways})[::2]:
-        done = arenaut("plan", path, "--fit", size, "--json", "-f", "-o", out)
+        done = arenaut("plan", path, "--fit", size, *EFFORT, "--json", "-f", "-o", out)
         found = json.loads(done.stdout)["fit"]["ways"]
         taken, = (k for k, way in enumerate(found) if way["taken"])
         assert found[taken]["reserve"] <= size
@@ -47,7 +48,7 @@ def test_the_gentlest_that_fits_is_written(arenaut, arenaut_json, tmp_path, name
         arenaut("check", out)
     least = min(way["reserve"] for way in ways)
     out.unlink()
-    refused = arenaut("plan", path, "--fit", least - 1, "-o", out, exit=1)
+    refused = arenaut("plan", path, "--fit", least - 1, *EFFORT, "-o", out, exit=1)
     assert f"the least to reserve is {least:,}" in refused.stderr and not out.exists()
 
 
@@ -154,10 +155,10 @@ OUTPUTS, DOCUMENTS = ["out.tflite", "out.json", "out.h"], [(), ("--json",), ("--
 
 @pytest.mark.parametrize(("size", "name", "flags"),
                          [*itertools.product([9248, 13343, 13344, 20000], OUTPUTS, DOCUMENTS),
-                          *zip([9000] * 3, OUTPUTS, DOCUMENTS)])  # in tiles, which takes seconds
+                          *zip([9000] * 3, OUTPUTS, DOCUMENTS)])  # in tiles
 def test_what_is_taken_is_written_whatever_the_output(arenaut, tmp_path, size, name, flags):
     out = tmp_path / name
-    said = arenaut("plan", OWN, "--fit", size, *flags, "-o", out).stdout
+    said = arenaut("plan", OWN, "--fit", size, *EFFORT, *flags, "-o", out).stdout
     assert out.exists()
     if flags:
         taken, = [way["reserve"] for way in json.loads(said)["fit"]["ways"] if way["taken"]]

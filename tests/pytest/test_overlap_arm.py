@@ -6,8 +6,8 @@ each against the same build without a plan; and so are the kernels of CMSIS-NN a
 their sets.
 """
 
-import os
 import sys
+from itertools import product
 
 import pytest
 from conftest import DATA, ROOT, SCRATCH, corpus_params
@@ -19,6 +19,8 @@ import micro_runtime
 import overlap_plans
 import random_ops
 import tflite_file
+from drawn import THOROUGH, some
+
 
 def skipped_without(kernels):
     why = arm_runtime.missing(kernels)
@@ -29,9 +31,7 @@ def needs(kernels):
     return pytest.param(kernels, marks=skipped_without(kernels))
 
 
-KERNELS = pytest.mark.parametrize("kernels", [needs("reference"), needs("cmsis-nn"), needs("esp-nn")])
-
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "0"))
+SETS = ("reference", "cmsis-nn", "esp-nn")
 MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in
           ("inception_int8", "mobilenet_v1_025_96_int8", "resnet_int8", "svdf_int8")] + [
     param for param in corpus_params("tflite/*.tflite")
@@ -41,7 +41,7 @@ MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in
         "mlperf_vww96_float", "mlperf_vww96_int8", "mobilenet_v2_int8_nchw", "mww_alexa",
         "oww_embedding", "person_detect", "tinyengine_detection", "trained_lstm_int8")]
 # `make fuzz` looks at every op; here models are cut after every so many, and after the last.
-STRIDE, STRIDE_OF_LARGE = (1, {}) if THOROUGH else (8, {"mobilenet_v2_int8_nchw": 28})
+STRIDE, STRIDE_OF_LARGE = (1, {}) if THOROUGH > 1 else (8, {"mobilenet_v2_int8_nchw": 28})
 
 
 def overlapped(arenaut, path, folder, kernels):
@@ -62,8 +62,9 @@ def check_every_op(arenaut, tmp_path, path, kernels):
         assert found == expected[n - 1], f"op {n - 1}"
 
 
-@KERNELS
-@pytest.mark.parametrize("path", MODELS)
+@pytest.mark.parametrize("path, kernels", some(
+    pytest.param(*model.values, kernels, id=f"{model.id}-{kernels}", marks=[*model.marks, skipped_without(kernels)])
+    for model, kernels in product(MODELS, SETS)))
 def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path, kernels):
     check_every_op(arenaut, tmp_path, path, kernels)
 
@@ -135,12 +136,12 @@ class Placement:
 
 
 # Of a library only ops that run its own kernels; `make fuzz` tries the runtime's in its build, too.
-@pytest.mark.parametrize("name, dtype, kernels", [
+@pytest.mark.parametrize("name, dtype, kernels", some(
     pytest.param(name, dtype, kernels, id=f"{name}-{dtype}-{kernels}", marks=skipped_without(kernels))
-    for kernels in ("reference", "cmsis-nn", "esp-nn") for name, dtype in sorted(random_ops.RULES)
-    if THOROUGH or name.startswith(arm_runtime.REPLACED.get(kernels, ""))])
+    for kernels in SETS for name, dtype in sorted(random_ops.RULES)
+    if THOROUGH > 1 or name.startswith(arm_runtime.REPLACED.get(kernels, ""))))
 def test_a_distance_is_enough(arenaut_json, tmp_path, name, dtype, kernels):
-    for seed in range(100, 101 + THOROUGH):
+    for seed in range(100, 100 + THOROUGH):
         placement = Placement(random_ops.build(name, dtype, seed), arenaut_json, tmp_path, kernels)
         for separation in placement.separations:
             assert placement.survives(separation), (placement.case, separation)

@@ -6,7 +6,6 @@ alignment too small, some result must come out different.
 """
 
 import copy
-import os
 
 import pytest
 from conftest import DATA, SCRATCH, corpus_params
@@ -15,13 +14,14 @@ import tflite_compare
 import micro_runtime
 import overlap_plans
 import tflite_file
+from drawn import THOROUGH, some
 
 WITHOUT = {*micro_runtime.REFUSED, "foreign_plan_float"}  # which has another tool's plan
 MODELS = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))
           if path.stem not in WITHOUT] + corpus_params("tflite/*.tflite", without=WITHOUT)
 
 # `make fuzz` looks at every op; here large models are cut after every so many.
-STRIDE = {} if os.environ.get("ARENAUT_THOROUGH") else {
+STRIDE = {} if THOROUGH > 1 else {
     "mcunetv2_large": 32, "mobilenet_v2_int8_nchw": 8, "oww_embedding": 2,
     "tinyengine_detection": 4, "torchaudio_conformer": 24}
 
@@ -78,7 +78,7 @@ def test_the_runtime_reports_the_planned_arena(planned, path):
     assert tail == micro_runtime.Machine(path.read_bytes()).arena()[1]
 
 
-@pytest.mark.parametrize("path", MODELS)
+@pytest.mark.parametrize("path", some(MODELS))
 def test_every_op_leaves_the_same_tensors(planned, path):
     _, data, written = planned(path)
     if written:
@@ -86,7 +86,7 @@ def test_every_op_leaves_the_same_tensors(planned, path):
         assert tflite_compare.first_wrong_op(path.read_bytes(), data, every=every) is None
 
 
-@pytest.mark.parametrize("path", MODELS)
+@pytest.mark.parametrize("path", some(MODELS))
 def test_outputs_are_the_same_over_several_runs(planned, path):
     _, data, written = planned(path)
     seeds = (1,) if path.stem in STRIDE else (1, 2, 3)
@@ -119,7 +119,7 @@ def closer_pairs(data, document):
             yield overlap_plans.placed(data, pair, delta)
 
 
-@pytest.mark.parametrize("path", MODELS)
+@pytest.mark.parametrize("path", some(MODELS))
 def test_one_step_less_shows(arenaut_json, planned, tmp_path, path):
     document, data, written = planned(path)
     if not written or not document.get("separations"):

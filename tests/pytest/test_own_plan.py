@@ -238,7 +238,7 @@ def test_a_budget_is_kept_only_by_what_is_known(path, verb, arenaut, tmp_path):
     the file in as much (with what it takes more on 64 bits)."""
     for pools in POOLS:
         for rights in RIGHTS:
-            flags = [*map(str, pools), *map(str, rights)]
+            flags = [*map(str, pools), *map(str, rights), *map(str, EFFORT)]
             first = run_json(arenaut, verb, path, *flags, "--budget", 1)
             if first is None:
                 continue  # no plan in these pools

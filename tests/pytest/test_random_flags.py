@@ -2,7 +2,6 @@
 is right by itself, and computes what it did."""
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -14,9 +13,9 @@ from conftest import COMMAND, ROOT
 
 import random_onnx
 import random_programs
+from drawn import drawn
 from onnx_session import session
 
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 MAY_END = (0, 1, 2, 3)
 
 
@@ -24,7 +23,7 @@ def command(*words):
     return subprocess.run([str(COMMAND), *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("seed", range(10 * THOROUGH))
+@pytest.mark.parametrize("seed", range(drawn(10)))
 def test_random_programs(tmp_path, seed):
     rng = random.Random(seed)
     written = 0
@@ -41,7 +40,7 @@ def test_random_programs(tmp_path, seed):
     assert written >= 8
 
 
-@pytest.mark.parametrize("seed", range(10 * THOROUGH))
+@pytest.mark.parametrize("seed", range(drawn(10)))
 def test_random_nets(tmp_path, seed):
     rng = random.Random(seed)
     feeds = {"x": np.random.RandomState(seed).uniform(-1, 1, (random_onnx.SIDE, random_onnx.SIDE)).astype("f4")}
@@ -63,7 +62,7 @@ def test_random_nets(tmp_path, seed):
 
 def test_rewritten_files_in_four_runtimes():
     """The machine of `make fuzz` for a few nets of each runtime, in a process of its own."""
-    done = subprocess.run([sys.executable, ROOT / "fuzz" / "machine_rewrites.py", "0", "7", str(16 * THOROUGH)],
+    done = subprocess.run([sys.executable, ROOT / "fuzz" / "machine_rewrites.py", "0", "7", str(drawn(32))],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     counts = {name: int(n) for n, name in re.findall(r"(\d+) (\S+?)[,;]", done.stdout)}

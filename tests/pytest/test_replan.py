@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from conftest import ROOT
 
+from drawn import some
+
 KINDS = {"chain": 0, "short lives": 1, "long lives": 2}
 LIBRARY = ROOT / "build" / "libarenaut.a"
 
@@ -33,8 +35,8 @@ def instructions(replan, kind, values, column, rounds):
     return int(counted)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("values", [50, 500, 5000])
+@pytest.mark.parametrize("values, kind", some(pytest.param(values, kind, id=f"{values}-{kind}")
+                                              for values in (50, 500, 5000) for kind in KINDS))
 def test_a_live_plan_costs_at_most_twice_as_much_as_groups(replan, kind, values):
     """Four plans; the later ones begin with one that has turned out to be of no use. In time an instruction of the
     skyline costs up to a quarter more than one of the groups, since it branches and misses the cache more often."""

@@ -12,6 +12,7 @@ import corpus  # noqa: E402
 import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
 import pte_weights  # noqa: E402
+from drawn import THOROUGH, at_night  # noqa: E402
 from test_pte_models import error_against_eager, several_inputs  # noqa: E402
 
 # Programs with state, or with weights that lie in an arena: their methods, and whether these
@@ -117,11 +118,12 @@ def first_difference(original, other, model, **options):
     return None if len(one) == len(two) else (min(len(one), len(two)), "calls", None)
 
 
-# One alone takes a minute: `make fuzz` runs it.
-LONG = set() if os.environ.get("ARENAUT_THOROUGH") else {"inception_v3"}
+# One alone takes a minute: `make fuzz` runs it. Others take ten seconds.
+LONG = {"inception_v3"} if THOROUGH == 1 else set()
+BRIEF = {"mobilenetv3_small_100", "vit_tiny"}
 
 
-@pytest.mark.parametrize("path", [p for p in ALL if p.id in NO_WEIGHTS - LONG])
+@pytest.mark.parametrize("path", [p if p.id in BRIEF else at_night(p) for p in ALL if p.id in NO_WEIGHTS - LONG])
 def test_networks_with_made_up_weights_leave_the_same_bytes(planned, tmp_path, path):
     """Every op of the whole network, and the memory that the runtime sees. One call each: the
     largest takes a minute."""

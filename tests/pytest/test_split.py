@@ -6,7 +6,6 @@ its stages and all that comes behind them, with the plan inside, op by op.
 
 import functools
 import json
-import os
 import subprocess
 from xml.etree import ElementTree
 
@@ -18,8 +17,7 @@ import arm_runtime
 import tflite_compare
 import micro_runtime
 import tflite_file
-
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
+from drawn import drawn, some
 
 # (today, split, over): what the runtime's own planner needs for the model, what is planned, and
 # what is planned if results may lie over operands, too.
@@ -125,7 +123,7 @@ def test_outputs_are_the_same(split, path):
     assert tflite_compare.first_difference(model.original, model.data, seeds=seeds, runs=1) is None
 
 
-@pytest.mark.parametrize("path", QUICK)
+@pytest.mark.parametrize("path", some(QUICK))
 def test_tensors_behind_the_stages_are_the_same(split, path):
     assert first_wrong_tensor(split(path).original, split(path).data) is None
 
@@ -157,7 +155,7 @@ def planned_arena(arenaut_json, path, *options):
     return next(row["bytes"] for row in rows if row["of"] == "planned")
 
 
-@pytest.mark.parametrize("path", SPLIT)
+@pytest.mark.parametrize("path", some(SPLIT))
 def test_together_with_overlap_it_needs_no_more_than_either_alone(arenaut_json, path):
     split, overlap = ("--split", "on"), ("--overlap", "on")
     both = planned_arena(arenaut_json, path, *split, *overlap)
@@ -165,7 +163,7 @@ def test_together_with_overlap_it_needs_no_more_than_either_alone(arenaut_json, 
     assert both <= min(alone) and alone[0] <= alone[2]
 
 
-@pytest.mark.parametrize("path", QUICK)
+@pytest.mark.parametrize("path", some(QUICK))
 def test_split_ops_with_results_over_their_operands_compute_the_same(arenaut_json, tmp_path, path):
     model = Split(arenaut_json, path, tmp_path, "--split", "on", "--overlap", "on",
                   "--scratch", SCRATCH)
@@ -179,7 +177,7 @@ NO_ARM = arm_runtime.missing("reference")
 
 @pytest.mark.skipif(NO_ARM is not None, reason=str(NO_ARM))
 @pytest.mark.parametrize("options", [(), ("--overlap", "on")], ids=["split", "split-overlap"])
-@pytest.mark.parametrize("path", QUICK)
+@pytest.mark.parametrize("path", some(QUICK))
 def test_split_models_compute_the_same_on_32_bit_arm(arenaut_json, tmp_path, path, options):
     model = Split(arenaut_json, path, tmp_path, "--split", "on", "--scratch", SCRATCH, *options)
     values = micro_runtime.random_inputs(micro_runtime.Machine(model.original).inputs, 1)
@@ -270,7 +268,7 @@ def random_stage(random, n_ops):
 def test_random_models_compute_the_same(tmp_path):
     """Stages anywhere, in every mode: what is not refused computes the same bits."""
     compared = 0
-    for seed in range(60 * THOROUGH):
+    for seed in range(drawn(60)):
         data, n_ops = random_model(seed)
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.split.tflite"
         path.write_bytes(data)
@@ -283,7 +281,7 @@ def test_random_models_compute_the_same(tmp_path):
                 compared += 1
                 assert tflite_compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
-    assert compared > 30 * THOROUGH
+    assert compared > drawn(30)
 
 
 def weights_of(table):
@@ -445,7 +443,7 @@ def test_explain_tries_splitting(arenaut, arenaut_json):
 
 @pytest.mark.parametrize("given", [(), ("--split", "on"), ("--overlap", "on")],
                          ids=["alone", "split", "overlap"])
-@pytest.mark.parametrize("path", [p for p in SPLIT if "resnet" in p.id])
+@pytest.mark.parametrize("path", some(p for p in SPLIT if "resnet" in p.id))
 def test_what_a_remedy_saves_is_what_splitting_is_chosen_by(arenaut_json, path, given):
     """All that has to be reserved, of which the arena is a part: it may grow as the rest falls."""
     known = ("--scratch", SCRATCH)

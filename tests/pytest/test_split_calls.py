@@ -4,7 +4,6 @@ Nothing in the runtime knows of it: the plan over all subgraphs is what makes th
 small, since each call's are alive only while it runs.
 """
 
-import os
 import subprocess
 
 import numpy as np
@@ -16,8 +15,8 @@ import arm_runtime
 import tflite_compare
 import micro_runtime
 import tflite_file
+from drawn import drawn
 
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 # By model: the stage, and the head that is planned.
 STAGES = {
@@ -116,7 +115,7 @@ def test_what_check_accepts_of_calls_computes_the_same(arenaut_json, tmp_path):
     offsets = tflite_file.plan_of(planned)
     placed = [t for t, offset in enumerate(offsets) if offset != tflite_file.ONLINE]
     accepted = rejected = wrong = 0
-    for _ in range(100 * THOROUGH):
+    for _ in range(drawn(100)):
         moved = list(offsets)
         for t in random.choice(placed, random.randint(1, 3)):
             at = random.choice(placed) if random.rand() < 0.3 else None
@@ -129,7 +128,7 @@ def test_what_check_accepts_of_calls_computes_the_same(arenaut_json, tmp_path):
         else:
             rejected += 1
             wrong += not same
-    assert accepted > 10 and rejected > 10 and wrong > 10
+    assert min(accepted, rejected, wrong) > drawn(10)
 
 
 def test_weights_that_only_a_subgraph_reads_are_kept_in_compact_files(arenaut_json, tmp_path):
@@ -190,7 +189,7 @@ def random_stage(random, n_ops):
 
 def test_random_models_compute_the_same(tmp_path):
     compared = 0
-    for seed in range(200, 200 + 32 * THOROUGH):
+    for seed in range(200, 200 + drawn(32)):
         data, n_ops = random_model(seed, heights=(50, 90), widest=40)
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.split.tflite"
         path.write_bytes(data)
@@ -204,4 +203,4 @@ def test_random_models_compute_the_same(tmp_path):
                 compared += 1
                 assert tflite_compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
-    assert compared > 20 * THOROUGH
+    assert compared > drawn(20)

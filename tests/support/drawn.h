@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* Of `all` cases: an Nth, at least one, where ARENAUT_ONE_OF=N is in the environment. `make
- * test-sanitized` sets it: such cases take long under sanitizers, and the release's run has all of
- * them. ARENAUT_THOROUGH=N (thorough.h) asks for N times as many. */
+/* Of `all` cases: an Nth, at least one, where ARENAUT_ONE_OF=N is in the environment. `make test`
+ * sets it, and the night tries all of them. ARENAUT_THOROUGH=N (thorough.h) asks for N times as
+ * many. tests/models/drawn.py is the same for tests in Python. */
 uint32_t drawn(uint32_t all);
 
 #endif
