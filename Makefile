@@ -108,11 +108,13 @@ tools-test:
 # compile and find little else: they are for the night. No unit test runs the command, which is not built here: clang
 # warns of its sources where they are compiled for WebAssembly, of os_posix.c here (tests/CMakeLists.txt), and never of
 # os_windows.c, which mingw-w64's gcc compiles. -g1: lines for what is found.
-COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache
+COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache $(QUIETLY)
+# A process for each object would say its name.
+QUIETLY = -DCMAKE_RULE_MESSAGES=OFF
 RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON $(COMPILED_ONCE)
 SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1 -fdebug-prefix-map=$(CURDIR)=." \
   -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) -DCMAKE_C_COMPILER_LAUNCHER=ccache \
-  -DARENAUT_TESTS=ON -DARENAUT_TOOL=OFF -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined
+  -DARENAUT_TESTS=ON -DARENAUT_TOOL=OFF -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined $(QUIETLY)
 LINKER = -fuse-ld=lld
 UNIT = $(CONFIGURE) -B build/$(1) $(2) >/dev/null && cmake --build build/$(1) -j$(JOBS) && \
   ctest --test-dir build/$(1) -j$(JOBS) --output-on-failure

@@ -7,7 +7,7 @@ source=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
 # As the tests' own build: ccache knows the objects.
-release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON"
+release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON -DCMAKE_RULE_MESSAGES=OFF"
 if command -v ccache >/dev/null 2>&1; then release="$release -DCMAKE_C_COMPILER_LAUNCHER=ccache"; fi
 # shellcheck disable=SC2086 # a list of flags
 cmake -S "$source" -B "$work/build" $release -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1

@@ -70,7 +70,7 @@ def command():
             rows.write(f"{macro}({toy})\n")
     add_operator(tree)
     launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    for step in (["-S", tree, "-B", WORK / "out", "-DCMAKE_BUILD_TYPE=None", *launcher,
+    for step in (["-S", tree, "-B", WORK / "out", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_RULE_MESSAGES=OFF", *launcher,
                   "-DCMAKE_C_FLAGS=-O0", "-DARENAUT_WERROR=ON"],
                  ["--build", WORK / "out", "--target", "arenaut_tool", f"-j{os.cpu_count()}"]):
         done = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
