@@ -17,7 +17,7 @@ import arm_runtime
 import tflite_compare
 import micro_runtime
 import tflite_file
-from drawn import drawn, some
+from drawn import THOROUGH, some
 
 # (today, split, over): what the runtime's own planner needs for the model, what is planned, and
 # what is planned if results may lie over operands, too.
@@ -268,7 +268,7 @@ def random_stage(random, n_ops):
 def test_random_models_compute_the_same(tmp_path):
     """Stages anywhere, in every mode: what is not refused computes the same bits."""
     compared = 0
-    for seed in range(drawn(60)):
+    for seed in range(60 * THOROUGH):
         data, n_ops = random_model(seed)
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.split.tflite"
         path.write_bytes(data)
@@ -281,7 +281,7 @@ def test_random_models_compute_the_same(tmp_path):
                 compared += 1
                 assert tflite_compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
-    assert compared > drawn(30)
+    assert compared > 30 * THOROUGH
 
 
 def weights_of(table):

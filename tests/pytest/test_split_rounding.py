@@ -2,7 +2,6 @@
 have them is close to the whole, and without the flag the refusal names it."""
 
 import json
-import os
 import re
 import subprocess
 import zipfile
@@ -11,10 +10,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import COMMAND, ROOT
+from drawn import THOROUGH, drawn
 from random_images import Images, integer, ints, random_images, real, sandwich
 from test_split_onnx import LEVELS, are_close, run, same_bits
 
-THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 NETS = {1: 5, 2: 10, 3: 4}  # of signals, images and volumes
 NOT_THE_SAME = "not the same bits"
 
@@ -398,7 +397,7 @@ def held_against_the_whole(module, args, path, output, done):
 @pytest.mark.parametrize("axes", [1, 2])
 def test_random_graphs(tmp_path, axes):
     count, most = Counter(), 0.0
-    for seed in range(60, 60 + 10 * THOROUGH):
+    for seed in range(60, 60 + drawn(10)):
         net = Net(seed, axes)
         path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
         save_module(net, (net.input,), path)
@@ -441,7 +440,7 @@ class Norms(Net):
 @pytest.mark.parametrize("axes", [1, 2])
 def test_random_graphs_with_norms(tmp_path, axes):
     count, most = Counter(), 0.0
-    for seed in range((14 - 4 * axes) * THOROUGH):
+    for seed in range(drawn(14 - 4 * axes)):
         net = Norms(seed, axes)
         path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
         save_module(net, (net.input,), path)
@@ -463,7 +462,7 @@ def test_random_graphs_with_norms(tmp_path, axes):
             count["found"] += 1
             most = max(most, held_against_the_whole(net, (net.input,), path, output, done))
     print(f"{dict(count)}, at most {most:.0f} ulp of the largest")
-    assert count["run"] > 10
+    assert count["run"] > drawn(10)
 
 
 class Normalized(torch.nn.Module):
@@ -646,7 +645,7 @@ class Squeezed(torch.nn.Module):
 
 def test_squeezes_of_random_graphs(tmp_path):
     count, most = Counter(), 0.0
-    for seed in range(12 * THOROUGH):
+    for seed in range(drawn(12)):
         module, random = Squeezed(seed).eval(), np.random.RandomState(seed)
         args = (torch.randn(1 + seed % 2, 3, random.randint(40, 70), random.choice([32, 48, 33])),)
         path, output = tmp_path / f"{seed}.pt2", tmp_path / f"{seed}.split.pt2"
@@ -663,7 +662,7 @@ def test_squeezes_of_random_graphs(tmp_path):
             most = max(most, held_against_the_whole(module, args, path, output, done))
             count["run"] += 1
     print(f"{dict(count)}, at most {most:.0f} ulp of the largest")
-    assert count["run"] > 12
+    assert count["run"] > drawn(12)
 
 
 class Mean(torch.nn.Module):

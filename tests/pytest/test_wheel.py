@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from drawn import at_night
+
 TOOLS = ROOT / "build" / "venv-wheel" / "bin"
 WORK = ROOT / "build" / "wheel"  # kept, so that a second run compiles little
 TESTS = ROOT / "tests" / "python"
@@ -114,7 +116,9 @@ def pythons():
               if found]
     other = next(filter(works, others), None)
     skip = pytest.mark.skip(reason="there is no second Python from 3.10 on here")
-    return [pytest.param((sys.executable, ("[dask]", "[ray]"), ["pytest", "numpy"]), id=own),
+    engines = (("[dask]", own), ("[ray]", "ray"))
+    of_own = [pytest.param((sys.executable, (engine,), ["pytest", "numpy"]), id=name) for engine, name in engines]
+    return [of_own[0], at_night(of_own[1]),
             pytest.param((other, (), ["pytest"]), id="another", marks=[] if other else skip)]
 
 
