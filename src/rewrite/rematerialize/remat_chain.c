@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "rewrite/rematerialize/remat_price.h"
 #include "core/sort.h"
+#include "rewrite/rematerialize/remat_price.h"
 
 /* Sums of flows and prices stay below 2^60. */
 #define MOST_TIME (UINT64_C(1) << 50)

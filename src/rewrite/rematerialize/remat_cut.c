@@ -119,7 +119,7 @@ static void leave_shared(arn_remat_cut *c) { c->own = c->whole - arn_min_u64(c->
 void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     const arn_remat_graph *g = c->graph;
     const arenaut_remat_problem *p = g->problem;
-    c->shared = p->shared ? p->shared[op] : 0;
+    c->shared = arn_remat_shared(g, op);
     c->op = op;
     memset(c->when, ARN_REMAT_ANY, p->n_ops * sizeof *c->when);
     mark_before(c, op);
@@ -135,9 +135,6 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     }
     for (uint32_t s = 0; s < p->n_storages && p->held; s++) {
         if (arn_remat_held(p, s, ARENAUT_LIVE_OUT) && has_begun(c, s)) add_own(c, s);
-    }
-    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
-        c->shared = arn_max_u64(c->shared, p->rights[g->rights.ids[i]].bytes);
     }
     leave_shared(c);
 }

@@ -1,8 +1,9 @@
-/* Look at any set of ops that no other op follows, and at the one of them that runs first last. By
- * then the others have run, and all ops before them: results of theirs that are live out are alive,
- * and all that this op uses, whichever it is. The best set leaves out those that need least: they
- * may run behind the others, with few bytes beside such results. So sets are the first of a list,
- * and each op counts from the first one on that it precedes. */
+/* Floor of bytes over sets of last ops. Look at any set of ops that no other op follows, and at the
+ * one of them that runs first last. By then the others have run, and all ops before them: results
+ * of theirs that are live out are alive, and all that this op uses, whichever it is. The best set
+ * leaves out those that need least: they may run behind the others, with few bytes beside such
+ * results. So sets are the first of a list, and each op counts from the first one on that it
+ * precedes. */
 #include "rewrite/rematerialize/remat_end.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static bool is_followed(const arn_remat_cut *c, uint32_t op) {
  * once. */
 static int64_t other_bytes(const arn_remat_graph *g, uint32_t op) {
     const arenaut_remat_problem *p = g->problem;
-    uint64_t bytes = arn_remat_scratch(p, op), shared = p->shared ? p->shared[op] : 0;
+    uint64_t bytes = arn_remat_scratch(p, op);
     const arn_remat_lists *const both[] = {&g->reads, &g->makes};
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = both[k]->begin[op]; i < both[k]->begin[op + 1]; i++) {
@@ -32,10 +33,7 @@ static int64_t other_bytes(const arn_remat_graph *g, uint32_t op) {
             if (!arn_remat_held(p, s, ARENAUT_LIVE_OUT)) bytes += p->size[s];
         }
     }
-    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
-        shared = arn_max_u64(shared, p->rights[g->rights.ids[i]].bytes);
-    }
-    return (int64_t)bytes - (int64_t)arn_min_u64(shared, INT64_MAX / 2);
+    return (int64_t)bytes - (int64_t)arn_min_u64(arn_remat_shared(g, op), INT64_MAX / 2);
 }
 
 static void list_last(const arn_remat_cut *c, arn_remat_end *e, uint64_t *key, uint32_t *scratch) {

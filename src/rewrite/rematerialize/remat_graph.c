@@ -271,3 +271,20 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
     return ARENAUT_OK;
 }
+
+uint64_t arn_remat_shared(const arn_remat_graph *g, uint32_t op) {
+    const arenaut_remat_problem *p = g->problem;
+    uint64_t most = p->shared ? p->shared[op] : 0;
+    for (uint32_t i = g->rights.begin[op]; i < g->rights.begin[op + 1]; i++) {
+        most = arn_max_u64(most, p->rights[g->rights.ids[i]].bytes);
+    }
+    return most;
+}
+
+uint64_t arn_remat_bytes_made(const arn_remat_graph *g, uint32_t op) {
+    uint64_t bytes = 0;
+    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
+        bytes += g->problem->size[g->makes.ids[i]];
+    }
+    return bytes;
+}

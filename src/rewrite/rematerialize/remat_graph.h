@@ -49,6 +49,12 @@ static inline bool arn_remat_held(const arenaut_remat_problem *p, uint32_t s, ui
     return p->held && (p->held[s] & when) != 0;
 }
 
+/* Bytes that the op's storages may let count once while it runs, at most. */
+uint64_t arn_remat_shared(const arn_remat_graph *graph, uint32_t op);
+
+/* Of all storages that the op makes. */
+uint64_t arn_remat_bytes_made(const arn_remat_graph *graph, uint32_t op);
+
 static inline uint64_t arn_remat_scratch(const arenaut_remat_problem *p, uint32_t op) {
     return p->scratch ? p->scratch[op] : 0;
 }

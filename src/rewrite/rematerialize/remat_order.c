@@ -21,15 +21,6 @@ static void bar_makers(mover *m, uint32_t op) {
     }
 }
 
-static uint64_t bytes_made(const mover *m, uint32_t op) {
-    const arn_remat_graph *g = m->graph;
-    uint64_t bytes = 0;
-    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
-        bytes += g->problem->size[g->makes.ids[i]];
-    }
-    return bytes;
-}
-
 static bool is_read_behind(const mover *m, uint32_t s, uint32_t op) {
     const arn_remat_lists *readers = &m->graph->readers;
     bool read = false;
@@ -60,7 +51,8 @@ static uint32_t choose(mover *m) {
     const arenaut_remat_problem *p = m->graph->problem;
     uint32_t n = 0;
     for (uint32_t op = p->n_ops; op-- > 0;) {
-        m->moved[op] = !stays(p, op) && !m->barred[op] && bytes_made(m, op) > bytes_kept(m, op);
+        m->moved[op] = !stays(p, op) && !m->barred[op] &&
+                       arn_remat_bytes_made(m->graph, op) > bytes_kept(m, op);
         if (m->moved[op]) n++;
         else bar_makers(m, op);
     }
@@ -105,13 +97,11 @@ static bool ends(const eager *e, uint32_t s) {
 
 static bool frees_bytes(const eager *e, uint32_t op) {
     const arn_remat_graph *g = e->graph;
-    uint64_t freed = 0, taken = arn_remat_scratch(g->problem, op);
+    const uint64_t taken = arn_remat_scratch(g->problem, op) + arn_remat_bytes_made(g, op);
+    uint64_t freed = 0;
     for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
         const uint32_t s = g->reads.ids[i];
         if (ends(e, s)) freed += g->problem->size[s];
-    }
-    for (uint32_t i = g->makes.begin[op]; i < g->makes.begin[op + 1]; i++) {
-        taken += g->problem->size[g->makes.ids[i]];
     }
     return freed > 0 && freed >= taken;
 }
@@ -147,7 +137,7 @@ static void run_all(eager *e, const uint32_t *order) {
     }
 }
 
-/* The order, with ops that end as many bytes as they make as early as may be. */
+/* List scheduling: the order, with ops that end as many bytes as they make as early as may be. */
 static bool advance(const arn_remat_graph *g, arn_region *region, uint32_t *order) {
     const arenaut_remat_problem *p = g->problem;
     eager e = {.graph = g};
