@@ -61,13 +61,22 @@ uint32_t arn_flow_network_add_arc(arn_flow_network *network, uint32_t from, uint
     return arc;
 }
 
-/* The level graph, by breadth-first search; `path` is the queue. Whether the sink is reached. */
+void arn_flow_network_drain(arn_flow_network *network) {
+    for (uint32_t i = 0; i < network->n_arcs; i += 2) {
+        arn_flow_arc *arc = &network->arc[i];
+        if (arc->residual != ARN_FLOW_UNLIMITED) arc->residual += arc[1].residual;
+        arc[1].residual = 0;
+    }
+}
+
+/* The level graph, by breadth-first search up to the sink, as nodes no nearer lie on no shortest
+ * path; `path` is the queue. Whether the sink is reached. */
 static bool find_level_graph(arn_flow_network *x) {
     uint32_t from = 0, to = 0;
     for (uint32_t i = 0; i < x->n_nodes; i++) x->node[i].level = ARENAUT_NONE;
     x->node[ARN_FLOW_SOURCE].level = 0;
     x->node[to++].path = ARN_FLOW_SOURCE;
-    while (from < to) {
+    while (from < to && x->node[ARN_FLOW_SINK].level == ARENAUT_NONE) {
         const uint32_t node = x->node[from++].path;
         for (uint32_t i = x->node[node].head; i != ARENAUT_NONE; i = x->arc[i].next) {
             const arn_flow_arc *arc = &x->arc[i];

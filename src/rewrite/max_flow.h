@@ -47,6 +47,13 @@ uint32_t arn_flow_network_add_node(arn_flow_network *network);
 uint32_t arn_flow_network_add_arc(arn_flow_network *network, uint32_t from, uint32_t to,
                                   uint64_t capacity);
 
+/* Takes all flow back; then gives an arc another capacity. */
+void arn_flow_network_drain(arn_flow_network *network);
+static inline void arn_flow_network_set(arn_flow_network *network, uint32_t arc,
+                                        uint64_t capacity) {
+    network->arc[arc].residual = capacity;
+}
+
 /* Sends as much as can be, and returns it: the capacity of a minimum cut. A cut with unlimited arcs
  * alone is no input. */
 uint64_t arn_flow_network_solve(arn_flow_network *network);

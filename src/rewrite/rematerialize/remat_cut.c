@@ -16,8 +16,9 @@ static bool allocate(arn_remat_cut *c, arn_region *region) {
     return ARN_REGION_ARRAYS(
                region, ARN_ARRAY(c->when, p->n_ops), ARN_ARRAY(c->stack, p->n_ops),
                ARN_ARRAY(c->free_now, p->n_storages), ARN_ARRAY(c->assumed, p->n_storages),
-               ARN_ARRAY(c->alive_arc, p->n_storages), ARN_ARRAY(c->hand, p->n_storages),
-               ARN_ARRAY(c->hand_arc, p->n_storages), ARN_ARRAY(c->read_of, n_arcs)) &&
+               ARN_ARRAY(c->again_arc, p->n_ops), ARN_ARRAY(c->alive_arc, p->n_storages),
+               ARN_ARRAY(c->hand, p->n_storages), ARN_ARRAY(c->hand_arc, p->n_storages),
+               ARN_ARRAY(c->read_of, n_arcs)) &&
            arn_flow_network_reserve(&c->network, n_nodes, n_arcs);
 }
 
@@ -121,6 +122,7 @@ void arn_remat_cut_at(arn_remat_cut *c, uint32_t op) {
     const arenaut_remat_problem *p = g->problem;
     c->shared = arn_remat_shared(g, op);
     c->op = op;
+    c->version++;
     memset(c->when, ARN_REMAT_ANY, p->n_ops * sizeof *c->when);
     mark_before(c, op);
     mark_after(c, op);
@@ -176,8 +178,14 @@ bool arn_remat_cut_splits(const arn_remat_cut *c, uint32_t s) {
 
 void arn_remat_cut_assume(arn_remat_cut *c, uint32_t s, arn_remat_assumed assumed) {
     c->assumed[s] = (uint8_t)assumed;
+    c->version++;
     if (assumed == ARN_REMAT_ALIVE) add_own(c, s);
     leave_shared(c);
+}
+
+void arn_remat_cut_leave_open(arn_remat_cut *c, bool open) {
+    c->open = open;
+    c->version++;
 }
 
 static uint64_t price_alive(const arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
@@ -202,19 +210,17 @@ bool arn_remat_cut_hands(const arn_remat_cut *c, uint32_t s) {
            c->later->assumed[s] != ARN_REMAT_GONE;
 }
 
-static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
+static void add_storage(arn_remat_cut *c, uint32_t s) {
     const arn_remat_graph *g = c->graph;
     const uint32_t maker = g->problem->maker[s], node = storage_node(c, s);
     bool needed = false;
     c->alive_arc[s] = c->hand_arc[s] = ARENAUT_NONE;
     if (!counts(c, s)) return;
     const uint32_t to = maker == ARENAUT_NONE ? ARN_FLOW_SINK : ARN_FLOW_FIRST_NODE + maker;
-    c->alive_arc[s] = add_arc(c, node, to, price_alive(c, s, byte_price), ARENAUT_NONE);
-    if (is_awaited(c, s) || (arn_remat_cut_hands(c, s) && c->hand[s] > 0)) {
-        needed = is_awaited(c, s);
-        c->hand_arc[s] = add_arc(c, ARN_FLOW_SOURCE, node, needed ? ARN_FLOW_UNLIMITED : c->hand[s],
-                                 ARENAUT_NONE);
-    }
+    c->alive_arc[s] = add_arc(c, node, to, 0, ARENAUT_NONE);
+    needed = is_awaited(c, s);
+    if (needed || arn_remat_cut_hands(c, s))
+        c->hand_arc[s] = add_arc(c, ARN_FLOW_SOURCE, node, 0, ARENAUT_NONE);
     for (uint32_t i = g->readers.begin[s]; i < g->readers.begin[s + 1]; i++) {
         const uint32_t reader = g->readers.ids[i];
         if (reader == c->op) continue;
@@ -227,16 +233,45 @@ static void add_storage(arn_remat_cut *c, uint32_t s, uint64_t byte_price) {
     }
 }
 
-static void build(arn_remat_cut *c, uint64_t byte_price, uint64_t time_price) {
+static void build(arn_remat_cut *c) {
     const arenaut_remat_problem *p = c->graph->problem;
     arn_flow_network_clear(&c->network, ARN_FLOW_FIRST_NODE + p->n_ops + p->n_storages);
     for (uint32_t op = 0; op < p->n_ops; op++) {
-        if (c->when[op] != ARN_REMAT_BEFORE || op == c->op) continue;
-        const bool may = may_run_again_later(c, op);
-        const uint64_t price = may ? time_price * p->cost[op] : ARN_FLOW_UNLIMITED;
-        if (price > 0) add_arc(c, ARN_FLOW_FIRST_NODE + op, ARN_FLOW_SINK, price, ARENAUT_NONE);
+        const bool is_before = c->when[op] == ARN_REMAT_BEFORE && op != c->op;
+        c->again_arc[op] =
+            is_before ? add_arc(c, ARN_FLOW_FIRST_NODE + op, ARN_FLOW_SINK, 0, ARENAUT_NONE)
+                      : ARENAUT_NONE;
     }
-    for (uint32_t s = 0; s < p->n_storages; s++) add_storage(c, s, byte_price);
+    for (uint32_t s = 0; s < p->n_storages; s++) add_storage(c, s);
+}
+
+/* The same network serves until something else is assumed here, or of the later cut. */
+static void build_once(arn_remat_cut *c) {
+    const uint32_t later = c->later ? c->later->version : 0;
+    if (c->built == c->version && c->built_for == later) {
+        arn_flow_network_drain(&c->network);
+        return;
+    }
+    build(c);
+    c->built = c->version;
+    c->built_for = later;
+}
+
+static void set_prices(arn_remat_cut *c, uint64_t byte_price, uint64_t time_price) {
+    const arenaut_remat_problem *p = c->graph->problem;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        if (c->again_arc[op] == ARENAUT_NONE) continue;
+        const uint64_t price =
+            may_run_again_later(c, op) ? time_price * p->cost[op] : ARN_FLOW_UNLIMITED;
+        arn_flow_network_set(&c->network, c->again_arc[op], price);
+    }
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        if (c->alive_arc[s] == ARENAUT_NONE) continue;
+        arn_flow_network_set(&c->network, c->alive_arc[s], price_alive(c, s, byte_price));
+        if (c->hand_arc[s] == ARENAUT_NONE) continue;
+        arn_flow_network_set(&c->network, c->hand_arc[s],
+                             is_awaited(c, s) ? ARN_FLOW_UNLIMITED : c->hand[s]);
+    }
 }
 
 static void measure(arn_remat_cut *c) {
@@ -255,7 +290,8 @@ static void measure(arn_remat_cut *c) {
 
 void arn_remat_cut_find(arn_remat_cut *c, uint64_t byte_price, uint64_t time_price) {
     const uint64_t before = c->network.spent;
-    build(c, byte_price, time_price);
+    build_once(c);
+    set_prices(c, byte_price, time_price);
     c->flow = arn_flow_network_solve(&c->network);
     arn_budget_spend(c->budget, c->network.spent - before);
     measure(c);

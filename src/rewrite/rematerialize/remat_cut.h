@@ -31,8 +31,11 @@ typedef struct arn_remat_cut {
     uint8_t *assumed; /* per storage: arn_remat_assumed */
     uint32_t *stack;
     arn_flow_network network;
-    uint32_t *read_of;   /* per arc and its reverse one: the read that they stand for; NONE */
-    uint32_t *alive_arc; /* per storage: its arc; NONE */
+    uint32_t version;          /* of what decides which arcs there are */
+    uint32_t built, built_for; /* the network's version, and that of the later cut then */
+    uint32_t *read_of;         /* per arc and its reverse one: the read that they stand for; NONE */
+    uint32_t *again_arc;       /* per op: the arc of a repetition; NONE */
+    uint32_t *alive_arc;       /* per storage: its arc; NONE */
     const struct arn_remat_cut *later; /* at the first run of an op that this one precedes: what
                                         * runs behind that does not matter here; NULL: the end */
     uint64_t *hand;        /* with `later`, per storage: price of not being there by then, if the
@@ -58,6 +61,9 @@ bool arn_remat_cut_splits(const arn_remat_cut *cut, uint32_t storage);
 
 /* Assumes one of the two. */
 void arn_remat_cut_assume(arn_remat_cut *cut, uint32_t storage, arn_remat_assumed assumed);
+
+/* Whether results that are live out need not be alive unless they are read. */
+void arn_remat_cut_leave_open(arn_remat_cut *cut, bool open);
 
 /* Finds the largest flow, and the cut, at these prices. */
 void arn_remat_cut_find(arn_remat_cut *cut, uint64_t byte_price, uint64_t time_price);

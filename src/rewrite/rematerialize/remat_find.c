@@ -448,11 +448,11 @@ static bool keep_answer(finder *f, arenaut_rematerialization *r) {
 /* From the cut that leaves open which results have to stay. */
 static void search_from_open_cut(finder *f, uint64_t budget) {
     const arn_remat_bounds kept = f->bounds;
-    f->cut.open = true;
+    arn_remat_cut_leave_open(&f->cut, true);
     arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_RUNG);
     search_within(f, budget);
     f->bounds = kept;
-    f->cut.open = false;
+    arn_remat_cut_leave_open(&f->cut, false);
 }
 
 /* Copies of storages that are live out are live beside these, which the search does not count: then

@@ -189,6 +189,26 @@ static void add_gaps(arn_remat_graph *g, uint32_t s, const uint32_t *reach, entr
     g->gaps[g->n_gaps++] = (arn_remat_gap){s, g->last[s], end, true};
 }
 
+uint32_t arn_remat_gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
+    uint32_t low = g->gap_begin[s], high = g->gap_begin[s + 1];
+    if (low < high && at <= g->gaps[low].to) return g->gaps[low].from < at ? low : ARENAUT_NONE;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (g->gaps[middle].to < at) low = middle + 1;
+        else high = middle;
+    }
+    return low < g->gap_begin[s + 1] && g->gaps[low].from < at ? low : ARENAUT_NONE;
+}
+
+static void find_gaps_of_reads(arn_remat_graph *g) {
+    for (uint32_t op = 0; op < g->problem->n_ops; op++) {
+        for (uint32_t i = g->reads.begin[op]; i < g->reads.begin[op + 1]; i++) {
+            g->gap_at[i] = arn_remat_gap_at(g, g->reads.ids[i], op);
+            g->gap_behind[i] = arn_remat_gap_at(g, g->reads.ids[i], op + 1);
+        }
+    }
+}
+
 /* ---- deferrable ops ---- */
 
 static bool reads_of(const arn_remat_graph *g, uint32_t op, uint32_t maker) {
@@ -241,9 +261,12 @@ static bool allocate(arn_region *region, arn_remat_graph *g) {
     g->last = arn_region_allocate(region, n, sizeof *g->last);
     g->gap_begin = arn_region_allocate(region, n + 1, sizeof *g->gap_begin);
     g->gaps = arn_region_allocate(region, n + p->n_reads, sizeof *g->gaps);
+    g->gap_at = arn_region_allocate(region, p->n_reads, sizeof *g->gap_at);
+    g->gap_behind = arn_region_allocate(region, p->n_reads, sizeof *g->gap_behind);
     g->solid = arn_region_allocate(region, n, sizeof *g->solid);
     g->deferrable = arn_region_allocate(region, p->n_ops, sizeof *g->deferrable);
-    return g->first && g->last && g->gap_begin && g->gaps && g->solid && g->deferrable;
+    return g->first && g->last && g->gap_begin && g->gaps && g->gap_at && g->gap_behind &&
+           g->solid && g->deferrable;
 }
 
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
@@ -267,6 +290,7 @@ arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_re
     find_reach(g, reach);
     for (uint32_t s = 0; s < problem->n_storages; s++) add_gaps(g, s, reach, entries, &n_tails);
     g->gap_begin[problem->n_storages] = g->n_gaps;
+    find_gaps_of_reads(g);
     find_deferrable(g);
     if (!make_lists(region, problem->n_ops, entries, n_tails, &g->tails)) return arn_no_memory(err);
     return ARENAUT_OK;

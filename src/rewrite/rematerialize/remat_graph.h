@@ -30,6 +30,8 @@ typedef struct arn_remat_graph {
     uint32_t *gap_begin;          /* per storage: its gaps are these, up to those of the next */
     arn_remat_gap *gaps;
     uint32_t n_gaps;
+    uint32_t *gap_at, *gap_behind; /* per entry of `reads`: the storage's gap at the op's position,
+                                    * and right behind it; NONE */
     bool *solid;      /* per storage: there is only one instance, from the first use to the last */
     bool *deferrable; /* per op: its first run may be later, right before that of a reader */
     uint64_t base;    /* costs of all ops */
@@ -38,6 +40,9 @@ typedef struct arn_remat_graph {
 /* All lists are the region's. */
 arenaut_status arn_remat_graph_make(const arenaut_remat_problem *problem, arn_region *region,
                                     arn_remat_graph *graph, arenaut_error *err);
+
+/* The gap of a storage at a position; NONE. O(log(its gaps)). */
+uint32_t arn_remat_gap_at(const arn_remat_graph *graph, uint32_t storage, uint32_t at);
 
 /* Whether `op` may be repeated right before the op at position `at` runs first. */
 static inline bool arn_remat_may_repeat(const arenaut_remat_problem *p, uint32_t op, uint32_t at) {

@@ -26,16 +26,6 @@ static bool may_meet(const arn_remat_storages *a, const arn_remat_storages *b) {
 
 /* ---- live storages ---- */
 
-static uint32_t gap_at(const arn_remat_graph *g, uint32_t s, uint32_t at) {
-    uint32_t low = g->gap_begin[s], high = g->gap_begin[s + 1];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (g->gaps[middle].to < at) low = middle + 1;
-        else high = middle;
-    }
-    return low < g->gap_begin[s + 1] && g->gaps[low].from < at ? low : ARENAUT_NONE;
-}
-
 /* `gap`: that of the storage at `at`. */
 static bool is_there_in(const arn_remat_sequence *q, uint32_t s, uint32_t at, uint32_t gap) {
     const arn_remat_graph *g = q->graph;
@@ -57,7 +47,7 @@ static bool is_there_in(const arn_remat_sequence *q, uint32_t s, uint32_t at, ui
 }
 
 static bool is_there_at(const arn_remat_sequence *q, uint32_t s, uint32_t at) {
-    return is_there_in(q, s, at, gap_at(q->graph, s, at));
+    return is_there_in(q, s, at, arn_remat_gap_at(q->graph, s, at));
 }
 
 /* At the present position, of a storage that was looked at. */
@@ -65,14 +55,19 @@ static bool is_there_now(const arn_remat_sequence *q, uint32_t s) {
     return is_there_in(q, s, q->at, q->gap_now[s]);
 }
 
-static void look_at(arn_remat_sequence *q, uint32_t s) {
-    if (q->stamp[s] == q->stamp_now) return;
+/* For the first time at the present position, where this is its gap. */
+static void look_at_gap(arn_remat_sequence *q, uint32_t s, uint32_t gap) {
     q->stamp[s] = q->stamp_now;
     add_to(&q->seen, s);
     q->seen_ids[q->n_seen++] = s;
     q->pins[s] = 0;
-    q->gap_now[s] = gap_at(q->graph, s, q->at);
+    q->gap_now[s] = gap;
     q->here[s] = is_there_now(q, s);
+}
+
+static inline void look_at(arn_remat_sequence *q, uint32_t s) {
+    if (q->stamp[s] == q->stamp_now) return;
+    look_at_gap(q, s, arn_remat_gap_at(q->graph, s, q->at));
 }
 
 static void put(arn_remat_sequence *q, uint32_t s) {
@@ -277,7 +272,7 @@ static void end_position(arn_remat_sequence *q) {
     for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
         const uint32_t s = g->reads.ids[i];
         if (!q->skips) q->pins[s]--;
-        if (is_there_at(q, s, at + 1)) put(q, s);
+        if (is_there_in(q, s, at + 1, g->gap_behind[i])) put(q, s);
         else drop(q, s);
     }
     for (uint32_t i = g->makes.begin[at]; i < g->makes.begin[at + 1]; i++) {
@@ -311,9 +306,9 @@ static void find_absent(arn_remat_sequence *q, uint32_t at) {
     const arn_remat_graph *g = q->graph;
     if (q->dry) return;
     for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
-        const uint32_t s = g->reads.ids[i], gap = gap_at(g, s, at + 1);
+        const uint32_t s = g->reads.ids[i], gap = g->gap_behind[i];
         if (gap == ARENAUT_NONE) continue;
-        const bool absent = q->skips && !is_there_at(q, s, at);
+        const bool absent = q->skips && !is_there_now(q, s);
         if (q->absent[gap] == absent) continue;
         q->absent[gap] = absent;
         mark_end(q, gap);
@@ -332,7 +327,7 @@ static bool run_position(arn_remat_sequence *q, uint32_t at, int64_t enter) {
     q->cost_now = q->n_again = 0;
     for (uint32_t i = g->reads.begin[at]; i < g->reads.begin[at + 1]; i++) {
         const uint32_t s = g->reads.ids[i];
-        look_at(q, s);
+        look_at_gap(q, s, g->gap_at[i]);
         if (g->first[s] == at) put(q, s);
     }
     q->skips = is_deferred(q, at);
@@ -401,19 +396,40 @@ static void evaluate(arn_remat_sequence *q, uint32_t at) {
 
 /* Where no changed gap ends, and nothing is repeated that depends on one, all is as before but for
  * bytes that are live throughout. */
+static bool is_as_before(const arn_remat_sequence *q, uint32_t at) {
+    if (q->marked[at] == q->change || q->bad[at]) return false;
+    return !q->repeats[at] || !may_meet(&q->looked[at], &q->changed);
+}
+
+/* Positions from `at` on that are as before; returns the first that is not. */
+static uint32_t skip(const arn_remat_sequence *q, uint32_t at) {
+    while (at <= q->to && is_as_before(q, at)) at++;
+    return at;
+}
+
+/* Likewise, with so many bytes more. */
+static uint32_t shift(arn_remat_sequence *q, uint32_t at, int64_t more) {
+    const int64_t budget = q->budget;
+    int64_t excess = q->excess;
+    for (; at <= q->to && is_as_before(q, at); at++) {
+        const int64_t was = q->peak[at] - budget, now = was + more;
+        excess += (now > 0 ? now : 0) - (was > 0 ? was : 0);
+        q->peak[at] += more;
+        q->enter[at + 1] += more;
+    }
+    q->excess = excess;
+    return at;
+}
+
 void arn_remat_follow(arn_remat_sequence *q) {
     enum { POSITIONS_OF_A_RUN = 16 }; /* that cost no more than one */
     const uint32_t from = q->from;
     int64_t more = 0;
-    for (uint32_t at = q->from; at <= q->to; at++) {
+    for (uint32_t at = from; at <= q->to; at++) {
+        at = more == 0 ? skip(q, at) : shift(q, at, more);
+        if (at > q->to) break;
         const int64_t next = q->enter[at + 1];
-        const bool depends = q->repeats[at] && may_meet(&q->looked[at], &q->changed);
-        if (q->marked[at] == q->change || depends || q->bad[at]) {
-            evaluate(q, at);
-        } else if (more != 0) {
-            set_peak(q, at, q->peak[at] + more);
-            q->enter[at + 1] += more;
-        }
+        evaluate(q, at);
         more = q->enter[at + 1] - next;
     }
     if (from <= q->to) q->effort += (q->to - from) / POSITIONS_OF_A_RUN;
