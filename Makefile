@@ -82,12 +82,13 @@ demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all
 	@sh examples/demo.sh
 
-# Five of its builds are the same release with the same flags (of the unit tests, of the library that is installed and
-# the one that is part of a project, of the wheel, and build/): ccache compiles it once. What the tests in Python want
+# Five of its builds are the same release with the same flags (of the unit tests, of the library that is part of a
+# project, of the wheel, and build/): ccache compiles it once, where all of them call the compiler by one name. What the tests in Python want
 # is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside those in Python,
 # which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a quarter is tried
 # (tests/support/drawn.h, tests/models/drawn.py): each part alone tries all, and so does the night.
 test: export ARENAUT_ONE_OF = 4
+test: export CC = gcc
 test: tools-test format-check
 	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) lint test-release
 	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized" \
