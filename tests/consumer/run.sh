@@ -1,18 +1,13 @@
 #!/bin/sh
-# Installs a fresh build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
+# Installs a build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
 # once by find_package and once by pkg-config, static and shared; and once with the sources as a part of its own project.
-#   run.sh SOURCE WORK
+#   run.sh SOURCE WORK BUILD
 set -eu
-source=$1 work=$2
+source=$1 work=$2 build=$3
 rm -rf "$work"
 mkdir -p "$work"
-# As the tests' own build: ccache knows the objects.
-release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON -DCMAKE_RULE_MESSAGES=OFF"
-if command -v ccache >/dev/null 2>&1; then release="$release -DCMAKE_C_COMPILER_LAUNCHER=ccache"; fi
-# shellcheck disable=SC2086 # a list of flags
-cmake -S "$source" -B "$work/build" $release -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
-cmake --build "$work/build" -j2 >>"$work/log" 2>&1
-cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
+cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1
+[ -d "$work/prefix/lib" ] || ln -s lib64 "$work/prefix/lib" # as some systems call it
 
 # The lines of C in the README, for main.c to include.
 mkdir "$work/lines"
@@ -31,6 +26,9 @@ cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
     -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
 
+# As the tests' own build: ccache knows the objects.
+release="-DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON -DCMAKE_RULE_MESSAGES=OFF"
+if command -v ccache >/dev/null 2>&1; then release="$release -DCMAKE_C_COMPILER_LAUNCHER=ccache"; fi
 # shellcheck disable=SC2086 # a list of flags
 cmake -S "$source/tests/consumer" -B "$work/as-part" $release -DREADME_LINES="$work/lines" \
     -DARENAUT_SOURCE="$source" >>"$work/log" 2>&1
