@@ -7,12 +7,10 @@ import { ROOT, bundle, compiled, hash, here, packed, sourcesIn } from "./making.
 
 const BUILD = join(ROOT, "build"), TARGET = join(BUILD, "arenaut.html");
 const MOST = 2 ** 31; // bytes of memory that a run may have
-const WARNINGS = ["all", "extra", "shadow", "vla", "undef", "pointer-arith", "write-strings", "strict-prototypes",
-  "missing-prototypes", "error"].map((name) => `-W${name}`); // clang's, of the sources of the command, too
-const FLAGS = ["-DARENAUT_NO_THREADS", "-Ibuild/generated", ...WARNINGS], LINK_FLAGS = ["-Wl,-z,stack-size=4194304", `-Wl,--max-memory=${MOST}`];
+const LINK_FLAGS = ["-Wl,-z,stack-size=4194304", `-Wl,--max-memory=${MOST}`];
 
 const tools = sourcesIn("tools").filter((path) => !/\/os_(posix|windows)\.c$/.test(path));
-const wasm = await compiled(FLAGS, [...tools, ...sourcesIn("src")], LINK_FLAGS);
+const wasm = await compiled([...tools, ...sourcesIn("src")], LINK_FLAGS);
 const script = await bundle("command/main.js", { format: "iife" });
 const worker = await bundle("command/worker.js", { format: "iife" });
 const style = await bundle("command/command.css", {});

@@ -31,7 +31,12 @@ export function sourcesIn(folder) {
   });
 }
 
-const FLAGS = ["--target=wasm32-wasi", "-std=c11", "-Oz", "-flto", "-DNDEBUG", "-Iinclude", "-Isrc"];
+// One set for all, so that what is compiled for one page is known for the other. The warnings are clang's, of the
+// sources of the command, too.
+const WARNINGS = ["all", "extra", "shadow", "vla", "undef", "pointer-arith", "write-strings", "strict-prototypes",
+  "missing-prototypes", "error"].map((name) => `-W${name}`);
+const FLAGS = ["--target=wasm32-wasi", "-std=c11", "-Oz", "-flto", "-DNDEBUG", "-DARENAUT_NO_THREADS", "-Iinclude", "-Isrc",
+  "-Ibuild/generated", ...WARNINGS];
 const LINK_FLAGS = ["-Wl,--gc-sections", "-Wl,--strip-all"];
 
 // Where ccache is, it knows the objects of an earlier page.
@@ -39,18 +44,18 @@ const cached = process.env.PATH.split(delimiter).some((folder) => existsSync(joi
 const [COMPILER, ...FIRST] = cached ? ["ccache", "clang"] : ["clang"];
 const clang = (...words) => promisify(execFile)(COMPILER, [...FIRST, ...words], { cwd: ROOT });
 
-async function object(folder, flags, source, place) {
+async function object(folder, source, place) {
   const out = join(folder, `${place}.o`);
-  await clang(...FLAGS, ...flags, "-c", source, "-o", out);
+  await clang(...FLAGS, "-c", source, "-o", out);
   return out;
 }
 
 // All processors compile; the objects are linked in the order of the sources.
-export async function compiled(flags, sources, linkFlags) {
+export async function compiled(sources, linkFlags) {
   const folder = mkdtempSync(join(tmpdir(), "arenaut-wasm-")), out = join(folder, "made.wasm"), objects = [];
   let next = 0;
   const worker = async () => {
-    for (let place = next++; place < sources.length; place = next++) objects[place] = await object(folder, flags, sources[place], place);
+    for (let place = next++; place < sources.length; place = next++) objects[place] = await object(folder, sources[place], place);
   };
   try {
     await Promise.all(Array.from({ length: availableParallelism() }, worker));

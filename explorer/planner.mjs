@@ -19,7 +19,7 @@ if (process.argv.includes("--check") && first(readFileSync(TARGET, "utf8")) !== 
   console.log(`skipped: planner.txt was made by another compiler than this ${compiler}`);
   process.exit(0);
 }
-const wasm = await compiled([], [...FILES, ...FOLDERS.flatMap(sourcesIn)], LINK_FLAGS), text = packed(wasm);
+const wasm = await compiled([...FILES, ...FOLDERS.flatMap(sourcesIn)], LINK_FLAGS), text = packed(wasm);
 const made = `${heading}\n${text.replace(/.{1,100}/g, "$&\n")}`;
 if (!process.argv.includes("--check")) {
   writeFileSync(TARGET, made);

@@ -8,6 +8,8 @@
 #include <arenaut/planner.h>
 #include <arenaut/result.h>
 
+/* The page calls these, and no C. */
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
 #define EXPORT(name) __attribute__((export_name(#name)))
 #define IMPORT(name) __attribute__((import_module("page"), import_name(#name)))
 
