@@ -82,23 +82,23 @@ demo: tools-build
 	@scripts/quietly build/demo/build.log $(MAKE) all
 	@sh examples/demo.sh
 
-# Five of its builds are the same release with the same flags (of the unit tests, of the library that is part of a
-# project, of the wheel, and build/): ccache compiles it once, where all of them call the compiler by one name. What the tests in Python want
-# is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside those in Python,
-# which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a quarter is tried
-# (tests/support/drawn.h, tests/models/drawn.py): each part alone tries all, and so does the night.
+# Four of its builds are the same release with the same flags (of the unit tests, of the library that is part of a
+# project, of the wheel, and build/): ccache compiles it once, where all of them call the compiler by one name. What the
+# tests in Python want is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside
+# those in Python, which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a
+# quarter is tried (tests/support/drawn.h, tests/models/drawn.py): each part alone tries all, and so does the night.
 test: export ARENAUT_ONE_OF = 4
 test: export CC = gcc
 test: tools-test format-check
 	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) lint test-release
 	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized" \
-	  $(MAKE) test-python CMAKE_FLAGS="$(COMPILED_ONCE) $(CMAKE_FLAGS)"
+	  $(MAKE) test-python CMAKE_FLAGS="$(COMPILED_ONCE) $(QUIETLY) $(CMAKE_FLAGS)"
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 
 downloads: venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner $(if $(MICRO_SOURCES),tools-micro)
 
 tools-test:
-	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang ld.lld:lld ccache:ccache pkg-config:pkgconf \
+	@scripts/need cmake:cmake ninja:ninja-build cc:gcc c++:g++ clang:clang ld.lld:lld ccache:ccache pkg-config:pkgconf \
 	  /usr/share/doc/libclang-rt-dev:libclang-rt-dev \
 	  /usr/include/cmocka.h:libcmocka-dev python3:python3 \
 	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
@@ -109,15 +109,17 @@ tools-test:
 # compile and find little else: they are for the night. No unit test runs the command, which is not built here: clang
 # warns of its sources where they are compiled for WebAssembly, of os_posix.c here (tests/CMakeLists.txt), and never of
 # os_windows.c, which mingw-w64's gcc compiles. -g1: lines for what is found.
-COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache $(QUIETLY)
+COMPILED_ONCE = -DARENAUT_WERROR=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache
 # A process for each object would say its name.
 QUIETLY = -DCMAKE_RULE_MESSAGES=OFF
 RELEASE = -DCMAKE_BUILD_TYPE=Release -DARENAUT_TESTS=ON $(COMPILED_ONCE)
 SANITIZED = -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O1 -g1 -fdebug-prefix-map=$(CURDIR)=." \
   -DCMAKE_EXE_LINKER_FLAGS=$(LINKER) -DCMAKE_C_COMPILER_LAUNCHER=ccache \
-  -DARENAUT_TESTS=ON -DARENAUT_TOOL=OFF -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined $(QUIETLY)
+  -DARENAUT_TESTS=ON -DARENAUT_TOOL=OFF -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined
 LINKER = -fuse-ld=lld
-UNIT = $(CONFIGURE) -B build/$(1) $(2) >/dev/null && cmake --build build/$(1) -j$(JOBS) && \
+# make would start several processes for each of the hundred programs.
+CONFIGURE_UNIT = cmake -S . -G Ninja
+UNIT = $(CONFIGURE_UNIT) -B build/$(1) $(2) >/dev/null && scripts/quietly build/$(1).log cmake --build build/$(1) -j$(JOBS) && \
   ctest --test-dir build/$(1) -j$(JOBS) --output-on-failure
 # A sanitized build shares nothing with the others, and its objects do not say where the checkout is: ccache knows
 # them in the next checkout, too.
@@ -277,7 +279,7 @@ THOROUGH_TESTS = $(patsubst tests/unit/%.c,%,$(shell grep -l support/thorough.h 
 
 fuzz: all venv tools-test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
-	@CC=clang $(CONFIGURE) -B build/test-clang $(SANITIZED) >/dev/null
+	@CC=clang $(CONFIGURE_UNIT) -B build/test-clang $(SANITIZED) >/dev/null
 	@CCACHE_BASEDIR=$(CURDIR) cmake --build build/test-clang -j$(JOBS) --target $(THOROUGH_TESTS)
 	@set -e; for test in $(THOROUGH_TESTS); do $(THOROUGH) build/test-clang/tests/$$test; done
 	@ARENAUT=$(CURDIR)/build/arenaut $(THOROUGH) $(PYTHON) -m pytest \
