@@ -192,13 +192,17 @@ build/venv-lint/.ready: tests/requirements-lint.txt
 build/venv-wheel/.ready: tests/requirements-wheel.txt
 build/venv-site/.ready: tests/requirements-site.txt
 build/venv-hosts/.ready: tests/requirements-hosts.txt
+# Nothing installs into two of them later: they have no pip of their own, which takes longer to make than to use another.
+build/venv-site/.ready build/venv-hosts/.ready: WITHOUT_PIP = --without-pip
+build/venv-site/.ready build/venv-hosts/.ready: | build/venv-lint/.ready
 build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready build/venv-hosts/.ready:
 	@mkdir -p build
 	@if [ -L $(@D) ]; then echo "$(@D) is a link: make it anew where it lies" >&2; exit 1; fi
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
 	  scripts/need python3:python3 /nonexistent:python3-venv
-	@python3 -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip -q --disable-pip-version-check install --no-compile -r $<
+	@python3 -m venv --clear $(WITHOUT_PIP) $(@D)
+	@$(if $(WITHOUT_PIP),$(LINT),$(@D)/bin)/python -m pip --python $(@D)/bin/python -q --disable-pip-version-check \
+	  install --no-compile -r $<
 	@touch $@
 
 C_FILES = git ls-files '*.c' '*.h'

@@ -125,9 +125,9 @@ def pythons():
 @pytest.fixture(params=pythons(), name="installed")
 def installed_in_a_clean_environment(request, wheel, tmp_path):
     interpreter, engines, packages = request.param
-    run(interpreter, "-m", "venv", tmp_path / "venv")
+    run(interpreter, "-m", "venv", "--without-pip", tmp_path / "venv")  # to make one takes longer than to use another's
     python = tmp_path / "venv" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--disable-pip-version-check", "-c", ENGINES]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--disable-pip-version-check", "-c", ENGINES]
     run(*install, wheel, *packages)
     return python, [extra for extra in engines if not has_engine(install, f"{wheel}{extra}")]
 
