@@ -327,11 +327,13 @@ typedef struct room_for_plan {
     uint32_t pool[16];
 } room_for_plan;
 
-static arn_exact_output search_until(const arenaut_problem *p, uint64_t questions,
-                                     room_for_plan *room, bool *asked_enough) {
+/* With runs apart after so much effort; 0: after as much as ever. */
+static arn_exact_output search_until(const arenaut_problem *p, uint64_t together,
+                                     uint64_t questions, room_for_plan *room, bool *asked_enough) {
     arn_poll poll = {.callback = answer_nag, .counted = ARN_POLL_EVERY};
     nag n = {&poll, questions};
-    const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 200000};
+    const arn_exact_input in = {
+        .problem = p, .arena = ARENAUT_UNPLACED, .effort = 200000, .together = together};
     arn_exact_output out = {.offset = room->offset, .pool_of = room->pool};
     arenaut_error err;
     poll.context = &n;
@@ -367,12 +369,13 @@ TEST(exact_search_may_be_interrupted_anywhere) {
         arenaut_problem *p = random_problem(&r, &shape);
         room_for_plan room = {{0}, {0}};
         bool ended;
-        const arn_exact_output whole = search_until(p, UINT64_MAX, &room, &ended);
+        const uint64_t together = round % 2;
+        const arn_exact_output whole = search_until(p, together, UINT64_MAX, &room, &ended);
         assert_false(ended);
         uint64_t step = 1;
         ended = true;
         for (uint64_t at = 0; ended && whole.stopped_by == ARENAUT_STOP_PROOF; at += step) {
-            const arn_exact_output part = search_until(p, at, &room, &ended);
+            const arn_exact_output part = search_until(p, together, at, &room, &ended);
             assert_true(part.bound <= whole.arena || !ended);
             assert_true(part.arena >= whole.arena);
             if (part.stopped_by == ARENAUT_STOP_PROOF) assert_int_equal(part.arena, whole.arena);

@@ -14,7 +14,7 @@
 #include "support/oracle.h"
 #include "support/problems.h"
 
-static const uint32_t thread_counts[] = {2, 3, 8};
+static const uint32_t thread_counts[] = {2, 3, 16};
 
 static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
     const arenaut_plan_options options = {.threads = threads, .effort = effort};
