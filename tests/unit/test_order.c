@@ -9,6 +9,7 @@
 #include "analysis/dependences.h"
 #include "ir/program.h"
 #include "rewrite/order/program_order.h"
+#include "rewrite/order/schedule_search.h"
 #include "support/fuse.h"
 #include "support/order_brute.h"
 #include "support/programs.h"
@@ -137,6 +138,84 @@ TEST(orders_of_random_graphs_are_best_and_proven) {
         arenaut_order_free(order);
     }
     assert_true(searched > 100); /* else the search is not tested */
+}
+
+/* ---- annealing ---- */
+
+static void expect_schedule(const graph *g, const uint32_t *ops) {
+    uint32_t at[MAX_OPS];
+    memset(at, 0xFF, sizeof at);
+    for (uint32_t i = 0; i < g->problem.n_ops; i++) at[ops[i]] = i;
+    for (uint32_t i = 0; i < g->problem.n_ops; i++) assert_true(at[i] < g->problem.n_ops);
+    for (uint32_t i = 0; i < g->problem.n_dependences; i++) {
+        assert_true(at[g->dependences[i].first] < at[g->dependences[i].op]);
+    }
+}
+
+/* Where ops have rights, annealing leaves them out of its sums. */
+TEST(annealing_keeps_dependences_and_mostly_comes_to_the_least_peak) {
+    rng r = {31};
+    uint32_t best = 0, n = 0;
+    for (uint32_t i = 0; i < 500; i++) {
+        graph g;
+        const mode m = (mode)(i % N_MODES);
+        arenaut_error err = {0};
+        arn_direction directions[2];
+        arn_budget budget = arn_budget_make(0, NULL, NULL);
+        uint32_t ops[MAX_OPS];
+        random_graph(&g, m, &r);
+        for (uint32_t k = 0; k < g.problem.n_ops; k++) ops[k] = k;
+        assert_ok(arn_directions_make(&g.problem, &budget, NULL, directions, &err), err);
+        arn_schedule_state *front = &directions[0].state;
+        const uint64_t given = arn_schedule_cost_of(front, ops).peak;
+        assert_true(arn_schedule_anneal(front, order_brute_peak(&g.problem), 100000, ops));
+        expect_schedule(&g, ops);
+        const uint64_t peak = arn_schedule_cost_of(front, ops).peak;
+        if (m != RIGHTS && m != ALL) {
+            assert_true(peak <= given);
+            best += peak == order_brute_peak(&g.problem);
+            n++;
+        }
+        arn_directions_free(directions);
+    }
+    assert_true(best > n - n / 20);
+}
+
+/* Each op reads up to three of the forty before it: nearly any may run at any time. Without
+ * annealing the peak is 61 % above the bound, with it 29 %. */
+TEST(large_tangles_come_close_to_their_bounds) {
+    enum { OPS = 6000, NEAR = 40 };
+    arenaut_order_problem p = {.n_ops = OPS, .n_buffers = OPS};
+    uint64_t *size = calloc(OPS, sizeof *size);
+    uint8_t *boundary = calloc(OPS, 1);
+    arenaut_order_use *uses = calloc(4 * (size_t)OPS, sizeof *uses);
+    arenaut_order_dependence *dependences = calloc(3 * (size_t)OPS, sizeof *dependences);
+    arenaut_error err = {0};
+    arenaut_finding finding;
+    arenaut_order *order = NULL;
+    rng r = {9};
+    assert_true(size && boundary && uses && dependences);
+    for (uint32_t op = 0; op < OPS; op++) {
+        size[op] = UINT64_C(1) << rng_below(&r, 14);
+        uses[p.n_uses++] = (arenaut_order_use){op, op};
+        for (uint32_t k = 1 + rng_below(&r, 3); k > 0 && op > 0; k--) {
+            const uint32_t from = op - 1 - rng_below(&r, op < NEAR ? op : NEAR);
+            uses[p.n_uses++] = (arenaut_order_use){op, from};
+            dependences[p.n_dependences++] = (arenaut_order_dependence){op, from};
+        }
+    }
+    p.size = size;
+    p.boundary = boundary;
+    p.uses = uses;
+    p.dependences = dependences;
+    assert_ok(arenaut_order_find(&p, NULL, NULL, &order, &err), err);
+    assert_ok(arenaut_check_order(&p, order, NULL, &finding, &err), err);
+    assert_true(order->peak <= order->bound + order->bound * 2 / 5);
+    arenaut_order_free(order);
+    free(size);
+    free(boundary);
+    free(uses);
+    free(dependences);
 }
 
 /* Each result is read once at most, some never. */

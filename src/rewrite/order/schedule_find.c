@@ -173,6 +173,8 @@ enum {
     SHARE_OF_WINDOWS = 4,
     SHARE_OF_CUTS = 8, /* for the lower bound, and for hill climbing by cuts */
     SHARE_OF_HEURISTICS = 64,
+    SHARE_OF_ANNEALING = 20,
+    MOST_ANNEALINGS = 6,
 };
 
 uint64_t arn_order_default_effort(void) { return DEFAULT_EFFORT; }
@@ -248,6 +250,22 @@ static bool uncross_heuristics(optimizer *f) {
                                   f->effort / SHARE_OF_HEURISTICS, f->ops)) {
             return false;
         }
+        keep_if_better(f, arn_schedule_cost_of(front, f->ops).peak);
+    }
+    return true;
+}
+
+/* Anneals the best schedule again and again, while that improves it. */
+static bool anneal(optimizer *f) {
+    const arenaut_order *best = f->best;
+    arn_schedule_state *front = &f->directions[0].state;
+    const uint64_t effort = f->effort / SHARE_OF_ANNEALING;
+    uint64_t before = UINT64_MAX;
+    for (int i = 0; i < MOST_ANNEALINGS && best->peak < before; i++) {
+        if (best->peak <= best->bound || !goes_on(f)) break;
+        before = best->peak;
+        memcpy(f->ops, best->ops, best->n_ops * sizeof *f->ops);
+        if (!arn_schedule_anneal(front, best->bound, effort, f->ops)) return false;
         keep_if_better(f, arn_schedule_cost_of(front, f->ops).peak);
     }
     return true;
@@ -371,7 +389,7 @@ static bool find(optimizer *f) {
     uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
     if (!try_heuristics(f)) return false;
     if (!f->has_heuristics || f->best->n_ops == 0) return true;
-    if (!find_bound(f) || !uncross_heuristics(f)) return false;
+    if (!find_bound(f) || !uncross_heuristics(f) || !anneal(f)) return false;
     while (f->best->bound < f->best->peak && goes_on(f)) {
         if (!improve(f, per_op) || !search_limits(f, each)) return false;
         each *= 4;

@@ -244,6 +244,12 @@ arn_search_result arn_schedule_search_window(arn_direction directions[2], uint64
 /* Effort spent on both directions. */
 uint64_t arn_schedule_spent(const arn_direction directions[2]);
 
+/* ---- annealing (annealing.c) ---- */
+
+/* Improves `ops`, as if no op had rights, with so much effort, which is counted as that of `front`.
+ * False if there is no memory. */
+bool arn_schedule_anneal(arn_schedule_state *front, uint64_t bound, uint64_t effort, uint32_t *ops);
+
 /* ---- heuristics (heuristics.c) ---- */
 
 /* Makes a schedule; `front` and `back` are empty states of the same problem in either direction,
