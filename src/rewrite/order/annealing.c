@@ -13,12 +13,12 @@
 #include "rewrite/order/schedule_search.h"
 
 enum {
-    FARTHEST = 64,      /* positions of a move */
-    LEVELS = 1 << 12,   /* of bytes between the bound and the peak */
+    FARTHEST = 64,    /* positions of a move */
+    LEVELS = 1 << 12, /* of bytes between the bound and the peak */
     MOST_LEVELS = 1 << 20,
-    HOT = 8,            /* times the mean square of a buffer: a change for the worse by so much is
-                         * taken in one of two cases at first */
-    COLD = 200,         /* that part of it at the end */
+    HOT = 8,    /* times the mean square of a buffer: a change for the worse by so much is
+                 * taken in one of two cases at first */
+    COLD = 200, /* that part of it at the end */
     MOVES_OF_A_HEAT = 1024,
     PASSED_FOR_ONE = 8, /* positions that cost no more than one step */
 };
@@ -33,13 +33,13 @@ typedef struct annealing {
     uint64_t bound, random, spent;
     uint32_t shift; /* bytes of a level, as a power of two */
     uint32_t *op_at, *position;
-    int64_t *load;         /* per position */
-    int64_t *begin, *end;  /* per op: bytes of buffers of which it is the first, or the last user */
+    int64_t *load;        /* per position */
+    int64_t *begin, *end; /* per op: bytes of buffers of which it is the first, or the last user */
     uint32_t *first, *last; /* per buffer: these users */
-    int64_t before;        /* bytes that are live before all ops */
-    buffer_ends *were;     /* of the op that moves: what has changed */
+    int64_t before;         /* bytes that are live before all ops */
+    buffer_ends *were;      /* of the op that moves: what has changed */
     uint32_t n_were;
-    uint32_t *moved_op;    /* of the positions of a move: what would be there */
+    uint32_t *moved_op; /* of the positions of a move: what would be there */
     int64_t *moved_load;
 } annealing;
 
