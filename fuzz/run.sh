@@ -1,6 +1,7 @@
 #!/bin/sh
 # For each property of tests/support/properties.def: libFuzzer for FUZZ_SECONDS on our own test
-# data, and a sweep over the files of its format; findings stay in build/fuzz. Wants build/arenaut. Then the machines:
+# data, and a sweep over the files of its format that takes as long; findings stay in build/fuzz. Wants build/arenaut.
+# Then the machines:
 # random cases held against second readings of the rules, the last in the real runtimes. The tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
@@ -59,10 +60,12 @@ list_properties | while read -r name patterns; do
         exit 1
     }
     grep '^stat::' "build/fuzz/$name/log"
+    set --
     for pattern in $patterns; do
         # shellcheck disable=SC2086 # a pattern
-        "build/fuzz/$name/sweep" tests/data/$pattern
+        set -- "$@" tests/data/$pattern
     done
+    "build/fuzz/$name/sweep" "$seconds" "$@"
 done
 
 # fuzz/machine_X.c with what of tests/support is called X_*.c, and what the machine says it stands on.
