@@ -31,8 +31,8 @@
 #   make oss-fuzz    packaging/oss-fuzz as OSS-Fuzz builds and runs it, FUZZ_SECONDS each fuzzer
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
-#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network);
-#                       `make test` makes it of an archive, where ../shared/sources or MICRO_SOURCES=FILE has one
+#   make micro-runtime  tflite-micro for 32-bit ARM, a Cortex-M55 and here, from an archive of its sources where
+#                       ../shared/sources or MICRO_SOURCES=FILE has one (`make test` needs it), else from the network
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -318,8 +318,10 @@ tools-micro: tools-build
 	  /usr/share/doc/libstdc++-arm-none-eabi-newlib:libstdc++-arm-none-eabi-newlib \
 	  qemu-system-arm:qemu-system-arm
 
-# With sources from the network: tests that use these programs skip where they are absent.
+# With sources from the network, if there is no archive: tests that use these programs skip where they are absent.
 micro-runtime: tools-micro
+	@mkdir -p build/micro-runtime/sources
+	@$(if $(MICRO_SOURCES),tar -xf $(MICRO_SOURCES) -C build/micro-runtime/sources)
 	@scripts/micro_runtime.sh build/micro-runtime
 
 micro-runtime-kept: tools-micro

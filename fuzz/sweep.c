@@ -4,9 +4,9 @@
  *     sweep SECONDS FILE…
  *
  * Each file has its share of so many seconds of the processor. Every byte is a place for a cut and
- * a flip, if the share lasts for that at what the whole file costs; else every second, third and so
- * on, as is printed. Bytes under which something breaks are left beside the program, as
- * sweep.input. */
+ * a flip, if the share lasts for as many calls with the whole file; else every second byte, every
+ * third and so on, as the output says. Bytes under which something breaks are left beside the
+ * program, as sweep.input. */
 #include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { OTHERS = 1000 };
 
-/* What is being tried, for when it breaks. */
+/* The bytes that are being tried. */
 static struct {
     const uint8_t *data;
     size_t size;

@@ -51,7 +51,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         text_put_clean(out, base_name(job.path));
         text_put(out, "  written to ");
         text_put_clean(out, path);
-        text_printf(out, " without its plan (-%s bytes)\n",
+        text_printf(out, " as it was before its plan (-%s bytes)\n",
                     with_commas(job.inputs->size > written ? job.inputs->size - written : 0).text);
     }
     job_close(&job);

@@ -60,6 +60,8 @@ bool arn_tflite_is_operator_name(const char *name);
 enum {
     ARN_TFLITE_PLAN_HEAD = 12, /* version, subgraph, count: 32 bits each; then the offsets */
     ARN_TFLITE_MARK_SIZE = 136,
+    ARN_TFLITE_CHECKSUM_AT = 5, /* in the mark */
+    ARN_TFLITE_CHECKSUM_SIZE = 3,
 };
 
 /* The mark of a plan of ours: its kernels, and the data to take it out again. */
@@ -73,10 +75,14 @@ typedef struct arn_tflite_mark {
     char planner[33], version[17]; /* that made it; cut to fit */
     char kernels[33];              /* the set that it was made for; "": not said */
     uint64_t kernels_fingerprint;
-    bool unmeasured; /* rules of theirs that were only read counted too */
+    bool unmeasured;   /* rules of theirs that were only read counted too */
+    uint32_t checksum; /* of the file as it was written; 24 bits */
 } arn_tflite_mark;
 
 void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]);
+
+/* That of the hash of a file's bytes, with a mark in it that has no checksum. */
+uint32_t arn_tflite_checksum(uint64_t hash);
 
 typedef struct arn_tflite_plan {
     arn_fb_vector data; /* absent: the file holds no plan */

@@ -381,6 +381,7 @@ static void forget_original(copier *c, const arn_tflite_plan *plan) {
     arn_tflite_mark mark = plan->mark;
     mark.prefix_size = mark.original_size = 0;
     mark.archive_moved = false;
+    mark.checksum = 0;
     arn_tflite_store_mark(&mark, bytes);
     if (plan->mark_data.count == sizeof bytes) arn_fb_fill(&c->out, at + 4, bytes, sizeof bytes);
 }

@@ -86,13 +86,13 @@ arenaut_status arn_tflite_count_tensors(arn_tflite_model *model, uint64_t *total
  * the first flag only (docs/formats.md).
  *
  *     0    version, 32 bits          48   planner, 32 bytes
- *     4    flags, 32 bits            80   version of arenaut, 16 bytes
+ *     4    flags, 8 bits; checksum   80   version of arenaut, 16 bytes
  *     8    fingerprint, 64 bits      96   kernel set, its fingerprint, 64 bits
  *     16   hash of the plan          104  kernel set, its name, 32 bytes
  *     24   bytes put in front        136  end
  *     32   bytes of the original
  *     40   bytes of the arena */
-enum { MARK_VERSION = 2, ARCHIVE_MOVED = 1, UNMEASURED = 2 };
+enum { MARK_VERSION = 2, ARCHIVE_MOVED = 1, UNMEASURED = 2, CHECKSUM_SHIFT = 8 };
 enum {
     PLANNER_AT = 48,
     VERSION_AT = 80,
@@ -117,8 +117,9 @@ void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MA
                                 mark->original_size, mark->arena};
     memset(to, 0, ARN_TFLITE_MARK_SIZE);
     arn_store_u32(to, MARK_VERSION);
-    arn_store_u32(
-        to + 4, (mark->archive_moved ? ARCHIVE_MOVED : 0u) | (mark->unmeasured ? UNMEASURED : 0u));
+    arn_store_u32(to + 4, (mark->archive_moved ? ARCHIVE_MOVED : 0u) |
+                              (mark->unmeasured ? UNMEASURED : 0u) |
+                              mark->checksum << CHECKSUM_SHIFT);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         arn_store_u64(to + 8 + 8 * i, numbers[i]);
     }
@@ -126,6 +127,10 @@ void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MA
     store_text(to + VERSION_AT, VERSION_SIZE, mark->version);
     arn_store_u64(to + KERNELS_AT, mark->kernels_fingerprint);
     store_text(to + KERNELS_NAME_AT, KERNELS_NAME_SIZE, mark->kernels);
+}
+
+uint32_t arn_tflite_checksum(uint64_t hash) {
+    return (uint32_t)(hash ^ hash >> 24 ^ hash >> 48) & 0xFFFFFF;
 }
 
 /* Marks of another version or length are not ours to understand: false. */
@@ -148,6 +153,7 @@ static bool load_mark(const arn_flatbuffer *fb, arn_fb_vector data, arn_tflite_m
     cursor = arn_cursor_at(fb->data, fb->size, data.at + KERNELS_AT);
     mark->kernels_fingerprint = arn_take_u64(&cursor);
     mark->unmeasured = (flags & UNMEASURED) != 0;
+    mark->checksum = flags >> CHECKSUM_SHIFT;
     load_text(mark->kernels, KERNELS_NAME_SIZE, bytes + KERNELS_NAME_AT);
     return true;
 }

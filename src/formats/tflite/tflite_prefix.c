@@ -8,6 +8,7 @@
 
 #include "core/cursor.h"
 #include "core/fail.h"
+#include "core/hash.h"
 #include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite_write.h"
 
@@ -182,6 +183,21 @@ static arenaut_status check_fields(arn_tflite_model *model, arenaut_error *err) 
                     "model: 0 buffers; the empty buffer 0 is needed to add a plan");
 }
 
+/* Last of all, for its checksum. That is of no archive behind, which moves. */
+static void fill_mark(const arn_tflite_model *model, arn_tflite_mark *mark, arn_fb_prefix *prefix,
+                      size_t at) {
+    uint8_t bytes[ARN_TFLITE_MARK_SIZE];
+    mark->checksum = 0;
+    arn_tflite_store_mark(mark, bytes);
+    arn_fb_fill(prefix, at, bytes, sizeof bytes);
+    uint64_t hash = arn_hash_bytes(ARN_HASH_START, prefix->bytes, prefix->size);
+    hash = arn_hash_bytes(hash, model->fb.data,
+                          arn_tflite_zip_find(model->fb.data, model->fb.size).directory);
+    mark->checksum = arn_tflite_checksum(hash);
+    arn_tflite_store_mark(mark, bytes);
+    arn_fb_fill(prefix, at, bytes, sizeof bytes);
+}
+
 arenaut_status arn_tflite_make_prefix(arn_tflite_model *model, const arn_tflite_new_graph *graph,
                                       const uint8_t *plan, size_t plan_size, arn_tflite_mark *mark,
                                       arn_fb_prefix *prefix, arenaut_error *err) {
@@ -211,9 +227,7 @@ arenaut_status arn_tflite_make_prefix(arn_tflite_model *model, const arn_tflite_
     if (st != ARENAUT_OK) return st;
     mark->original_size = model->fb.size - mark->prefix_size;
     mark->prefix_size += prefix->size;
-    uint8_t marked[ARN_TFLITE_MARK_SIZE];
-    arn_tflite_store_mark(mark, marked);
     arn_fb_fill(prefix, entries[0].data, plan, plan_size);
-    arn_fb_fill(prefix, entries[1].data, marked, sizeof marked);
+    fill_mark(model, mark, prefix, entries[1].data);
     return ARENAUT_OK;
 }

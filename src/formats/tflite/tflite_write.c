@@ -1,8 +1,8 @@
 /* Writer of a plan into a .tflite file, and its removal.
  *
  * The plan is a list of one 32-bit offset per tensor of the file, in the metadata that the
- * micro runtime obeys; -1 leaves a tensor to the runtime. A file that holds a plan of ours
- * gets the new one in its place; any other file gets a prefix (tflite_prefix.c), so that nothing
+ * micro runtime obeys; -1 leaves a tensor to the runtime. A file that is as we wrote it gets the
+ * new plan in the place of the old one; any other gets a prefix (tflite_prefix.c), so that nothing
  * of it changes and strip can give it back as it was. */
 #include <inttypes.h>
 #include <string.h>
@@ -195,6 +195,27 @@ static bool has_original(const arn_tflite_model *model, const arn_tflite_plan *p
            arn_fb_identified(model->fb.data + prefix, model->fb.size - prefix, TFLITE_IDENTIFIER);
 }
 
+/* The hash of the file's bytes up to an archive behind it, as it was before its mark got the
+ * checksum. */
+static uint64_t hash_without_checksum(const uint8_t *data, size_t archive, size_t mark_at) {
+    static const uint8_t none[ARN_TFLITE_CHECKSUM_SIZE];
+    const size_t at = mark_at + ARN_TFLITE_CHECKSUM_AT, behind = at + sizeof none;
+    uint64_t hash = arn_hash_bytes(ARN_HASH_START, data, at);
+    hash = arn_hash_bytes(hash, none, sizeof none);
+    return arn_hash_bytes(hash, data + behind, archive - behind);
+}
+
+/* Whether nothing was changed since we wrote it, up to an archive behind it. In a file that was,
+ * operators, weights, texts and anything else may lie over the plan, so that another plan would
+ * change them. */
+static bool is_as_written(const arn_tflite_model *model, const arn_tflite_plan *plan) {
+    const size_t archive = arn_tflite_zip_find(model->fb.data, model->fb.size).directory;
+    return has_our_prefix(model, plan) && plan->mark_data.count == ARN_TFLITE_MARK_SIZE &&
+           plan->mark.prefix_size <= archive &&
+           plan->mark.checksum == arn_tflite_checksum(hash_without_checksum(model->fb.data, archive,
+                                                                            plan->mark_data.at));
+}
+
 /* The end of a file from some place on, made ready for another distance from the start. */
 typedef struct tail {
     size_t at; /* the file's size, if nothing there depends on the distance */
@@ -260,8 +281,8 @@ typedef struct contents {
 
 static const arn_tflite_plan no_plan;
 
-/* A model that has a prefix of ours keeps it behind the new one; both go when the plan is taken
- * out. */
+/* A model that is as we wrote it, with the plan `old`, keeps its prefix behind the new one; both go
+ * when the plan is taken out. */
 static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_plan *old,
                                    contents *new, arn_writer *writer,
                                    const arenaut_allocator *allocator, arenaut_error *err) {
@@ -286,8 +307,7 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_pla
     return st;
 }
 
-/* Whether the bytes hold the program that was planned. Where a file was changed since we wrote it,
- * its parts may lie over the plan in it, or the model behind our prefix may be another. */
+/* Whether the bytes hold the program that was planned. */
 static arenaut_status is_planned(const arenaut_text *file, const contents *new,
                                  const arenaut_allocator *allocator, bool *is, arenaut_error *err) {
     arenaut_program *program = NULL;
@@ -309,76 +329,46 @@ static arenaut_status patch(const arn_tflite_model *model, const arn_tflite_plan
     mark->archive_moved = old->mark.archive_moved;
     put_patched(model, old, new->plan, mark, &writer);
     const arenaut_status st = arn_writer_finish(&writer, err);
-    return st == ARENAUT_IO ? arn_no_memory(err) : st;
+    if (st != ARENAUT_OK) return st == ARENAUT_IO ? arn_no_memory(err) : st;
+    uint8_t *bytes = (uint8_t *)patched->bytes;
+    const size_t archive = arn_tflite_zip_find(model->fb.data, model->fb.size).directory;
+    mark->checksum = arn_tflite_checksum(hash_without_checksum(bytes, archive, old->mark_data.at));
+    arn_tflite_store_mark(mark, bytes + old->mark_data.at);
+    return ARENAUT_OK;
 }
 
-/* The original with a prefix of its own: for a plan of ours with a mark of the first version, which
- * has no room for this one's. Files with such marks were never split. */
-static arenaut_status prefix_original(const arn_tflite_model *planned, contents *new,
-                                      const arenaut_allocator *allocator, arenaut_text *again,
-                                      arenaut_error *err) {
-    arenaut_text original = {.allocator = allocator};
-    arn_tflite_model model;
-    bool is = false;
-    arenaut_status st = arn_tflite_strip(planned->fb.data, planned->fb.size,
-                                         arenaut_text_sink(&original), allocator, err);
-    if (st == ARENAUT_OK) st = is_planned(&original, new, allocator, &is, err);
-    if (st == ARENAUT_OK && is) {
-        arn_writer writer = arn_writer_to(arenaut_text_sink(again));
-        st = arn_tflite_open((const uint8_t *)original.bytes, original.size, &model, err);
-        if (st == ARENAUT_OK) st = put_prefixed(&model, &no_plan, new, &writer, allocator, err);
-        if (st == ARENAUT_OK) st = arn_writer_finish(&writer, err);
-    }
-    arenaut_text_free(&original);
-    return st == ARENAUT_IO ? arn_no_memory(err) : st;
-}
-
-/* Whether no other buffer of the model has bytes of the plan or of the mark in it. */
-static bool are_alone(arn_tflite_model *model, const arn_tflite_plan *plan) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < model->buffers.count; i++) {
-        const arn_fb_vector data = arn_tflite_buffer_data(model, i);
-        n += data.at != 0 && !(are_apart(data, plan->data) && are_apart(data, plan->mark_data));
-    }
-    return n == 2;
-}
-
-/* Replaces a plan of ours. Nothing is put, if that would not leave tensors, operators and constants
- * as they are: then the file is as good as another tool's. */
-static arenaut_status put_replaced(arn_tflite_model *model, const arn_tflite_plan *old,
+/* Replaces the plan in a file that is as we wrote it. Nothing is put if the program would be
+ * another: the checksum guards against accidents only. */
+static arenaut_status put_replaced(const arn_tflite_model *model, const arn_tflite_plan *old,
                                    contents *new, arn_writer *writer,
                                    const arenaut_allocator *allocator, bool *done,
                                    arenaut_error *err) {
     arenaut_text replaced = {.allocator = allocator};
-    arenaut_status st = ARENAUT_OK;
     *done = false;
-    if (has_our_prefix(model, old) && old->data.count == new->plan_size &&
-        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data) &&
-        are_alone(model, old)) {
-        st = patch(model, old, new, &replaced, err);
-    } else if (has_original(model, old) && old->mark_data.count != ARN_TFLITE_MARK_SIZE) {
-        st = prefix_original(model, new, allocator, &replaced, err);
+    if (old->data.count != new->plan_size || !are_apart(old->data, old->mark_data)) {
+        return ARENAUT_OK;
     }
-    if (st == ARENAUT_OK && replaced.size > 0) {
-        st = is_planned(&replaced, new, allocator, done, err);
-    }
+    arenaut_status st = patch(model, old, new, &replaced, err);
+    if (st == ARENAUT_OK) st = is_planned(&replaced, new, allocator, done, err);
     if (st == ARENAUT_OK && *done) arn_put(writer, replaced.bytes, replaced.size);
     arenaut_text_free(&replaced);
     return st;
 }
 
+/* Strip takes away every layer of a file that is as we wrote it, and gives any other back as it
+ * was. */
 static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *old, contents *new,
                                 arenaut_sink sink, const arenaut_allocator *allocator,
                                 arenaut_error *err) {
     arn_writer writer = arn_writer_to(sink);
+    const bool as_written = is_as_written(model, old);
     bool done = false;
     arenaut_status st = ARENAUT_OK;
-    if (!new->graph.rewrite) {
+    if (as_written && !new->graph.rewrite) {
         st = put_replaced(model, old, new, &writer, allocator, &done, err);
     }
     if (st == ARENAUT_OK && !done) {
-        const arn_tflite_plan *behind = new->graph.rewrite ? old : &no_plan;
-        st = put_prefixed(model, behind, new, &writer, allocator, err);
+        st = put_prefixed(model, as_written ? old : &no_plan, new, &writer, allocator, err);
     }
     return st == ARENAUT_OK ? arn_writer_finish(&writer, err) : st;
 }
