@@ -252,26 +252,6 @@ TEST(a_plan_with_offsets_that_were_edited_is_not_replaced) {
     arenaut_text_free(&file.text);
 }
 
-TEST(a_file_that_is_as_it_was_written_gets_the_new_plan_in_place) {
-    planned_file file = write_planned(elementwise);
-    arenaut_error err = {0};
-    tflite_round again;
-    assert_ok(tflite_round_open(file.text.bytes, file.text.size, 64, NULL, &again, &err), err);
-    arenaut_text moved = write_round(&again);
-    assert_int_equal(moved.size, file.text.size);
-    assert_memory_not_equal(moved.bytes, file.text.bytes, moved.size);
-    tflite_round back = open_round(moved.bytes, moved.size);
-    arenaut_text first = write_round(&back);
-    assert_int_equal(first.size, file.text.size);
-    assert_memory_equal(first.bytes, file.text.bytes, first.size);
-    assert_strips_to_original(moved.bytes, moved.size);
-    tflite_round_close(&back);
-    tflite_round_close(&again);
-    arenaut_text_free(&first);
-    arenaut_text_free(&moved);
-    arenaut_text_free(&file.text);
-}
-
 static arenaut_status try_to_replace(void *context, const arenaut_allocator *allocator) {
     const bytes *file = context;
     tflite_round round;

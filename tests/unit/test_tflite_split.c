@@ -107,6 +107,26 @@ TEST(a_planned_file_can_be_split_and_a_split_one_planned) {
     free_bytes(&file);
 }
 
+/* Its graph stays where it is, in front of the original. */
+TEST(a_split_file_gets_a_new_plan_in_place) {
+    bytes file = read_own("resnet_int8");
+    const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
+    arenaut_pipeline *first = split(file.data, file.size, &stage), *second = NULL;
+    arenaut_text once = write(first);
+    const arenaut_pipeline_options overlap = {.overlap = true};
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_run(once.bytes, once.size, &overlap, NULL, &second, &err), err);
+    assert_true(second->figures.planned < first->figures.planned);
+    arenaut_text twice = write(second);
+    assert_int_equal(twice.size, once.size);
+    expect_stripped(&twice, &file);
+    arenaut_text_free(&once);
+    arenaut_text_free(&twice);
+    arenaut_pipeline_free(first);
+    arenaut_pipeline_free(second);
+    free_bytes(&file);
+}
+
 TEST(groups_that_the_model_does_not_have_are_an_error_of_the_option) {
     bytes file = read_own("resnet_int8");
     const arenaut_split_stage stage = {10, 90, 2, ARENAUT_SPLIT_ROWS};
