@@ -305,6 +305,95 @@ TEST(what_is_followed_is_what_all_states_give) {
     assert_true(n_alike > 3000);
 }
 
+/* ---- cuts ---- */
+
+/* Cuts at two ops, one before the other, and what is assumed of them. */
+typedef struct two_cuts {
+    arn_remat_cut cut[2];
+    arn_remat_assumed assumed[2][MOST_OPS];
+    uint32_t op[2];
+    bool open;
+} two_cuts;
+
+static void make_two_cuts(const arn_remat_graph *g, arn_region *region, arn_budget *budget,
+                          two_cuts *x) {
+    for (int k = 0; k < 2; k++) {
+        assert_true(arn_remat_cut_make(g, &region->allocator, region, budget, &x->cut[k]));
+        arn_remat_cut_at(&x->cut[k], x->op[k]);
+        for (uint32_t s = 0; s < g->problem->n_storages; s++) {
+            if (x->assumed[k][s] == ARN_REMAT_OPEN) continue;
+            arn_remat_cut_assume(&x->cut[k], s, x->assumed[k][s]);
+        }
+    }
+    x->cut[0].later = &x->cut[1];
+    arn_remat_cut_leave_open(&x->cut[1], x->open);
+}
+
+/* One of all that decides which arcs there are. */
+static void change_cuts(const arn_remat_graph *g, rng *r, two_cuts *x) {
+    const uint32_t k = rng_below(r, 2), s = rng_below(r, g->problem->n_storages);
+    if (rng_once_in(r, 8)) {
+        x->open = !x->open;
+        arn_remat_cut_leave_open(&x->cut[1], x->open);
+    } else if (arn_remat_cut_splits(&x->cut[k], s)) {
+        x->assumed[k][s] = rng_once_in(r, 2) ? ARN_REMAT_ALIVE : ARN_REMAT_GONE;
+        arn_remat_cut_assume(&x->cut[k], s, x->assumed[k][s]);
+    }
+}
+
+static void expect_same_cuts(const arn_remat_graph *g, rng *r, two_cuts *kept, two_cuts *fresh) {
+    const uint64_t byte_price = rng_below(r, 30), time_price = rng_below(r, 4);
+    for (uint32_t s = 0; s < g->problem->n_storages; s++) {
+        kept->cut[0].hand[s] = fresh->cut[0].hand[s] = rng_once_in(r, 2) ? rng_below(r, 40) : 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        arn_remat_cut_find(&kept->cut[k], byte_price, time_price);
+        arn_remat_cut_find(&fresh->cut[k], byte_price, time_price);
+        assert_int_equal(kept->cut[k].flow, fresh->cut[k].flow);
+        assert_int_equal(kept->cut[k].cut_bytes, fresh->cut[k].cut_bytes);
+        assert_int_equal(kept->cut[k].cut_cost, fresh->cut[k].cut_cost);
+        for (uint32_t s = 0; s < g->problem->n_storages; s++) {
+            assert_int_equal(arn_remat_cut_keeps(&kept->cut[k], s),
+                             arn_remat_cut_keeps(&fresh->cut[k], s));
+        }
+    }
+}
+
+/* The network of a cut is kept for other prices, as long as nothing else is assumed. */
+TEST(a_network_that_is_kept_gives_the_cuts_of_a_new_one) {
+    rng r = {12};
+    step x;
+    arenaut_error err;
+    arn_budget budget = arn_budget_make(0, NULL, NULL);
+    for (uint32_t round = 0; round < 200; round++) {
+        arn_remat_graph g;
+        arn_region region;
+        two_cuts kept = {0};
+        uint8_t results[MOST_OPS] = {0};
+        arn_region_init(&region, NULL);
+        draw_step(&r, &x);
+        for (uint32_t s = 0; s < x.problem.n_storages; s++) {
+            results[s] = rng_once_in(&r, 4) ? ARENAUT_LIVE_OUT : 0;
+        }
+        x.problem.held = results;
+        assert_ok(arn_remat_graph_make(&x.problem, &region, &g, &err), err);
+        kept.op[0] = rng_below(&r, x.problem.n_ops - 1);
+        kept.op[1] = kept.op[0] + 1 + rng_below(&r, x.problem.n_ops - kept.op[0] - 1);
+        make_two_cuts(&g, &region, &budget, &kept);
+        for (uint32_t i = 0; i < 20; i++) {
+            two_cuts fresh = kept;
+            if (rng_once_in(&r, 2)) change_cuts(&g, &r, &kept);
+            memcpy(fresh.assumed, kept.assumed, sizeof fresh.assumed);
+            fresh.open = kept.open;
+            make_two_cuts(&g, &region, &budget, &fresh);
+            expect_same_cuts(&g, &r, &kept, &fresh);
+            for (int k = 0; k < 2; k++) arn_remat_cut_free(&fresh.cut[k]);
+        }
+        for (int k = 0; k < 2; k++) arn_remat_cut_free(&kept.cut[k]);
+        arn_region_free(&region);
+    }
+}
+
 /* Ops 5 to 11 are a loss: tensors of up to 32 bytes, between small ones. One of them is alive at
  * the peak or is not, and the cheapest cut takes far too many bytes or far too few: it is the cut
  * of a case of the bound that leads to the fastest sequence. */

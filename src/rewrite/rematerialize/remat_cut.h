@@ -32,7 +32,8 @@ typedef struct arn_remat_cut {
     uint32_t *stack;
     arn_flow_network network;
     uint32_t version;          /* of what decides which arcs there are */
-    uint32_t built, built_for; /* the network's version, and that of the later cut then */
+    uint32_t built, built_for; /* the network's version, and that of the later cut then: another
+                                * later cut comes with another version of this one */
     uint32_t *read_of;         /* per arc and its reverse one: the read that they stand for; NONE */
     uint32_t *again_arc;       /* per op: the arc of a repetition; NONE */
     uint32_t *alive_arc;       /* per storage: its arc; NONE */

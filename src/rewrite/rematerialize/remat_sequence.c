@@ -409,15 +409,10 @@ static uint32_t skip(const arn_remat_sequence *q, uint32_t at) {
 
 /* Likewise, with so many bytes more. */
 static uint32_t shift(arn_remat_sequence *q, uint32_t at, int64_t more) {
-    const int64_t budget = q->budget;
-    int64_t excess = q->excess;
     for (; at <= q->to && is_as_before(q, at); at++) {
-        const int64_t was = q->peak[at] - budget, now = was + more;
-        excess += (now > 0 ? now : 0) - (was > 0 ? was : 0);
-        q->peak[at] += more;
+        set_peak(q, at, q->peak[at] + more);
         q->enter[at + 1] += more;
     }
-    q->excess = excess;
     return at;
 }
 
