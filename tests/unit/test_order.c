@@ -181,6 +181,27 @@ TEST(annealing_keeps_dependences_and_mostly_comes_to_the_least_peak) {
     assert_true(best > n - n / 20);
 }
 
+static arenaut_status anneal(void *context, const arenaut_allocator *allocator) {
+    const graph *g = context;
+    arn_direction directions[2];
+    arn_budget budget = arn_budget_make(0, NULL, NULL);
+    arenaut_error err = {0};
+    uint32_t ops[MAX_OPS];
+    for (uint32_t i = 0; i < g->problem.n_ops; i++) ops[i] = i;
+    arenaut_status st = arn_directions_make(&g->problem, &budget, allocator, directions, &err);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_schedule_anneal(&directions[0].state, 0, 2000, ops)) st = ARENAUT_NO_MEMORY;
+    arn_directions_free(directions);
+    return st;
+}
+
+TEST(annealing_survives_running_out_of_memory) {
+    rng r = {14};
+    graph g;
+    random_graph(&g, ALL, &r);
+    survives_every_allocation_failure(anneal, &g);
+}
+
 /* Each op reads up to three of the forty before it: nearly any may run at any time. Without
  * annealing the peak is 61 % above the bound, with it 29 %. */
 TEST(large_tangles_come_close_to_their_bounds) {

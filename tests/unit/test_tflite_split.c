@@ -84,47 +84,55 @@ TEST(split_models_are_written_read_and_taken_out) {
     }
 }
 
+/* A file that was split once, and is written again. */
+typedef struct rewritten {
+    bytes file;
+    arenaut_pipeline *first, *second;
+    arenaut_text once, twice;
+} rewritten;
+
+static rewritten split_first(void) {
+    const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
+    rewritten r = {.file = read_own("resnet_int8")};
+    r.first = split(r.file.data, r.file.size, &stage);
+    r.once = write(r.first);
+    return r;
+}
+
+static void expect_all_stripped(rewritten *r) {
+    expect_stripped(&r->twice, &r->file);
+    arenaut_text_free(&r->once);
+    arenaut_text_free(&r->twice);
+    arenaut_pipeline_free(r->first);
+    arenaut_pipeline_free(r->second);
+    free_bytes(&r->file);
+}
+
 /* A file of ours is no other model: an addition in front of it goes with its own in front. */
 TEST(a_planned_file_can_be_split_and_a_split_one_planned) {
-    bytes file = read_own("resnet_int8");
-    const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
-    arenaut_pipeline *first = split(file.data, file.size, &stage);
-    arenaut_text once = write(first);
+    rewritten r = split_first();
     const arenaut_split_stage conv = {20, 1, 2, ARENAUT_SPLIT_ROWS};
-    arenaut_pipeline *second = split(once.bytes, once.size, &conv);
-    assert_int_equal(second->figures.now, first->figures.planned);
+    r.second = split(r.once.bytes, r.once.size, &conv);
+    assert_int_equal(r.second->figures.now, r.first->figures.planned);
     arenaut_error err = {0};
-    arenaut_text twice = {0};
-    assert_ok(
-        second->document.format->write(&second->result, arenaut_text_sink(&twice), NULL, &err),
-        err);
-    expect_read_back(second, &twice);
-    expect_stripped(&twice, &file);
-    arenaut_text_free(&once);
-    arenaut_text_free(&twice);
-    arenaut_pipeline_free(first);
-    arenaut_pipeline_free(second);
-    free_bytes(&file);
+    assert_ok(r.second->document.format->write(&r.second->result, arenaut_text_sink(&r.twice), NULL,
+                                               &err),
+              err);
+    expect_read_back(r.second, &r.twice);
+    expect_all_stripped(&r);
 }
 
 /* Its graph stays where it is, in front of the original. */
 TEST(a_split_file_gets_a_new_plan_in_place) {
-    bytes file = read_own("resnet_int8");
-    const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
-    arenaut_pipeline *first = split(file.data, file.size, &stage), *second = NULL;
-    arenaut_text once = write(first);
+    rewritten r = split_first();
     const arenaut_pipeline_options overlap = {.overlap = true};
     arenaut_error err = {0};
-    assert_ok(arenaut_pipeline_run(once.bytes, once.size, &overlap, NULL, &second, &err), err);
-    assert_true(second->figures.planned < first->figures.planned);
-    arenaut_text twice = write(second);
-    assert_int_equal(twice.size, once.size);
-    expect_stripped(&twice, &file);
-    arenaut_text_free(&once);
-    arenaut_text_free(&twice);
-    arenaut_pipeline_free(first);
-    arenaut_pipeline_free(second);
-    free_bytes(&file);
+    assert_ok(arenaut_pipeline_run(r.once.bytes, r.once.size, &overlap, NULL, &r.second, &err),
+              err);
+    assert_true(r.second->figures.planned < r.first->figures.planned);
+    r.twice = write(r.second);
+    assert_int_equal(r.twice.size, r.once.size);
+    expect_all_stripped(&r);
 }
 
 TEST(groups_that_the_model_does_not_have_are_an_error_of_the_option) {

@@ -183,13 +183,6 @@ static void take_back(annealing *a) {
     while (a->n_were > 0) set_ends(a, a->were[--a->n_were]);
 }
 
-/* n with probability 2^-n - 1: a logarithm of a random number, without a library's. */
-static int64_t draw_exponent(annealing *a) {
-    int64_t n = 0;
-    while (n < 20 && draw(a, 2) == 0) n++;
-    return n;
-}
-
 static void move(annealing *a, int64_t heat) {
     const uint32_t at = draw(a, a->graph->n_ops), op = a->op_at[at];
     uint32_t from, to;
@@ -204,7 +197,7 @@ static void move(annealing *a, int64_t heat) {
     move_ends(a, op, next);
     const int64_t change = try_positions(a, from, to, later);
     a->spent += 2 + (to - from) / PASSED_FOR_ONE;
-    if (change <= 0 || change <= heat * draw_exponent(a)) keep(a, from, to);
+    if (change <= 0 || change <= heat * arn_random_exponent(&a->random)) keep(a, from, to);
     else take_back(a);
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/hash.h"
+
 enum {
     MOST_CHANGES = 3,
     NEAR = 8, /* gaps of one move are so many numbers apart, at most */
@@ -39,14 +41,6 @@ static void list_gaps(annealer *a) {
 static double value_of(const annealer *a) {
     const double penalty = a->price * (double)a->sequence->excess;
     return (double)a->sequence->added + penalty;
-}
-
-/* Of a logarithm of a random number: n with probability 2^-n, so that no library's exp is needed.
- */
-static uint32_t draw_exponent(arn_remat_search *s) {
-    uint32_t n = 0;
-    while (n < 20 && arn_remat_draw(s, 2) == 0) n++;
-    return n;
 }
 
 static uint32_t draw_gap(annealer *a, uint32_t near) {
@@ -94,7 +88,8 @@ static void move(annealer *a, double heat) {
         arn_remat_change(q, gaps[i], draw_state(a, gaps[i]));
     }
     arn_remat_follow(q);
-    const double value = value_of(a), worst = a->value + heat * draw_exponent(a->search);
+    const double value = value_of(a),
+                 worst = a->value + heat * arn_random_exponent(&a->search->random);
     if (q->n_bad == 0 && value <= worst) {
         a->value = value;
         return;

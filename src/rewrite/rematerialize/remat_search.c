@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/hash.h"
 #include "core/sort.h"
 
 bool arn_remat_search_make(arn_remat_sequence *sequence, arn_region *region, arn_budget *budget,
@@ -49,12 +50,8 @@ bool arn_remat_is_over(const arn_remat_search *s) {
     return arn_budget_ended(s->budget) || s->sequence->effort >= s->limit;
 }
 
-/* splitmix64 */
 uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit) {
-    uint64_t z = (s->random += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return (uint32_t)((z ^ (z >> 31)) % limit);
+    return (uint32_t)(arn_random_next(&s->random) % limit);
 }
 
 /* ---- scores ---- */
