@@ -193,7 +193,7 @@ build/venv-wheel/.ready: tests/requirements-wheel.txt
 build/venv-site/.ready: tests/requirements-site.txt
 build/venv-hosts/.ready: tests/requirements-hosts.txt
 # Nothing installs into two of them later: they have no pip of their own, which takes longer to make than to use another.
-build/venv-site/.ready build/venv-hosts/.ready: WITHOUT_PIP = --without-pip
+build/venv-site/.ready build/venv-hosts/.ready: private WITHOUT_PIP = --without-pip
 build/venv-site/.ready build/venv-hosts/.ready: | build/venv-lint/.ready
 build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready build/venv-hosts/.ready:
 	@mkdir -p build

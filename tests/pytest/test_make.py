@@ -1,4 +1,4 @@
-"""`make test`, of which all other targets are stand-ins: what it leaves when it is interrupted."""
+"""The Makefile: what an interrupted `make test` leaves, with stand-ins for all other targets; and environments."""
 
 import os
 import shutil
@@ -43,6 +43,18 @@ def test_an_interrupted_test_leaves_no_sanitized_tests(tmp_path):
     interrupted = started(tmp_path, "format-check")
     python, sanitized = (number_of(tmp_path / f"{target}.pid") for target in ("test-python", "test-sanitized"))
     assert_nothing_is_left(interrupted, python, sanitized)
+
+
+def test_an_environment_made_first_has_pip(tmp_path):
+    """Nothing has to be made before `make site`, which installs with another environment's pip."""
+    (tmp_path / "tests").mkdir()
+    for packages in (ROOT / "tests").glob("requirements*.txt"):
+        shutil.copy(packages, tmp_path / "tests")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    commands = subprocess.run(["make", "-n", "build/venv-site/.ready"], cwd=tmp_path, capture_output=True, text=True,
+                              check=True).stdout
+    assert [line.split()[3:] for line in commands.splitlines() if "-m venv" in line] == [
+        ["--clear", "build/venv-lint"], ["--clear", "--without-pip", "build/venv-site"]]
 
 
 def started(folder, *done):
