@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
     for (; machine_has_time(seconds) && right; seed++) {
         right = remat_machine_try(seed, stdout, &c) && remat_machine_try_step(seed, stdout, &c) &&
                 remat_machine_try_chain(seed, stdout, &c) &&
+                remat_machine_try_shared(seed, stdout, &c) &&
                 remat_machine_try_budgets(seed, stdout);
     }
     printf("%" PRIu64 " problems: %" PRIu64 " can be kept within the budget, %" PRIu64

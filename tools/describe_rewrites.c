@@ -163,7 +163,8 @@ void put_recompute_json(const arenaut_pipeline *p, arenaut_text *out) {
     if (!p->recomputed.known) return;
     text_put(out, ",\n  \"recompute\": {");
     put_figures(&p->recomputed, out);
-    text_put(out, ", \"tensors\": [");
+    text_printf(out, ", \"impossible\": %s, \"tensors\": [",
+                p->recomputed.floor > p->recomputed.kept ? "true" : "false");
     for (uint32_t t = 0; p->recomputed.n_ops > 0 && t < r->n_tensors; t++) {
         char store[24];
         if (!is_copy(r, t)) continue;

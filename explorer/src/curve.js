@@ -53,9 +53,9 @@ export function showCurve(curve, onCopy) {
   const impossible = (row) => BigInt(row.budget) < BigInt(curve.floor);
   id("training").hidden = false;
   id("curve").replaceChildren(plot(curve));
-  new Table(id("points"), { caption: `The fastest schedules found. Every schedule has ${commas(curve.floor)} bytes alive at once (proven)`, onCopy, onPick: () => {},
+  new Table(id("points"), { caption: `The fastest schedules found. ${BigInt(curve.floor) ? `Every schedule has ${commas(curve.floor)} bytes alive at once (proven)` : "Nothing is proven"}`, onCopy, onPick: () => {},
     columns: [bytes("budget", (row) => row.budget), { title: "found", text: (row) => (row.fits ? "" : impossible(row) ? "impossible (proven)" : "none") },
-      time("time more", (row) => (row.fits ? share(row.added, curve.base) : null)), time("at least (proven)", (row) => share(row.bound, curve.base)),
+      time("time more", (row) => (row.fits ? share(row.added, curve.base) : null)), time("at least (proven)", (row) => (impossible(row) ? null : share(row.bound, curve.base))),
       bytes("ops again", (row) => (row.fits ? row.ops : null))] }).set(curve.points);
   new Table(id("again"), { caption: "Ops of this plan that run again", onCopy, onPick: () => {},
     columns: [bytes("op", (row) => row.number), { title: "kind", text: (row) => row.op }, bytes("times more", (row) => row.times)] }).set(curve.again);

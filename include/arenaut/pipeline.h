@@ -132,11 +132,13 @@ typedef struct arenaut_recomputing {
 /* The result of rematerialization, in live bytes and nanoseconds. */
 typedef struct arenaut_recomputed {
     bool known;                   /* that is, the rest means something */
-    uint64_t before, after;       /* peak without and with the copies of ops */
+    uint64_t before, after;       /* peak without and with the copies of ops; if there are none, the
+                                   * lowest that was found or the one within the budget */
     uint32_t n_ops;               /* copies of ops; 0: none, since they lower no plan */
     uint64_t bytes, bytes_before; /* written by the copies, and by all ops of the file */
     uint64_t base, added;         /* time of all ops, each once, and of the copies */
-    uint64_t bound;     /* no sequence of the ops that keeps `kept` adds less time; checked */
+    uint64_t bound;     /* no sequence of the ops that keeps `kept` adds less time; checked. 0 if
+                         * `floor` is above it, so that there is none */
     uint64_t kept;      /* the budget; `after` if there is none */
     uint64_t floor;     /* no arena is smaller, whatever is rematerialized; checked */
     const char *device; /* for which time is modelled; NULL: it was given. Static, or borrowed */

@@ -133,7 +133,8 @@ typedef struct arenaut_rematerialization {
     uint64_t peak;   /* the same of these runs */
     uint64_t base;   /* costs of all ops, each once */
     uint64_t added;  /* of runs beyond that */
-    uint64_t bound;  /* no sequence within the budget adds less, as `proof` shows */
+    uint64_t bound;  /* no sequence within the budget adds less, as `proof` shows; 0 if the floor is
+                      * above it, so that there is none */
     uint64_t floor;  /* no sequence has a lower peak, as `floor_proof` shows */
     arenaut_remat_proof proof, floor_proof;
     uint32_t n_at_floor;

@@ -220,7 +220,8 @@ typedef struct arenaut_remat_certificate {
 typedef struct arenaut_curve_point {
     uint32_t percent;      /* of `before` */
     uint64_t budget, peak; /* live bytes */
-    uint64_t added, bound; /* nanoseconds; no schedule within the budget adds less than `bound` */
+    uint64_t added, bound; /* nanoseconds; no schedule within the budget adds less than `bound`,
+                            * which is 0 if the floor is above the budget */
     uint32_t n_copies;     /* of ops */
     bool fits;             /* a schedule was found; else `peak` is the lowest that was */
 } arenaut_curve_point;

@@ -262,7 +262,8 @@ class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes ti
     added_time : int
         Nanoseconds that the schedule that was found adds.
     least_time : int
-        Nanoseconds that no schedule with as few bytes adds less than; proven, and checked.
+        Nanoseconds that no schedule with as few bytes adds less than; proven, and checked. 0 if
+        `floor` is above `fit`, so that there is none.
     floor : int
         Bytes: a lower bound of the arena under any rematerialization, without `fit` of cheap ops
         alone; proven, and checked. 0: nothing is proven.

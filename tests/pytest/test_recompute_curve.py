@@ -41,6 +41,19 @@ def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, model):
     assert times == sorted(times)
 
 
+def test_no_time_is_told_of_what_is_impossible(arenaut, arenaut_json, model):
+    """Any number is a bound of sequences that there are none of, and the search comes upon huge ones."""
+    floor = arenaut_json("explain", model, "--recompute", "on")["curve"]["floor"]["bytes"]
+    for budget, impossible in ((floor - 1, True), (2 * floor, False)):
+        printed = json.loads(arenaut("plan", model, "--recompute", "on", "--fit", budget, "--json", exit=int(impossible)).stdout)
+        told, certificate = printed["recompute"], printed["rematerialization"]
+        assert told["impossible"] is impossible
+        assert told["bound_nanoseconds"] == certificate["bound"]["value"]
+        assert (told["bound_nanoseconds"] == 0) is impossible
+        assert (told["added_ops"] == 0) is (told["added_nanoseconds"] == 0) is impossible
+        assert told["floor"] == floor
+
+
 def test_the_floor_names_its_tensors(arenaut, arenaut_json, tmp_path):
     import jsonschema
     schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())

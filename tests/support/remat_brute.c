@@ -90,6 +90,25 @@ static bool fetch(const brute *b, uint32_t ran, uint32_t op, uint32_t *alive) {
     return true;
 }
 
+static bool uses(const arenaut_remat_problem *p, uint32_t op, uint32_t s) {
+    bool uses = p->maker[s] == op;
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        uses = uses || (p->reads[i].op == op && p->reads[i].buffer == s);
+    }
+    return uses;
+}
+
+/* Bytes that count once while an op runs: of a right, or as many of its storages as plans may
+ * share. */
+static uint64_t bytes_shared(const arenaut_remat_problem *p, uint32_t op,
+                             const arenaut_order_right *right) {
+    const uint64_t by_right = right ? right->bytes : 0, most = p->shared ? p->shared[op] : 0;
+    uint64_t own = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) own += uses(p, op, s) ? p->size[s] : 0;
+    const uint64_t by_plan = most < own ? most : own;
+    return by_right > by_plan ? by_right : by_plan;
+}
+
 static void run(brute *b, uint32_t state, uint32_t op, const arenaut_order_right *right) {
     const arenaut_remat_problem *p = b->p;
     uint32_t alive = state & ((UINT32_C(1) << p->n_storages) - 1), ran = state >> p->n_storages;
@@ -102,7 +121,7 @@ static void run(brute *b, uint32_t state, uint32_t op, const arenaut_order_right
     }
     const uint64_t bytes = bytes_of(b, alive) + twice + (p->scratch ? p->scratch[op] : 0);
     if (right && is_held(b, right->over, ARENAUT_LIVE_OUT)) return;
-    if (bytes - (right ? right->bytes : 0) > b->budget) return;
+    if (bytes - bytes_shared(p, op, right) > b->budget) return;
     if (right) alive &= ~(UINT32_C(1) << right->over);
     const uint64_t more = has(ran, op) ? p->cost[op] : 0;
     push(b, (ran | UINT32_C(1) << op) << p->n_storages | alive, b->cost[state] + more);

@@ -7,8 +7,9 @@
 
 enum { REMAT_BRUTE_BITS = 18 }; /* ops and storages together, at most */
 
-/* UINT64_MAX: no sequence is within the budget. A storage that is held to the end may be read from
- * its first instance though it was made again, which real sequences cannot: they need no less. */
+/* UINT64_MAX: no sequence is within the budget. Each run lets as many bytes count once as the
+ * problem says that plans may (`shared`). A storage that is held to the end may be read from its
+ * first instance though it was made again, which real sequences cannot: they need no less. */
 uint64_t remat_brute_added(const arenaut_remat_problem *problem, uint64_t budget);
 
 #endif

@@ -16,15 +16,18 @@ enum { OPS = 8, STORAGES = 10, READS = 40, RIGHTS = 8, DEPENDENCES = 16 };
 typedef struct machine {
     rng r;
     arenaut_remat_problem p;
-    uint64_t cost[OPS], scratch[OPS], size[STORAGES];
+    uint64_t cost[OPS], scratch[OPS], shared[OPS], size[STORAGES];
     uint32_t until[OPS], maker[STORAGES];
     uint8_t held[STORAGES];
+    bool in_turn[OPS];
     arenaut_order_use reads[READS];
     arenaut_order_dependence dependences[DEPENDENCES];
     arenaut_order_right rights[RIGHTS];
     arenaut_rematerialization *found;
-    uint64_t least;
-    char why[200]; /* the checker's last word */
+    uint64_t least;   /* added time of any sequence within the budget, whatever plans share */
+    uint64_t fastest; /* the same, where they share by rights alone, as sequences that are found */
+    char why[200];    /* the checker's last word */
+    uint64_t effort;
     FILE *log;
     remat_counts *counts;
 } machine;
@@ -129,6 +132,24 @@ static void draw_step(machine *m, uint32_t size_bits, uint32_t cost_bits) {
     }
 }
 
+/* What plans may share is drawn behind all else, so that problems of the same seed without it stay
+ * as they are: up to a part of what an op uses, or more than that. */
+static void draw_shared(machine *m) {
+    for (uint32_t op = 0; op < m->p.n_ops; op++) {
+        uint64_t own = 0;
+        for (uint32_t s = 0; s < m->p.n_storages; s++) {
+            own += m->maker[s] == op || is_read_by(m, op, s) ? m->size[s] : 0;
+        }
+        m->shared[op] = rng_once_in(&m->r, 3)    ? 0
+                        : rng_once_in(&m->r, 12) ? rng_next(&m->r) >> rng_below(&m->r, 64)
+                        : rng_once_in(&m->r, 6)  ? own
+                                                 : rng_below(&m->r, (uint32_t)own / 2 + 1);
+        m->in_turn[op] = rng_once_in(&m->r, 4);
+    }
+    m->p.shared = m->shared;
+    m->p.in_turn = m->in_turn;
+}
+
 /* ---- results ---- */
 
 static bool complain(machine *m, const char *what) {
@@ -150,6 +171,21 @@ static arenaut_status check(machine *m) {
     return st;
 }
 
+static void find_least(machine *m, uint64_t budget) {
+    arenaut_remat_problem by_rights = m->p;
+    by_rights.shared = NULL;
+    m->least = remat_brute_added(&m->p, budget);
+    m->fastest = m->p.shared ? remat_brute_added(&by_rights, budget) : m->least;
+}
+
+/* Of the numbers that are told beside one another. */
+static bool is_consistent(machine *m, uint64_t asked) {
+    const arenaut_rematerialization *r = m->found;
+    if (asked == 0 && r->budget != r->peak) return complain(m, "a bound for another peak");
+    if (r->floor > r->budget && r->bound > 0) return complain(m, "a time of nothing");
+    return true;
+}
+
 static bool is_right(machine *m) {
     const arenaut_rematerialization *r = m->found;
     if (check(m) != ARENAUT_OK) return complain(m, "the checker refuses the result");
@@ -157,16 +193,17 @@ static bool is_right(machine *m) {
     if (m->least != UINT64_MAX) {
         m->counts->feasible++;
         m->counts->found += r->fits;
-        m->counts->best += r->fits && r->added == m->least;
+        m->counts->best += r->fits && r->added == m->fastest;
         m->counts->tight += r->bound == m->least;
         if (r->bound > m->least) return complain(m, "a bound above the least");
         if (r->floor > r->budget) return complain(m, "a floor above the need of some sequence");
-        if (r->fits && r->added < m->least) return complain(m, "faster than the fastest");
-        return true;
+    } else {
+        m->counts->impossible++;
+        m->counts->in_vain += r->floor > r->budget;
     }
-    m->counts->impossible++;
-    m->counts->in_vain += r->floor > r->budget;
-    return !r->fits || complain(m, "a sequence where there is none");
+    if (!r->fits) return true;
+    if (m->fastest == UINT64_MAX) return complain(m, "a sequence where there is none");
+    return r->added >= m->fastest || complain(m, "faster than the fastest");
 }
 
 /* ---- forgery ---- */
@@ -187,7 +224,8 @@ static void change_case(machine *m, arenaut_remat_proof *proof) {
     arenaut_remat_case *line = &proof->cases[rng_below(&m->r, proof->n_cases)];
     arenaut_remat_flow *flow =
         proof->n_flows > 0 ? &proof->flows[rng_below(&m->r, proof->n_flows)] : NULL;
-    const uint32_t n_later = proof->n_later;
+    const uint32_t n_later =
+        proof->n_later < ARENAUT_REMAT_MOST_LATER ? proof->n_later : ARENAUT_REMAT_MOST_LATER;
     switch (rng_below(&m->r, 11)) {
         case 0: line->storage = rng_below(&m->r, m->p.n_storages + 1); break;
         case 1: line->storage = ARENAUT_NONE; break;
@@ -246,7 +284,7 @@ static bool try_mutants(machine *m, bool of_floor) {
 /* The peak where each op runs once, and the bytes below which nothing fits, by a proof. */
 static uint64_t find_peak(machine *m, uint64_t *floor) {
     arenaut_rematerialization *r = NULL;
-    const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4};
+    const arenaut_remat_options options = {.budget = ARENAUT_SIZE_MAX / 4, .effort = m->effort};
     REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &r, NULL) == ARENAUT_OK);
     const uint64_t peak = r->peak;
     *floor = r->floor;
@@ -261,11 +299,12 @@ static uint64_t draw_budget(machine *m) {
 }
 
 static bool try_within(machine *m, uint64_t budget) {
-    const arenaut_remat_options options = {.budget = budget};
+    const arenaut_remat_options options = {.budget = budget, .effort = m->effort};
     arenaut_error err = {0};
-    m->least = remat_brute_added(&m->p, budget);
     REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &m->found, &err) == ARENAUT_OK);
-    const bool right = is_right(m) && try_mutants(m, false) && try_mutants(m, true);
+    find_least(m, m->found->budget);
+    const bool right =
+        is_consistent(m, budget) && is_right(m) && try_mutants(m, false) && try_mutants(m, true);
     arenaut_rematerialization_free(m->found);
     return right;
 }
@@ -431,19 +470,39 @@ static bool is_chain_right(machine *m, chained *x) {
     return try_mutants(m, false);
 }
 
-bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts) {
-    machine m = {.r = {seed}, .log = log, .counts = counts};
+static bool try_chain(machine *m) {
+    const uint64_t budget = draw_low_budget(m);
+    const arenaut_remat_options options = {.budget = budget, .effort = m->effort};
     chained x;
-    draw_tight(&m);
-    const uint64_t budget = draw_low_budget(&m);
-    const arenaut_remat_options options = {.budget = budget};
-    m.least = remat_brute_added(&m.p, budget);
-    REQUIRE(arenaut_remat_find(&m.p, &options, NULL, &m.found, NULL) == ARENAUT_OK);
-    make_chain(&m, &x);
-    const bool right = is_chain_right(&m, &x);
+    REQUIRE(arenaut_remat_find(&m->p, &options, NULL, &m->found, NULL) == ARENAUT_OK);
+    find_least(m, budget);
+    make_chain(m, &x);
+    const bool right = is_chain_right(m, &x);
     arn_remat_chain_free(&x.chain);
     arn_region_free(&x.region);
-    arenaut_rematerialization_free(m.found);
+    arenaut_rematerialization_free(m->found);
+    return right;
+}
+
+bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts) {
+    machine m = {.r = {seed}, .log = log, .counts = counts};
+    draw_tight(&m);
+    const bool right = try_chain(&m);
     if (!right) fprintf(log, "rematerialization of a chain, seed %" PRIu64 "\n", seed);
+    return right;
+}
+
+bool remat_machine_try_shared(uint64_t seed, FILE *log, remat_counts *counts) {
+    machine m = {.r = {seed}, .log = log, .counts = counts};
+    m.effort = rng_once_in(&m.r, 32) ? 0 : 1 << 12; /* the search goes on until bounds are met */
+    if (seed % 2) draw_problem(&m);
+    else draw_tight(&m);
+    draw_shared(&m);
+    const uint64_t few = draw_low_budget(&m), some = draw_budget(&m);
+    const bool right = try_within(&m, seed % 16 == 0 ? 0
+                                      : seed % 4 < 2 ? few
+                                                     : some) &&
+                       (seed % 2 || try_chain(&m));
+    if (!right) fprintf(log, "rematerialization with shared bytes, seed %" PRIu64 "\n", seed);
     return right;
 }

@@ -31,6 +31,10 @@ bool remat_machine_try_step(uint64_t seed, FILE *log, remat_counts *counts);
  * and from random prices on. */
 bool remat_machine_try_chain(uint64_t seed, FILE *log, remat_counts *counts);
 
+/* A problem or a step that may have all that the two before have, and in which plans may share more
+ * bytes than rights say: bounds and floors hold for those, too. */
+bool remat_machine_try_shared(uint64_t seed, FILE *log, remat_counts *counts);
+
 /* One more random problem, with every budget up to its peak: whether none costs more than a smaller
  * one, and each answer passes the checker. */
 bool remat_machine_try_budgets(uint64_t seed, FILE *log);

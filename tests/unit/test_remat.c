@@ -56,6 +56,22 @@ TEST(bounds_of_chains_are_never_above_the_least) {
     assert_int_equal(c.refused, c.mutants);
 }
 
+/* Plans may share more bytes than the rights of the sequences that are found: with all else that a
+ * problem may have, and without a budget. Where nothing fits no time is told. */
+TEST(bounds_hold_for_whatever_plans_may_share) {
+    const uint32_t tried = drawn(1500);
+    remat_counts c = {0};
+    for (uint64_t seed = 1; seed <= tried; seed++) {
+        if (!remat_machine_try_shared(seed, stderr, &c)) fail_msg("seed %u", (unsigned)seed);
+    }
+    assert_true(3 * c.feasible > tried);
+    assert_true(100 * c.tight > 90 * c.feasible);
+    assert_true(3 * c.in_vain > c.impossible);
+    assert_true(tried < 1500 || c.chains > 100);
+    assert_int_equal(c.refused, c.mutants);
+    assert_true(c.mutants > 30 * tried);
+}
+
 /* A search through all sequences once missed the fastest of this one. */
 TEST(the_fastest_is_no_slower_than_what_is_found) {
     remat_counts c = {0};

@@ -229,7 +229,10 @@ static arenaut_status propose(arn_search *s, arenaut_error *err) {
 /* Bytes written by the ops of the file, and by the copies of ops; views write none. */
 static void describe(arenaut_pipeline *p, const arn_candidate *applied) {
     const arenaut_rewrite *r = p->rewrite;
-    if (!applied->sequence) return;
+    if (!applied->sequence) {
+        p->recomputed.added = 0;
+        return;
+    }
     p->recomputed.n_ops = r->n_ops - r->n_ops_before;
     for (uint32_t i = 0; i < r->n_ops; i++) {
         const arenaut_op *op = &r->program->ops[i];

@@ -584,6 +584,23 @@ static bool prove(finder *f, const arn_remat_bounds *bounds, arenaut_remateriali
     return arn_remat_branch_prove(&f->branch, r->bound, &r->allocator, &r->proof);
 }
 
+/* Of the answer's budget: where none was given, of its peak, which need not be the one that the
+ * search had in mind. Where nothing fits no bound is told, as any number would be one. */
+static void bound_answer(finder *f, bool lowest, arn_remat_bounds *b,
+                         arenaut_rematerialization *r) {
+    if (lowest && r->peak != r->budget) {
+        r->budget = r->peak;
+        arn_remat_bound_time(&f->bounds, r->budget, f->load, TRIES_OF_BOUND);
+        *b = f->bounds;
+    }
+    if (r->floor > r->budget) {
+        b->value = b->byte_price = b->time_price = 0;
+        b->op = ARENAUT_NONE;
+    }
+    r->bound = b->value;
+    r->fits = r->peak <= r->budget;
+}
+
 static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization *r,
                            arenaut_error *err) {
     arenaut_status st = make(f, err);
@@ -608,10 +625,9 @@ static arenaut_status find(finder *f, uint64_t budget, arenaut_rematerialization
         r->budget = budget = lowest_of_all(f);
     }
     arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_BOUND);
-    const arn_remat_bounds b = f->bounds;
-    r->bound = b.value;
+    arn_remat_bounds b = f->bounds;
     if (!search(f, lowest, r)) return arn_no_memory(err);
-    r->fits = r->peak <= r->budget;
+    bound_answer(f, lowest, &b, r);
     if (!prove(f, &b, r)) return arn_no_memory(err);
     r->effort = f->sequence.effort + (f->moved ? f->moved->sequence.effort : 0);
     return ARENAUT_OK;
