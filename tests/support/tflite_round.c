@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "formats/tflite/tflite.h"
+#include "formats/tflite/tflite_schema.h"
 #include "ir/program.h"
 #include "support/require.h"
 
@@ -95,6 +97,34 @@ static void require_strip_undoes(const arenaut_text *written, const uint8_t *dat
     arenaut_text_free(&stripped);
 }
 
+static arn_fb_vector data_of(arn_tflite_model *model, arn_fb_vector tensors, uint32_t t) {
+    const arn_fb_table tensor = arn_fb_item_table(&model->fb, tensors, t);
+    return arn_tflite_buffer_data(model, arn_fb_u32(&model->fb, tensor, TENSOR_BUFFER, 0));
+}
+
+/* Nothing of what tensors hold changes, wherever in the file it lies. */
+static void require_constants(const uint8_t *data, size_t size, const arenaut_text *written) {
+    arn_tflite_model models[2];
+    arenaut_error err;
+    REQUIRE(arn_tflite_open(data, size, &models[0], &err) == ARENAUT_OK);
+    REQUIRE(arn_tflite_open((const uint8_t *)written->bytes, written->size, &models[1], &err) ==
+            ARENAUT_OK);
+    for (uint32_t s = 0; s < models[0].subgraphs.count; s++) {
+        arn_fb_vector tensors[2];
+        for (int k = 0; k < 2; k++) {
+            arn_flatbuffer *fb = &models[k].fb;
+            const arn_fb_table graph = arn_fb_item_table(fb, models[k].subgraphs, s);
+            tensors[k] = arn_fb_vector_field(fb, graph, SUBGRAPH_TENSORS, 4);
+        }
+        for (uint32_t t = 0; t < tensors[0].count; t++) {
+            const arn_fb_vector was = data_of(&models[0], tensors[0], t);
+            const arn_fb_vector is = data_of(&models[1], tensors[1], t);
+            REQUIRE(was.count == is.count);
+            REQUIRE(memcmp(data + was.at, written->bytes + is.at, was.count) == 0);
+        }
+    }
+}
+
 /* Without unreferenced bytes it is the same program, with the same plan, and no larger. */
 static void require_compact(const arenaut_text *written, const tflite_round *back) {
     arenaut_text compact = {0};
@@ -128,6 +158,7 @@ static void require_written_back(const tflite_round *round, const uint8_t *data,
     }
     REQUIRE(tflite_round_open(written.bytes, written.size, 0, NULL, &second, &err) == ARENAUT_OK);
     require_offsets(round, second.document.program);
+    require_constants(data, size, &written);
     require_compact(&written, &second);
     REQUIRE(tflite_round_write(&second, NULL, &again, &err) == ARENAUT_OK);
     REQUIRE(again.size == written.size && memcmp(again.bytes, written.bytes, again.size) == 0);

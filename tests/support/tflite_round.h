@@ -22,9 +22,9 @@ arenaut_status tflite_round_write(const tflite_round *round, const arenaut_alloc
                                   arenaut_text *out, arenaut_error *err);
 
 /* Property of any bytes: they are refused with a message, or they make a valid program; a plan that
- * can be written is read back as ours with every offset as it was, writing it again changes
- * nothing, and stripping gives the file back. Aborts, with a line on standard error, if it does
- * not. True if the bytes were accepted as a model. */
+ * can be written is read back as ours with every offset as it was, what tensors hold stays as it
+ * is, writing it again changes nothing, and stripping gives the file back. Aborts, with a line on
+ * standard error, if it does not. True if the bytes were accepted as a model. */
 bool tflite_property(const uint8_t *data, size_t size);
 
 #endif

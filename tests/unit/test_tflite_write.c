@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/tflite/tflite.h"
+#include "formats/tflite/tflite_schema.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
@@ -250,6 +251,57 @@ TEST(an_archive_behind_the_model_moves_along) {
     arenaut_text_free(&other);
     arenaut_text_free(&planned);
     free(data);
+    free_flatfile(tiny.file);
+}
+
+/* The constant of the small model lies in the directory: its two bytes begin the place of the file
+ * that is listed there, behind a length of two in a field that nobody reads. */
+static void move_constant_into_directory(uint8_t *data, size_t size, size_t directory) {
+    arn_tflite_model model;
+    arenaut_error err;
+    assert_ok(arn_tflite_open(data, size, &model, &err), err);
+    const arn_fb_table buffer = arn_fb_item_table(&model.fb, model.buffers, 1);
+    const size_t field = arn_fb_field(&model.fb, buffer, BUFFER_DATA, 4);
+    assert_true(field != 0);
+    for (unsigned i = 0; i < 4; i++) {
+        data[directory + 38 + i] = i == 0 ? 2 : 0;
+        data[field + i] = (uint8_t)((directory + 38 - field) >> (8 * i));
+    }
+}
+
+TEST(an_archive_that_shares_its_bytes_with_a_constant_is_not_moved) {
+    tflite_tiny tiny = new_tflite_tiny();
+    const size_t model_size = tiny.file->size, size = add_zip(tiny.file->data, model_size);
+    move_constant_into_directory(tiny.file->data, size, model_size + 40);
+    tflite_round round = open_round(tiny.file->data, size);
+    arenaut_text text;
+    arenaut_error err;
+    assert_int_equal(tflite_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "buffer 1 reaches over the directory of the zip archive"));
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+/* Behind a plan of ours the same; then each bit of the archive is another, which are the constant's
+ * as well. */
+TEST(an_archive_behind_a_plan_that_shares_its_bytes_with_a_constant_is_not_moved) {
+    tflite_tiny tiny = new_tflite_tiny();
+    const size_t model_size = tiny.file->size;
+    tiny.file->size = add_zip(tiny.file->data, model_size);
+    arenaut_text planned = write_plan_into(tiny.file->data, tiny.file->size), text;
+    arenaut_error err;
+    uint8_t *data = (uint8_t *)planned.bytes;
+    const size_t archive = planned.size - tiny.file->size + model_size;
+    move_constant_into_directory(data, planned.size, archive + 40);
+    assert_true(tflite_property(data, planned.size));
+    assert_int_equal(strip(data, planned.size, &text, &err), ARENAUT_REFUSED);
+    assert_null(text.bytes);
+    for (size_t bit = 8 * archive; bit < 8 * planned.size; bit++) {
+        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        tflite_property(data, planned.size);
+        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    arenaut_text_free(&planned);
     free_flatfile(tiny.file);
 }
 

@@ -222,6 +222,54 @@ typedef struct tail {
     uint8_t *bytes;
 } tail;
 
+/* Options of operators, also of those that the reader has no use for. */
+static void look_at_options(arn_tflite_model *model) {
+    arn_flatbuffer *fb = &model->fb;
+    for (uint32_t s = 0; s < model->subgraphs.count; s++) {
+        const arn_fb_table graph = arn_fb_item_table(fb, model->subgraphs, s);
+        const arn_fb_vector operators = arn_fb_vector_field(fb, graph, SUBGRAPH_OPERATORS, 4);
+        for (uint32_t i = 0; i < operators.count; i++) {
+            const arn_fb_table op = arn_fb_item_table(fb, operators, i);
+            arn_fb_table_field(fb, op, OPERATOR_OPTIONS_TYPE + 1);
+            arn_fb_table_field(fb, op, OPERATOR_OPTIONS_2_TYPE + 1);
+            arn_fb_vector_field(fb, op, OPERATOR_CUSTOM_OPTIONS, 1);
+        }
+    }
+}
+
+/* Whether the model can be read without the archive's directory, all of its constants included:
+ * what lies in there changes where the archive moves. */
+static arenaut_status check_apart(const arn_tflite_model *model, size_t directory,
+                                  const arenaut_allocator *allocator, arenaut_error *err) {
+    arn_tflite_model before;
+    arenaut_program *program = NULL;
+    arenaut_error why = {0};
+    arenaut_status st = arn_tflite_open(model->fb.data, directory, &before, &why);
+    for (uint32_t i = 0; st == ARENAUT_OK && i < before.buffers.count; i++) {
+        arn_tflite_buffer_data(&before, i);
+        if (!before.fb.wrong) continue;
+        return arn_fail(err, ARENAUT_REFUSED, directory,
+                        "buffer %" PRIu32
+                        " reaches over the directory of the zip archive behind "
+                        "the model, at byte %zu, which changes where the archive moves",
+                        i, directory);
+    }
+    if (st == ARENAUT_OK) {
+        st = arn_tflite_read(model->fb.data, directory, NULL, allocator, &program, &why);
+        arn_program_free(program);
+    }
+    if (st == ARENAUT_OK) {
+        look_at_options(&before);
+        st = arn_fb_status(&before.fb, "operators", &why);
+    }
+    if (st == ARENAUT_OK) return ARENAUT_OK;
+    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
+    return arn_fail(err, ARENAUT_REFUSED, directory,
+                    "the model reaches over the directory of the zip archive behind it, at byte "
+                    "%zu, which changes where the archive moves: without it, %s",
+                    directory, why.msg);
+}
+
 /* An archive behind the model is told that it moves by `delta` (modulo 2^32). */
 static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
                                 const arenaut_allocator *allocator, tail *out, arenaut_error *err) {
@@ -235,6 +283,8 @@ static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
                         "can be moved");
     }
     if (zip.directory == size) return ARENAUT_OK;
+    const arenaut_status st = check_apart(model, zip.directory, allocator, err);
+    if (st != ARENAUT_OK) return st;
     out->bytes = arn_allocate(allocator, size - zip.directory, 1);
     if (!out->bytes) return arn_no_memory(err);
     memcpy(out->bytes, model->fb.data + zip.directory, size - zip.directory);
