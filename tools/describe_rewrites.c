@@ -397,7 +397,7 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
 }
 
 void describe_rounded(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
-    const uint32_t n = p->rewrite ? p->rewrite->n_rounded : 0;
+    const uint32_t n = arenaut_result_rounded(&p->result);
     if (n == 0) return;
     text_printf(out, "%snot the same bits: tiles of %" PRIu32 " %s may be rounded otherwise\n",
                 head, n, n == 1 ? "op" : "ops");

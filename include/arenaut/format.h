@@ -23,6 +23,7 @@ typedef struct arenaut_document {
     arenaut_remat_certificate *rematerialization; /* beside a plan; NULL: none is stated */
     arenaut_given_kernels kernels; /* that the plan was made for, where it says so; the name lives
                                     * as long as the plan. A program has its own: given_kernels */
+    uint32_t n_rounded;            /* beside a plan, as in arenaut_rewrite; 0: none are stated */
 } arenaut_document;
 
 void arenaut_document_free(arenaut_document *document); /* frees its content, not itself */

@@ -57,7 +57,11 @@ typedef struct arenaut_result {
     uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime needs
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
+    uint32_t n_rounded; /* without `rewrite`: as the plan's file states it */
 } arenaut_result;
+
+/* Ops whose tiles may be rounded otherwise than the whole: not the same bits, if there are any. */
+uint32_t arenaut_result_rounded(const arenaut_result *result);
 
 /* The kernels that the plan stands on, if it lets results lie over operands or reach into them: its
  * figures hold for these alone. NULL: it stands on none. O(buffers). */

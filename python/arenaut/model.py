@@ -727,8 +727,7 @@ class ModelPlan(Plan):
         """The number of ops of which a tile may be rounded otherwise than the whole: not the same bits.
 
         0 if all tiles are within the tile rule, or none are made."""
-        rewrite = self._pipeline.record.rewrite
-        return rewrite.contents.n_rounded if rewrite else 0
+        return C.arenaut_result_rounded(self._pipeline.record.result)
 
     @property
     def recomputed(self) -> Recomputed | None:

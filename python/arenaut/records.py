@@ -1101,7 +1101,8 @@ Result._fields_ = [
     ("memories", POINTER(Memory)),
     ("n_memories", c_size_t),
     ("behind", c_uint64),
-    ("seconds", c_double)]
+    ("seconds", c_double),
+    ("n_rounded", c_uint32)]
 ScratchEntry._fields_ = [
     ("method", c_uint32),
     ("op", c_uint32),
@@ -1117,7 +1118,8 @@ Document._fields_ = [
     ("plan", POINTER(Plan)),
     ("trace", POINTER(Trace)),
     ("rematerialization", POINTER(RematCertificate)),
-    ("kernels", GivenKernels)]
+    ("kernels", GivenKernels),
+    ("n_rounded", c_uint32)]
 Dim._fields_ = [
     ("name", c_char_p),
     ("min", c_int64),
@@ -1376,6 +1378,7 @@ FUNCTIONS = {
     "arenaut_rule_name": ((c_int,), c_char_p),
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),
+    "arenaut_result_rounded": ((POINTER(Result),), c_uint32),
     "arenaut_result_kernels": ((POINTER(Result),), POINTER(KernelSet)),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),

@@ -201,6 +201,13 @@ static arenaut_status csv_write(const arenaut_result *result, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err) {
     printer out = {.writer = arn_writer_to(sink), .problem = result->problem, .plan = result->plan};
     arenaut_status st = check_expressible(out.problem, out.plan, err);
+    const uint32_t n_rounded = out.plan ? arenaut_result_rounded(result) : 0;
+    if (st == ARENAUT_OK && n_rounded > 0) {
+        st = arn_fail(err, ARENAUT_REFUSED, 0,
+                      "CSV cannot hold that a plan is not of the same bits (tiles of %" PRIu32
+                      " %s may be rounded otherwise); write it as JSON instead",
+                      n_rounded, n_rounded == 1 ? "op" : "ops");
+    }
     if (st == ARENAUT_OK) st = collect_slices(&out, allocator, err);
     if (st == ARENAUT_OK) {
         choose_columns(&out);

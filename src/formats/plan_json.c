@@ -77,7 +77,8 @@ static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
     XX(S_SPILL, "spill")             \
     XX(S_SPILL_BOUND, "spill_bound") \
     XX(S_KERNELS, "kernels")         \
-    XX(S_UNMEASURED, "unmeasured")
+    XX(S_UNMEASURED, "unmeasured")   \
+    XX(S_ROUNDED, "rounded_ops")
 enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
@@ -109,6 +110,7 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_document *o
         (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4, ARENAUT_STOP_EFFORT);
     plan->effort = arn_json_size(r, v[S_EFFORT], 0);
     out->kernels.unmeasured = arn_json_flag(r, v[S_UNMEASURED], false);
+    out->n_rounded = arn_json_below(r, v[S_ROUNDED], ARENAUT_NONE, 0);
     out->kernels.name = keep_text(r, v[S_KERNELS], plan);
     const char *planner = keep_text(r, v[S_PLANNER], plan);
     if (planner) plan->planner = planner;
@@ -246,6 +248,8 @@ static void put_result(arn_problem_json_printer *out, const arenaut_result *resu
     arn_json_put_size_member(w, &begun, "effort", plan->effort);
     put_seconds(w, &begun, result->seconds);
     if (result->kernels) put_kernels(w, &begun, result);
+    if (arenaut_result_rounded(result) > 0)
+        arn_json_put_size_member(w, &begun, "rounded_ops", arenaut_result_rounded(result));
     arn_puts(w, "}");
     if (!result->baseline) return;
     begun = false;

@@ -103,6 +103,10 @@ arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *p
     return measure_spill(plan, problem, err);
 }
 
+uint32_t arenaut_result_rounded(const arenaut_result *result) {
+    return result->rewrite ? result->rewrite->n_rounded : result->n_rounded;
+}
+
 const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result) {
     const arenaut_problem *p = result->problem;
     if (p->n_separations) return result->kernels;

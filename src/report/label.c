@@ -48,7 +48,7 @@ arn_label arn_report_rounded_label(uint32_t n_ops) {
 }
 
 arn_label arn_report_bits_label(const arenaut_result *result) {
-    return arn_report_rounded_label(result->rewrite ? result->rewrite->n_rounded : 0);
+    return arn_report_rounded_label(arenaut_result_rounded(result));
 }
 
 arn_label arn_report_kib(uint64_t bytes) {

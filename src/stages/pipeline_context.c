@@ -113,6 +113,7 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
         .kernels = p->kernels,
         .unmeasured = p->unmeasured,
         .seconds = -1,
+        .n_rounded = p->document.n_rounded,
     };
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import zipfile
 from collections import Counter
 
+import jsonschema
 import numpy as np
 import pytest
 from conftest import COMMAND, ROOT
@@ -261,6 +262,25 @@ def test_more_tiles_than_a_normalized_image_has_rows(tmp_path):
     path.write_bytes(net.bytes())
     assert "an image that it normalizes has fewer rows than tiles" in refusal(path, output, "0-1/4:rows")
     assert plan(path, output, "0-1/3:rows", "--rounding", "allow").returncode == 0
+
+
+def test_plan_files_say_so(tmp_path):
+    """In JSON, also where one plan is made of another's problem; CSV has no place for it."""
+    path, (_, content) = tmp_path / "a.onnx", sandwich(64, channels=32)
+    path.write_bytes(content)
+    schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
+    for flags, said in ([], 0), (["--rounding", "allow"], 1):
+        files = [tmp_path / f"{said}{i}.plan.json" for i in range(2)]
+        subprocess.run([COMMAND, "plan", path, "--split", "0-3/64:rows", *flags, "-o", files[0]], capture_output=True, check=True)
+        subprocess.run([COMMAND, "plan", files[0], "-o", files[1]], capture_output=True, check=True)
+        for each in files:
+            document = json.loads(each.read_text())
+            jsonschema.validate(document, schema)
+            assert (document["result"].get("rounded_ops", 0) > 0) == bool(said), each
+            explained = subprocess.run([COMMAND, "explain", each], capture_output=True, text=True, check=True).stdout
+            assert (NOT_THE_SAME in explained) == bool(said)
+            sheet = subprocess.run([COMMAND, "plan", each, "-o", tmp_path / f"{each.name}.csv"], capture_output=True, text=True, check=False)
+            assert (sheet.returncode == 3 and "CSV cannot hold that a plan is not of the same bits" in sheet.stderr) == bool(said), sheet
 
 
 def test_explanations_say_so(tmp_path):

@@ -20,7 +20,8 @@ static bool write_document(const arenaut_document *document, arenaut_text *text,
                                    .program = document->program,
                                    .problem = document->problem,
                                    .plan = document->plan,
-                                   .seconds = -1};
+                                   .seconds = -1,
+                                   .n_rounded = document->n_rounded};
     if (!document->format->write || document->format->needs_original) return false;
     const arenaut_status st = document->format->write(&result, arenaut_text_sink(text), NULL, err);
     demand(st == ARENAUT_OK || st == ARENAUT_REFUSED, "accepted but not written", err);

@@ -272,6 +272,33 @@ TEST(a_certificate_of_rematerialization_is_read_and_written_back) {
     assert_true(survives_damage("plan-json", CERTIFIED) > 0);
 }
 
+/* Also a plan that was read says so, in every form it is written in. */
+TEST(a_plan_that_is_not_of_the_same_bits_says_so) {
+    arenaut_document d = read_text(NULL,
+                                   "{\"schema\": \"arenaut.plan/1\", \"buffers\": [{\"size\": 4, "
+                                   "\"first\": 0, \"end\": 2, \"pool\": 0, \"offset\": 12}], "
+                                   "\"result\": {\"status\": \"feasible\", \"rounded_ops\": 3}}");
+    const arenaut_result result = {.path = "in",
+                                   .format = "plan-json",
+                                   .problem = d.problem,
+                                   .plan = d.plan,
+                                   .seconds = -1,
+                                   .n_rounded = d.n_rounded};
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    const arenaut_format *json = arenaut_format_find("plan-json"),
+                         *csv = arenaut_format_find("csv");
+    assert_int_equal(d.n_rounded, 3);
+    assert_int_equal(arenaut_result_rounded(&result), 3);
+    assert_ok(json->write(&result, arenaut_text_sink(&text), NULL, &err), err);
+    assert_non_null(strstr(text.bytes, "\"rounded_ops\": 3}"));
+    arenaut_text_free(&text);
+    assert_int_equal(csv->write(&result, arenaut_text_sink(&text), NULL, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "not of the same bits (tiles of 3 ops may be rounded"));
+    assert_null(text.bytes);
+    arenaut_document_free(&d);
+}
+
 TEST(old_keys_of_plans_are_still_read) {
     static const char *const keys[] = {"baseline_plan", "today"};
     for (size_t k = 0; k < 2; k++) {

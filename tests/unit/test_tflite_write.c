@@ -254,8 +254,8 @@ TEST(an_archive_behind_the_model_moves_along) {
     free_flatfile(tiny.file);
 }
 
-/* The constant of the small model lies in the directory: its two bytes begin the place of the file
- * that is listed there, behind a length of two in a field that nobody reads. */
+/* The constant of the small model lies in the directory: its two bytes are the first of an entry's
+ * offset, and its length is in the field before, which has no use here. */
 static void move_constant_into_directory(uint8_t *data, size_t size, size_t directory) {
     arn_tflite_model model;
     arenaut_error err;

@@ -406,8 +406,8 @@ static void put_figures(page *p, uint64_t bound) {
     put_text(p, "planner", p->plan->planner);
     put_text(p, "quality", arenaut_quality_name(p->plan->quality));
     put_text(p, "scratch", scratch[r->scratch]);
-    if (r->rewrite && r->rewrite->n_rounded > 0)
-        arn_putf(p->out, "\"rounded\":%" PRIu32 ",\n", r->rewrite->n_rounded);
+    if (arenaut_result_rounded(r) > 0)
+        arn_putf(p->out, "\"rounded\":%" PRIu32 ",\n", arenaut_result_rounded(r));
     put_bytes(p, "arena", p->plan->total);
     put_bytes(p, "bound", p->plan->total_bound);
     put_bytes(p, "needed", bound);
