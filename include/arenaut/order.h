@@ -141,7 +141,8 @@ typedef struct arenaut_order {
     uint32_t n_lines;
     arenaut_order_line *lines;
     uint64_t effort; /* spent */
-    uint32_t n_near; /* near-optimal schedules, of which one may pack into a smaller arena */
+    uint32_t n_near; /* near-optimal schedules, and beside an annealed one the best that was found
+                      * without: one of them may pack into a smaller arena */
     uint32_t *near;  /* n_ops each, one after another, the least peak first */
     uint64_t *near_peak;
     arenaut_allocator allocator;

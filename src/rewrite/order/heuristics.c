@@ -529,6 +529,11 @@ void arn_schedule_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak
     memcpy(near_ops(o, at), ops, o->n_ops * sizeof *ops);
 }
 
+void arn_schedule_add_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
+    if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
+    arn_schedule_keep_near(o, ops, peak);
+}
+
 static bool is_given(const arenaut_order *o, const uint32_t *ops) {
     for (uint32_t i = 0; i < o->n_ops; i++) {
         if (ops[i] != i) return false;

@@ -175,6 +175,8 @@ enum {
     SHARE_OF_HEURISTICS = 64,
     SHARE_OF_ANNEALING = 20,
     MOST_ANNEALINGS = 6,
+    SHARE_OF_FIRST_WINDOWS = 10, /* beside annealed schedules, and beyond the effort */
+    SHARE_OF_MORE_WINDOWS = 3,
 };
 
 uint64_t arn_order_default_effort(void) { return DEFAULT_EFFORT; }
@@ -207,15 +209,16 @@ typedef struct optimizer {
     arn_direction directions[2];
     arenaut_order *best;
     schedule_proof proof;
-    uint32_t *ops; /* a trial schedule */
+    uint32_t *ops;    /* a trial schedule */
+    uint32_t *others; /* of windows alone, beside annealed ones; NULL: none was annealed */
     arn_budget *budget;
-    uint64_t effort;
-    bool has_heuristics; /* each heuristic has completed */
+    uint64_t effort, end; /* of what is under way, and what is spent then */
+    bool has_heuristics;  /* each heuristic has completed */
 } optimizer;
 
 /* Whether there is effort left, and the caller has not stopped. */
 static bool goes_on(const optimizer *f) {
-    return !arn_budget_ended(f->budget) && arn_schedule_spent(f->directions) < f->effort;
+    return !arn_budget_ended(f->budget) && arn_schedule_spent(f->directions) < f->end;
 }
 
 static void keep_if_better(optimizer *f, uint64_t peak) {
@@ -255,17 +258,20 @@ static bool uncross_heuristics(optimizer *f) {
     return true;
 }
 
-/* Whether windows would take too long. Elsewhere they lead as far, and their schedules keep more of
- * the given order: layouts of these waste less. */
-static bool is_far_from_bound(const arenaut_order *best) {
-    enum { MANY_OPS = 1000, PARTS = 5 };
-    return best->n_ops > MANY_OPS && best->peak - best->bound > best->bound / PARTS;
+/* Whether the best schedule is above the bound by more than one of so many parts of it. */
+static bool is_far_from_bound(const arenaut_order *best, uint64_t parts) {
+    return best->peak - best->bound > best->bound / parts;
 }
 
-/* Anneals the best schedule again and again, while that improves it. */
+/* Anneals the best schedule again and again, while that improves it. With few ops or close to the
+ * bound windows lead as far. */
 static bool anneal(optimizer *f) {
+    enum { MANY_OPS = 1000, PARTS = 5 };
     const arenaut_order *best = f->best;
-    if (best->peak <= best->bound || !is_far_from_bound(best)) return true;
+    if (best->n_ops <= MANY_OPS || !is_far_from_bound(best, PARTS)) return true;
+    f->others = arn_allocate(&best->allocator, best->n_ops, sizeof *f->others);
+    if (!f->others) return false;
+    memcpy(f->others, best->ops, best->n_ops * sizeof *f->others);
     arn_schedule_state *front = &f->directions[0].state;
     const uint64_t effort = f->effort / SHARE_OF_ANNEALING;
     uint64_t before = UINT64_MAX;
@@ -354,7 +360,7 @@ static bool improve(optimizer *f, uint64_t per_op) {
         }
         best->peak = arn_schedule_cost_of(&s->state, best->ops).peak;
         arn_schedule_keep_near(best, best->ops, best->peak);
-        if (arn_schedule_spent(f->directions) > f->effort || arn_budget_ended(f->budget)) break;
+        if (arn_schedule_spent(f->directions) > f->end || arn_budget_ended(f->budget)) break;
     }
     return true;
 }
@@ -371,7 +377,7 @@ static bool search_limits(optimizer *f, uint64_t each) {
     uint64_t limit = best->bound;
     unsigned next = 0;
     while (next <= n && best->bound < best->peak && goes_on(f)) {
-        const uint64_t left = f->effort - arn_schedule_spent(f->directions);
+        const uint64_t left = f->end - arn_schedule_spent(f->directions);
         const arn_search_result answer = try_limit(f, limit, arn_min_u64(each, left));
         if (answer == ARN_SEARCH_NO_MEMORY) return false;
         if (answer != ARN_SEARCH_BUDGET_SPENT) next = 0;
@@ -383,6 +389,46 @@ static bool search_limits(optimizer *f, uint64_t each) {
     return true;
 }
 
+/* Windows and limits in turn, with growing effort, until they meet. */
+static bool search(optimizer *f) {
+    uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
+    while (f->best->bound < f->best->peak && goes_on(f)) {
+        if (!improve(f, per_op) || !search_limits(f, each)) return false;
+        each *= 4;
+        per_op *= 4;
+    }
+    return true;
+}
+
+static void swap_others(optimizer *f) {
+    uint32_t *const ops = f->best->ops;
+    f->best->ops = f->others;
+    f->others = ops;
+    f->best->peak = arn_schedule_cost_of(&f->directions[0].state, f->best->ops).peak;
+}
+
+/* The same from where annealing began, with so much effort more. */
+static bool search_with(optimizer *f, uint64_t effort) {
+    f->effort = effort;
+    f->end = arn_schedule_spent(f->directions) + effort;
+    return search(f);
+}
+
+/* Schedules of windows alone keep more of the given order than annealed ones, so that layouts of
+ * them waste less: one may need fewer bytes, though its peak is higher. So there is one of these,
+ * too; with more effort, where windows come close at all. */
+static bool search_others(optimizer *f) {
+    enum { PARTS = 2 };
+    const uint64_t annealed = f->best->peak, whole = f->effort;
+    if (!f->others) return true;
+    swap_others(f);
+    const bool ok =
+        search_with(f, whole / SHARE_OF_FIRST_WINDOWS) &&
+        (is_far_from_bound(f->best, PARTS) || search_with(f, whole / SHARE_OF_MORE_WINDOWS));
+    if (annealed <= f->best->peak) swap_others(f);
+    return ok;
+}
+
 /* Near-optimal schedules, one of which may pack into a smaller arena. */
 static void find_near(optimizer *f) {
     arenaut_order *best = f->best;
@@ -391,18 +437,16 @@ static void find_near(optimizer *f) {
     arn_schedule_keep_near(best, f->ops,
                            arn_schedule_cost_of(&f->directions[0].state, f->ops).peak);
     arn_schedule_trim_near(best);
+    if (!f->others) return;
+    arn_schedule_add_near(best, f->others,
+                          arn_schedule_cost_of(&f->directions[0].state, f->others).peak);
 }
 
 static bool find(optimizer *f) {
-    uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
     if (!try_heuristics(f)) return false;
     if (!f->has_heuristics || f->best->n_ops == 0) return true;
     if (!find_bound(f) || !uncross_heuristics(f) || !anneal(f)) return false;
-    while (f->best->bound < f->best->peak && goes_on(f)) {
-        if (!improve(f, per_op) || !search_limits(f, each)) return false;
-        each *= 4;
-        per_op *= 4;
-    }
+    if (!search(f) || !search_others(f)) return false;
     find_near(f);
     return true;
 }
@@ -447,6 +491,7 @@ arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *
                               const arenaut_allocator *allocator, arenaut_order **out,
                               arenaut_error *err) {
     optimizer f = {.budget = budget, .effort = budget->effort ? budget->effort : DEFAULT_EFFORT};
+    f.end = f.effort;
     arenaut_status st = arn_schedule_validate(problem, err);
     if (st == ARENAUT_OK) st = arn_directions_make(problem, budget, allocator, f.directions, err);
     if (st != ARENAUT_OK) return st;
@@ -462,7 +507,7 @@ arenaut_status arn_order_find(const arenaut_order_problem *problem, arn_budget *
     }
     if (st == ARENAUT_OK) *out = f.best;
     else arenaut_order_free(f.best);
-    arn_release(allocator, f.ops);
+    ARN_RELEASE(allocator, f.ops, f.others);
     arn_directions_free(f.directions);
     return st;
 }
