@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <arenaut/arenaut.h>
 
@@ -539,6 +540,42 @@ TEST(results_that_stay_are_made_last_and_set_a_floor) {
     assert_int_equal(arenaut_check_rematerialization(&p, r, NULL, &finding, NULL),
                      ARENAUT_REJECTED);
     arenaut_rematerialization_free(r);
+}
+
+/* Each op needs a byte less than the floor once those before it have been taken out, one by one.
+ * Where each of them took a pass over all, this took minutes. */
+TEST(the_end_of_many_ops_is_checked_at_once) {
+    enum { N = 100000, SIZE = 8 };
+    uint64_t *numbers = calloc(4 * (size_t)N, sizeof *numbers);
+    uint32_t *makers = calloc(N, sizeof *makers);
+    uint8_t *outlives = malloc(N);
+    assert_true(numbers && makers && outlives);
+    uint64_t *const sizes = numbers + N, *const more = numbers + 2 * (size_t)N;
+    const uint64_t floor = SIZE * (uint64_t)N + 1;
+    for (uint32_t i = 0; i < N; i++) {
+        sizes[i] = SIZE;
+        more[i] = SIZE * (uint64_t)i; /* beside what is live out of this op and those behind it */
+        makers[i] = i;
+        outlives[i] = ARENAUT_LIVE_OUT;
+    }
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .cost = numbers,
+                                     .scratch = more,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives};
+    const arenaut_remat_proof proof = {.op = N, .byte_price = 1, .flow = numbers + 3 * (size_t)N};
+    arenaut_rematerialization r = {.budget = 1, .floor = floor, .floor_proof = proof};
+    arenaut_finding finding;
+    const clock_t before = clock();
+    assert_int_equal(arenaut_check_remat_bounds(&p, &r, NULL, &finding, NULL), ARENAUT_REJECTED);
+    r.floor--;
+    assert_int_equal(arenaut_check_remat_bounds(&p, &r, NULL, &finding, NULL), ARENAUT_OK);
+    assert_true((clock() - before) / CLOCKS_PER_SEC < 10);
+    free(numbers);
+    free(makers);
+    free(outlives);
 }
 
 /* As before, and op 4 makes a small result of a small operand: it may run behind all others, and

@@ -8,6 +8,7 @@
 #include "check/rewrite/remat_check.h"
 #include "core/checked.h"
 #include "core/fail.h"
+#include "core/sort.h"
 
 typedef enum order { ANY, EARLIER, LATER } order;
 typedef enum assumption { NOTHING, ALIVE, GONE } assumption;
@@ -422,54 +423,89 @@ static void find_shared(const arenaut_remat_problem *p, uint64_t *shared) {
     }
 }
 
-/* What is live out once these ops and all before them have run. */
-static uint64_t find_held(arn_remat_check *c, const bool *among) {
-    const arenaut_remat_problem *p = c->p;
-    arn_remat_moment *m = c->moments;
-    uint64_t held = 0;
-    memset(m->when, ANY, p->n_ops * sizeof *m->when);
-    for (uint32_t op = 0; op < p->n_ops; op++) {
-        if (!among[op]) continue;
-        m->when[op] = EARLIER;
-        spread(c, &c->follows, op, EARLIER, m->when);
-    }
-    find_begun(c, m);
-    for (uint32_t s = 0; s < p->n_storages; s++) {
-        m->there[s] = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && m->begun[s];
-        held += m->there[s] ? p->size[s] : 0;
-    }
-    return held;
+/* Ops that no op has to follow and all that precede these, without those that were taken out. */
+typedef struct last_ops {
+    uint32_t *list, *scratch, n;
+    uint64_t *least;  /* per op of the list: what has to be held so that it needs the floor */
+    uint32_t *behind; /* per op: how many follow it, itself of the list included; 0: taken out */
+    uint32_t *users;  /* per storage: runs that make it or read it; one more if it is live in */
+    uint64_t held;    /* bytes of storages that are live out and have begun */
+} last_ops;
+
+static bool allocate_last(arn_remat_check *c, last_ops *x) {
+    const size_t n = c->p->n_ops;
+    return ARN_REGION_ARRAYS(&c->region, ARN_ARRAY(x->list, n), ARN_ARRAY(x->scratch, n),
+                             ARN_ARRAY(x->least, n), ARN_ARRAY(x->behind, n),
+                             ARN_ARRAY(x->users, c->p->n_storages));
 }
 
-/* Takes out ops that would need less than the floor. What is left: how many. */
-static uint32_t take_out(arn_remat_check *c, uint64_t held, const uint64_t *shared, bool *among,
-                         bool *same) {
-    uint32_t n = 0;
-    *same = true;
+static void list_last(arn_remat_check *c, const uint64_t *shared, last_ops *x) {
+    bool *there = c->moments->there;
+    memset(there, false, c->p->n_storages * sizeof *there);
     for (uint32_t op = 0; op < c->p->n_ops; op++) {
-        if (!among[op]) continue;
-        const uint64_t bytes = held + other_bytes(c, c->moments->there, op);
-        among[op] = bytes >= shared[op] && bytes - shared[op] >= c->r->floor;
-        if (among[op]) n++;
-        else *same = false;
+        x->behind[op] = c->leads.at[op + 1] - c->leads.at[op];
+        if (x->behind[op] > 0) continue;
+        const uint64_t other = other_bytes(c, there, op);
+        uint64_t least;
+        if (!arn_add(shared[op], c->r->floor, &least)) least = UINT64_MAX;
+        x->behind[op] = 1;
+        x->least[op] = least > other ? least - other : 0;
+        x->list[x->n++] = op;
     }
-    return n;
+}
+
+static void count_users(const arn_remat_check *c, last_ops *x) {
+    const arenaut_remat_problem *p = c->p;
+    x->held = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        x->users[s] = p->maker[s] != ARENAUT_NONE || arn_remat_is_held(c, s, ARENAUT_LIVE_IN);
+    }
+    for (uint32_t i = 0; i < p->n_reads; i++) x->users[p->reads[i].buffer]++;
+    for (uint32_t s = 0; s < p->n_storages; s++) {
+        const bool held = arn_remat_is_held(c, s, ARENAUT_LIVE_OUT) && x->users[s] > 0;
+        x->held += held ? p->size[s] : 0;
+    }
+}
+
+/* Of a run that makes or reads it. */
+static void lose_user(const arn_remat_check *c, last_ops *x, uint32_t s) {
+    if (--x->users[s] == 0 && arn_remat_is_held(c, s, ARENAUT_LIVE_OUT)) x->held -= c->p->size[s];
+}
+
+/* With it go those that precede it and none that is left. */
+static void take_out(arn_remat_check *c, last_ops *x, uint32_t last) {
+    uint32_t n = 0;
+    x->behind[last] = 0;
+    c->stack[n++] = last;
+    while (n > 0) {
+        const uint32_t op = c->stack[--n];
+        for (uint32_t i = c->reads.at[op]; i < c->reads.at[op + 1]; i++) {
+            lose_user(c, x, c->reads.to[i]);
+        }
+        for (uint32_t i = c->makes.at[op]; i < c->makes.at[op + 1]; i++) {
+            lose_user(c, x, c->makes.to[i]);
+        }
+        for (uint32_t i = c->follows.at[op]; i < c->follows.at[op + 1]; i++) {
+            const uint32_t before = c->follows.to[i];
+            if (--x->behind[before] == 0) c->stack[n++] = before;
+        }
+    }
 }
 
 /* Of ops that no op has to follow, some one runs first last. Then what is live out of all of them
  * and of those before is alive, and all that this op uses. If that is less than the floor for some,
- * these may run behind the others, and are looked at no more: until none is. O(graph) for each time
- * that some are taken out. */
+ * these may run behind the others, and are looked at no more: until none is. First are those for
+ * which most would have to be held. O(graph + ops log ops). */
 static arenaut_status check_end(arn_remat_check *c) {
-    const uint32_t n_ops = c->p->n_ops;
-    bool *among = arn_region_allocate(&c->region, n_ops, sizeof *among), same = false;
-    uint64_t *shared = arn_region_allocate(&c->region, n_ops, sizeof *shared);
-    uint32_t n = n_ops;
-    if (!among || !shared) return arn_no_memory(c->err);
+    last_ops x = {0};
+    uint64_t *shared = arn_region_allocate(&c->region, c->p->n_ops, sizeof *shared);
+    if (!shared || !allocate_last(c, &x)) return arn_no_memory(c->err);
     find_shared(c->p, shared);
-    for (uint32_t op = 0; op < n_ops; op++) among[op] = c->leads.at[op] == c->leads.at[op + 1];
-    while (n > 0 && !same) n = take_out(c, find_held(c, among), shared, among, &same);
-    return n > 0 ? ARENAUT_OK : reject_proof(c, "less is alive at the end");
+    list_last(c, shared, &x);
+    count_users(c, &x);
+    arn_sort_by_key(x.list, x.n, x.least, x.scratch);
+    while (x.n > 0 && x.least[x.list[x.n - 1]] > x.held) take_out(c, &x, x.list[--x.n]);
+    return x.n > 0 ? ARENAUT_OK : reject_proof(c, "less is alive at the end");
 }
 
 /* With time for nothing: byte_price × (peak − own) >= flow. */
