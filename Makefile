@@ -43,6 +43,10 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
+# What Python compiles is kept beside the builds, even where the environment has it kept nowhere: pip compiles nothing
+# here, and each of many processes would compile PyTorch's thousands of modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX = $(CURDIR)/build/bytecode
 
 .PHONY: all coverage dist deb recipes recipes-tried binaries release demo test test-quick test-unit test-release test-sanitized test-gcc-sanitized test-memory-sanitized test-arm analyze test-python downloads format format-check lint bench fuzz oss-fuzz portable windows \
   micro-runtime micro-runtime-kept tools-micro page browser wheel site figures pypy foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \

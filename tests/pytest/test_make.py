@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 from conftest import ROOT, default_signals
@@ -90,3 +91,12 @@ def test_what_fails_beside_fails_the_test_and_is_shown(tmp_path):
     done = beside(tmp_path, "seq 20", "sh", "-c", "echo front; exit 7")
     assert done.returncode == 7 and done.stdout == "front\n" + "".join(f"{k}\n" for k in range(13, 21))
     assert beside(tmp_path, "seq 2", "true").returncode == 0
+
+
+def test_modules_are_compiled_once_whatever_the_environment_says(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "imported.py").write_text("")
+    done = subprocess.run(["make", "-s", f"--eval=import: ; @{sys.executable} -c 'import imported'", "import"], cwd=tmp_path,
+                          env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path.is_relative_to(tmp_path / "build") for path in tmp_path.rglob("imported.*.pyc")] == [True]
