@@ -1,5 +1,6 @@
 """What the Python tests share: the command, the models, the corpus where it is at hand."""
 
+import fcntl
 import json
 import os
 import re
@@ -58,6 +59,14 @@ def corpus_params(pattern, without=()):
 # Files that take longest, which begin first: `make test` gives each file to one of several processes.
 LONGEST = ["test_wheel", "test_runtime_executorch", "test_executorch_planner", "test_hosts", "test_page",
            "test_split", "test_overlap_arm", "test_cli", "test_overlap_runtime", "test_torch_client"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Of several processes one comes first: what it imports and compiles, the others find compiled."""
+    with open(__file__) as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return (yield)
 
 
 def pytest_collection_modifyitems(items):
