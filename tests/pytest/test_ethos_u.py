@@ -50,7 +50,8 @@ def compiler():
     if not ready.is_file() or ready.read_text() != REQUIREMENTS.read_text():
         shutil.rmtree(folder, ignore_errors=True)
         done = subprocess.run([sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps",
-                               "--target", folder, "-r", REQUIREMENTS], capture_output=True, text=True, check=False)
+                               "--no-compile", "--target", folder, "-r", REQUIREMENTS], capture_output=True, text=True,
+                              check=False)
         if done.returncode:
             pytest.skip(f"not installed: {REQUIREMENTS.name}: {done.stderr[-300:]}")
         shutil.copyfile(REQUIREMENTS, ready)

@@ -127,7 +127,8 @@ def installed_in_a_clean_environment(request, wheel, tmp_path):
     interpreter, engines, packages = request.param
     run(interpreter, "-m", "venv", "--without-pip", tmp_path / "venv")  # to make one takes longer than to use another's
     python = tmp_path / "venv" / "bin" / "python"
-    install = [sys.executable, "-m", "pip", "--python", python, "install", "--disable-pip-version-check", "-c", ENGINES]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile", "--disable-pip-version-check",
+               "-c", ENGINES]
     run(*install, wheel, *packages)
     return python, [extra for extra in engines if not has_engine(install, f"{wheel}{extra}")]
 
@@ -154,7 +155,7 @@ def test_it_works_where_it_was_installed(installed, tmp_path):
              if not name.startswith(("ARENAUT", "PYTHON", "LD_"))}
     out = run(python, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider",
               "-o", "faulthandler_timeout=300", cwd=tmp_path,  # says where it is when it hangs
-              env={**clean, "PYTHONDONTWRITEBYTECODE": "1"})
+              env={**clean, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")})
     print(out)  # shown with -s: the names and the skips
     assert " passed" in out
     if left_out:
