@@ -17,4 +17,9 @@ uint32_t drawn(uint32_t all) {
     return n > 0 ? n : 1;
 }
 
-size_t one_of(size_t apart) { return apart > thorough() ? apart / thorough() : 1; }
+/* An odd step comes to every place within a word. */
+size_t one_of(size_t apart) {
+    const size_t n = asked("ARENAUT_ONE_OF");
+    const size_t step = apart > thorough() ? apart / thorough() : 1;
+    return n > 1 ? step * n | 1 : step;
+}

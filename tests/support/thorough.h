@@ -12,7 +12,8 @@
 /* N, at least 1. */
 uint32_t thorough(void);
 
-/* The step of a sweep that tries one of `apart` places, N times as many when thorough. */
+/* The step of a sweep that tries one of `apart` places, N times as many when thorough, and about an
+ * Nth with ARENAUT_ONE_OF=N (drawn.h). */
 size_t one_of(size_t apart);
 
 #endif
