@@ -70,8 +70,17 @@ export async function open(browser, file, { hash = "", dark = false, script = tr
   return { page, wrong };
 }
 
-// Waits until what was asked for is drawn.
+// Waits until what was asked for is drawn, and asks for nothing more: on a busy machine the page is laid out in parts.
 export const settled = (page) =>
-  page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  page.evaluate(() => new Promise((done) => {
+    let calm = 0;
+    const look = () => {
+      const picture = window.arenaut?.picture;
+      calm = picture?.asked || picture?.moving ? 0 : calm + 1;
+      if (calm === 3) done();
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }));
 
 export const text = (page, selector) => page.$eval(selector, (node) => node.textContent);

@@ -19,7 +19,7 @@ const view = (page) => page.evaluate(() => window.arenaut.picture.view);
 
 // A screenshot of the picture, made small by the browser, as hexadecimal bytes of red, green and blue.
 async function small(page) {
-  const shot = await (await page.$("#stage")).screenshot({ encoding: "base64" });
+  const shot = await (await page.$("#stage")).screenshot({ encoding: "base64", captureBeyondViewport: false });
   return page.evaluate(async (base64, width, height) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
     const canvas = new OffscreenCanvas(width, height), ctx = canvas.getContext("2d");
