@@ -1,7 +1,7 @@
 /* Common parts of the reader and the writer of torch.export archives. pt2_read.c walks the graphs
- * and their nodes, pt2_attributes.c their arguments that are no tensors, pt2_tensor.c reads
- * types of values, pt2_signature.c their roles, pt2_srepr.c sizes that vary; pt2_reader.c has their
- * common functions.
+ * and their nodes, pt2_arguments.c lists the tensors among their arguments, pt2_attributes.c reads
+ * the other arguments, pt2_tensor.c types of values, pt2_signature.c their roles, pt2_srepr.c sizes
+ * that vary; pt2_reader.c has their common functions.
  *
  * The writer: pt2_write.c puts the nodes of a rewritten program into the model, pt2_tiled.c its
  * tiles, pt2_edit.c has their common functions. */
@@ -90,6 +90,8 @@ typedef struct arn_pt2_queue {
  * memory. */
 bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
                           arn_id_list *list);
+/* Appends these tensors of the graph; fails if it has none of such a name. */
+void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list);
 
 /* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. It lives until the
  * reader ends; NULL on failure. */

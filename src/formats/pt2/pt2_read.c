@@ -1,6 +1,9 @@
-/* The walk over the graphs of an exported program. A graph that a node has as an argument becomes a
- * method of its own; values that it only reads are captured, as the runtime hands over references
- * and copies nothing. Time and memory follow the size of the JSON. */
+/* The walk over the graphs of an exported program, and their nodes. A node becomes an op, unless it
+ * computes with sizes only; the effect of an operator on its arguments follows from its name. A
+ * graph that a node has as an argument is queued, and becomes a method of its own; values that it
+ * only reads are captured, as the runtime hands over references and copies nothing. Time and memory
+ * follow the size of the JSON; a node costs the length of its arguments times the logarithm of the
+ * values in its graph. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,10 +11,6 @@
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
 #include "ir/program.h"
-
-/* Nodes: each becomes an op, unless it computes with sizes only. The effect of an operator on its
- * arguments follows from its name; graphs among the arguments are queued for pt2_read.c. A node
- * costs the length of its arguments times the logarithm of the values in its graph. */
 
 /* A node at work. */
 typedef struct node {
@@ -28,72 +27,6 @@ typedef struct node {
 
 static bool begins_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* ---- arguments ---- */
-
-static bool list_elements(const arn_json *json, uint32_t array, const arenaut_allocator *allocator,
-                          arn_id_list *list) {
-    bool room = true;
-    for (uint32_t v = arn_json_first(json, array); v != ARN_JSON_NONE && room;
-         v = arn_json_next(json, array, v)) {
-        const uint32_t tensor = arn_json_get(json, v, "as_tensor");
-        if (arn_json_get(json, v, "as_none") != ARN_JSON_NONE) continue;
-        room = arn_id_list_push(list, allocator, tensor == ARN_JSON_NONE ? v : tensor);
-    }
-    return room;
-}
-
-static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
-enum { N_LISTS = sizeof lists / sizeof *lists };
-
-/* Lists of lists, and arguments by name. NOLINTNEXTLINE(misc-no-recursion): as deep as the text */
-static bool list_nested(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
-                        arn_id_list *list) {
-    const uint32_t lists_in = arn_json_get(json, arg, "as_nested_tensors");
-    const uint32_t arguments = arn_json_get(json, arg, "as_string_to_argument");
-    bool room = true;
-    for (uint32_t v = lists_in == ARN_JSON_NONE ? lists_in : arn_json_first(json, lists_in);
-         v != ARN_JSON_NONE && room; v = arn_json_next(json, lists_in, v)) {
-        room = list_elements(json, v, allocator, list);
-    }
-    for (uint32_t v = arguments == ARN_JSON_NONE ? arguments : arn_json_first(json, arguments);
-         v != ARN_JSON_NONE && room; v = arn_json_next(json, arguments, v)) {
-        room = arn_pt2_list_tensors(json, v, allocator, list);
-    }
-    return room;
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion) */
-bool arn_pt2_list_tensors(const arn_json *json, uint32_t arg, const arenaut_allocator *allocator,
-                          arn_id_list *list) {
-    uint32_t value = arn_json_get(json, arg, "as_tensor");
-    bool room = value == ARN_JSON_NONE || arn_id_list_push(list, allocator, value);
-    value = arn_json_get(json, arg, "as_optional_tensor");
-    if (value != ARN_JSON_NONE) value = arn_json_get(json, value, "as_tensor");
-    if (value != ARN_JSON_NONE) room = room && arn_id_list_push(list, allocator, value);
-    for (size_t k = 0; k < N_LISTS; k++) {
-        value = arn_json_get(json, arg, lists[k]);
-        if (value != ARN_JSON_NONE) room = room && list_elements(json, value, allocator, list);
-    }
-    return room && list_nested(json, arg, allocator, list);
-}
-
-/* Appends the tensors themselves. */
-static void pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg,
-                             arn_id_list *list) {
-    for (size_t k = 0; k < N_LISTS && arn_pt2_fine(r); k++) {
-        (void)arn_json_elements(&r->json, arn_pt2_get(r, arg, lists[k])); /* fails if it is none */
-    }
-    if (!arn_pt2_fine(r)) return;
-    r->named.n = 0;
-    if (!arn_pt2_list_tensors(&r->json.json, arg, r->json.allocator, &r->named)) {
-        r->json.status = arn_no_memory(r->json.err);
-    }
-    for (uint32_t i = 0; i < r->named.n && arn_pt2_fine(r); i++) {
-        const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, r->named.ids[i], "name"));
-        if (place) arn_pt2_push(r, list, *place);
-    }
 }
 
 static bool is_true(const arn_pt2 *r, uint32_t value) {
@@ -132,7 +65,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
             continue;
         }
         look_for_statistics(r, scope, v, n);
-        pt2_push_tensors(r, scope, arg, &r->inputs);
+        arn_pt2_push_tensors(r, scope, arg, &r->inputs);
         if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
             n->condition = r->inputs.ids[before];
         }
@@ -145,7 +78,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
 static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array) {
     r->outputs.n = 0;
     ARN_JSON_EACH(&r->json, v, array) {
-        pt2_push_tensors(r, scope, v, &r->outputs);
+        arn_pt2_push_tensors(r, scope, v, &r->outputs);
     }
 }
 
@@ -287,15 +220,6 @@ static void add_update(arn_pt2 *r, node *n) {
     r->json.status = arn_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
-bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {
-    for (uint32_t v = at + 1; v < json->nodes[at].next; v++) {
-        if (arn_json_type_of(json, v) == ARN_JSON_STRING && arn_json_key_is(json, v, "as_name")) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void keep_place(arn_pt2 *r, node *n) {
     if (!arn_pt2_names_scalar(&r->json.json, n->at)) return;
     n->after = r->last_scalar;
@@ -333,8 +257,7 @@ static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_sc
 }
 
 /* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
-static void pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope,
-                           arn_pt2_queue *q) {
+static void read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q) {
     uint32_t number = 0;
     r->last_scalar = ARENAUT_NONE;
     ARN_JSON_EACH(&r->json, v, nodes) {
@@ -371,11 +294,11 @@ static void read_nested_io(arn_pt2 *r, uint32_t graph, const arn_pt2_scope *scop
     for (uint32_t v = arn_json_elements(&r->json, inputs);
          v != ARN_JSON_NONE && arn_pt2_fine(r) && r->inputs.n < p->n_own;
          v = arn_json_next(&r->json.json, inputs, v)) {
-        pt2_push_tensors(r, scope, v, &r->inputs);
+        arn_pt2_push_tensors(r, scope, v, &r->inputs);
     }
     const uint32_t outputs = arn_pt2_need(r, graph, "outputs");
     ARN_JSON_EACH(&r->json, v, outputs) {
-        pt2_push_tensors(r, scope, v, &r->outputs);
+        arn_pt2_push_tensors(r, scope, v, &r->outputs);
     }
     if (!arn_pt2_fine(r)) return;
     r->json.status =
@@ -396,7 +319,7 @@ static void read_nested(arn_pt2 *r, arn_pt2_queue *q, uint32_t index) {
     arn_pt2_read_names(r, values, &scope);
     if (arn_pt2_fine(r)) bind_inputs(r, arn_pt2_need(r, graph, "inputs"), &scope, q, &p);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
+    if (arn_pt2_fine(r)) read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
     if (arn_pt2_fine(r)) read_nested_io(r, graph, &scope, &p);
 }
 
@@ -411,7 +334,7 @@ static void read_graphs(arn_pt2 *r, uint32_t module) {
     }
     arn_pt2_read_names(r, values, &scope);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
+    if (arn_pt2_fine(r)) read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
     if (arn_pt2_fine(r)) {
         arn_pt2_read_signature(r, arn_pt2_need(r, module, "signature"), &scope);
     }
