@@ -203,11 +203,10 @@ static bool are_ops_reordered(const arenaut_rewrite *r) {
     return false;
 }
 
-static bool is_tiled(const arenaut_pipeline *p) { return p->rewrite && p->rewrite->n_stages > 0; }
-
 static bool is_reordered(const arenaut_pipeline *p) {
     if (!p->rewrite) return false;
-    return is_tiled(p) ? are_tiles_reordered(p->rewrite) : are_ops_reordered(p->rewrite);
+    return arenaut_rewrite_is_tiled(p->rewrite) ? are_tiles_reordered(p->rewrite)
+                                                : are_ops_reordered(p->rewrite);
 }
 
 /* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
@@ -327,7 +326,7 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
         text_printf(out, ", \"views\": {\"copied\": %" PRIu32 ", \"of\": %" PRIu32 "}", o->n_copied,
                     o->n_views);
     }
-    const bool has_numbers = is_reordered(p) && !is_tiled(p);
+    const bool has_numbers = is_reordered(p) && !arenaut_rewrite_is_tiled(p->rewrite);
     text_put(out, ", \"ops\": ");
     for (uint32_t i = 0; has_numbers && i < p->rewrite->n_ops; i++) {
         text_printf(out, "%s%" PRIu32, i ? ", " : "[", p->rewrite->ops[i]);
@@ -406,7 +405,7 @@ void describe_rounded(const arenaut_pipeline *p, const char *head, arenaut_text 
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
-    if (!rewrite || rewrite->n_stages == 0) return;
+    if (!arenaut_rewrite_is_tiled(rewrite)) return;
     text_put(out, head);
     put_stages(rewrite->stages, rewrite->n_stages, out);
     text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
@@ -505,7 +504,7 @@ static void put_json_choices(const arenaut_pipeline *p, arenaut_text *out) {
 void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
-    if (!rewrite || rewrite->n_stages == 0) return;
+    if (!arenaut_rewrite_is_tiled(rewrite)) return;
     text_put(out, ",\n  \"split\": {");
     put_json_stages(rewrite->stages, rewrite->n_stages, out);
     text_printf(out,

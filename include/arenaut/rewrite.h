@@ -101,6 +101,11 @@ typedef struct arenaut_rewrite {
                           * reordered, or views became copies */
 } arenaut_rewrite;
 
+/* Whether its ops are tiles; NULL, no rewrite: they are not. */
+static inline bool arenaut_rewrite_is_tiled(const arenaut_rewrite *rewrite) {
+    return rewrite && rewrite->n_stages > 0;
+}
+
 /* Limits of the cost of tiling, and the runtime. Zero-initialised: no limits, as long as the
  * runtime, of which nothing is known, needs less. */
 typedef struct arenaut_split_options {

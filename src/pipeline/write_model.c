@@ -328,7 +328,7 @@ static arenaut_status check_equal(const arenaut_pipeline *p, arenaut_program *be
                                   arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
-    if (written.n_stages > 0) return check_tiles(p, before, &written, err);
+    if (arenaut_rewrite_is_tiled(&written)) return check_tiles(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, NULL, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, NULL, err);
     if (st == ARENAUT_OK) st = check_delegates(before, &written, err);
@@ -429,7 +429,7 @@ static arenaut_status refuse(const arenaut_pipeline *p, bool force, arenaut_erro
                         format->name);
     }
     if (p->rewrite && p->rewrite->n_ops > p->rewrite->n_ops_before && !format->holds_repeats &&
-        p->rewrite->n_stages == 0) {
+        !arenaut_rewrite_is_tiled(p->rewrite)) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "ops are rematerialized, which is not written into a file of the format %s",
                         format->name);

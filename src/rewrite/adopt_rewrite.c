@@ -12,7 +12,7 @@
 static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {
     size_t n = 0;
     for (uint32_t i = 0; i < rewrite->n_ops; i++) n += rewrite->ops[i] == op;
-    return n == 1 || rewrite->n_stages == 0 ? n : 0;
+    return n == 1 || !arenaut_rewrite_is_tiled(rewrite) ? n : 0;
 }
 
 /* Sizes of scratch are given for the ops of the program before. */
@@ -118,7 +118,7 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
     if (!second->copied) return arn_no_memory(err);
     for (uint32_t i = 0; i < n; i++) second->copied[i] = first->copied[i];
     second->n_copied = n;
-    if (first->n_stages > 0) {
+    if (arenaut_rewrite_is_tiled(first)) {
         const arenaut_status st = keep_tiles(first, second, err);
         if (st != ARENAUT_OK) return st;
     }
@@ -135,7 +135,7 @@ static arenaut_status compose(const arenaut_rewrite *first, arenaut_rewrite *sec
 static arenaut_status hand_over(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                 arenaut_program **program, arenaut_error *err) {
     *program = rewrite->program;
-    if (rewrite->n_stages == 0) return ARENAUT_OK;
+    if (!arenaut_rewrite_is_tiled(rewrite)) return ARENAUT_OK;
     return arn_program_copy(rewrite->program, arn_pipeline_allocator(p), program, err);
 }
 

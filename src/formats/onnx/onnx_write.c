@@ -554,7 +554,7 @@ arenaut_status arn_onnx_write(const arenaut_result *result, arenaut_sink sink,
     }
     arenaut_status st = arn_onnx_list_graphs(result->file, result->file_size, allocator, &w.graphs,
                                              &w.n_graphs, err);
-    const bool tiled = rewrite->n_stages > 0;
+    const bool tiled = arenaut_rewrite_is_tiled(rewrite);
     const bool copies = !tiled && rewrite->n_ops > rewrite->n_ops_before;
     if (st == ARENAUT_OK && tiled) {
         st = arn_onnx_write_tiles(result, w.graphs[0], sink, allocator, err);

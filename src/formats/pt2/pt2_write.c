@@ -403,7 +403,7 @@ static arenaut_status put_tiles(writing *w, arenaut_text *text) {
 /* ---- all of it ---- */
 
 static arenaut_status put_rewritten(writing *w, arenaut_text *text) {
-    if (w->rewrite->n_stages > 0) return put_tiles(w, text);
+    if (arenaut_rewrite_is_tiled(w->rewrite)) return put_tiles(w, text);
     return list_graphs(w) && find_arguments(w) && name_copies(w) ? put_model(w, text)
                                                                  : arn_no_memory(w->err);
 }
@@ -412,7 +412,7 @@ static arenaut_status rewrite_model(writing *w, const uint8_t *model, size_t siz
                                     arenaut_text *text) {
     arenaut_status st = arn_pt2_read(model, size, w->allocator, &w->program, w->err);
     if (st != ARENAUT_OK) return st;
-    if (w->rewrite->n_stages == 0 && !is_of_program(w)) {
+    if (!arenaut_rewrite_is_tiled(w->rewrite) && !is_of_program(w)) {
         return arn_fail(w->err, ARENAUT_REFUSED, 0,
                         "the order is of %" PRIu32 " ops; the graph has %" PRIu32,
                         w->rewrite->n_ops_before, w->program->n_ops);

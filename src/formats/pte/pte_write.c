@@ -50,7 +50,7 @@ static arenaut_status check_result(const arenaut_result *result, arenaut_error *
     if (result->plan->quality == ARENAUT_INFEASIBLE) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "there is no plan to write: it is infeasible");
     }
-    if (result->rewrite && result->rewrite->n_stages > 0) {
+    if (arenaut_rewrite_is_tiled(result->rewrite)) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "a .pte holds no ops that were split");
     }
     return ARENAUT_OK;

@@ -55,7 +55,7 @@ static void put_ids(writer *w) {
 /* ---- the nodes in another order ---- */
 
 static bool is_reordered(const writer *w) {
-    return w->result->rewrite && w->result->rewrite->n_stages == 0;
+    return w->result->rewrite && !arenaut_rewrite_is_tiled(w->result->rewrite);
 }
 
 static arenaut_status list_order(writer *w) {

@@ -16,8 +16,6 @@
  * enumerated; of more, all and none, then hill climbing by single changes: of joins in their order,
  * of views whose base is live at the peak. */
 
-static bool is_tiled(const arenaut_pipeline *p) { return p->rewrite && p->rewrite->n_stages > 0; }
-
 /* A schedule to be tried, in these forms. */
 typedef struct scheduled {
     arn_candidate candidate;
@@ -366,7 +364,7 @@ static arenaut_status search_forms(form_search *s, arenaut_error *err) {
     const arn_candidate given = {.joining = s->search->pipeline->options.joining};
     uint64_t peak;
     arenaut_status st = ARENAUT_OK;
-    if (!is_tiled(s->search->pipeline)) {
+    if (!arenaut_rewrite_is_tiled(s->search->pipeline->rewrite)) {
         st = arn_find_forms(s->search->pipeline, &s->search->finding, &s->search->region,
                             &s->choices, err);
     }
@@ -457,7 +455,7 @@ static arn_request requested(const arenaut_pipeline_options *options, arn_candid
 
 static const char *obstacle(const arenaut_pipeline *p) {
     const arn_tile_dialect *dialect = arn_tile_dialect_find(p->document.program->dialect);
-    return is_tiled(p) && dialect && dialect->put_zero
+    return arenaut_rewrite_is_tiled(p->rewrite) && dialect && dialect->put_zero
                ? "the program was split, and order edges keep its tiles in their sequence"
                : NULL;
 }

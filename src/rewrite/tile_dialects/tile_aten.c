@@ -257,13 +257,13 @@ static bool take_join(const arn_tile_graph *graph, const arenaut_op *op, arn_til
     return arn_tile_take_join(graph, op, arn_tile_number(op, "axis", 0), out);
 }
 
-/* Of which each kernel was seen to make the same bits of a tile, those on volumes excepted. An
- * image without a batch is none:
- * an operator for images of so many axes knows by the rank which dimension is the first of them. */
+/* Operators whose kernels make the same bits of a tile, as measured; those on volumes excepted. The
+ * rank tells an image that has a batch from one without, which is not tiled: the operator is for
+ * images of so many axes. */
 static const struct {
     const char *name;
     uint32_t rank; /* of images that have a batch; 0: of any */
-} tiled[] = {
+} tileable[] = {
     {"aten::conv1d", 3},
     {"aten::conv2d", 4},
     {"aten::conv3d", 5},
@@ -304,11 +304,11 @@ static const struct {
     {"aten::pixel_unshuffle", 4},
 };
 
-static bool is_tiled(const arn_tile_graph *graph, const arenaut_op *op) {
+static bool is_tileable(const arn_tile_graph *graph, const arenaut_op *op) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    for (size_t i = 0; op->name && image && i < sizeof tiled / sizeof *tiled; i++) {
-        if (strcmp(tiled[i].name, op->name) != 0) continue;
-        return tiled[i].rank == 0 || tiled[i].rank == image->rank;
+    for (size_t i = 0; op->name && image && i < sizeof tileable / sizeof *tileable; i++) {
+        if (strcmp(tileable[i].name, op->name) != 0) continue;
+        return tileable[i].rank == 0 || tileable[i].rank == image->rank;
     }
     return false;
 }
@@ -441,7 +441,7 @@ static bool take_norm(const arn_tile_graph *graph, const arenaut_op *op, arn_til
 /* ---- all of them, by name ---- */
 
 static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arn_op_row *row = is_tiled(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
+    const arn_op_row *row = is_tileable(graph, op) ? arn_op_row_find(ARN_OPS_ATEN, op->name) : NULL;
     if (!row || !arn_tile_makes_image(graph, op) || !are_float(graph, op)) return false;
     out->kind = arn_tile_kind_of(row);
     if (row->family == ARN_FAMILY_NORMALIZATION) return take_normalization(graph, op, out);
