@@ -14,7 +14,9 @@ PyTorch programs on planned memory, `arenaut.executorch` plans inside ExecuTorch
 
 from arenaut.errors import (ArenautError, InputError, NoPlanError, OutOfMemoryError, RefusedError,
                             RejectedError, StoppedError, UnsupportedError)
-from arenaut.model import Model, ModelPlan, Order, Recomputed, Size, TensorArena, Trace, one_arena, open
+from arenaut.figures import Order, Recomputed, Size, TensorArena, Trace
+from arenaut.model import Model, open
+from arenaut.model_plan import ModelPlan, one_arena
 from arenaut.planning import Plan, plan
 from arenaut.problem import Pool, Problem
 from arenaut.records import VERSION as __version__

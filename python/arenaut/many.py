@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from arenaut import arrays, documents, records, watch
 from arenaut.deferred import typed
 from arenaut.errors import ArenautError, InputError
-from arenaut.model import ModelPlan
 from arenaut.model import open as open_model
+from arenaut.model_plan import ModelPlan
 from arenaut.options import FILE, PLANNER, check_names
 from arenaut.planning import plan
 from arenaut.problem import Problem, separate, whole

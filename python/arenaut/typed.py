@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any as Any, Literal, Protocol, SupportsIndex, TypedDict
 
+from arenaut.model import Model as Model
 from arenaut.planning import Plan as Plan
 from arenaut.problem import Pool, Problem
 

@@ -515,15 +515,15 @@ def test_an_alignment_for_no_operator_is_refused(ours, name):
 
 def test_an_order_that_the_file_cannot_hold_is_left_out(ours, monkeypatch):
     """Where the checker refuses the file in another order, the program keeps its own order."""
-    import arenaut.model
-    write = arenaut.model.ModelPlan._in_model
+    import arenaut
+    write = arenaut.ModelPlan._in_model
 
     def refuse(plan):
         if plan.order and plan.order.ops:
             raise arenaut.ArenautError("the rewritten program did not pass the checker", 0)
         return write(plan)
 
-    monkeypatch.setattr(arenaut.model.ModelPlan, "_in_model", refuse)
+    monkeypatch.setattr(arenaut.ModelPlan, "_in_model", refuse)
     recipe, program = late(), lowered(late, ours.MemoryPlanningPass(reorder=True, inplace="safe"))[0]
     assert total(program) == 25600
     assert pte_runtime.same_bits(outputs(program, recipe), outputs(lowered(late, with_algorithms(naive))[0], recipe))

@@ -449,7 +449,7 @@ def test_ctrl_c_before_there_is_a_plan_raises_keyboard_interrupt():
 def test_an_interrupt_in_a_note_is_not_lost(monkeypatch):
     """A note calls Python, and what is raised there ends nowhere."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    real, told = arenaut.model.text_of, []
+    real, told = arenaut.pipeline.text_of, []
 
     def text_of(text):
         if b"nothing is" in text and not told:
@@ -457,7 +457,7 @@ def test_an_interrupt_in_a_note_is_not_lost(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return real(text)
 
-    monkeypatch.setattr(arenaut.model, "text_of", text_of)
+    monkeypatch.setattr(arenaut.pipeline, "text_of", text_of)
     try:
         with pytest.raises(KeyboardInterrupt):
             arenaut.open(DATA / "resnet_int8.tflite").plan(progress=False, **REWRITES)
