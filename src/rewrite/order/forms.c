@@ -281,71 +281,75 @@ static bool is_choice(const arenaut_pipeline *p, const arenaut_program *apart, u
     return t < p->document.program->n_tensors && apart->tensors[t].view_of == ARENAUT_NONE;
 }
 
-/* Results that are not among the joins yet. */
-static uint32_t list_others(const arenaut_program *apart, const bool *found, uint32_t *others) {
+/* The search for joins in place. A tensor may be an operand of several joins, of which one can have
+ * it in place: the others are found in further rounds, with the ones before left out. */
+typedef struct join_search {
+    const arenaut_pipeline *pipeline;
+    arn_budget *budget;
+    arn_region *region;
+    arenaut_copying copying;      /* views that are copies meanwhile */
+    const arenaut_program *apart; /* the program with no join in place */
+    bool *found;                  /* per tensor of it: the result of a join that was found */
+    uint32_t *others;             /* results of joins that were not, for a round */
+    uint32_t *results;            /* of those that were */
+    arenaut_joining joins;
+} join_search;
+
+static uint32_t list_others(const join_search *s) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < apart->n_ops; i++) {
-        const arenaut_op *op = &apart->ops[i];
+    for (uint32_t i = 0; i < s->apart->n_ops; i++) {
+        const arenaut_op *op = &s->apart->ops[i];
         if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE ||
-            found[op->outputs[0]]) {
+            s->found[op->outputs[0]]) {
             continue;
         }
-        others[n++] = op->outputs[0];
+        s->others[n++] = op->outputs[0];
     }
     return n;
 }
 
 /* Joins in place in one program and not in the other. All of them must be choices: else joins are
  * not chosen at all. */
-static void add_joins(const arenaut_pipeline *p, const arenaut_program *apart,
-                      const arenaut_program *joined, bool *found, arenaut_joining *joins,
-                      uint32_t *results) {
-    joins->chosen = apart->n_ops == joined->n_ops;
-    for (uint32_t i = 0; i < apart->n_ops && joins->chosen; i++) {
+static void add_joins(join_search *s, const arenaut_program *joined) {
+    const arenaut_program *apart = s->apart;
+    s->joins.chosen = apart->n_ops == joined->n_ops;
+    for (uint32_t i = 0; i < apart->n_ops && s->joins.chosen; i++) {
         if (!joins_in_place(&apart->ops[i], &joined->ops[i])) continue;
-        joins->chosen = is_choice(p, apart, i);
-        if (!joins->chosen) continue;
+        s->joins.chosen = is_choice(s->pipeline, apart, i);
+        if (!s->joins.chosen) continue;
         const uint32_t result = apart->ops[i].outputs[0];
-        if (!found[result]) results[joins->n++] = result;
-        found[result] = true;
+        if (!s->found[result]) s->results[s->joins.n++] = result;
+        s->found[result] = true;
     }
 }
 
-/* Joins in place if all may be but those that were found before. */
-static arenaut_status find_more(const arenaut_pipeline *p, arn_budget *budget,
-                                const arenaut_program *apart, arenaut_copying copying,
-                                uint32_t *others, bool *found, arenaut_joining *joins,
-                                arenaut_error *err) {
-    const arn_candidate rest = {.joining = {true, others, list_others(apart, found, others)},
-                                .copying = copying};
+static arenaut_status find_more(join_search *s, arenaut_error *err) {
+    const arn_candidate rest = {.joining = {true, s->others, list_others(s)},
+                                .copying = s->copying};
     arenaut_pipeline *joined = NULL;
-    if (!arn_budget_goes_on(budget)) return arn_pipeline_stopped(err);
-    const arenaut_status st = arn_trial_lower(p, budget, NULL, &rest, &joined, err);
-    if (st == ARENAUT_OK)
-        add_joins(p, apart, joined->document.program, found, joins, others + apart->n_ops);
+    if (!arn_budget_goes_on(s->budget)) return arn_pipeline_stopped(err);
+    const arenaut_status st = arn_trial_lower(s->pipeline, s->budget, NULL, &rest, &joined, err);
+    if (st == ARENAUT_OK) add_joins(s, joined->document.program);
     arenaut_pipeline_free(joined);
     return st;
 }
 
-/* A tensor may be a part of several joins, of which one can have it in place: the others are found
- * in further rounds. */
-static arenaut_status find_rounds(const arenaut_pipeline *p, arn_budget *budget,
-                                  const arenaut_program *apart, arenaut_copying copying,
-                                  arn_region *region, arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_rounds(join_search *s, arenaut_error *err) {
     enum { MOST_ROUNDS = 64 };
-    uint32_t *lists = arn_region_allocate(region, apart->n_ops, 2 * sizeof *lists);
-    bool *found = arn_region_allocate(region, apart->n_tensors, sizeof *found);
-    if (!lists || !found) return arn_no_memory(err);
-    memset(found, false, apart->n_tensors * sizeof *found);
-    *joins = (arenaut_joining){.chosen = true, .results = lists + apart->n_ops};
+    const size_t n_ops = s->apart->n_ops, n_tensors = s->apart->n_tensors;
+    if (!ARN_REGION_ARRAYS(s->region, ARN_ARRAY(s->others, n_ops), ARN_ARRAY(s->results, n_ops),
+                           ARN_ARRAY(s->found, n_tensors))) {
+        return arn_no_memory(err);
+    }
+    s->joins = (arenaut_joining){.chosen = true, .results = s->results};
     arenaut_status st = ARENAUT_OK;
     bool more = true;
     for (int round = 0; round < MOST_ROUNDS && more && st == ARENAUT_OK; round++) {
-        const uint32_t before = joins->n;
-        st = find_more(p, budget, apart, copying, lists, found, joins, err);
-        more = joins->chosen && joins->n > before;
+        const uint32_t before = s->joins.n;
+        st = find_more(s, err);
+        more = s->joins.chosen && s->joins.n > before;
     }
-    if (more || !joins->chosen) *joins = (arenaut_joining){0};
+    if (more || !s->joins.chosen) s->joins = (arenaut_joining){0};
     return st;
 }
 
@@ -354,32 +358,31 @@ static bool may_join(const arenaut_pipeline *p) {
     return passes && strstr(passes, "slices");
 }
 
-/* If these views are copies. */
-static arenaut_status find_joins(const arenaut_pipeline *p, arn_budget *budget,
-                                 arenaut_copying copying, arn_region *region,
-                                 arenaut_joining *joins, arenaut_error *err) {
+static arenaut_status find_joins(join_search *s, arenaut_error *err) {
     arenaut_pipeline *apart = NULL;
-    const arn_candidate none = {.joining = {.chosen = true}, .copying = copying};
-    arenaut_status st = arn_trial_lower(p, budget, NULL, &none, &apart, err);
-    if (st == ARENAUT_OK)
-        st = find_rounds(p, budget, apart->document.program, copying, region, joins, err);
+    const arn_candidate none = {.joining = {.chosen = true}, .copying = s->copying};
+    arenaut_status st = arn_trial_lower(s->pipeline, s->budget, NULL, &none, &apart, err);
+    if (st == ARENAUT_OK) {
+        s->apart = apart->document.program;
+        st = find_rounds(s, err);
+    }
     arenaut_pipeline_free(apart);
     return st;
 }
 
 /* Neither a name of other memory nor memory with other names can be joined in place: joins are
  * found with all views copied that may be, and then the views that these joins leave to choose. */
-static arenaut_status find_both(const arenaut_pipeline *p, arn_budget *budget,
-                                const arenaut_pipeline *lowered, bool copies_too,
-                                arn_region *region, arn_form_choices *choices, arenaut_error *err) {
+static arenaut_status find_both(join_search *s, const arenaut_pipeline *lowered, bool copies_too,
+                                arn_form_choices *choices, arenaut_error *err) {
     arn_copies *copies = &choices->copies;
     arenaut_status st = ARENAUT_OK;
-    if (copies_too) st = find_copies(p, lowered, NULL, region, copies, err);
-    const arenaut_copying all = {copies->ops, copies->n};
-    if (st == ARENAUT_OK) st = find_joins(p, budget, all, region, &choices->joins, err);
+    if (copies_too) st = find_copies(s->pipeline, lowered, NULL, s->region, copies, err);
+    s->copying = (arenaut_copying){copies->ops, copies->n};
+    if (st == ARENAUT_OK) st = find_joins(s, err);
     *copies = (arn_copies){0};
+    choices->joins = s->joins;
     if (st != ARENAUT_OK || !copies_too || !choices->joins.chosen) return st;
-    return find_copies(p, lowered, &choices->joins, region, copies, err);
+    return find_copies(s->pipeline, lowered, &choices->joins, s->region, copies, err);
 }
 
 /* Views of a program that was rewritten stay as they are, and so do all if joins are given. */
@@ -394,7 +397,8 @@ arenaut_status arn_find_forms(const arenaut_pipeline *p, arn_budget *budget, arn
     if (!joins && !copies) return ARENAUT_OK;
     arenaut_status st = arn_trial_lower(p, budget, NULL, &forms, &lowered, err);
     if (st == ARENAUT_OK && joins) {
-        st = find_both(p, budget, lowered, copies, region, choices, err);
+        join_search s = {.pipeline = p, .budget = budget, .region = region};
+        st = find_both(&s, lowered, copies, choices, err);
     } else if (st == ARENAUT_OK) {
         st = find_copies(p, lowered, &none, region, &choices->copies, err);
     }
