@@ -150,18 +150,18 @@ static bool in_all_pools(const reasons *r, const uint64_t *per_pool) {
 /* *found: the log holds a proof. */
 static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator, bool *found,
                                   arenaut_error *err) {
-    uint64_t per_pool[ARENAUT_MAX_POOLS], total;
-    arenaut_status st =
-        arn_bounds_find(r->p, NULL, r->poll, allocator, per_pool, &total, NULL, err);
+    arn_bounds bounds;
+    arenaut_status st = arn_bounds_find(r->p, NULL, r->poll, allocator, &bounds, err);
     if (st == ARENAUT_OK) st = arn_load_init(&r->load, r->p, allocator, err);
     if (st != ARENAUT_OK) return st;
     if (!arn_rooms_make(&r->rooms, r->p, allocator)) {
         arn_load_free(&r->load);
         return arn_no_memory(err);
     }
-    *found = r->p->n_pools == 1 ? in_one_pool(r)
-                                : by_load_of_all(r) || in_some_pool(r) ||
-                                      (r->bound != ARENAUT_UNPLACED && in_all_pools(r, per_pool));
+    *found = r->p->n_pools == 1
+                 ? in_one_pool(r)
+                 : by_load_of_all(r) || in_some_pool(r) ||
+                       (r->bound != ARENAUT_UNPLACED && in_all_pools(r, bounds.per_pool));
     arn_rooms_free(&r->rooms);
     arn_load_free(&r->load);
     return ARENAUT_OK;

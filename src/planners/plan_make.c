@@ -242,13 +242,13 @@ static arenaut_status bound_used_pools(arenaut_planning *planning) {
     meter.best = arn_cost_of(plan);
     meter.spent = plan->effort;
     arn_poll *poll = arn_meter_poll(&meter);
-    uint64_t total, per_pool[ARENAUT_MAX_POOLS];
+    arn_bounds bounds;
     const arenaut_status st =
-        arn_bounds_find(p, used, poll, planning->allocator, per_pool, &total, NULL, planning->err);
+        arn_bounds_find(p, used, poll, planning->allocator, &bounds, planning->err);
     arn_release(planning->allocator, used);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
-        if (per_pool[k] > plan->lower_bound[k] || !arn_poll_ended(poll)) {
-            plan->lower_bound[k] = per_pool[k];
+        if (bounds.per_pool[k] > plan->lower_bound[k] || !arn_poll_ended(poll)) {
+            plan->lower_bound[k] = bounds.per_pool[k];
         }
     }
     return st;
@@ -315,10 +315,12 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     plan->planner = planner->name;
     arn_meter meter = arn_meter_start(planning, planner->name);
     arn_poll *poll = arn_meter_poll(&meter);
-    arenaut_status st = arn_bounds_find(planning->problem, NULL, poll, planning->allocator,
-                                        plan->lower_bound, &plan->total_bound, NULL, planning->err);
-    const uint64_t of_all = plan->total_bound;
+    arn_bounds bounds;
+    arenaut_status st =
+        arn_bounds_find(planning->problem, NULL, poll, planning->allocator, &bounds, planning->err);
     if (st == ARENAUT_OK) {
+        memcpy(plan->lower_bound, bounds.per_pool, plan->n_pools * sizeof *plan->lower_bound);
+        plan->total_bound = bounds.total;
         st = arn_find_witness(planning->problem, poll, planning->allocator, &plan->witness,
                               &impossible, planning->err);
     }
@@ -329,7 +331,7 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     } else {
         st = run_planner(planner, planning);
     }
-    return st == ARENAUT_OK ? settle(planning, of_all) : st;
+    return st == ARENAUT_OK ? settle(planning, bounds.total) : st;
 }
 
 /* The first few of the witness's buffers by name: "'a', 'b' and 3 more". */

@@ -98,39 +98,41 @@ static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint
     }
 }
 
+static void add_arenas(const arenaut_problem *p, arn_bounds *bounds) {
+    bounds->total = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        bounds->total += bounds->per_pool[k] = round_arena(p, k, bounds->per_pool[k]);
+    }
+}
+
 /* If buffers may overlap partly, their sizes do not add up: see overlap_bound.c. */
 static arenaut_status bound_overlaps(const arenaut_problem *p, const uint64_t *allowed,
-                                     const arenaut_allocator *allocator, uint64_t *per_pool,
-                                     uint64_t *total, int64_t *step, arenaut_error *err) {
+                                     const arenaut_allocator *allocator, arn_bounds *bounds,
+                                     arenaut_error *err) {
     arenaut_problem narrowed = *p;
     uint64_t highest = 0;
     arn_rooms rooms;
     arenaut_status st = ARENAUT_OK;
     if (allowed) narrowed.pools = (uint64_t *)allowed;
     if (!arn_rooms_make(&rooms, p, allocator)) return arn_no_memory(err);
-    *total = 0;
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
         int64_t first = 0;
         uint64_t bytes = 0;
         st = arn_overlap_bound(&narrowed, k, allocator, &bytes, &first, err);
-        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, bytes);
-        if (step && (k == 0 || bytes > highest)) *step = first;
+        bounds->per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, bytes);
+        if (k == 0 || bytes > highest) bounds->step = first;
         highest = arn_max_u64(highest, bytes);
     }
-    raise_by_single_buffers(&rooms, allowed, per_pool);
+    raise_by_single_buffers(&rooms, allowed, bounds->per_pool);
     arn_rooms_free(&rooms);
-    for (uint32_t k = 0; k < p->n_pools; k++) {
-        *total += per_pool[k] = round_arena(p, k, per_pool[k]);
-    }
+    add_arenas(p, bounds);
     return st;
 }
 
 arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed, arn_poll *poll,
-                               const arenaut_allocator *allocator, uint64_t *per_pool,
-                               uint64_t *total, int64_t *step, arenaut_error *err) {
-    if (p->n_separations) {
-        return bound_overlaps(p, allowed, allocator, per_pool, total, step, err);
-    }
+                               const arenaut_allocator *allocator, arn_bounds *bounds,
+                               arenaut_error *err) {
+    if (p->n_separations) return bound_overlaps(p, allowed, allocator, bounds, err);
     arn_load load;
     arn_rooms rooms;
     const arenaut_status st = arn_load_init(&load, p, allocator, err);
@@ -143,31 +145,28 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
             p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed, poll);
-        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, arn_max_u64(peak.bytes, peak.stacked));
+        bounds->per_pool[k] =
+            arn_rooms_end_of_free_bytes(&rooms, k, arn_max_u64(peak.bytes, peak.stacked));
     }
     arn_load_free(&load);
-    raise_by_single_buffers(&rooms, allowed, per_pool);
-    raise_by_edges(&rooms, allowed, per_pool);
+    raise_by_single_buffers(&rooms, allowed, bounds->per_pool);
+    raise_by_edges(&rooms, allowed, bounds->per_pool);
     arn_rooms_free(&rooms);
-    *total = 0;
-    for (uint32_t k = 0; k < p->n_pools; k++)
-        *total += per_pool[k] = round_arena(p, k, per_pool[k]);
+    add_arenas(p, bounds);
     /* Each pool may have its own topmost buffer. */
-    *total = arn_max_u64(*total, all.bytes);
-    if (step) *step = all.step;
+    bounds->total = arn_max_u64(bounds->total, all.bytes);
+    bounds->step = all.step;
     return ARENAUT_OK;
 }
 
 arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
                                    const arenaut_allocator *allocator, uint64_t *bytes,
                                    int64_t *step, arenaut_error *err) {
-    uint64_t per_pool[ARENAUT_MAX_POOLS], total;
-    int64_t first;
+    arn_bounds bounds;
     arenaut_status st = arenaut_problem_validate(problem, err);
-    if (st == ARENAUT_OK)
-        st = arn_bounds_find(problem, NULL, NULL, allocator, per_pool, &total, &first, err);
+    if (st == ARENAUT_OK) st = arn_bounds_find(problem, NULL, NULL, allocator, &bounds, err);
     if (st != ARENAUT_OK) return st;
-    *bytes = total;
-    if (step) *step = first;
+    *bytes = bounds.total;
+    if (step) *step = bounds.step;
     return ARENAUT_OK;
 }

@@ -9,14 +9,17 @@
 #include "planners/bounds/hosts.h"
 #include "planners/run/poll.h"
 
-/* No plan needs less than per_pool[k] in pool k, nor less than *total in all together.
- * `allowed` gives each buffer's pools, or is NULL for the problem's own; `step` gets the
- * first step with the highest load. If `poll` ends, bounds are lower than they might be, and hold
- * all the same. O(n × (pools + alignments) + n log n). */
+/* No plan needs less than per_pool[k] in pool k, nor less than `total` in all together. */
+typedef struct arn_bounds {
+    uint64_t per_pool[ARENAUT_MAX_POOLS], total;
+    int64_t step; /* the first with the highest load */
+} arn_bounds;
+
+/* `allowed` gives each buffer's pools, or is NULL for the problem's own. If `poll` ends, bounds are
+ * lower than they might be, and hold all the same. O(n × (pools + alignments) + n log n). */
 arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *allowed,
                                arn_poll *poll, const arenaut_allocator *allocator,
-                               uint64_t *per_pool, uint64_t *total, int64_t *step,
-                               arenaut_error *err);
+                               arn_bounds *bounds, arenaut_error *err);
 
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
