@@ -16,13 +16,12 @@
  * operators has all in the form that is written here. */
 #include <string.h>
 
-#include "rewrite/tile_dialects/tile_dialect.h"
+#include "rewrite/tile_dialects/tile_onnx.h"
 
 enum {
     FIRST_OPSET = 13,
-    CONSTANTS_BY_CHANNEL = 21, /* of GroupNormalization; before, by group */
-    MOST_MACS = 5,             /* percent */
-    KEPT_PER_NODE = 3 << 10,   /* bytes of a process that has loaded the model, measured */
+    MOST_MACS = 5,           /* percent */
+    KEPT_PER_NODE = 3 << 10, /* bytes of a process that has loaded the model, measured */
 };
 
 /* ---- least heights ---- */
@@ -215,7 +214,6 @@ static bool take_transposed(const arn_tile_graph *graph, const arenaut_op *op, a
     return true;
 }
 
-/* An average that counts padding depends on how its last windows are rounded. */
 static bool is_text(const arenaut_op *op, const char *name, const char *otherwise,
                     const char *wanted) {
     const arenaut_attribute *a = arenaut_op_attribute(op, name);
@@ -250,6 +248,7 @@ static bool is_read_by_a_pool(const arn_tile_graph *graph, const arenaut_op *pad
     return false;
 }
 
+/* An average that counts padding depends on how its last windows are rounded. */
 static bool take_pool(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
     arn_nchw_window w = arn_nchw_window_begin();
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
@@ -369,58 +368,7 @@ static bool take_pad(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
            arn_tile_take_nchw_margin(graph, op, pads->values, reflects, out);
 }
 
-/* ---- within each row ---- */
-
-/* Sums along other axes than that of rows: a row of the result is made of the same row alone, by a
- * kernel that goes from place to place. */
-static bool take_each_row(const arn_tile_graph *graph, const arenaut_op *op, bool reduces,
-                          arn_tile_op *out) {
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
-    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    out->kind = ARN_TILE_POOL;
-    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = (arn_tile_window){1, 1, 1, 0, 0, 1};
-    if (made->rank != image->rank || arn_tile_is_fixed(graph, op->inputs[0])) return false;
-    for (uint32_t i = 0; i < image->rank; i++) {
-        const bool reduced = reduces && i == ARN_NCHW_C;
-        if (made->dims[i] != (reduced ? 1 : image->dims[i])) return false;
-    }
-    return true;
-}
-
-/* The axis of an image that an attribute names, if it is not that of rows; else 0. */
-static int64_t axis_of(const arn_tile_graph *graph, const arenaut_op *op) {
-    const int64_t rank = arn_tile_input(graph, op, 0)->rank;
-    const arenaut_attribute *a = arenaut_op_attribute(op, "axis");
-    if (a && (a->text || a->n_numbers != 1)) return 0;
-    const int64_t named = a ? a->numbers[0] : -1, axis = named < 0 ? named + rank : named;
-    return axis < ARN_NCHW_C || axis >= rank || axis == ARN_NCHW_H ? 0 : axis;
-}
-
-static bool take_softmax(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    return op->n_inputs == 1 && axis_of(graph, op) > 0 && take_each_row(graph, op, false, out);
-}
-
-/* By all axes from one on, behind that of rows. */
-static bool take_layer(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    for (uint32_t i = 1; i < op->n_inputs; i++) {
-        if (arn_tile_input(graph, op, i) && !arn_tile_is_fixed(graph, op->inputs[i])) return false;
-    }
-    return op->n_inputs >= 2 && axis_of(graph, op) > ARN_NCHW_H &&
-           take_each_row(graph, op, false, out);
-}
-
-/* Over the channels of each place, which the result has one of. */
-static bool take_channels(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    const arenaut_attribute *a = arenaut_op_attribute(op, "axes");
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
-                         *list = arn_tile_input(graph, op, 1);
-    const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
-    const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
-    if (n != 1 || (a && (a->text || list)) || op->n_inputs > 2) return false;
-    const int64_t axis = a ? a->numbers[0] : list->values[0];
-    return (axis == ARN_NCHW_C || axis + image->rank == ARN_NCHW_C) &&
-           take_each_row(graph, op, true, out);
-}
+/* ---- operators by name ---- */
 
 /* Operators of families that do not tell how they see an image. */
 static arn_tile_taker *find_taker(const char *name) {
@@ -433,181 +381,15 @@ static arn_tile_taker *find_taker(const char *name) {
                   {"SpaceToDepth", take_unshuffle},
                   {"Pad", take_pad},
                   {"BatchNormalization", take_normalization},
-                  {"Softmax", take_softmax},
-                  {"LogSoftmax", take_softmax},
-                  {"LayerNormalization", take_layer},
-                  {"ReduceMean", take_channels},
-                  {"ReduceMax", take_channels}};
+                  {"Softmax", arn_onnx_take_softmax},
+                  {"LogSoftmax", arn_onnx_take_softmax},
+                  {"LayerNormalization", arn_onnx_take_layer},
+                  {"ReduceMean", arn_onnx_take_channels},
+                  {"ReduceMax", arn_onnx_take_channels}};
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
         if (strcmp(takers[i].name, name) == 0) return takers[i].take;
     }
     return NULL;
-}
-
-/* ---- reductions ---- */
-
-/* All axes behind the channels, by an attribute in older versions of the operators, else by a
- * constant operand. */
-static bool reduces_all_axes(const arn_tile_graph *graph, const arenaut_op *op) {
-    const arenaut_attribute *a = arenaut_op_attribute(op, "axes");
-    const arenaut_tensor *image = arn_tile_input(graph, op, 0),
-                         *list = arn_tile_input(graph, op, 1);
-    const bool stated = list && list->cls == ARENAUT_CONSTANT && list->values;
-    const int64_t *axes = a && !a->text ? a->numbers : stated ? list->values : NULL;
-    const uint64_t n = a ? a->n_numbers : stated ? list->n_values : 0;
-    uint32_t seen = 0;
-    if (!image || !axes || (a && list) || n != image->rank - ARN_NCHW_H) return false;
-    for (uint64_t i = 0; i < n; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + image->rank : axes[i];
-        if (axis < ARN_NCHW_H || axis >= (int64_t)image->rank) return false;
-        seen |= 1u << axis;
-    }
-    return seen == (1u << image->rank) - (1u << ARN_NCHW_H);
-}
-
-static bool take_reduction(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    static const struct {
-        const char *name;
-        arn_draft_move move;
-        bool of_axes;
-    } reductions[] = {{"GlobalAveragePool", ARN_MOVE_AVERAGE, false},
-                      {"GlobalMaxPool", ARN_MOVE_GREATEST, false},
-                      {"ReduceMean", ARN_MOVE_AVERAGE, true},
-                      {"ReduceMax", ARN_MOVE_GREATEST, true}};
-    for (size_t i = 0; op->name && i < sizeof reductions / sizeof *reductions; i++) {
-        if (strcmp(reductions[i].name, op->name) != 0) continue;
-        return (!reductions[i].of_axes || reduces_all_axes(graph, op)) &&
-               arn_tile_take_reduction(graph, op, reductions[i].move, out);
-    }
-    return false;
-}
-
-/* ---- normalizations ---- */
-
-/* GroupNormalization, or InstanceNormalization, of an image; or the latter of an image whose groups
- * of channels a Reshape has made one axis of, and another one takes apart again: as exporters write
- * the former. */
-static const char group_norm[] = "GroupNormalization";
-
-typedef struct norm_ops {
-    uint32_t first, itself, last; /* the same op if the shape is not changed */
-} norm_ops;
-
-static bool is_named(const arn_tile_graph *graph, uint32_t op, const char *name) {
-    return op != ARENAUT_NONE && graph->program->ops[op].name &&
-           strcmp(graph->program->ops[op].name, name) == 0;
-}
-
-/* The only op that reads a tensor; NONE: there are others. */
-static uint32_t only_reader(const arn_tile_graph *graph, uint32_t tensor) {
-    const arn_def_use *uses = &graph->uses[tensor];
-    return uses->n_uses == 1 && !uses->wanted ? uses->last_use : ARENAUT_NONE;
-}
-
-static bool find_norm(const arn_tile_graph *graph, uint32_t at, norm_ops *ops) {
-    static const char name[] = "InstanceNormalization", reshape[] = "Reshape";
-    const arenaut_op *all = graph->program->ops;
-    const bool shapes = is_named(graph, at, reshape), grouped = is_named(graph, at, group_norm);
-    if (all[at].n_inputs == 0 || all[at].inputs[0] == ARENAUT_NONE || all[at].n_outputs != 1 ||
-        all[at].outputs[0] == ARENAUT_NONE) {
-        return false;
-    }
-    const uint32_t from = arn_tile_def(graph, all[at].inputs[0]);
-    const uint32_t reader = only_reader(graph, all[at].outputs[0]);
-    ops->itself = !shapes ? at : is_named(graph, from, name) ? from : reader;
-    if (!(grouped || is_named(graph, ops->itself, name)) || all[ops->itself].n_inputs != 3 ||
-        all[ops->itself].n_outputs != 1 || all[ops->itself].inputs[0] == ARENAUT_NONE ||
-        all[ops->itself].outputs[0] == ARENAUT_NONE) {
-        return false;
-    }
-    ops->first = ops->last = ops->itself;
-    if (grouped || graph->program->tensors[all[ops->itself].inputs[0]].rank != 3) return !shapes;
-    const uint32_t first = arn_tile_def(graph, all[ops->itself].inputs[0]);
-    const uint32_t last = only_reader(graph, all[ops->itself].outputs[0]);
-    const bool reshaped = is_named(graph, first, reshape) && is_named(graph, last, reshape) &&
-                          only_reader(graph, all[first].outputs[0]) == ops->itself &&
-                          all[last].inputs[0] == all[ops->itself].outputs[0];
-    if (!reshaped) return !shapes; /* a signal */
-    ops->first = first;
-    ops->last = last;
-    return true;
-}
-
-/* Groups of channels that it normalizes by. */
-static int64_t count_groups(const arn_tile_graph *graph, uint32_t at) {
-    const arenaut_op *norm = &graph->program->ops[at];
-    return is_named(graph, at, group_norm)
-               ? arn_tile_number(norm, "num_groups", ARN_TILE_UNKNOWN)
-               : graph->program->tensors[norm->inputs[0]].dims[ARN_NCHW_C];
-}
-
-/* A number for each of so many groups. */
-static bool is_of_groups(const arn_tile_graph *graph, uint32_t tensor, int64_t groups) {
-    if (tensor == ARENAUT_NONE) return false;
-    const arenaut_tensor *t = &graph->program->tensors[tensor];
-    return t->cls == ARENAUT_CONSTANT && t->dtype == ARENAUT_DTYPE_FLOAT32 && t->rank == 1 &&
-           t->dims[0] == groups;
-}
-
-static bool same_dims(const arenaut_tensor *a, const arenaut_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
-}
-
-/* By group, or by channel. */
-static bool has_constants(const arn_tile_graph *graph, const arenaut_op *norm, int64_t groups,
-                          int64_t channels) {
-    const bool each = strcmp(norm->name, group_norm) == 0 &&
-                      graph->program->dialect_version >= CONSTANTS_BY_CHANNEL;
-    return is_of_groups(graph, norm->inputs[1], each ? channels : groups) &&
-           is_of_groups(graph, norm->inputs[2], each ? channels : groups);
-}
-
-/* Sizes of all tensors of the normalization agree. */
-static bool norm_fits(const arn_tile_graph *graph, const norm_ops *ops) {
-    const arenaut_op *all = graph->program->ops, *it = &all[ops->itself];
-    const uint32_t from = all[ops->first].inputs[0], to = all[ops->last].outputs[0];
-    if (from == ARENAUT_NONE || !arn_tile_is_image(graph, from) || !arn_tile_is_image(graph, to) ||
-        arn_tile_is_fixed(graph, from)) {
-        return false;
-    }
-    const arenaut_tensor *image = &graph->program->tensors[from];
-    const arenaut_tensor *read = &graph->program->tensors[it->inputs[0]];
-    const arenaut_tensor *made = &graph->program->tensors[it->outputs[0]];
-    const int64_t groups = count_groups(graph, ops->itself), channels = image->dims[ARN_NCHW_C];
-    const bool grouped = is_named(graph, ops->itself, group_norm);
-    int64_t elements = image->dims[0];
-    for (uint32_t i = 0; i < read->rank && ops->first != ops->itself; i++) {
-        if (read->dims[i] <= 0) return false;
-    }
-    for (uint32_t i = 1; i < image->rank; i++) elements *= image->dims[i];
-    return image->dtype == ARENAUT_DTYPE_FLOAT32 && read->dtype == image->dtype &&
-           same_dims(image, &graph->program->tensors[to]) && same_dims(read, made) &&
-           read->dims[0] == image->dims[0] && groups > 0 && channels % groups == 0 &&
-           (grouped                     ? read->rank == image->rank
-            : ops->first == ops->itself ? groups == channels
-                                        : read->dims[2] == elements / image->dims[0] / groups) &&
-           has_constants(graph, it, groups, channels);
-}
-
-static bool take_norm(const arn_tile_graph *graph, uint32_t at, arn_tile_op *out) {
-    norm_ops ops;
-    if (!find_norm(graph, at, &ops) || !norm_fits(graph, &ops)) return false;
-    const arenaut_op *all = graph->program->ops;
-    const arenaut_attribute *epsilon = arenaut_op_attribute(&all[ops.itself], "epsilon");
-    const arenaut_tensor *image = &graph->program->tensors[all[ops.first].inputs[0]];
-    if ((epsilon && (epsilon->text || epsilon->n_numbers != 1)) ||
-        !arn_tile_take_norm(image, count_groups(graph, ops.itself), out)) {
-        return false;
-    }
-    out->norm = at == ops.itself ? ARN_NORM_ITSELF : ARN_NORM_SHAPE;
-    out->least = at == ops.itself ? ARN_TILE_NEVER : 0;
-    out->epsilon = (double)1e-5f;
-    if (epsilon) memcpy(&out->epsilon, epsilon->numbers, sizeof out->epsilon);
-    out->is_rounded = !graph->rounding;
-    if (!graph->rounding) return false;
-    graph->image[all[ops.itself].inputs[0]] = all[ops.first].inputs[0];
-    graph->image[all[ops.itself].outputs[0]] = all[ops.last].outputs[0];
-    return true;
 }
 
 /* But for lists of sizes. */
@@ -642,10 +424,10 @@ static bool take_any(const arn_tile_graph *graph, const arenaut_op *op, arn_tile
 
 /* Operators whose tiles are never within the rule bound groups, unless rounding is allowed. */
 static bool take_op(const arn_tile_graph *graph, const arenaut_op *op, arn_tile_op *out) {
-    if (take_norm(graph, (uint32_t)(op - graph->program->ops), out)) return true;
+    if (arn_onnx_take_norm(graph, (uint32_t)(op - graph->program->ops), out)) return true;
     if (out->is_rounded) return false;
     const bool reduces = op->n_inputs > 0 && op->n_outputs > 0 && are_float(graph, op) &&
-                         take_reduction(graph, op, out);
+                         arn_onnx_take_reduction(graph, op, out);
     if (!reduces && !take_any(graph, op, out)) return false;
     out->is_rounded = !graph->rounding && (reduces || find_least(op->name)->rows == ARN_TILE_NEVER);
     return !out->is_rounded;
