@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / "build" / "venv-lint" / "bin"
 MOST_LINES = 60
 MOST_BRANCHES = 20  # a switch counts as one
-MOST_WHATS = {"src": 2, "tools": 2, "include": 2, "docs": 4}  # in 1,000 words
+MOST_WHATS = {"src": 1, "tools": 1, "include": 1, "docs": 2}  # in 1,000 words
 AT_ONCE = 12  # files per process: starting clang-tidy costs as much as reading one
 
 

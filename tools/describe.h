@@ -117,7 +117,7 @@ void put_json_figures_of_recompute(const arenaut_recomputed *recomputed, arenaut
  * caller frees it. */
 exit_code find_curve(const tool_job *job, arenaut_recompute_curve **curve);
 
-/* A table, and what sets the floor; nothing for NULL. */
+/* A table, and the tensors that set the floor; nothing for NULL. */
 void put_curve(const tool_job *job, const arenaut_recompute_curve *curve, arenaut_text *out);
 
 /* The member "curve", with a comma in front; likewise. */

@@ -213,7 +213,7 @@ exit_code write_bytes(const void *data, size_t size, const char *path, bool forc
     return output_commit(&output);
 }
 
-/* ---- what a model needs beside it ---- */
+/* ---- files that a model needs beside it ---- */
 
 typedef struct external_files {
     const char *path; /* of a file, as the model has it */

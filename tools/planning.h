@@ -1,4 +1,4 @@
-/* A file that is planned, and what `plan` says of it. */
+/* A file that is planned, and the report of `plan`. */
 #ifndef TOOL_PLANNING_H
 #define TOOL_PLANNING_H
 

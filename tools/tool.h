@@ -35,7 +35,7 @@ exit_code exit_for_status(arenaut_status status);
  * user's terminal. complain() returns `code`, so that a verb can `return complain(...)`. */
 exit_code complain(exit_code code, const char *about, const char *format, ...) TOOL_PRINTF(3, 4);
 exit_code complain_error(const char *about, const arenaut_error *err);
-/* Out of memory, and what allows no more of it: --max-memory, where it was given. */
+/* Out of memory; the message names --max-memory, where that was given. */
 exit_code complain_memory(const char *about);
 void set_memory_limit(uint64_t bytes);
 void set_quiet(bool quiet); /* drops notes, never complaints */

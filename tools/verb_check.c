@@ -271,7 +271,7 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
     text_put(out, "}\n");
 }
 
-/* What the certificate shows of every schedule of the file's ops. */
+/* The bounds that the certificate shows for every schedule of the file's ops. */
 static void put_bounds(const verdict *v, arenaut_text *out) {
     const arenaut_remat_certificate *c = v->proven;
     const char *ops = c && c->any_op ? "ops" : "cheap ops";

@@ -228,7 +228,7 @@ static void note_repeated(const text_list *files) {
     }
 }
 
-/* The files that are looked at, and what is said of them. */
+/* The files that are looked at, and their figures. */
 typedef struct answers {
     text_table table;
     arenaut_text details;

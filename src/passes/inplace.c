@@ -154,7 +154,7 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     const uint32_t base = pass->of[from], result = pass->of[to];
     if (base == result || input->bytes != output->bytes) return false;
     if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
-    /* What a user's op makes of smaller operands is not known. */
+    /* The result of a user's op on smaller operands is not known. */
     if (!vary_alike(p, op, pair, any_shape || !of_library)) return false;
     if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
     /* Written over, a part would take the rest of its storage along. */

@@ -63,8 +63,8 @@ static arenaut_status plan_plainly(const arenaut_pipeline *p, arenaut_pipeline *
     return st == ARENAUT_OK ? arn_pipeline_make_plan(*plain, err) : st;
 }
 
-/* Bounds of the program with the rights that were asked for: none is known of what rewriting it
- * might have given. */
+/* Bounds of the program with the rights that were asked for: none is known of the programs that
+ * rewriting might have made. */
 static void keep_bounds(const arenaut_pipeline_options *asked, const arenaut_plan *searched,
                         arenaut_plan *plan) {
     const bool rewrites = asked->splitting.on || asked->recomputing.on || asked->reordering.on ||

@@ -401,7 +401,7 @@ static arenaut_status check_by(const arenaut_pipeline *p, const arenaut_text *fi
     return st;
 }
 
-/* What was asked of the plan is in the file now; the file must be right without it, but for the
+/* The demands of the caller are in the file now; it must be right without them, but for the
  * walks of kernels, which such files do not name. Where methods are to work in the same memories,
  * they must be right in these. */
 static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *files,

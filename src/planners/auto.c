@@ -159,8 +159,9 @@ static arenaut_status plan_overlaps(arenaut_planning *planning, arn_meter *meter
     return arn_meter_finish(meter);
 }
 
-/* What a search finds with little effort is luck, and that of overlaps, which decides pair by pair,
- * may have more of it. Where buffers choose between pools, it would begin with this planner. */
+/* With little effort it is luck what a search finds, and that of overlaps, which decides pair by
+ * pair, may have more of it. Where buffers choose between pools, it would begin with this planner.
+ */
 static arenaut_status try_with_little_effort(arenaut_planning *planning, arn_meter *meter) {
     const bool little = planning->options->effort < FIRST_EXACT;
     if (!little || arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;

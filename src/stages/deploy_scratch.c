@@ -28,7 +28,7 @@ static bool runtime_places_scratch(const arenaut_pipeline *p) {
     return false;
 }
 
-/* The deployed plan with what was proven, and spent, for the joint one. */
+/* The deployed plan with the bounds and the effort of the joint one. */
 static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
     const arenaut_plan *joint = p->plan;
     deployed->total_bound = joint->total_bound;

@@ -16,7 +16,7 @@
 #pragma GCC poison arenaut_plan_make
 #endif
 
-/* Where one of several files begins in the program that they are, and what it has there. */
+/* The tensors and methods of one file, in the program that several make. */
 typedef struct arn_file_part {
     uint32_t first_tensor, n_tensors, first_method, n_methods;
 } arn_file_part;

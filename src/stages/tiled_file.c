@@ -15,8 +15,8 @@ static bool are_fixed(const arenaut_program *program) {
     return true;
 }
 
-/* By the passes that do so in its dialect; other runtimes compute at run time what only depends on
- * constants. Of a program without dialect, the file states all. */
+/* By the passes that do so in its dialect; other runtimes compute at run time all that depends on
+ * constants alone. Of a program without dialect, the file states all. */
 arenaut_status arn_pipeline_fix_sizes(arenaut_program *program, arenaut_error *err) {
     static const char *const names[] = {"fold-constants", "shapes"};
     const arenaut_pass_options none = {0};

@@ -209,8 +209,8 @@ arenaut_op_tail arenaut_op_tail_find(const arenaut_result *result, const arenaut
     return tail;
 }
 
-/* What a kernel is told about an argument while it is prepared: a struct of its own, and a list of
- * zero points, one for each scale. */
+/* The runtime's description of an argument for the kernel that is prepared: a struct of its own,
+ * and a list of zero points, one for each scale. */
 static void describe_argument(arena_count *c, uint32_t tensor, uint64_t times, arena_count *head) {
     const arenaut_arena_layout *l = c->layout;
     if (tensor == ARENAUT_NONE) return;

@@ -273,9 +273,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
 }
 
 /* Sizes, distances, fixed offsets and reserved ranges are multiples of the grain, and each
- * alignment is one or divides it. So with every offset rounded down to a multiple of it, all
- * that was apart still is, and what was aligned still is: in the member of a case whose sum of
- * offsets is the least, all offsets are such multiples. */
+ * alignment is one or divides it. So with every offset rounded down to a multiple of it, pieces
+ * stay apart and aligned: in the packing of a case whose sum of offsets is the least, all offsets
+ * are such multiples. */
 static uint64_t find_grain(const arn_proof_case *c) {
     const arenaut_problem *p = c->problem;
     uint64_t grain = 0;

@@ -217,7 +217,7 @@ static bool are_neighbours(const arn_proof_case *c, uint32_t i, uint32_t j) {
     return low < piece->neighbour + piece->n_neighbours && c->neighbours[low] == j;
 }
 
-/* ---- what alignments cost ---- */
+/* ---- bytes lost to alignments ---- */
 
 /* How many multiples of `grain` there are below `end`, from 0 on. */
 static uint64_t multiples_below(uint64_t end, uint64_t grain) {

@@ -1,8 +1,8 @@
-/* kernel_steps: finds the loops of an op's kernel, and has what those share: arguments, attributes,
- * loops of any depth.
+/* kernel_steps: finds the loops of an op's kernel, and has their common parts: arguments,
+ * attributes, loops of any depth.
  *
- * What the loops of an operator say nothing of counts as the worst: other inputs are read when all
- * is written, other outputs are written first. */
+ * Arguments outside of the loops of an operator count as the worst: such inputs are read when all
+ * is written, such outputs are written first. */
 #include "check/replay/kernel_steps.h"
 
 #include <string.h>

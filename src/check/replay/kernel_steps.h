@@ -126,7 +126,7 @@ bool arn_walk_output_image(arn_walk *walk, uint32_t output, arn_operand *operand
 /* Elements of dimensions [first, end). */
 uint64_t arn_operand_count(const arn_operand *operand, uint32_t first, uint32_t end);
 
-/* What a small constant among the inputs holds, `n` numbers; NULL if that is not known. */
+/* The `n` numbers of a small constant among the inputs; NULL if they are not known. */
 const int64_t *arn_walk_values(const arn_walk *walk, uint32_t input, uint32_t n);
 /* The numbers of an attribute; false if there are not `n`, or some is past 2^30 on either side. */
 bool arn_walk_attribute(const arn_walk *walk, const char *name, uint32_t n, int64_t *numbers);

@@ -1,6 +1,6 @@
 /* kernel_steps_move: kernels that put elements elsewhere and change none: pads, joins, parts,
  * permutations. All walk their output from its first element to its last, but
- * SPACE_TO_DEPTH its input and PACK input by input. What they copy by memcpy, as the runs of
+ * SPACE_TO_DEPTH its input and PACK input by input. A copy by memcpy, as of the runs of
  * CONCATENATION, is one step, and must lie apart from its source or be it. O(elements). */
 #include "check/replay/kernel_steps.h"
 
@@ -156,7 +156,7 @@ static bool mirror_pad(arn_walk *walk) {
 
 /* ---- joins and parts along an axis ---- */
 
-/* What inputs are joined to, and along which of its axes. */
+/* The result of a join, and the axis along which its inputs follow each other. */
 static bool joined(arn_walk *walk, arn_operand *out, uint32_t *axis) {
     int64_t stated;
     if (!arn_walk_output_operand(walk, 0, out)) return false;
@@ -254,8 +254,8 @@ static int64_t bound(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* What a strided slice takes of one dimension. A negative stride goes backwards, to an end that may
- * lie before the first element. */
+/* The elements that a strided slice takes of one dimension. A negative stride goes backwards, to an
+ * end that may lie before the first element. */
 static stretch find_stretch(int64_t size, int64_t begin, int64_t end, int64_t stride,
                             bool whole_begin, bool whole_end, bool shrink) {
     const int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? size : size - 1;

@@ -1,5 +1,5 @@
-/* The check of one rematerialized schedule: what its two halves share. The runs of the schedule are
- * followed in check_rematerialization.c, the flows that prove its bounds in remat_flows.c. */
+/* The check of one rematerialized schedule: the state of its two halves. The runs of the schedule
+ * are followed in check_rematerialization.c, the flows that prove its bounds in remat_flows.c. */
 #ifndef ARN_CHECK_REMAT_CHECK_H
 #define ARN_CHECK_REMAT_CHECK_H
 
@@ -46,7 +46,7 @@ typedef struct arn_remat_check {
     uint64_t *into, *out; /* per storage, per op: flow */
     uint64_t *flow;       /* per read: of one moment */
     uint64_t *begins;     /* per storage: flow that begins there for the next moment */
-    uint64_t *handed;     /* per storage: what of that began at the moment before */
+    uint64_t *handed;     /* per storage: the part of that which began at the moment before */
     uint32_t *stack;      /* of ops */
     arenaut_finding *finding;
     arenaut_error *err;

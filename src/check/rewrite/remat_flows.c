@@ -13,8 +13,8 @@
 typedef enum order { ANY, EARLIER, LATER } order;
 typedef enum assumption { NOTHING, ALIVE, GONE } assumption;
 
-/* What of a bound's inequality stands on either side: flows, and bytes above the budget, at their
- * price; what the budget leaves, and the time that is claimed, at theirs. */
+/* The two sides of a bound's inequality: flows, and bytes above the budget, at their price; bytes
+ * that the budget leaves, and the time that is claimed, at theirs. */
 typedef struct sides {
     uint64_t shown, claimed;
 } sides;
@@ -125,14 +125,16 @@ static bool takes_flow(const arn_remat_check *c, const stretch *x, uint32_t s) {
     return maker != ARENAUT_NONE ? x->here->when[maker] != LATER : x->here->begun[s] != 0;
 }
 
-/* What a storage costs at most to be alive, in whole units, and to be handed on from before. */
+/* The capacity of a storage: the price of its being alive, in whole units, and of the flow that is
+ * handed on from before. */
 static bool price_of(const arn_remat_check *c, const stretch *x, uint32_t s, uint64_t *price) {
     return arn_multiply(c->p->size[s] / x->unit * x->unit, x->byte_price, price) &&
            arn_add(*price, c->handed[s], price);
 }
 
-/* Flow that begins at storages for the next moment: what is alive there in any case begins it, as
- * if the op there read it. Of others as much more is asked for there, so that it counts then. */
+/* Flow that begins at storages for the next moment: storages that are alive there in any case begin
+ * it, as if the op there read them. Of others as much more is asked for there, so that it counts
+ * then. */
 static arenaut_status begin_flow(arn_remat_check *c, const stretch *x, uint64_t *flow,
                                  uint64_t *next) {
     for (uint32_t s = 0; s < c->p->n_storages; s++) {
@@ -197,8 +199,8 @@ static bool add_live_out(const arn_remat_check *c, const stretch *x, uint32_t op
     return ok;
 }
 
-/* An op may hand on no more than comes in and, where it runs before, keeps what it costs at most.
- */
+/* Conservation: an op hands on no more flow than comes in and, where it runs before, keeps no more
+ * than its cost. */
 static arenaut_status check_op(arn_remat_check *c, const stretch *x, uint32_t op, uint64_t *flow) {
     const uint8_t *when = x->here->when;
     uint64_t in = 0, most;
@@ -225,7 +227,7 @@ static arenaut_status check_op(arn_remat_check *c, const stretch *x, uint32_t op
     return ARENAUT_OK;
 }
 
-/* The flow of a stretch that counts there. What is handed on stands in `handed` behind it. */
+/* The flow of a stretch that counts there. `handed` has the flow that is handed on behind it. */
 static arenaut_status check_flow(arn_remat_check *c, const stretch *x, const uint64_t *of_read,
                                  uint64_t *flow) {
     const arenaut_remat_problem *p = c->p;
@@ -246,7 +248,7 @@ static arenaut_status check_flow(arn_remat_check *c, const stretch *x, const uin
 
 /* ---- a case ---- */
 
-/* Adds what a moment shows: byte_price × (budget − own) is left of the budget, or above it. */
+/* Adds a moment's part: byte_price × (budget − own) is left of the budget, or above it. */
 static arenaut_status add_moment(arn_remat_check *c, const stretch *x, const uint64_t *of_read,
                                  uint64_t budget, sides *sum) {
     const uint64_t own = x->here->own;
@@ -262,7 +264,7 @@ static arenaut_status add_moment(arn_remat_check *c, const stretch *x, const uin
     return ARENAUT_OK;
 }
 
-/* Time that is claimed, and no less: time_price × added >= what is shown. */
+/* Time that is claimed, and no less: time_price × added >= the bound that is shown. */
 static arenaut_status compare(arn_remat_check *c, uint64_t time_price, sides sum) {
     uint64_t claimed;
     if (!arn_multiply(time_price, c->r->bound - 1, &claimed) ||

@@ -1,6 +1,6 @@
-/* reorder_effects: what ops do beyond the results that they list, for the check of reordered
- * programs: by their kinds, by the classes of their arguments and, where no dialect is known, by
- * their names. O(arguments); of methods that call others, times the depth of the calls. */
+/* reorder_effects: side effects of ops, for the check of reordered programs: by their kinds, by the
+ * classes of their arguments and, where no dialect is known, by their names. O(arguments); of
+ * methods that call others, times the depth of the calls. */
 #include <string.h>
 
 #include <arenaut/dialect.h>

@@ -255,7 +255,7 @@ arenaut_status arn_rewrite_follow_margin(arn_rewrite_check *c, const arenaut_op 
     return ARENAUT_OK;
 }
 
-/* False if a MIRROR_PAD does not say what it shows. */
+/* The content of a padding; false if a MIRROR_PAD does not state its own. */
 static bool take_margin(const arenaut_op *op, arn_margin_kind *kind) {
     *kind = ARN_MARGIN_VALUE;
     if (strcmp(op->name, "MIRROR_PAD") != 0) return true;

@@ -79,7 +79,7 @@ static bool padding_of(const arenaut_op *op, const arn_stencil *s, window_axis a
 }
 
 /* The output rows of an image of `in` rows; 0 if they are not known. Where a window may end behind
- * the padding, what it sees there must be nothing, as in the padding. */
+ * the padding, elements there must count as nothing, as in the padding. */
 static int64_t count_rows(const arenaut_op *op, const arn_stencil *s, window_axis axis, int64_t in,
                           int64_t *front) {
     int64_t behind, rounds_up, counts_padding;

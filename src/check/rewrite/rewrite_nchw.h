@@ -5,7 +5,7 @@
 
 #include "check/rewrite/rewrite_labels.h"
 
-/* Number `index` of an attribute of `n`, or what it is if there is none. False if it is below 0. */
+/* Number `index` of an attribute of `n`; `otherwise` if there is none. False if it is below 0. */
 bool arn_nchw_number(const arenaut_op *op, const char *name, uint32_t n, uint32_t index,
                      int64_t otherwise, int64_t *number);
 

@@ -60,7 +60,7 @@ static bool says_shape(const arn_rewrite_check *c, const arenaut_op *op) {
     return true;
 }
 
-/* Along which axes the op averages, which stay, says what it is. */
+/* An average is told by its axes, which stay as dimensions of one. */
 static arn_norm_act act_of_mean(const arn_rewrite_check *c, const arenaut_op *op) {
     const arenaut_tensor *in = arn_new_tensor(c, op->inputs[0]);
     const arenaut_attribute *axes = arenaut_op_attribute(op, "axis");

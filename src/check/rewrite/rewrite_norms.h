@@ -1,11 +1,11 @@
-/* Normalizations of rewritten programs: what their ops say in each dialect, and the old ops that
- * they stand for. */
+/* Normalizations of rewritten programs: the meaning of their ops in each dialect, and the old ops
+ * that they stand for. */
 #ifndef ARN_CHECK_REWRITE_NORMS_H
 #define ARN_CHECK_REWRITE_NORMS_H
 
 #include "check/rewrite/rewrite_labels.h"
 
-/* What an op of a normalization computes; an op with other arguments is none of them. */
+/* The computation of an op of a normalization; an op with other arguments is none of them. */
 typedef enum arn_norm_act {
     ARN_ACT_NONE,
     ARN_ACT_SUB,

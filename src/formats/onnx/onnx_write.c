@@ -365,7 +365,7 @@ static bool has_right_arguments(const again *a, bool *made) {
     return right;
 }
 
-/* Each op makes what it made once. */
+/* Each op makes its results once. */
 static bool runs_all_once(const again *a, bool *ran) {
     uint32_t left = a->program->n_ops;
     for (uint32_t op = 0; op < a->rewrite->n_ops; op++) {

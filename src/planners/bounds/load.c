@@ -220,7 +220,7 @@ static bool is_one_pool(const confined *c) {
 typedef struct stacks {
     uint32_t first, end; /* logarithms of the grains */
     uint64_t most_align; /* that counts: reserved ranges are left out as if they had no bytes, so
-                            that what lies above them is moved down */
+                            that buffers above them move down */
     bool changed;        /* since the last step ended */
     int64_t now[64], most[64], step[64];
 } stacks;
@@ -245,7 +245,7 @@ static void choose_grains(const confined *c, stacks *s) {
     s->most_align = reserved ? reserved & (~reserved + 1) : UINT64_MAX;
 }
 
-/* At least so many marks are in a buffer; at most so many in what two buffers share. */
+/* At least so many marks are in a buffer; at most so many in the bytes that two buffers share. */
 static int64_t marks_of_event(const arenaut_problem *p, const arn_load_event *e, uint64_t grain,
                               uint64_t most_align) {
     const uint64_t align = arn_min_u64(arenaut_problem_align(p, e->buffer), most_align);

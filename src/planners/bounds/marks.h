@@ -1,4 +1,4 @@
-/* Marks: what alignments cost beyond the sum of sizes.
+/* Marks: bytes lost to alignments, beyond the sum of sizes.
  *
  * The *marks* of a grain, a power of two, are its multiples. Buffers that are alive together lie
  * apart, so that no mark lies in two of them, and wherever a buffer lies there are so many marks in

@@ -1,8 +1,8 @@
 /* Settling by a tree of heights over sections.
  *
- * A group lands on the highest of what lies below it, and all its sections then have the height of
- * its end. Since that is at least what they had, a node that is covered whole need only remember
- * the height: nothing is pushed down, and both steps go up the tree from two leaves. */
+ * A group lands on the highest group below it, and all its sections then have the height of its
+ * end. Since heights only grow, a node that is covered whole need only remember the height: nothing
+ * is pushed down, and both steps go up the tree from two leaves. */
 #include "planners/placing/settle.h"
 
 #include <string.h>

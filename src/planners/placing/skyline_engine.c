@@ -76,7 +76,7 @@ static uint64_t spread_bits(uint32_t v) {
     return (x | x << 1) & UINT64_C(0x5555555555555555);
 }
 
-/* `passing`: for what is not kept. */
+/* `passing`: memory for the sort alone. */
 static bool fill_slots(arn_skyline *s, arn_region *passing) {
     box_tree *t = &s->tree;
     const uint32_t n = s->groups->n;
@@ -375,8 +375,8 @@ static void raise_left(arn_skyline *s, uint32_t id, uint32_t end, uint64_t heigh
     else new_plateau(s, first, end, height, left, id);
 }
 
-/* Raises [first, end), which lies within one plateau. What is left of that keeps its place in the
- * heap as far as can be: it is on top. */
+/* Raises [first, end), which lies within one plateau. The rest of it keeps its place in the heap as
+ * far as can be: it is on top. */
 static void build_on(arn_skyline *s, uint32_t id, uint32_t first, uint32_t end, uint64_t height) {
     plateau *p = &s->plateaus[id];
     const plateau old = *p;

@@ -32,7 +32,7 @@ arenaut_status arn_workspace_fork(arn_workspace *fork, const arn_workspace *whol
                                   const arenaut_allocator *allocator, arenaut_error *err);
 
 /* Whether each group is one piece, free to go anywhere in the only pool, so that offsets in
- * `offset` that keep apart what is alive together are a plan. */
+ * `offset` that keep groups alive together apart are a plan. */
 bool arn_workspace_is_plain(const arn_workspace *space);
 
 /* Makes `offset`, and the places there those of the last trial. False if there is no memory. */

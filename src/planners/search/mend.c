@@ -167,7 +167,8 @@ static bool share_bytes(const mending *m, uint32_t a, uint32_t b) {
     return m->offset[a] < end_of(m, b) && m->offset[b] < end_of(m, a);
 }
 
-/* Takes out what lies outside the zone where member k has come to lie. False if that is much. */
+/* Takes out the groups outside of the zone that lie where member k has come to lie. False if they
+ * are many. */
 static bool make_room(mending *m, uint32_t k, uint32_t first, uint32_t end) {
     const uint32_t i = m->member[k];
     if (m->time->first[i] >= first && m->time->end[i] <= end) return true;
@@ -190,7 +191,8 @@ static bool is_larger(const void *context, uint32_t a, uint32_t b) {
     return m->groups->group[m->outside[a]].extent > m->groups->group[m->outside[b]].extent;
 }
 
-/* Puts back what was taken out, from large to small, as long as less than `most` is too high. */
+/* Puts back the groups that were taken out, from large to small, as long as less than `most` is too
+ * high. */
 static bool put_back(mending *m, uint64_t most) {
     uint32_t order[OUTSIDE], scratch[OUTSIDE];
     uint64_t too_high = 0;

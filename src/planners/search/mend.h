@@ -1,4 +1,4 @@
-/* Mending: the few places at which a plan is too high, placed anew with what is alive there. */
+/* Mending: the few moments at which a plan is too high, with all groups alive then placed anew. */
 #ifndef ARN_PLANNERS_SEARCH_MEND_H
 #define ARN_PLANNERS_SEARCH_MEND_H
 
@@ -6,8 +6,8 @@
 #include "planners/run/poll.h"
 
 /* Changes the offsets of groups that end above `goal`, and of those around them, until none does
- * or so much work is done: elementary operations, of about ten instructions each, as is what it
- * returns. The groups must be plain, as for skyline_engine.h. False if there is no memory: the
+ * or so much work is done, in elementary operations of about ten instructions each; `work` gets
+ * their number. The groups must be plain, as for skyline_engine.h. False if there is no memory: the
  * offsets are then those of a plan, as ever. */
 bool arn_mend(const arn_groups *groups, const arn_timeline *timeline, uint64_t goal, uint64_t most,
               uint64_t *offset, arn_poll *poll, uint64_t *work, arn_region *region);

@@ -14,7 +14,7 @@ enum { MOST_HEIRS = 16 };
 typedef struct demand {
     const arn_packer *packer;
     uint32_t n_leaves; /* a power of two */
-    int32_t *most;     /* per node: the maximum below it, without what is added above */
+    int32_t *most;     /* per node: the maximum below it, without the sums added above */
     int32_t *added;    /* per node: to all sections below it */
     uint32_t *base;    /* per entry: its base's entry; ARENAUT_NONE: none */
     uint32_t *meeting; /* per entry: the one section in which it and its base are alive */

@@ -271,7 +271,7 @@ static arenaut_status try_views(choice *c, arenaut_error *err) {
 
 /* ---- the search ---- */
 
-/* Copies alone may be what lets joins be written in place. */
+/* Copies alone may let joins be written in place. */
 static arenaut_status try_all_new(choice *c, arenaut_error *err) {
     const uint32_t n_joins = c->search->choices.joins.n;
     memset(c->as_given, true, n_joins * sizeof *c->as_given);

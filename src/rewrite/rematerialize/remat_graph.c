@@ -150,7 +150,7 @@ static uint32_t end_of_readers(const arn_remat_graph *g, uint32_t s) {
     return end;
 }
 
-/* Per op: where its results, or what is made of these, are read last. */
+/* Per op: the last read of its results, or of results made of these. */
 static void find_reach(const arn_remat_graph *g, uint32_t *reach) {
     for (uint32_t op = g->problem->n_ops; op-- > 0;) {
         reach[op] = op;

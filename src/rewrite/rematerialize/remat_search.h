@@ -6,7 +6,8 @@
 
 enum { ARN_REMAT_MOST_SEEN = 20, ARN_REMAT_BLOCK = 16 };
 
-/* What a position takes without a gap, as long as no storage that its runs depend on has changed.
+/* The bytes and time of a position without a gap, as long as no storage that its runs depend on has
+ * changed.
  */
 typedef struct arn_remat_known {
     uint64_t cost, most_cost;

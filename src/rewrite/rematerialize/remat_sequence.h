@@ -98,7 +98,7 @@ void arn_remat_follow(arn_remat_sequence *q);
 /* Both. */
 void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state);
 
-/* Forgets where repeated runs have read storages: what was followed before must not decide how a
+/* Forgets where repeated runs have read storages: earlier evaluations must not decide how a
  * schedule without repetitions goes on. */
 void arn_remat_forget_reads(arn_remat_sequence *q);
 

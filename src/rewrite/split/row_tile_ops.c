@@ -308,7 +308,7 @@ static void add_segment(row_tiling *b, uint32_t k, row_slice made, int64_t first
 }
 
 /* A line buffer of many more rows than a tile makes would be copied in each of them: it stays in
- * segments, of which readers take what they need. */
+ * segments, of which readers take the rows that they need. */
 static bool is_long(const row_tiling *b, uint32_t tile, uint32_t k, arn_rows made) {
     const int64_t next = arn_row_tile(b->counted, tile, k)->next;
     const int64_t end = arn_rows_none(made) ? b->line_buffer[k].rows.end : made.end;
@@ -374,7 +374,7 @@ static void put_tile(row_tiling *b, uint32_t tile) {
     }
 }
 
-/* What a tile has added to the rows of op `k`'s result that are kept. */
+/* Rows that a tile has added to those of op `k`'s result that are kept. */
 static uint32_t kept_of(const row_tiling *b, uint32_t k) {
     const uint32_t n = b->n_segments[k];
     return n > 0 ? segments_of(b, k)[n - 1].tensor : b->line_buffer[k].tensor;

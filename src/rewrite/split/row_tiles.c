@@ -255,7 +255,7 @@ static uint32_t find_ready(const arn_row_tiles *b, uint32_t k) {
     return ready + (facts_of(b, k)->reduces != ARN_MOVE_NONE);
 }
 
-/* An op on constants must run before the ops that read what it makes: a reduction reads it in the
+/* An op on constants must run before the readers of its result: a reduction reads it in the
  * sweep behind which its own result is there. */
 static void run_before(arn_row_tiles *b, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->group->first_op + k];
@@ -425,7 +425,7 @@ static void begin_rows(arn_row_tiles *b, struct arn_row_demand *d) {
     d->begun = true;
 }
 
-/* Depth first from the result to what it needs. The stack is the caller's, as deep as the longest
+/* Depth first from the result to its operands. The stack is the caller's, as deep as the longest
  * chain of ops. */
 static bool compute_to(arn_row_tiles *b, uint32_t k, int64_t end) {
     const arenaut_op *ops = &b->graph->program->ops[b->group->first_op];

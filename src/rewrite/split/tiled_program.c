@@ -162,7 +162,7 @@ static void number_main(making *m, const uint8_t *was_used, const uint8_t *used)
     }
 }
 
-/* Graphs of a dialect list what they are given, even if no op reads it. */
+/* Graphs of a dialect list their inputs, even if no op reads them. */
 static bool is_named_outside(const making *m, uint32_t t) {
     const arenaut_class cls = m->before->tensors[t].cls;
     return m->before->dialect && (cls == ARENAUT_CONSTANT || cls == ARENAUT_STATE);
