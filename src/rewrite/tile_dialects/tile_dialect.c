@@ -302,23 +302,33 @@ bool arn_tile_is_bias(const arn_tile_graph *graph, const arenaut_op *op, int64_t
                      bias->dims[0] == channels);
 }
 
+/* Constant weights of the window's sides, and a result of as many images as the operand. */
+static bool has_weights(const arn_tile_graph *graph, const arenaut_op *op,
+                        const arn_nchw_window *window) {
+    const arenaut_tensor *image = arn_tile_input(graph, op, 0);
+    const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!weights || weights->rank != image->rank || weights->dtype != image->dtype ||
+        made->rank != image->rank || made->dims[0] != image->dims[0] || window->groups <= 0 ||
+        op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) {
+        return false;
+    }
+    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
+        if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
+    }
+    return true;
+}
+
 bool arn_tile_take_nchw_convolution(const arn_tile_graph *graph, const arenaut_op *op,
                                     const arn_nchw_window *window, arn_tile_op *out) {
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    if (!weights || weights->rank != image->rank || weights->dtype != image->dtype ||
-        made->rank != image->rank) {
-        return false;
-    }
-    if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
+    if (!has_weights(graph, op, window)) return false;
     const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
-    if (groups <= 0 || weights->dims[0] != channels || channels % groups != 0 ||
-        weights->dims[1] * groups != image->dims[ARN_NCHW_C] || made->dims[0] != image->dims[0]) {
+    if (weights->dims[0] != channels || channels % groups != 0 ||
+        weights->dims[1] * groups != image->dims[ARN_NCHW_C]) {
         return false;
-    }
-    for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
-        if (weights->dims[ARN_NCHW_H + k] != window->filter[k]) return false;
     }
     return arn_tile_is_bias(graph, op, channels) && take_windows(graph, op, window, out);
 }
@@ -341,20 +351,15 @@ bool arn_tile_take_nchw_transposed(const arn_tile_graph *graph, const arenaut_op
     const arenaut_tensor *image = arn_tile_input(graph, op, 0);
     const arenaut_tensor *weights = arn_tile_input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
-    if (!weights || weights->rank != image->rank || weights->dtype != image->dtype ||
-        made->rank != image->rank) {
-        return false;
-    }
-    if (op->n_inputs > 3 || !arn_tile_is_fixed(graph, op->inputs[1])) return false;
-    const int64_t channels = made->dims[ARN_NCHW_C], groups = window->groups;
-    if (groups <= 0 || weights->dims[0] != image->dims[ARN_NCHW_C] ||
-        weights->dims[1] * groups != channels || made->dims[0] != image->dims[0]) {
+    if (!has_weights(graph, op, window)) return false;
+    const int64_t channels = made->dims[ARN_NCHW_C];
+    if (weights->dims[0] != image->dims[ARN_NCHW_C] ||
+        weights->dims[1] * window->groups != channels) {
         return false;
     }
     out->pads_sides = true;
     for (uint32_t k = 0; k < arn_nchw_axes(image); k++) {
-        if (weights->dims[ARN_NCHW_H + k] != window->filter[k] ||
-            !take_up(window, k, extra[k], image->dims[ARN_NCHW_H + k], made->dims[ARN_NCHW_H + k],
+        if (!take_up(window, k, extra[k], image->dims[ARN_NCHW_H + k], made->dims[ARN_NCHW_H + k],
                      out)) {
             return false;
         }
