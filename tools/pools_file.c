@@ -1,7 +1,7 @@
 /* Reads pools from a small part of TOML: [[pool]] tables of strings and whole numbers, and
  * comments. Each pool becomes the text that --pool takes, so that both mean the same and one parser
- * (edit.c) judges them. Unknown text is an error with its line: a misspelt key that went unnoticed
- * would be a plan for another machine. */
+ * (flag_values.c) judges them. Unknown text is an error with its line: a misspelt key that went
+ * unnoticed would be a plan for another machine. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -48,7 +48,7 @@ typedef struct arn_flow {
     uint32_t *live_out;    /* turn: the value at the end of the block is read after it */
     uint32_t *has_events;  /* turn */
     uint32_t *first_event; /* the first of them */
-    uint32_t *passed;      /* the move of which moves.c came through here last, plus 1 */
+    uint32_t *passed;      /* the move of which live_moves.c came through here last, plus 1 */
     uint32_t *stack;
     uint64_t work;
     arenaut_status status; /* the first thing that went wrong */

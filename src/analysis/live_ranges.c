@@ -279,8 +279,8 @@ static arenaut_status run_calls(walk *w, uint32_t m) {
     return room ? ARENAUT_OK : arn_no_memory(w->live->err);
 }
 
-/* A tensor of no method, or of another, has a life that flow.c does not know: it is alive from here
- * to the method's last step. */
+/* A tensor of no method, or of another, has a life that live_flow.c does not know: it is alive from
+ * here to the method's last step. */
 static bool touch_foreign(walk *w, const frame *f, const uint32_t *tensors, uint32_t count,
                           uint32_t last) {
     for (uint32_t i = 0; i < count; i++) {

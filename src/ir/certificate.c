@@ -1,7 +1,7 @@
 /* certificate: certificates as data, and the digest that ties one to its problem. The digest mixes
  * everything about a problem that a proof may rest on, in the order of its arrays, with the
  * finalizer of splitmix64; names, hints and classes are left out. O(problem). Certificates are made
- * in planners/exact/prove.c and followed in check/check_certificate.c. */
+ * in planners/exact/prove.c and followed in check/certificate/check_certificate.c. */
 #include <arenaut/certificate.h>
 
 #include "core/memory.h"

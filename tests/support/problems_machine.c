@@ -334,7 +334,7 @@ typedef struct trial {
     const char *who;        /* claims it */
     bool impossible;        /* some planner says that there is no plan at all */
     const char *who_says_so;
-    uint64_t least; /* cost that was found, as in brute.h; UINT64_MAX: none */
+    uint64_t least; /* cost that was found, as in problems_brute.h; UINT64_MAX: none */
     const char *finder;
     uint64_t spent; /* by auto, or what it might have spent */
     uint64_t rival; /* cost that was found within that */

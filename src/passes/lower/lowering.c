@@ -1,7 +1,7 @@
 /* Lowering: turns a program into a problem. Each step has a file of its own (lower.h lists them):
  * the length of the schedule, storages, their live ranges, rights to overwrite, pools. Here they
  * are called in order, and storages that need memory become buffers. O(ops * arguments * log)
- * without jumps; the limits are in lower.h and flow.h. */
+ * without jumps; the limits are in analysis/live_flow.h. */
 #include <arenaut/lowering.h>
 
 #include <inttypes.h>

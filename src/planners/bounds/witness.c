@@ -23,7 +23,7 @@
  * pair in the same place. If there are more than these, one of them collides with it, or reaches
  * into it by a separation, and only then are they looked at one by one. Counting is by binary
  * indexed trees (Fenwick 1994), O(n log n) in all, and n more for each buffer that others reach
- * into. The checker has code of its own for this (check/overlaps.c). */
+ * into. The checker has code of its own for this (check/plan/check_overlaps.c). */
 
 /* Sums over [0, end) of numbers that change: a binary indexed tree. Values may wrap around below
  * zero on the way. */

@@ -61,7 +61,7 @@ typedef struct arn_pass {
     const char *letters; /* of the order, "" for that of the numbers; the setting "order", if the
                             row has it, replaces it */
     unsigned how;        /* as for arn_groups_make */
-    bool by_skyline;     /* fills the lowest place first (arn_try_skyline) */
+    bool by_skyline;     /* fills the lowest place first (arn_place_by_skyline) */
     arn_rules rules;
 } arn_pass;
 
