@@ -41,6 +41,23 @@ uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes, 
     return store_tensor(program, tensor);
 }
 
+uint32_t add_shaped(arenaut_program *p, arenaut_class cls, arenaut_dtype dtype, const int64_t *dims,
+                    uint32_t rank) {
+    arenaut_tensor tensor = arenaut_tensor_default();
+    uint32_t id;
+    char name[16];
+    snprintf(name, sizeof name, "t%u", (unsigned)p->n_tensors);
+    tensor.name = name;
+    tensor.method = 0;
+    tensor.cls = cls;
+    tensor.dtype = dtype;
+    tensor.rank = rank;
+    tensor.dims = dims;
+    assert_int_equal(arenaut_dense_bytes(dtype, dims, rank, &tensor.bytes, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_program_add_tensor(p, &tensor, &id, NULL), ARENAUT_OK);
+    return id;
+}
+
 uint32_t add_view(arenaut_program *program, const char *name, uint32_t storage, uint64_t offset,
                   uint64_t bytes) {
     arenaut_tensor tensor = arenaut_tensor_default();

@@ -21,6 +21,9 @@ uint32_t begin_method(arenaut_program *program, const char *name);    /* an entr
 uint32_t begin_submethod(arenaut_program *program, const char *name); /* called by ops */
 /* Tensors belong to the method begun last. */
 uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes, arenaut_class cls);
+/* Of dense elements; of the first method, without a name of its own. */
+uint32_t add_shaped(arenaut_program *program, arenaut_class cls, arenaut_dtype dtype,
+                    const int64_t *dims, uint32_t rank);
 uint32_t add_view(arenaut_program *program, const char *name, uint32_t storage, uint64_t offset,
                   uint64_t bytes);
 /* Fills in the op's method: the one begun last. */
@@ -49,6 +52,12 @@ arenaut_program *random_program(rng *r);
 #define SCRATCH(...) \
     .scratch = (const uint32_t[]){__VA_ARGS__}, .n_scratch = LIST_COUNT(__VA_ARGS__)
 #define CALLS(...) .calls = (const uint32_t[]){__VA_ARGS__}, .n_calls = LIST_COUNT(__VA_ARGS__)
+#define ATTRIBUTES(...)                               \
+    .attributes = (arenaut_attribute[]){__VA_ARGS__}, \
+    .n_attributes = sizeof((arenaut_attribute[]){__VA_ARGS__}) / sizeof(arenaut_attribute)
+#define INTS(name, ...) \
+    {name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__}, NULL}
+#define WORD(name, word) {name, 0, NULL, word}
 #define IN_PLACE(output_, input_) \
     .in_place = &(const arenaut_in_place){output_, input_}, .n_in_place = 1
 

@@ -12,46 +12,23 @@
 
 enum { C = 1, H = 2, W = 3 };
 
-static uint32_t add_sized(arenaut_program *p, arenaut_class cls, const int64_t *dims,
-                          uint32_t rank) {
-    arenaut_tensor tensor = arenaut_tensor_default();
-    uint32_t id;
-    char name[16];
-    snprintf(name, sizeof name, "t%u", (unsigned)p->n_tensors);
-    tensor.name = name;
-    tensor.method = 0;
-    tensor.cls = cls;
-    tensor.dtype = ARENAUT_DTYPE_FLOAT32;
-    tensor.rank = rank;
-    tensor.dims = dims;
-    assert_int_equal(arenaut_dense_bytes(tensor.dtype, dims, rank, &tensor.bytes, NULL),
-                     ARENAUT_OK);
-    assert_int_equal(arenaut_program_add_tensor(p, &tensor, &id, NULL), ARENAUT_OK);
-    return id;
-}
-
 static uint32_t add(arenaut_program *p, arenaut_class cls, int64_t n, int64_t channels,
                     int64_t height, int64_t width) {
     const int64_t dims[] = {n, channels, height, width};
-    return add_sized(p, cls, dims, 4);
+    return add_shaped(p, cls, ARENAUT_DTYPE_FLOAT32, dims, 4);
 }
 
 /* A signal of one, or an image without a batch, or weights. */
 static uint32_t add_signal(arenaut_program *p, arenaut_class cls, int64_t n, int64_t channels,
                            int64_t length) {
     const int64_t dims[] = {n, channels, length};
-    return add_sized(p, cls, dims, 3);
+    return add_shaped(p, cls, ARENAUT_DTYPE_FLOAT32, dims, 3);
 }
 
 static uint32_t add_image(arenaut_program *p, int64_t channels, int64_t height, int64_t width) {
     return add(p, ARENAUT_INTERMEDIATE, 1, channels, height, width);
 }
 
-#define ATTRIBUTES(...)                               \
-    .attributes = (arenaut_attribute[]){__VA_ARGS__}, \
-    .n_attributes = sizeof((arenaut_attribute[]){__VA_ARGS__}) / sizeof(arenaut_attribute)
-#define INTS(name, ...) \
-    {name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__}, NULL}
 #define FUNCTIONAL .kind = ARENAUT_OP_FUNCTIONAL
 
 static uint32_t add_conv(arenaut_program *p, uint32_t x, int64_t channels, int64_t stride) {
@@ -301,10 +278,10 @@ enum { NORM_SAYS = 5 }; /* attributes of a native one: groups, epsilon, N, C and
 static void add_norm(arenaut_program *p, int kind, bool affine, int64_t groups, uint32_t from,
                      uint32_t to, arenaut_attribute epsilon) {
     const int64_t channels = 8;
-    const uint32_t scale = add_sized(p, ARENAUT_CONSTANT, &channels, 1);
-    const uint32_t bias = add_sized(p, ARENAUT_CONSTANT, &channels, 1);
-    const uint32_t mean = add_sized(p, ARENAUT_INTERMEDIATE, &channels, 1);
-    const uint32_t root = add_sized(p, ARENAUT_INTERMEDIATE, &channels, 1);
+    const uint32_t scale = add_shaped(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, &channels, 1);
+    const uint32_t bias = add_shaped(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, &channels, 1);
+    const uint32_t mean = add_shaped(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, &channels, 1);
+    const uint32_t root = add_shaped(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, &channels, 1);
     static const char *const names[] = {"aten::group_norm", "aten::native_group_norm",
                                         "aten::instance_norm"};
     const int64_t number = kind == NORM_INSTANCE ? 1 : groups;
@@ -332,7 +309,8 @@ static arenaut_program *normalized(int kind, bool affine, int64_t groups, uint32
     const int64_t dims[] = {2, 8, rank > 3 ? 40 : 48, 7, 5};
     uint32_t image[4];
     for (int i = 0; i < 4; i++) {
-        image[i] = add_sized(p, i == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE, dims, rank);
+        image[i] = add_shaped(p, i == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE,
+                              ARENAUT_DTYPE_FLOAT32, dims, rank);
     }
     ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(image[0]), OUT(image[1]));
     add_norm(p, kind, affine, groups, image[1], image[2], epsilon);
@@ -472,7 +450,7 @@ TEST(a_batch_norm_that_does_not_train_is_no_normalization_by_its_image) {
     uint32_t image[4], inputs[5];
     for (int i = 0; i < 4; i++) {
         image[i] = add(p, i == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE, 1, 8, 40, 64);
-        inputs[i + 1] = add_sized(p, ARENAUT_CONSTANT, &channels, 1);
+        inputs[i + 1] = add_shaped(p, ARENAUT_CONSTANT, ARENAUT_DTYPE_FLOAT32, &channels, 1);
     }
     inputs[0] = image[1];
     ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(image[0]), OUT(image[1]));
@@ -548,7 +526,8 @@ typedef struct forged {
 static uint32_t forge_op(forged *f, const char *name, uint32_t a, uint32_t b, const int64_t *dims,
                          const arenaut_attribute *said, uint32_t n_said) {
     const uint32_t inputs[] = {a, b};
-    const uint32_t made = add_sized(f->program, ARENAUT_INTERMEDIATE, dims, 3);
+    const uint32_t made =
+        add_shaped(f->program, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, dims, 3);
     f->tensors[made] = (arenaut_origin){ARENAUT_NONE, false, ARENAUT_NONE, 0};
     ADD_OP(f->program, .name = name, FUNCTIONAL, .inputs = inputs,
            .n_inputs = b == ARENAUT_NONE ? 1 : 2, OUT(made), .attributes = said,
@@ -598,9 +577,9 @@ static arenaut_program *forged_before(int64_t length) {
     arenaut_program *p = begin_aten();
     const int64_t dims[] = {2, 8, length}, groups = FORGED_GROUPS;
     const arenaut_attribute said[] = {{"num_groups", 1, &groups, NULL}, {"eps", 0, NULL, "0.001"}};
-    const uint32_t x = add_sized(p, ARENAUT_INPUT, dims, 3);
-    const uint32_t image = add_sized(p, ARENAUT_INTERMEDIATE, dims, 3);
-    const uint32_t y = add_sized(p, ARENAUT_INTERMEDIATE, dims, 3);
+    const uint32_t x = add_shaped(p, ARENAUT_INPUT, ARENAUT_DTYPE_FLOAT32, dims, 3);
+    const uint32_t image = add_shaped(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, dims, 3);
+    const uint32_t y = add_shaped(p, ARENAUT_INTERMEDIATE, ARENAUT_DTYPE_FLOAT32, dims, 3);
     ADD_OP(p, .name = "aten::relu", FUNCTIONAL, IN(x), OUT(image));
     ADD_OP(p, .name = "aten::group_norm", FUNCTIONAL, IN(image), OUT(y), .attributes = said,
            .n_attributes = 2);
@@ -614,7 +593,7 @@ static bool may_have_blocks(int64_t of_averages, int64_t of_squares) {
     arenaut_program *p = forged_before(FORGED_LENGTH);
     forged f = {.program = begin_aten()};
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        add_sized(f.program, p->tensors[t].cls, p->tensors[t].dims, 3);
+        add_shaped(f.program, p->tensors[t].cls, ARENAUT_DTYPE_FLOAT32, p->tensors[t].dims, 3);
         f.tensors[t] = (arenaut_origin){t, true, ARENAUT_NONE, 0};
     }
     ADD_OP(f.program, .name = "aten::relu", FUNCTIONAL, IN(0), OUT(1));
