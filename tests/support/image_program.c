@@ -140,8 +140,7 @@ uint32_t add_join(arenaut_program *p, uint32_t a, uint32_t b) {
 
 void finish_images(arenaut_program *p, uint32_t input, uint32_t result) {
     p->tensors[result].cls = ARENAUT_OUTPUT;
-    SET_IO(p, 0, LIST(input), LIST(result));
-    finish_program(p);
+    FINISH(p, LIST(input), LIST(result));
 }
 
 static window_form random_form(rng *r, const int64_t *in) {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "ir/program.h"
 #include "support/test.h"
 
 arenaut_lowering *lower_for(const arenaut_program *program, const arenaut_target *target,
@@ -16,6 +17,11 @@ arenaut_lowering *lower_program(const arenaut_program *program, const char *targ
     const arenaut_target *row = arenaut_target_find(target);
     assert_non_null(row);
     return lower_for(program, row, NULL);
+}
+
+void free_lowering(arenaut_lowering *lowering, arenaut_program *program) {
+    arenaut_lowering_free(lowering);
+    arn_program_free(program);
 }
 
 uint32_t buffer_named(const arenaut_lowering *lowering, const char *name) {

@@ -10,6 +10,8 @@ arenaut_lowering *lower_for(const arenaut_program *program, const arenaut_target
 /* For the target of this name, with default options. */
 arenaut_lowering *lower_program(const arenaut_program *program, const char *target);
 
+void free_lowering(arenaut_lowering *lowering, arenaut_program *program); /* and its program */
+
 /* The buffer that is named like this; ARENAUT_NONE if there is none. */
 uint32_t buffer_named(const arenaut_lowering *lowering, const char *name);
 

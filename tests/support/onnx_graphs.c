@@ -87,8 +87,7 @@ uint32_t onnx_resize(arenaut_program *p, uint32_t x, const char *mode, const cha
 
 void onnx_finish(arenaut_program *p, uint32_t x, uint32_t y) {
     p->tensors[y].cls = ARENAUT_OUTPUT;
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
 }
 
 static arenaut_rewrite *split_checked(const arenaut_program *p, arenaut_split_stage stage,

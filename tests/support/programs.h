@@ -5,8 +5,7 @@
  *     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
  *     const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
  *     ADD_OP(p, .name = "RELU", IN(x), OUT(y), IN_PLACE(0, 0));
- *     SET_IO(p, 0, LIST(x), LIST(y));
- *     finish_program(p);
+ *     FINISH(p, LIST(x), LIST(y));
  *
  * Everything fails the test rather than return an error. The caller frees the program. */
 #ifndef SUPPORT_PROGRAMS_H
@@ -43,6 +42,8 @@ arenaut_program *random_program(rng *r);
 #define NO_LIST NULL, 0
 
 #define SET_IO(program, method, ...) set_io(program, method, __VA_ARGS__)
+/* Inputs and outputs of the first method, and no more of the program. */
+#define FINISH(program, ...) (set_io(program, 0, __VA_ARGS__), finish_program(program))
 
 /* ADD_OP(program, .kind = …, IN(…), OUT(…)): the rest of arenaut_op stays zero, so the kind
  * is OUT if none is given. */

@@ -69,8 +69,7 @@ TEST(a_value_dies_behind_all_of_its_names) {
     ADD_OP(p, .name = "view", .kind = ARENAUT_OP_VIEW, IN(y), OUT(v));
     ADD_OP(p, .name = "add", IN(y, y), OUT(z));
     ADD_OP(p, .name = "abs", IN(v), OUT(w));
-    SET_IO(p, 0, LIST(x), LIST(z, w));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(z, w));
     arn_region region;
     arn_region_init(&region, NULL);
     const arn_def_use *of_names = arn_def_use_find(p, NULL, ARN_ALIASES, &region);

@@ -89,8 +89,7 @@ TEST(every_program_gets_the_least_it_can_have) {
         }
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 

@@ -59,8 +59,7 @@ static void assert_reuse(arenaut_program *program) {
         if (i == GREEDY) assert_true(count_reuse(l->problem, plan) > 0);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(program);
+    free_lowering(l, program);
 }
 
 /* ---- one method ---- */
@@ -78,8 +77,7 @@ TEST(a_chain_of_products_and_sums) {
                OUT(next));
         o = next;
     }
-    SET_IO(p, 0, LIST(a, b), LIST(o));
-    finish_program(p);
+    FINISH(p, LIST(a, b), LIST(o));
     assert_reuse(p);
 }
 
@@ -100,8 +98,7 @@ static arenaut_program *growing_layers(void) {
     }
     const uint32_t y = add_tensor(p, "y", 1024, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "aten::add.out", IN(ends[0], ends[1]), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -119,8 +116,7 @@ TEST(two_results) {
     ADD_OP(p, .name = "aten::relu.out", IN(h), OUT(g));
     ADD_OP(p, .name = "aten::linear.out", IN(g), OUT(u));
     ADD_OP(p, .name = "aten::neg.out", IN(u), OUT(v));
-    SET_IO(p, 0, LIST(x), LIST(u, v));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(u, v));
     assert_reuse(p);
 }
 
@@ -138,8 +134,7 @@ TEST(a_view_between_two_layers) {
     ADD_OP(p, .name = "aten::linear.out", IN(flat), OUT(g));
     ADD_OP(p, .name = "aten::relu.out", IN(g), OUT(k));
     ADD_OP(p, .name = "aten::linear.out", IN(k), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     assert_reuse(p);
 }
 
@@ -157,8 +152,7 @@ TEST(lists_of_tensors) {
     }
     const uint32_t y = add_tensor(p, "y", 64, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "aten::cat.out", .inputs = doubled, .n_inputs = 4, OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     assert_reuse(p);
 }
 
@@ -185,8 +179,7 @@ TEST(only_what_the_file_allocates_is_planned) {
         arenaut_plan *plan = plan_by(l->problem, "executorch-greedy");
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 
@@ -201,8 +194,7 @@ TEST(nothing_ever_lies_over_state) {
     ADD_OP(p, .name = "aten::index_put_", .kind = ARENAUT_OP_IN_PLACE, IN(s, x), OUT(s));
     ADD_OP(p, .name = "aten::add.out", IN(x, s), OUT(y));
     ADD_OP(p, .name = "aten::mul.out", IN(x, y), OUT(z));
-    SET_IO(p, 0, LIST(x), LIST(z));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(z));
     arenaut_lowering *l = lower_program(p, "executorch");
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         arenaut_plan *plan = plan_by(l->problem, planners[i]);
@@ -212,8 +204,7 @@ TEST(nothing_ever_lies_over_state) {
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* copy_ returns its operand: one value, one buffer, alone in its place. */
@@ -227,16 +218,14 @@ TEST(an_update_of_state_allocates_nothing) {
     ADD_OP(p, .name = "aten::add.out", IN(s), OUT(sum));
     ADD_OP(p, .name = "aten::sub.out", IN(x, sum), OUT(y));
     ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, sum), OUT(s));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "executorch");
     assert_int_equal(l->problem->n_buffers, 4);
     arenaut_plan *plan = plan_by(l->problem, "auto");
     assert_int_equal(plan->total, 4 * 112);
     assert_plan_stands(p, l, plan);
     arenaut_plan_free(plan);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* The first input is read at once and never again, the second late: the caller fills both
@@ -250,16 +239,14 @@ TEST(inputs_never_share) {
     const uint32_t y = add_tensor(p, "y", 48, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "aten::permute_copy.out", IN(a), OUT(h));
     ADD_OP(p, .name = "aten::add.out", IN(h, b), OUT(y));
-    SET_IO(p, 0, LIST(a, b), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(a, b), LIST(y));
     arenaut_lowering *l = lower_program(p, "executorch");
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         arenaut_plan *plan = plan_by(l->problem, planners[i]);
         assert_false(share_bytes(l->problem, plan, l->buffer[a], l->buffer[b]));
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(constants_and_results_left_out_are_not_planned) {
@@ -269,15 +256,13 @@ TEST(constants_and_results_left_out_are_not_planned) {
     const uint32_t w = add_tensor(p, "w", 4096, ARENAUT_CONSTANT);
     const uint32_t y = add_tensor(p, "y", 48, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "aten::convolution_backward.out", IN(x, w), OUT(ARENAUT_NONE, y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "executorch");
     assert_int_equal(l->buffer[w], ARENAUT_NONE);
     arenaut_plan *plan = plan_by(l->problem, "executorch-naive");
     assert_int_equal(plan->total, 96);
     arenaut_plan_free(plan);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- control flow ---- */
@@ -313,8 +298,7 @@ TEST(values_of_a_loop_lie_apart_from_what_is_alive_around_it) {
     ADD_OP(p, .name = "aten::full.out", OUT(second));
     add_map(p, first, x, more, second, 7);
     ADD_OP(p, .name = "aten::add.out", IN(first, second), OUT(y));
-    SET_IO(p, 0, LIST(xs, x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(xs, x), LIST(y));
     arenaut_lowering *l = lower_program(p, "executorch");
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         arenaut_plan *plan = plan_by(l->problem, planners[i]);
@@ -322,8 +306,7 @@ TEST(values_of_a_loop_lie_apart_from_what_is_alive_around_it) {
         if (i == AUTO) assert_true(plan->total <= 320);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* Appends "if condition: r = sin(x), else r = cos(x)", and returns r. */
@@ -353,8 +336,7 @@ TEST(results_of_two_conditionals_are_apart) {
     const uint32_t second = add_conditional(p, condition, x, 6);
     const uint32_t y = add_tensor(p, "y", 512, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "aten::sub.out", IN(first, second), OUT(y));
-    SET_IO(p, 0, LIST(condition, x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(condition, x), LIST(y));
     arenaut_lowering *l = lower_program(p, "executorch");
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         arenaut_plan *plan = plan_by(l->problem, planners[i]);
@@ -362,8 +344,7 @@ TEST(results_of_two_conditionals_are_apart) {
         if (i == AUTO) assert_int_equal(plan->total, 3 * 512);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- several methods ---- */
@@ -401,8 +382,7 @@ TEST(state_of_three_methods_has_one_place) {
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* Two caches of 256 bytes, used by one method and reset by another, need 512 bytes in a
@@ -437,8 +417,7 @@ TEST(two_caches_of_two_methods_have_a_memory_of_their_own) {
         assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- devices ---- */
@@ -479,8 +458,7 @@ static void assert_devices(arenaut_device (*device_of)(uint32_t tensor), uint32_
         for (uint32_t k = 0; k < n_pools; k++) assert_true(plan->arena[k] > 0);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 static const arenaut_device host = {0, 0}, cuda0 = {1, 0}, cuda1 = {1, 1}, cuda3 = {1, 3};
@@ -509,8 +487,7 @@ TEST(offsets_count_from_the_start_of_their_own_memory) {
     assert_int_equal(plan->offset[l->buffer[6]], 0);
     assert_int_equal(plan->arena[plan->pool[l->buffer[6]]], 64);
     arenaut_plan_free(plan);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- several memories, the fastest first ---- */

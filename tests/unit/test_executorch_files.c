@@ -119,8 +119,7 @@ TEST(both_need_what_executorch_needed) {
         assert_total(name, "executorch-greedy",
                      total_by(l->problem, "executorch-greedy", 0) + tail_for_xnnpack(p),
                      straight[i].greedy);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 

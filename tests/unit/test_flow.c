@@ -67,8 +67,7 @@ static arenaut_program *branching(void) {
     jump(p, 5);
     compute(p, x, b);
     compute(p, k, y);
-    SET_IO(p, 0, LIST(c, x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c, x), LIST(y));
     return p;
 }
 
@@ -86,8 +85,7 @@ TEST(what_both_sides_leave_alone_is_alive_through_both) {
     assert_int_equal(l->steps[0].op, ARENAUT_NONE);
     assert_int_equal(l->steps[3].op, 2);
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(what_is_written_anew_was_of_no_use_before) {
@@ -98,14 +96,12 @@ TEST(what_is_written_anew_was_of_no_use_before) {
     jump(p, 3);       /* 3 */
     compute(p, a, t); /* 4 */
     compute(p, t, y); /* 5 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "t", "[1,3) [4,6)");
     expect_life(l, "a", "[2,5)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_part_that_is_written_keeps_the_rest) {
@@ -116,13 +112,11 @@ TEST(a_part_that_is_written_keeps_the_rest) {
     jump(p, 2);          /* 2 */
     compute(p, x, half); /* 3 */
     compute(p, t, y);    /* 4 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "t", "[1,5)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_tensor_that_one_path_never_writes_is_alive_from_the_start) {
@@ -131,12 +125,10 @@ TEST(a_tensor_that_one_path_never_writes_is_alive_from_the_start) {
     jump_false(p, c, 2); /* 1 */
     compute(p, c, t);    /* 2 */
     compute(p, t, y);    /* 3 */
-    SET_IO(p, 0, LIST(c), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "t", "[0,4)"); /* it held something already */
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(results_live_to_the_end_on_every_path) {
@@ -145,14 +137,12 @@ TEST(results_live_to_the_end_on_every_path) {
     compute(p, c, y);    /* 1 */
     jump_false(p, c, 3); /* 2: to the end */
     compute(p, c, a);    /* 3 */
-    SET_IO(p, 0, LIST(c), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "y", "[1,4)");
     expect_life(l, "c", "[0,4)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(kept_inputs_live_to_the_end) {
@@ -161,8 +151,7 @@ TEST(kept_inputs_live_to_the_end) {
                                     &(arenaut_lowering_options){.preserve_inputs = true});
     expect_life(l, "x", "[0,7)");
     expect_life(l, "c", "[0,7)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- loops ---- */
@@ -177,8 +166,7 @@ TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     compute(p, u, c);    /* 4 */
     jump_false(p, c, 1); /* 5 */
     compute(p, u, y);    /* 6 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "k", "[1,6)");
     expect_life(l, "t", "[2,4)");
@@ -186,8 +174,7 @@ TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     expect_life(l, "c", "[4,6)");
     expect_life(l, "x", "[0,2)");
     assert_int_equal(planned(p, l), 48);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
@@ -198,16 +185,14 @@ TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
     compute(p, x, c);    /* 3 */
     compute(p, t, s);    /* 4 */
     jump_false(p, c, 1); /* 5 */
-    SET_IO(p, 0, LIST(x), LIST(s));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(s));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "s", "[1,3) [4,6)");
     expect_life(l, "t", "[2,5)");
     expect_life(l, "c", "[3,6)");
     expect_life(l, "x", "[0,6)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- moves ---- */
@@ -221,14 +206,12 @@ TEST(a_moved_tensor_is_alive_where_its_name_is) {
     compute(p, x, t); /* 3 */
     compute(p, r, y); /* 4 */
     compute(p, t, x); /* 5 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,5)");
     expect_life(l, "r", "none"); /* its own memory is never used */
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_moved_result_is_alive_to_the_end) {
@@ -237,14 +220,12 @@ TEST(a_moved_result_is_alive_to_the_end) {
     compute(p, x, a);
     move(p, a, y);
     ADD_OP(p, .name = "relu", IN(a), OUT(t), IN_PLACE(0, 0)); /* 3 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,4)");
     expect_base(l, "t", NULL); /* although `a` ends where `t` begins */
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(another_move_ends_the_first) {
@@ -258,14 +239,12 @@ TEST(another_move_ends_the_first) {
     move(p, b, r);    /* 5 */
     compute(p, u, x); /* 6 */
     compute(p, r, y); /* 7 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,5)");
     expect_life(l, "b", "[2,8)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(names_that_are_moved_on_keep_what_they_stand_for) {
@@ -278,13 +257,11 @@ TEST(names_that_are_moved_on_keep_what_they_stand_for) {
     compute(p, x, t); /* 4 */
     move(p, t, r);    /* 5 */
     compute(p, s, y); /* 6 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,7)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* Conditionals that compute their results in memory of their own and move them out. */
@@ -307,8 +284,7 @@ static arenaut_program *conditionals(uint64_t bytes) {
     const uint32_t one = add_conditional(p, c, x, "a1", "b1", bytes);
     const uint32_t two = add_conditional(p, c, x, "a2", "b2", bytes);
     ADD_OP(p, .name = "add", IN(one, two), OUT(y)); /* 13 */
-    SET_IO(p, 0, LIST(c, x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c, x), LIST(y));
     return p;
 }
 
@@ -320,8 +296,7 @@ TEST(two_sides_that_move_to_one_name_are_one_buffer) {
     expect_life(l, "a2", "[8,14)");
     assert_int_equal(l->buffer[4], l->buffer[3]);
     assert_int_equal(planned(p, l), 48);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(sides_of_other_sizes_stay_apart) {
@@ -330,8 +305,7 @@ TEST(sides_of_other_sizes_stay_apart) {
     expect_life(l, "a1", "[2,5) [7,14)"); /* not where only the other side was taken */
     expect_life(l, "b1", "[5,14)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
@@ -345,14 +319,12 @@ TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
     compute(p, x, b);                           /* 5 */
     move(p, b, r);                              /* 6 */
     ADD_OP(p, .name = "add", IN(r, k), OUT(y)); /* 7 */
-    SET_IO(p, 0, LIST(c, x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c, x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "k", "[1,8)");
     expect_life(l, "b", "[5,8)");
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
@@ -366,13 +338,11 @@ TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
     move(p, b, d);       /* 5 */
     jump_false(p, c, 2); /* 6 */
     compute(p, d, y);    /* 7 */
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,8)"); /* one with b: they never meet */
     planned(p, l);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* ---- refusals ---- */
@@ -434,8 +404,7 @@ static arenaut_program *random_flow(rng *r) {
         }
     }
     const uint32_t result = rng_below(r, n_values);
-    SET_IO(p, 0, LIST(0, 1, 2), LIST(result));
-    finish_program(p);
+    FINISH(p, LIST(0, 1, 2), LIST(result));
     return p;
 }
 
@@ -469,14 +438,12 @@ TEST(large_graphs_take_little_time) {
         last = add_conditional(p, c, last, NULL, NULL, 16);
     }
     compute(p, last, y);
-    SET_IO(p, 0, LIST(c), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c), LIST(y));
     const clock_t begun = clock();
     arenaut_lowering *l = lower_program(p, "generic");
     print_message("%d conditionals: %.2f s\n", N, (double)(clock() - begun) / CLOCKS_PER_SEC);
     assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(graphs_that_explode_are_refused_or_done_soon) {
@@ -489,8 +456,7 @@ TEST(graphs_that_explode_are_refused_or_done_soon) {
         if (i % 2) jump_false(p, v[0], rng_below(&r, N + 1));
         else move(p, v[rng_below(&r, COUNT_OF(v))], v[rng_below(&r, COUNT_OF(v))]);
     }
-    SET_IO(p, 0, LIST(v[0]), LIST(v[1]));
-    finish_program(p);
+    FINISH(p, LIST(v[0]), LIST(v[1]));
     const clock_t begun = clock();
     arenaut_lowering *l = NULL;
     arenaut_error err = {0};
@@ -500,8 +466,7 @@ TEST(graphs_that_explode_are_refused_or_done_soon) {
                   (double)(clock() - begun) / CLOCKS_PER_SEC);
     assert_true(st == ARENAUT_OK || st == ARENAUT_UNSUPPORTED);
     assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 60);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {

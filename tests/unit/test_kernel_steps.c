@@ -301,8 +301,7 @@ static arenaut_rule relu(arenaut_kernel_order order, const char *op, int64_t del
     more.outputs = &y;
     more.n_inputs = more.n_outputs = 1;
     add_op(s->p, more);
-    SET_IO(s->p, 0, LIST(x), LIST(y));
-    finish_program(s->p);
+    FINISH(s->p, LIST(x), LIST(y));
     s->offset[x] = (uint64_t)(100 + delta);
     s->offset[y] = 100;
     const arenaut_rule rule = replay_scene(s, with_kernels);
@@ -370,8 +369,7 @@ TEST(a_kernel_whose_steps_are_not_known_is_refused_with_the_reason) {
     const uint32_t x = add_line(&s, "x", 16, ARENAUT_INPUT),
                    y = add_line(&s, "y", 16, ARENAUT_OUTPUT);
     ADD_OP(s.p, .name = "HEXAGONAL_CONV", IN(x), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     s.offset[x] = 8;
     s.offset[y] = 0;
     assert_int_equal(replay_scene(&s, true), ARENAUT_RULE_ARGUMENTS);
@@ -483,8 +481,7 @@ static arenaut_rule move_and_relu(bool branches, uint64_t y_offset) {
         ADD_OP(s.p, .kind = ARENAUT_OP_MOVE, IN(w), OUT(z));
     }
     ADD_OP(s.p, .name = "RELU", IN(z), OUT(y));
-    SET_IO(s.p, 0, LIST(x, w), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x, w), LIST(y));
     s.offset[y] = y_offset;
     s.offset[x] = 8;
     const arenaut_rule rule = replay_scene(&s, true);
@@ -580,8 +577,7 @@ static arenaut_program *chain_program(const chain *c) {
                                .outputs = &out,
                                .n_outputs = 1});
     }
-    SET_IO(p, 0, LIST(0), LIST(CHAIN_OPS));
-    finish_program(p);
+    FINISH(p, LIST(0), LIST(CHAIN_OPS));
     return p;
 }
 
@@ -696,8 +692,7 @@ static void open_line(line_walk *l, int64_t size, int64_t shift) {
     const uint32_t x = add_line(&l->s, "x", size, ARENAUT_INPUT);
     const uint32_t y = add_line(&l->s, "y", size, ARENAUT_OUTPUT);
     ADD_OP(l->s.p, .name = "RELU", IN(x), OUT(y));
-    SET_IO(l->s.p, 0, LIST(x), LIST(y));
-    finish_program(l->s.p);
+    FINISH(l->s.p, LIST(x), LIST(y));
     arn_region_init(&l->region, NULL);
     l->walk = (arn_walk){.program = l->s.p,
                          .op = l->s.p->ops,
@@ -812,8 +807,7 @@ TEST(operands_too_large_to_mark_are_not_followed) {
     const uint32_t x = add_line(&s, "x", INT64_C(1) << 40, ARENAUT_INPUT);
     const uint32_t y = add_line(&s, "y", INT64_C(1) << 40, ARENAUT_OUTPUT);
     ADD_OP(s.p, .name = "RELU", IN(x), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     const arenaut_placement placement = {2, 1, s.pool, (const uint64_t[]){8, 0}, NULL};
     const arenaut_replay_options options = {.kernels = &s.kernels};
     assert_int_equal(arenaut_check_replay(s.p, &placement, &options, NULL, &s.finding, &s.err),

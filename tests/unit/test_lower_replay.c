@@ -285,8 +285,7 @@ TEST(programs_of_all_kinds_stay_right_when_they_are_packed) {
         }
         free(apart);
         free(packed);
-        arenaut_lowering_free(l);
-        arn_program_free(program);
+        free_lowering(l, program);
     }
     assert_true(sound > SEEDS / 2);
     assert_true(pairs > SEEDS / 10);
@@ -305,8 +304,7 @@ TEST(replay_would_notice_a_life_that_ends_too_early) {
         arenaut_finding finding;
         noticed += replay(program, l, offset, &finding) == ARENAUT_REJECTED;
         free(offset);
-        arenaut_lowering_free(l);
-        arn_program_free(program);
+        free_lowering(l, program);
     }
     assert_true(noticed > SEEDS / 20);
 }

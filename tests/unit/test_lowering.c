@@ -24,8 +24,7 @@ static arenaut_program *skip_chain(void) {
     ADD_OP(p, .name = "A", IN(x), OUT(a));
     ADD_OP(p, .name = "B", IN(a), OUT(b));
     ADD_OP(p, .name = "C", .source = "layer/c", IN(a, b), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -36,8 +35,7 @@ TEST(a_tensor_lives_from_its_op_to_its_last_reader) {
     expect_life(l, "a", "[1,4)");
     expect_life(l, "b", "[2,4)");
     expect_life(l, "y", "[3,4)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(buffers_know_where_they_come_from) {
@@ -53,8 +51,7 @@ TEST(buffers_know_where_they_come_from) {
     assert_string_equal(l->problem->source[y], "layer/c");
     assert_string_equal(l->problem->method_name[l->problem->method[y]], "main");
     assert_int_equal(l->problem->n_pools, 1);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(steps_say_what_happens) {
@@ -66,8 +63,7 @@ TEST(steps_say_what_happens) {
         assert_int_equal(l->steps[k].method, 0);
         assert_int_equal(l->steps[k].op, ops[k]);
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(inputs_and_outputs_are_kept_where_the_target_says) {
@@ -78,8 +74,7 @@ TEST(inputs_and_outputs_are_kept_where_the_target_says) {
     arenaut_lowering *l = lower_for(p, &target, NULL);
     expect_life(l, "x", "[0,4)");
     expect_life(l, "y", "[0,4)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(inputs_are_preserved_on_request) {
@@ -88,8 +83,7 @@ TEST(inputs_are_preserved_on_request) {
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_life(l, "x", "[0,4)");
     expect_life(l, "y", "[3,4)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(excluded_io_has_no_buffer) {
@@ -101,8 +95,7 @@ TEST(excluded_io_has_no_buffer) {
     expect_life(l, "a", "[1,4)");
     assert_int_equal(l->buffer[0], ARENAUT_NONE);
     assert_int_equal(l->problem->n_buffers, 2);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(alignment_is_the_largest_that_anyone_asks_for) {
@@ -144,8 +137,7 @@ TEST(more_memories_than_pools_are_refused) {
     arenaut_program *p = many_methods(ARENAUT_MAX_POOLS);
     arenaut_lowering *l = lower_for(p, target, NULL);
     assert_int_equal(l->problem->n_pools, ARENAUT_MAX_POOLS);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
     p = many_methods(ARENAUT_MAX_POOLS + 1);
     l = NULL;
     arenaut_error err = {0};
@@ -164,8 +156,7 @@ TEST(methods_that_do_not_run_have_no_buffers) {
     assert_int_equal(l->problem->n_pools, 2);
     assert_int_equal(l->buffer[0], ARENAUT_NONE);
     assert_int_not_equal(l->buffer[3], ARENAUT_NONE);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: requirements of the ops hold for all
@@ -181,8 +172,7 @@ static arenaut_program *aligned_ops(uint64_t view_at) {
     ADD_OP(p, .name = "DMA", IN(x, w, ARENAUT_NONE), OUT(a));
     ADD_OP(p, .name = "DMA2", IN(v), OUT(ARENAUT_NONE));
     ADD_OP(p, .name = "ADD", IN(a), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -200,8 +190,7 @@ TEST(ops_may_ask_for_an_alignment) {
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "x")), 64);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), users ? 128 : 64);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "y")), target->align);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 
@@ -215,8 +204,7 @@ TEST(ops_may_ask_for_whole_blocks) {
     assert_int_equal(l->problem->size[buffer_named(l, "x")], 512);
     assert_int_equal(l->problem->size[buffer_named(l, "a")], 512);
     assert_int_equal(l->problem->size[buffer_named(l, "y")], 256);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 static arenaut_error refused_alignment(arenaut_align_rule rule, uint64_t view_at) {
@@ -275,14 +263,12 @@ TEST(what_needs_no_arena_has_no_buffer) {
     p->tensors[y].caller_owned = true;
     ADD_OP(p, .kind = ARENAUT_OP_MAKES, IN(x, w, ARENAUT_NONE), OUT(made, ARENAUT_NONE));
     ADD_OP(p, IN(view, empty), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "generic");
     assert_int_equal(l->problem->n_buffers, 1);
     expect_life(l, "x", "[0,2)");
     for (uint32_t t = w; t <= y; t++) assert_int_equal(l->buffer[t], ARENAUT_NONE);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* b is an alias of the second half of a, and outlives it. */
@@ -298,8 +284,7 @@ TEST(views_share_a_buffer_and_its_life) {
     ADD_OP(p, .kind = ARENAUT_OP_VIEW, IN(a), OUT(b));
     ADD_OP(p, IN(x), OUT(c));
     ADD_OP(p, .kind = ARENAUT_OP_IN_PLACE, IN(b), OUT(b));
-    SET_IO(p, 0, LIST(x), LIST(b));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(b));
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a", "[1,5)");
     expect_life(l, "b", "none");
@@ -308,8 +293,7 @@ TEST(views_share_a_buffer_and_its_life) {
     assert_int_equal(l->offset[a], 0);
     assert_int_equal(arenaut_problem_align(l->problem, l->buffer[a]), 64);
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[a]), ARENAUT_OUTPUT);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* Everything at a delegate is alive while it runs, scratch too. */
@@ -322,8 +306,7 @@ TEST(a_delegate_and_scratch_are_alive_at_their_op) {
     const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
     ADD_OP(p, .kind = ARENAUT_OP_DELEGATE, IN(x), OUT(unread, y), SCRATCH(s));
     ADD_OP(p, IN(y), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arenaut_lowering *l = lower_program(p, "tflite-micro");
     expect_life(l, "x", "[0,2)");
     expect_life(l, "unread", "[1,2)");
@@ -331,8 +314,7 @@ TEST(a_delegate_and_scratch_are_alive_at_their_op) {
     expect_life(l, "s", "[1,2)");
     assert_int_equal(buffer_named(l, "s"), 3);
     assert_int_equal(arenaut_problem_class(l->problem, 3), ARENAUT_SCRATCH);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* One tensor is read without a writer, two are never touched at all. */
@@ -345,8 +327,7 @@ static arenaut_program *with_strays(void) {
     add_tensor(p, "stray2", 16, ARENAUT_INTERMEDIATE);
     const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
     ADD_OP(p, IN(x, found), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -360,8 +341,7 @@ TEST(untouched_tensors_conflict_with_nothing) {
     arenaut_lowering *generic = lower_program(p, "generic");
     expect_life(generic, "found", "[0,2)");
     expect_life(generic, "stray1", "none");
-    arenaut_lowering_free(generic);
-    arn_program_free(p);
+    free_lowering(generic, p);
 }
 
 /* main: a = f(x); y = IF(a) then t else e
@@ -448,8 +428,7 @@ TEST(loops_nest) {
     expect_life(l, "c2", "[6,7)");
     expect_life(l, "b2", "[7,9)");
     expect_life(l, "e2", "[8,9)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* f is called twice with a long tensor z alive in between:
@@ -488,8 +467,7 @@ TEST(two_calls_are_two_lives_or_one_where_the_target_merges) {
     expect_life(micro, "in", "[2,8)");
     expect_life(micro, "out", "[3,8)");
     expect_base(micro, "out", NULL);
-    arenaut_lowering_free(micro);
-    arn_program_free(p);
+    free_lowering(micro, p);
 }
 
 /* Both ways of these branches are one method. */
@@ -534,8 +512,7 @@ TEST(plain_calls_keep_nothing_where_that_is_wanted) {
     p->ops[1].kind = ARENAUT_OP_WHILE; /* a loop that runs the method keeps its results */
     apart = lower_for(p, arenaut_target_find("tflite-micro"), &options);
     expect_life(apart, "out", "[3,9)");
-    arenaut_lowering_free(apart);
-    arn_program_free(p);
+    free_lowering(apart, p);
 }
 
 /* A right that a result has in each call it has in all. */
@@ -598,8 +575,7 @@ TEST(entry_methods_follow_one_another_and_state_outlives_them) {
     expect_life(l, "counter", "[0,4)");
     assert_int_equal(l->buffer[1], l->buffer[4]); /* the two caches */
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(state_is_not_planned_where_the_runtime_keeps_it) {
@@ -608,8 +584,7 @@ TEST(state_is_not_planned_where_the_runtime_keeps_it) {
     expect_life(l, "cache0", "none");
     expect_life(l, "counter", "none");
     expect_life(l, "x0", "[0,2)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* Shared by name but never written: still one buffer, for ever. */
@@ -620,8 +595,7 @@ TEST(a_shared_buffer_that_is_only_read_is_state_too) {
     expect_life(l, "cache0", "[0,4)");
     assert_int_equal(l->buffer[1], l->buffer[4]);
     assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_constant_that_another_method_writes_is_state) {
@@ -636,8 +610,7 @@ TEST(a_constant_that_another_method_writes_is_state) {
     l = lower_program(p, "generic");
     assert_int_equal(l->buffer[1], ARENAUT_NONE);
     assert_int_equal(l->buffer[4], ARENAUT_NONE);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* A tensor of no method, written in a loop's body and read by its condition the next time
@@ -691,8 +664,7 @@ TEST(devices_never_share_a_pool) {
     assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "a")), 2);
     assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "b")), 4);
     assert_int_equal(problem->pool[1].device.type, 1);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(given_pools_serve_their_device) {
@@ -727,8 +699,7 @@ TEST(methods_have_arenas_of_their_own_where_the_target_says) {
     assert_string_equal(l->problem->pool[1].name, "arena.method1");
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "x")), 1);
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "in")), 2);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_program_without_methods_is_an_empty_problem) {
@@ -739,8 +710,7 @@ TEST(a_program_without_methods_is_an_empty_problem) {
     assert_int_equal(l->problem->n_pools, 1);
     assert_int_equal(l->problem->n_buffers, 1);
     assert_false(arenaut_problem_needs_memory(l->problem, 0));
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_broken_program_is_refused) {
@@ -808,8 +778,7 @@ TEST(arguments_that_explode_are_refused) {
     p->methods[19].n_inputs = 1;
     l = lower_program(p, "tflite-micro"); /* and without it, fine */
     assert_int_equal(l->n_steps, (1u << 20) - 1 + (1u << 20) - 2);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(deep_calls_need_no_deep_stack) {
@@ -818,8 +787,7 @@ TEST(deep_calls_need_no_deep_stack) {
     arenaut_lowering *l = lower_program(p, "tflite-micro");
     assert_int_equal(l->n_steps, 2 * depth - 1);
     assert_int_equal(l->problem->lifetime[0].end, 2 * depth - 1);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 static arenaut_status lower_once(void *context, const arenaut_allocator *allocator) {

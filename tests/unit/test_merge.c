@@ -98,8 +98,7 @@ TEST(what_is_shared_has_one_place_for_all) {
     assert_int_equal(plan->arena[1], 128);
     assert_int_equal(plan->arena[0], 1024 + 16 + 32); /* as decode alone, and prefill's own */
     arenaut_plan_free(plan);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(only_what_is_named_is_shared) {

@@ -11,6 +11,7 @@
 #include "rewrite/order/program_order.h"
 #include "rewrite/order/schedule_search.h"
 #include "support/fuse.h"
+#include "support/lowerings.h"
 #include "support/order_brute.h"
 #include "support/programs.h"
 #include "support/random.h"
@@ -443,8 +444,7 @@ static arenaut_program *make_aliases(bool stated) {
     ADD_OP(p, .name = "UPDATE", .kind = ARENAUT_OP_IN_PLACE, IN(s), OUT(s));
     ADD_OP(p, .name = "READ", IN(s), OUT(b));
     ADD_OP(p, .name = "JOIN", IN(a, b), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -515,8 +515,7 @@ static arenaut_program *pieces(void) {
     ADD_OP(a, .name = "UPDATE", .kind = ARENAUT_OP_IN_PLACE, IN(q), OUT(q));
     ADD_OP(a, .name = "READ", IN(r), OUT(t));
     ADD_OP(a, .name = "JOIN", IN(s, t, p), OUT(y));
-    SET_IO(a, 0, LIST(x), LIST(y));
-    finish_program(a);
+    FINISH(a, LIST(x), LIST(y));
     return a;
 }
 
@@ -593,8 +592,7 @@ static arenaut_program *delegated(void) {
     ADD_OP(p, .name = "xnn", .kind = ARENAUT_OP_DELEGATE, IN(t, u));
     ADD_OP(p, .name = "READ", IN(u), OUT(a));
     ADD_OP(p, .name = "READ", IN(t), OUT(b));
-    SET_IO(p, 0, LIST(x), LIST(a, b));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(a, b));
     return p;
 }
 
@@ -618,8 +616,7 @@ static arenaut_program *stated(void) {
     ADD_OP(p, .name = "ADD", IN(x), OUT(a));
     ADD_OP(p, .name = "SUB", IN(x), OUT(b), .after = &first, .n_after = 1);
     ADD_OP(p, .name = "MUL", IN(x), OUT(c));
-    SET_IO(p, 0, LIST(x), LIST(a, b, c));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(a, b, c));
     return p;
 }
 
@@ -648,8 +645,7 @@ static arenaut_program *two_ends(const char *name, const char *other) {
     const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
     ADD_OP(p, .name = name, IN(x), OUT(a));
     ADD_OP(p, .name = other, IN(x), OUT(b));
-    SET_IO(p, 0, LIST(x), LIST(a, b));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(a, b));
     return p;
 }
 
@@ -696,8 +692,7 @@ static arenaut_program *cached(void) {
     const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "llama::update_cache.out", IN(x, cache), OUT(a));
     ADD_OP(p, .name = "aten::neg.out", IN(cache), OUT(b));
-    SET_IO(p, 0, LIST(x), LIST(a, b));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(a, b));
     return p;
 }
 
@@ -726,8 +721,7 @@ static arenaut_program *with_constants(const char *first, const char *second, bo
     const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
     ADD_OP(p, .name = "ADD", IN(x, swapped ? d : c), OUT(a));
     ADD_OP(p, .name = "SUB", IN(x, swapped ? c : d), OUT(b));
-    SET_IO(p, 0, LIST(x), LIST(a, b));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(a, b));
     return p;
 }
 
@@ -805,8 +799,7 @@ static uint32_t try_random_order(uint64_t seed, rng *r) {
         assert_int_equal(st, ARENAUT_REFUSED);
     }
     arn_program_order_free(order);
-    arenaut_lowering_free(lowering);
-    arn_program_free(before);
+    free_lowering(lowering, before);
     arn_program_free(after);
     return st == ARENAUT_OK;
 }

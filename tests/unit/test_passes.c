@@ -150,8 +150,7 @@ TEST(scratch_is_added_in_the_order_of_requests) {
     expect_life(l, "scratch3", "[1,2)");
     assert_int_equal(l->problem->size[buffer_named(l, "scratch1")], 48);
     assert_string_equal(l->problem->op[buffer_named(l, "scratch1")], "MEAN");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(scratch_joins_what_an_op_has_already) {
@@ -221,8 +220,7 @@ static arenaut_program *averaged(void) {
     }
     p->tensors[1].cls = ARENAUT_CONSTANT;
     ADD_OP(p, .name = "MEAN", IN(0, 1), OUT(2));
-    SET_IO(p, 0, LIST(0), LIST(2));
-    finish_program(p);
+    FINISH(p, LIST(0), LIST(2));
     return p;
 }
 
@@ -723,8 +721,7 @@ static arenaut_program *joins(bool twice, uint32_t updated, uint32_t read) {
         ADD_OP(p, .name = "UPDATE", .kind = ARENAUT_OP_IN_PLACE, IN(updated), OUT(updated));
     }
     ADD_OP(p, .name = "READ", IN(JV, read), OUT(JY));
-    SET_IO(p, 0, LIST(JX), LIST(JY));
-    finish_program(p);
+    FINISH(p, LIST(JX), LIST(JY));
     return p;
 }
 
@@ -780,8 +777,7 @@ static arenaut_program *join_and_view(bool read) {
     ADD_OP(p, .name = "CONCATENATION", IN(KA, KB), OUT(KW));
     if (read) ADD_OP(p, .name = "READ", IN(KW, KZ), OUT(KY));
     else ADD_OP(p, .name = "READ", IN(KW), OUT(KY));
-    SET_IO(p, 0, LIST(KX), LIST(KY));
-    finish_program(p);
+    FINISH(p, LIST(KX), LIST(KY));
     return p;
 }
 

@@ -13,6 +13,7 @@
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
 #include "support/fuse.h"
+#include "support/lowerings.h"
 #include "support/programs.h"
 #include "support/random.h"
 #include "support/recompute_machine.h"
@@ -51,8 +52,7 @@ static arenaut_program *waiting(void) {
     ADD_OP(p, .name = "CONV_2D", IN(b), OUT(c));
     ADD_OP(p, .name = "CONV_2D", IN(c), OUT(d));
     ADD_OP(p, .name = "CONCATENATION", IN(d, b, a), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -143,8 +143,7 @@ static arenaut_status repeat_op(const char *name, const char *dialect, arenaut_c
         const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
         ADD_OP(p, .name = name, IN(x, s), OUT(a));
         ADD_OP(p, .name = "ADD", IN(x, a), OUT(y));
-        SET_IO(p, 0, LIST(x), LIST(y));
-        finish_program(p);
+        FINISH(p, LIST(x), LIST(y));
         if (dialect) assert_ok(arn_program_set_dialect(p, dialect, &err), err);
     }
     const uint32_t ops[] = {0, 0, 1};
@@ -269,8 +268,7 @@ TEST(an_op_with_scratch_of_its_own_runs_once) {
     ADD_OP(p, .name = "CONV_2D", IN(a), OUT(b));
     ADD_OP(p, .name = "CONV_2D", IN(b), OUT(c));
     ADD_OP(p, .name = "CONCATENATION", IN(c, a, x), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     arn_recomputation *found = find(p, NULL);
     assert_int_equal(found->n_ops, p->n_ops);
     p->ops[0].n_scratch = 0;
@@ -322,8 +320,7 @@ static arenaut_program *with_unread(bool after, bool view) {
     ADD_OP(p, .name = "CONV_2D", IN(view ? v : b), OUT(c), .after = &tanh, .n_after = after);
     ADD_OP(p, .name = "CONV_2D", IN(c), OUT(d));
     ADD_OP(p, .name = "CONCATENATION", IN(d, e, a), OUT(y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     return p;
 }
 
@@ -379,8 +376,7 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
     if (st == ARENAUT_OK) assert_int_equal(found->n_ops, 6);
     arn_recomputation_free(found);
     arn_program_order_free(order);
-    arenaut_lowering_free(lowering);
-    arn_program_free(p);
+    free_lowering(lowering, p);
     return st;
 }
 

@@ -52,8 +52,7 @@ TEST(a_view_that_was_left_out_is_found) {
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
     compute(p, x, a);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, a, 0);
     assert_int_equal(p->tensors[x].view_of, ARENAUT_NONE);
@@ -61,8 +60,7 @@ TEST(a_view_that_was_left_out_is_found) {
     arenaut_lowering *l = lower_program(p, "executorch");
     expect_life(l, "a", "[1,3)");
     assert_int_equal(l->buffer[v], l->buffer[a]);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_view_of_an_input_is_found) {
@@ -70,8 +68,7 @@ TEST(a_view_of_an_input_is_found) {
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), v = at(p, "v", 0), y = at(p, "y", 64);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, x, 0);
     arn_program_free(p);
@@ -85,8 +82,7 @@ TEST(the_last_to_touch_the_bytes_counts) {
     compute(p, x, a);
     compute(p, x, b);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, b, 0);
     assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
@@ -100,8 +96,7 @@ TEST(a_part_keeps_its_distance) {
     const uint32_t v = placed(p, "v", 16, 0, 96);
     compute(p, x, a);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, a, 32);
     arn_program_free(p);
@@ -116,8 +111,7 @@ TEST(pieces_of_no_tensor_get_one) {
     compute(p, x, a);
     compute(p, x, b);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     const uint32_t n = p->n_tensors;
     recover(p);
     assert_int_equal(p->n_tensors, n + 1);
@@ -137,8 +131,7 @@ TEST(a_whole_is_made_of_what_is_written_inside) {
     compute(p, x, a);
     compute(p, x, b);
     compute(p, all, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, a, all, 0);
     expect_view(p, b, all, 64);
@@ -152,8 +145,7 @@ TEST(view_ops_stand_where_their_operand_is) {
     compute(p, x, a);
     ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, a, 0);
     arn_program_free(p);
@@ -170,15 +162,13 @@ TEST(view_ops_without_a_place_stand_there_too_and_views_of_them) {
     ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
     ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(v), OUT(w));
     compute(p, w, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, a, 0);
     expect_view(p, w, a, 0);
     arenaut_lowering *l = lower_program(p, "executorch");
     expect_life(l, "a", "[1,5)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(what_nobody_wrote_is_state) {
@@ -187,15 +177,13 @@ TEST(what_nobody_wrote_is_state) {
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
     ADD_OP(p, .name = "aten::add.out", IN(x, s), OUT(y));
     ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, y), OUT(s));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     assert_int_equal(p->tensors[x].cls, ARENAUT_INTERMEDIATE);
     arenaut_lowering *l = lower_program(p, "executorch");
     expect_life(l, "s", "[0,3)");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_result_that_nobody_wrote_is_state) {
@@ -203,8 +191,7 @@ TEST(a_result_that_nobody_wrote_is_state) {
     begin(p, "get", 1);
     const uint32_t s = at(p, "s", 0), x = at(p, "x", 64), y = at(p, "y", 128);
     compute(p, x, y);
-    SET_IO(p, 0, LIST(x), LIST(y, s));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y, s));
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     arn_program_free(p);
@@ -215,8 +202,7 @@ TEST(an_update_of_what_was_never_read_is_of_state) {
     begin(p, "reset", 1);
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64);
     ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, x), OUT(s));
-    SET_IO(p, 0, LIST(x), NO_LIST);
-    finish_program(p);
+    FINISH(p, LIST(x), NO_LIST);
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     arn_program_free(p);
@@ -227,8 +213,7 @@ TEST(programs_without_arenas_are_left_alone) {
     begin_method(p, "forward");
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 64);
     compute(p, s, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_INTERMEDIATE);
     assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
@@ -272,8 +257,7 @@ TEST(an_activation_over_declared_state_destroys_it) {
             compute(p, x, a);
             compute(p, s, w);
             compute(p, a, y);
-            SET_IO(p, 0, LIST(x), LIST(y, w));
-            finish_program(p);
+            FINISH(p, LIST(x), LIST(y, w));
             recover(p);
             assert_int_equal(p->tensors[s].view_of, ARENAUT_NONE);
             assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
@@ -282,8 +266,7 @@ TEST(an_activation_over_declared_state_destroys_it) {
             arenaut_lowering *l = lower_program(p, "executorch");
             assert_int_not_equal(l->buffer[a], l->buffer[s]);
             expect_life(l, "s", "[0,4)");
-            arenaut_lowering_free(l);
-            arn_program_free(p);
+            free_lowering(l, p);
         }
     }
 }
@@ -296,8 +279,7 @@ TEST(a_view_of_declared_state_is_found) {
         declare(p, s, true);
         if (touched) compute(p, s, y);
         compute(p, v, y);
-        SET_IO(p, 0, NO_LIST, LIST(y));
-        finish_program(p);
+        FINISH(p, NO_LIST, LIST(y));
         recover(p);
         expect_view(p, v, s, 32);
         assert_int_equal(replay_given(p), ARENAUT_RULE_NONE);
@@ -315,8 +297,7 @@ TEST(a_view_of_declared_state_does_not_join_it_with_others) {
     compute(p, x, a);
     compute(p, v, y);
     compute(p, a, z);
-    SET_IO(p, 0, LIST(x), LIST(y, z));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y, z));
     recover(p);
     expect_view(p, v, s, 0);
     assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
@@ -335,8 +316,7 @@ TEST(what_updates_declared_state_returns_it) {
         compute(p, x, clobbered ? a : y);
         ADD_OP(p, .name = "aten::index_put_", .kind = ARENAUT_OP_IN_PLACE, IN(s, x, t), OUT(s, t));
         compute(p, t, y);
-        SET_IO(p, 0, LIST(x), LIST(y));
-        finish_program(p);
+        FINISH(p, LIST(x), LIST(y));
         recover(p);
         expect_view(p, t, s, 0);
         assert_int_equal(replay_given(p), clobbered ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_NONE);
@@ -348,8 +328,7 @@ TEST(a_method_without_ops_has_no_list_of_ops) {
     arenaut_program *p = new_program();
     begin(p, "get", 1);
     const uint32_t s = at(p, "s", 0);
-    SET_IO(p, 0, NO_LIST, LIST(s));
-    finish_program(p);
+    FINISH(p, NO_LIST, LIST(s));
     assert_null(p->ops);
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
@@ -369,8 +348,7 @@ TEST(both_sides_of_a_branch_are_looked_at) {
     ADD_OP(p, .name = "jump", .kind = ARENAUT_OP_JUMP, .target = 4);
     compute(p, c, b);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(c), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(c), LIST(y));
     recover(p);
     expect_view(p, b, a, 0);
     expect_view(p, v, a, 0);
@@ -384,8 +362,7 @@ TEST(what_is_jumped_over_wrote_nothing) {
     ADD_OP(p, .name = "jump", .kind = ARENAUT_OP_JUMP, .target = 2);
     compute(p, x, a);
     compute(p, v, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[v].cls, ARENAUT_STATE);
     assert_int_equal(p->tensors[v].view_of, ARENAUT_NONE);
@@ -399,8 +376,7 @@ TEST(the_place_of_what_others_are_moved_to_says_nothing) {
     compute(p, x, a);
     ADD_OP(p, .name = "move", .kind = ARENAUT_OP_MOVE, IN(a), OUT(r));
     compute(p, r, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[r].view_of, ARENAUT_NONE);
     assert_int_equal(p->tensors[r].cls, ARENAUT_INTERMEDIATE);
@@ -419,8 +395,7 @@ TEST(first_touched_by_a_delegate_is_its_result) {
     compute(p, t, a);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(a, inside));
     compute(p, inside, y);
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->ops[2].n_inputs, 1);
     assert_int_equal(p->ops[2].inputs[0], a);
@@ -436,8 +411,7 @@ TEST(a_view_given_to_a_delegate_has_size_type_and_place) {
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
     compute(p, x, a);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(v, y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, v, a, 0);
     assert_int_equal(p->ops[1].n_outputs, 1);
@@ -453,8 +427,7 @@ TEST(the_last_argument_of_a_delegate_is_a_result) {
     compute(p, x, a);
     compute(p, a, b);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(b, y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
     assert_int_equal(p->ops[2].n_inputs, 1);
@@ -473,8 +446,7 @@ TEST(arguments_behind_a_result_of_a_delegate_are_results) {
     compute(p, a, b);
     compute(p, b, c);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(c, q, r, y));
-    SET_IO(p, 0, LIST(x), LIST(q, r, y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(q, r, y));
     recover(p);
     assert_int_equal(p->ops[3].n_inputs, 1);
     assert_int_equal(p->ops[3].n_outputs, 3);
@@ -491,8 +463,7 @@ TEST(arguments_of_a_delegate_before_an_input_are_no_results) {
     compute(p, x, a);
     compute(p, a, b);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(slice, b, y));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     expect_view(p, slice, a, 16);
     assert_int_equal(p->ops[2].n_inputs, 2);
@@ -506,8 +477,7 @@ TEST(state_that_a_delegate_reads_is_updated_later) {
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
     ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(x, s, y));
     ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, y), OUT(s));
-    SET_IO(p, 0, LIST(x), LIST(y));
-    finish_program(p);
+    FINISH(p, LIST(x), LIST(y));
     recover(p);
     assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
     assert_int_equal(p->ops[0].n_inputs, 2);
@@ -552,8 +522,7 @@ TEST(an_arena_of_state_is_one_block_for_all_methods) {
     assert_int_equal(l->offset[v.step_state], 128); /* as it lies in the file */
     assert_int_equal(l->problem->size[l->buffer[v.get_state]], 192);
     assert_int_equal(l->problem->n_pools, 3); /* one for each method, and the one they share */
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(named_state_of_such_arenas_is_shared_by_name) {
@@ -580,8 +549,7 @@ TEST(named_state_among_other_tensors_is_each_methods_own) {
     arenaut_lowering *l = lower_program(p, "executorch");
     assert_int_not_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
     assert_int_equal(l->problem->n_pools, 2);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
@@ -591,8 +559,7 @@ TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
     arenaut_lowering *l = lower_program(p, "executorch");
     assert_int_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
     assert_int_equal(l->problem->n_pools, 1); /* so that it has one offset */
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* A method that has the arena in another size may have its values over the state. */

@@ -20,8 +20,7 @@ static chain open_chain(scene *s) {
     ADD_OP(s->p, .name = "CONV_2D", IN(c.x), OUT(c.a));
     c.relu = ADD_OP(s->p, .name = "RELU", IN(c.a), OUT(c.b), IN_PLACE(0, 0));
     ADD_OP(s->p, .name = "CONV_2D", IN(c.b), OUT(c.y));
-    SET_IO(s->p, 0, LIST(c.x), LIST(c.y));
-    finish_program(s->p);
+    FINISH(s->p, LIST(c.x), LIST(c.y));
     return c;
 }
 
@@ -97,8 +96,7 @@ TEST(a_chain_in_one_place_is_fine) {
         s.offset[t[i]] = 0;
         ADD_OP(s.p, IN(t[i - 1]), OUT(t[i]), IN_PLACE(0, 0));
     }
-    SET_IO(s.p, 0, LIST(t[0]), LIST(t[5]));
-    finish_program(s.p);
+    FINISH(s.p, LIST(t[0]), LIST(t[5]));
     s.offset[t[0]] = 0;
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
@@ -113,8 +111,7 @@ TEST(in_place_over_a_tensor_that_is_read_later_is_rejected) {
     const uint32_t x = input(&s, "x"), a = value(&s, "a"), y = output(&s, "y");
     ADD_OP(s.p, .name = "RELU", IN(x), OUT(a), IN_PLACE(0, 0));
     const uint32_t add = ADD_OP(s.p, .name = "ADD", IN(x, a), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, a, x, 0);
     expect_at(&s, ARENAUT_RULE_CLOBBERED, add, x, a);
     close_scene(&s);
@@ -129,8 +126,7 @@ TEST(the_same_operand_twice_needs_two_pairs) {
         const uint32_t x = input(&s, "x"), y = output(&s, "y");
         const arenaut_in_place pairs[] = {{0, 0}, {0, 1}};
         ADD_OP(s.p, .name = "MUL", IN(x, x), OUT(y), .in_place = pairs, .n_in_place = n_pairs);
-        SET_IO(s.p, 0, LIST(x), LIST(y));
-        finish_program(s.p);
+        FINISH(s.p, LIST(x), LIST(y));
         put(&s, y, x, 0);
         expect(&s, n_pairs == 2 ? ARENAUT_RULE_NONE : ARENAUT_RULE_ARGUMENTS);
         close_scene(&s);
@@ -145,8 +141,7 @@ TEST(an_output_over_a_tensor_still_needed_is_rejected) {
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, IN(x), OUT(b));
     ADD_OP(s.p, IN(a, b), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, b, a, 12);
     expect_at(&s, ARENAUT_RULE_CLOBBERED, 2, a, b);
     assert_int_equal(s.finding.first, s.offset[a] + 12);
@@ -160,8 +155,7 @@ TEST(outputs_of_one_op_must_be_apart) {
     begin_method(s.p, "main");
     const uint32_t x = input(&s, "x"), a = output(&s, "a"), b = output(&s, "b");
     ADD_OP(s.p, .name = "SPLIT", IN(x), OUT(a, b));
-    SET_IO(s.p, 0, LIST(x), LIST(a));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(a));
     put(&s, b, a, 8); /* although b has no reader */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, 0, b, a);
     close_scene(&s);
@@ -175,8 +169,7 @@ TEST(scratch_is_apart_from_its_ops_arguments) {
                    w = scratch(&s, "w"), v = scratch(&s, "v");
     ADD_OP(s.p, .name = "SVDF", IN(x), OUT(y), SCRATCH(w, v));
     ADD_OP(s.p, IN(y), OUT(z));
-    SET_IO(s.p, 0, LIST(x), LIST(z));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(z));
     put(&s, w, z, 0);
     expect(&s, ARENAUT_RULE_NONE);
     put(&s, w, x, 0);
@@ -198,8 +191,7 @@ TEST(scratch_over_a_living_tensor_is_rejected) {
     ADD_OP(s.p, IN(x, a), OUT(y));
     const uint32_t z = output(&s, "z"), v = scratch(&s, "v");
     ADD_OP(s.p, IN(y), OUT(z), SCRATCH(v));
-    SET_IO(s.p, 0, LIST(x), LIST(z, a));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(z, a));
     put(&s, v, a, 0);
     expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, a, v);
     close_scene(&s);
@@ -212,8 +204,7 @@ TEST(a_result_must_last_to_the_end) {
     const uint32_t x = input(&s, "x"), y = output(&s, "y"), z = value(&s, "z");
     ADD_OP(s.p, IN(x), OUT(y));
     ADD_OP(s.p, IN(x), OUT(z));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, z, y, 0);
     expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, y, z);
     close_scene(&s);
@@ -225,8 +216,7 @@ TEST(inputs_of_a_method_must_be_apart) {
     begin_method(s.p, "main");
     const uint32_t x = input(&s, "x"), w = input(&s, "w"), y = output(&s, "y");
     ADD_OP(s.p, IN(x), OUT(y));
-    SET_IO(s.p, 0, LIST(x, w), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x, w), LIST(y));
     put(&s, w, x, 15); /* w has no reader, but which of them is filled in last is open */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, ARENAUT_NONE, w, x);
     close_scene(&s);
@@ -238,8 +228,7 @@ TEST(reading_what_nobody_wrote_is_rejected) {
     begin_method(s.p, "main");
     const uint32_t x = input(&s, "x"), a = value(&s, "a"), y = output(&s, "y");
     ADD_OP(s.p, IN(x, a), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect_at(&s, ARENAUT_RULE_UNWRITTEN, 0, a, ARENAUT_NONE);
     close_scene(&s);
 }
@@ -304,8 +293,7 @@ TEST(constants_and_empty_tensors_need_no_place) {
                    h = add_tensor(s.p, "h", 0, ARENAUT_INTERMEDIATE);
     ADD_OP(s.p, .name = "VAR_HANDLE", OUT(h));
     ADD_OP(s.p, IN(x, w, h, ARENAUT_NONE), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     s.pool[w] = s.pool[h] = ARENAUT_NONE;
     expect(&s, ARENAUT_RULE_NONE);
     s.pool[w] = 0;
@@ -321,8 +309,7 @@ TEST(an_op_that_brings_its_own_memory_is_left_alone) {
     const uint32_t x = input(&s, "x"), m = value(&s, "m"), y = output(&s, "y");
     ADD_OP(s.p, .kind = ARENAUT_OP_MAKES, IN(x), OUT(m));
     ADD_OP(s.p, IN(m), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     s.pool[m] = ARENAUT_NONE;
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
@@ -352,8 +339,7 @@ TEST(views_follow_their_storage) {
     ADD_OP(s.p, .name = "RESHAPE", .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
     ADD_OP(s.p, IN(x), OUT(b));
     ADD_OP(s.p, IN(v), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, v, a, 4);
     expect(&s, ARENAUT_RULE_NONE);
     s.pool[v] = ARENAUT_NONE; /* then it lies where its storage does */
@@ -374,8 +360,7 @@ TEST(an_alias_at_the_wrong_offset_is_rejected) {
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
     ADD_OP(s.p, IN(v), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, v, a, 0);
     expect_at(&s, ARENAUT_RULE_CLOBBERED, 2, v, a);
     close_scene(&s);
@@ -393,8 +378,7 @@ TEST(a_concat_in_place_is_fine) {
     ADD_OP(s.p, IN(x), OUT(right));
     ADD_OP(s.p, .kind = ARENAUT_OP_VIEW, IN(left, right), OUT(whole));
     ADD_OP(s.p, IN(whole), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, left, whole, 0);
     put(&s, right, whole, 8);
     expect(&s, ARENAUT_RULE_NONE);
@@ -412,8 +396,7 @@ TEST(an_update_in_place_keeps_its_tensor) {
     ADD_OP(s.p, IN(x), OUT(acc));
     ADD_OP(s.p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(acc, x), OUT(after));
     ADD_OP(s.p, IN(after, acc), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, after, acc, 0);
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
@@ -427,8 +410,7 @@ TEST(an_update_placed_apart_from_its_input_is_rejected) {
     const uint32_t x = input(&s, "x"), a = value(&s, "a"), y = output(&s, "y");
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(a), OUT(y), IN_PLACE(0, 0));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect_at(&s, ARENAUT_RULE_UNWRITTEN, ARENAUT_NONE, y, ARENAUT_NONE);
     put(&s, y, a, 0);
     expect(&s, ARENAUT_RULE_NONE);
@@ -448,8 +430,7 @@ TEST(an_update_writes_results_of_its_own) {
     ADD_OP(s.p, .name = "two", .kind = ARENAUT_OP_IN_PLACE, IN(a, b), OUT(own, after),
            IN_PLACE(1, 0));
     ADD_OP(s.p, IN(own, after), OUT(y));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, after, a, 0);
     expect(&s, ARENAUT_RULE_NONE);
     put(&s, own, b, 0);
@@ -469,8 +450,7 @@ TEST(a_delegates_arguments_must_be_apart) {
     begin_method(s.p, "main");
     const uint32_t x = input(&s, "x"), y = output(&s, "y");
     ADD_OP(s.p, .name = "xnnpack", .kind = ARENAUT_OP_DELEGATE, IN(x), OUT(y), IN_PLACE(0, 0));
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     put(&s, y, x, 0); /* a pair is no help: everything is touched at once */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, 0, x, y);
@@ -490,8 +470,7 @@ TEST(velas_aliased_file_is_accepted) {
     (void)value(&s, "dangling");
     const uint32_t op = ADD_OP(s.p, .name = "ethos-u", .kind = ARENAUT_OP_DELEGATE,
                                IN(stream, w, f, x), OUT(y), .arguments_may_alias = true);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     for (uint32_t t = 0; t < s.p->n_tensors; t++) s.offset[t] = 0;
     expect(&s, ARENAUT_RULE_NONE);
     s.p->ops[op].arguments_may_alias = false;
@@ -507,8 +486,7 @@ TEST(an_aliasing_op_still_needs_its_input_whole) {
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, IN(x), OUT(b));
     ADD_OP(s.p, .kind = ARENAUT_OP_DELEGATE, IN(a, b), OUT(y), .arguments_may_alias = true);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     put(&s, y, a, 8);
     expect(&s, ARENAUT_RULE_NONE);
     put(&s, b, a, 8);

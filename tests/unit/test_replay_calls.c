@@ -263,8 +263,7 @@ TEST(first_values_of_two_states_over_each_other_are_lost) {
             const uint32_t v = add_view(s.p, "v", other, 0, 8), y = output(&s, "y");
             if (named) ADD_OP(s.p, .name = "view", .kind = ARENAUT_OP_VIEW, IN(other), OUT(v));
             ADD_OP(s.p, .name = "A", IN(r), OUT(y));
-            SET_IO(s.p, 0, NO_LIST, LIST(y));
-            finish_program(s.p);
+            FINISH(s.p, NO_LIST, LIST(y));
             put(&s, v, other, 0);
             expect(&s, ARENAUT_RULE_NONE);
             put(&s, other, r, 4);

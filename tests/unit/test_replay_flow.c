@@ -47,8 +47,7 @@ static branch open_branch(scene *s) {
     jump(s, 5);            /* 3 */
     compute(s, v.x, v.b);  /* 4 */
     compute(s, v.k, v.y);  /* 5 */
-    SET_IO(s->p, 0, LIST(v.c, v.x), LIST(v.y));
-    finish_program(s->p);
+    FINISH(s->p, LIST(v.c, v.x), LIST(v.y));
     return v;
 }
 
@@ -99,8 +98,7 @@ TEST(results_must_be_whole_at_the_end_on_every_path) {
     compute(&s, x, y);    /* 0 */
     jump_false(&s, c, 3); /* 1: past the end */
     compute(&s, x, a);    /* 2 */
-    SET_IO(s.p, 0, LIST(c, x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(c, x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     s.offset[a] = s.offset[y];
     expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, y, a);
@@ -114,8 +112,7 @@ TEST(ops_that_are_jumped_over_do_nothing) {
     jump(&s, 2);
     compute(&s, x, a); /* 1: never runs */
     compute(&s, x, y);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     s.offset[a] = s.offset[x];
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
@@ -155,8 +152,7 @@ static twice open_twice(scene *s) {
     v.one = add_conditional(s, v.c, v.x, (const char *const[]){"a1", "b1", "r1"});
     v.two = add_conditional(s, v.c, v.x, (const char *const[]){"a2", "b2", "r2"});
     ADD_OP(s->p, .name = "add", IN(v.one.r, v.two.r), OUT(v.y)); /* 12 */
-    SET_IO(s->p, 0, LIST(v.c, v.x), LIST(v.y));
-    finish_program(s->p);
+    FINISH(s->p, LIST(v.c, v.x), LIST(v.y));
     return v;
 }
 
@@ -220,8 +216,7 @@ TEST(one_side_may_use_the_memory_of_the_others_result) {
     compute(&s, t, b);
     move(&s, b, r);
     compute(&s, r, y); /* 7 */
-    SET_IO(s.p, 0, LIST(c, x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(c, x), LIST(y));
     s.offset[t] = s.offset[a];
     expect(&s, ARENAUT_RULE_NONE);
     s.offset[y] = s.offset[b]; /* the reader's own output, over one of the sources */
@@ -240,8 +235,7 @@ TEST(names_are_passed_on) {
     compute(&s, x, t); /* 3 */
     move(&s, t, b);    /* `d` stays the same */
     compute(&s, d, y); /* 5 */
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     s.offset[t] = s.offset[a];
     expect_at(&s, ARENAUT_RULE_CLOBBERED, 5, d, t);
@@ -254,8 +248,7 @@ TEST(moved_garbage_is_found_where_it_is_read) {
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
     move(&s, a, b);
     compute(&s, x, y);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     s.p->ops[1].inputs = (const uint32_t[]){b};
     expect_at(&s, ARENAUT_RULE_UNWRITTEN, 1, b, ARENAUT_NONE);
@@ -269,8 +262,7 @@ TEST(a_moved_result_must_be_whole_at_the_end) {
     compute(&s, x, a);
     move(&s, a, y);
     compute(&s, x, t);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     s.offset[t] = s.offset[a];
     expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, y, t);
@@ -285,8 +277,7 @@ TEST(an_update_goes_through_the_name) {
     move(&s, a, b);
     ADD_OP(s.p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(b), OUT(b));
     compute(&s, b, y);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     expect(&s, ARENAUT_RULE_NONE);
     s.offset[b] = s.offset[x]; /* its own memory is not touched */
     expect(&s, ARENAUT_RULE_NONE);
@@ -315,8 +306,7 @@ static loop open_loop(scene *s) {
     ADD_OP(s->p, .name = "add", IN(v.k, v.u), OUT(v.c));
     jump_false(s, v.c, 1);
     compute(s, v.u, v.y);
-    SET_IO(s->p, 0, LIST(v.x), LIST(v.y));
-    finish_program(s->p);
+    FINISH(s->p, LIST(v.x), LIST(v.y));
     return v;
 }
 
@@ -352,8 +342,7 @@ TEST(a_name_that_is_carried_round_a_loop_keeps_its_memory) {
     compute(&s, x, c);
     jump_false(&s, c, 2);
     compute(&s, d, y);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     /* In the second turn `d` is `b`, so op 2 reads and writes the same bytes. */
     expect_at(&s, ARENAUT_RULE_ARGUMENTS, 2, b, b);
     close_scene(&s);
@@ -367,8 +356,7 @@ TEST(a_method_without_an_end_is_not_supported) {
     const uint32_t x = value(&s, "x"), y = value(&s, "y");
     compute(&s, x, y);
     jump(&s, 0);
-    SET_IO(s.p, 0, LIST(x), LIST(y));
-    finish_program(s.p);
+    FINISH(s.p, LIST(x), LIST(y));
     assert_int_equal(replay(&s, NULL), ARENAUT_UNSUPPORTED);
     assert_non_null(strstr(s.err.msg, "forward"));
     close_scene(&s);
@@ -391,8 +379,7 @@ TEST(any_graph_gets_an_answer_soon) {
                 default: ADD_OP(s.p, .name = "fill", OUT(a)); break;
             }
         }
-        SET_IO(s.p, 0, LIST(v[0]), NO_LIST);
-        finish_program(s.p);
+        FINISH(s.p, LIST(v[0]), NO_LIST);
         const clock_t begin = clock();
         const arenaut_status status = replay(&s, NULL);
         assert_true(status == ARENAUT_OK || status == ARENAUT_REJECTED ||

@@ -111,8 +111,7 @@ TEST(two_hundred_thousand_ops_take_little_time) {
             ADD_OP(p, IN(t - 1), OUT(t));
         }
     }
-    SET_IO(p, 0, LIST(0), LIST(N - 1));
-    finish_program(p);
+    FINISH(p, LIST(0), LIST(N - 1));
     const arenaut_placement placement = {N, 1, pool, offset, NULL};
     arenaut_finding finding;
     arenaut_error err = {0};

@@ -59,8 +59,7 @@ static subject subject_with_program(void) {
     ADD_OP(s.program, .name = "CONV", .source = "layer1.py:7", IN(x), OUT(a));
     ADD_OP(s.program, .name = "RELU", IN(a), OUT(b));
     ADD_OP(s.program, .name = "ADD", IN(a, b), OUT(y));
-    SET_IO(s.program, 0, LIST(x), LIST(y));
-    finish_program(s.program);
+    FINISH(s.program, LIST(x), LIST(y));
     s.lowering = lower_program(s.program, "tflite-micro");
     s.plan = plan_with(s.lowering->problem, "auto");
     s.baseline = plan_with(s.lowering->problem, "naive");

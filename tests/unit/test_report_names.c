@@ -119,8 +119,7 @@ TEST(reports_on_hostile_programs_are_bounded) {
             ADD_OP(program, .name = op, .source = name, IN(last), OUT(next));
             last = next;
         }
-        SET_IO(program, 0, LIST(first), LIST(last));
-        finish_program(program);
+        FINISH(program, LIST(first), LIST(last));
         arenaut_lowering *lowering = lower_program(program, "generic");
         const arenaut_plan_options options = {.planner = "greedy-by-size"};
         arenaut_plan *plan = NULL;
@@ -136,8 +135,7 @@ TEST(reports_on_hostile_programs_are_bounded) {
                                        .seconds = -1};
         expect_sound(&result);
         arenaut_plan_free(plan);
-        arenaut_lowering_free(lowering);
-        arn_program_free(program);
+        free_lowering(lowering, program);
     }
 }
 

@@ -27,8 +27,7 @@ static arenaut_program *begin_chain(void) {
 
 static arenaut_program *end_chain(arenaut_program *p) {
     ADD_OP(p, .name = "G", IN(B), OUT(Y));
-    SET_IO(p, 0, LIST(X), LIST(Y));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(Y));
     return p;
 }
 
@@ -43,8 +42,7 @@ static arenaut_program *chain(void) {
 static void expect_b_over(arenaut_program *p, const char *base) {
     arenaut_lowering *l = lower_program(p, "generic");
     expect_base(l, "b", base);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(a_dying_input_may_be_written_over) { expect_b_over(chain(), "a"); }
@@ -75,8 +73,7 @@ TEST(a_result_is_kept_even_at_the_last_op) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
-    SET_IO(p, 0, LIST(X), LIST(A, B));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(A, B));
     expect_b_over(p, NULL);
 }
 
@@ -84,16 +81,14 @@ TEST(the_child_may_be_a_result) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
-    SET_IO(p, 0, LIST(X), LIST(B));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(B));
     expect_b_over(p, "a");
 }
 
 static arenaut_program *over_an_input(void) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "RELU", IN(X), OUT(B), IN_PLACE(0, 0));
-    SET_IO(p, 0, LIST(X), LIST(B));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(B));
     return p;
 }
 
@@ -103,8 +98,7 @@ TEST(an_input_may_be_overwritten_unless_it_is_preserved) {
     const arenaut_lowering_options options = {.preserve_inputs = true};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_base(l, "b", NULL); /* although x ends at this very op */
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(other_bytes_forbid_it) {
@@ -223,8 +217,7 @@ TEST(each_base_has_one_child_and_each_child_one_base) {
     arenaut_lowering *l = lower_program(p, "generic");
     expect_base(l, "b", "a");
     expect_base(l, "spare", NULL);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 
     static const arenaut_in_place two_inputs[] = {{0, 1}, {0, 0}};
     p = begin_chain();
@@ -238,15 +231,13 @@ TEST(chains_go_from_buffer_to_buffer) {
     ADD_OP(p, .name = "F", IN(X), OUT(A), IN_PLACE(0, 0));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
     ADD_OP(p, .name = "G", IN(B), OUT(Y), IN_PLACE(0, 0));
-    SET_IO(p, 0, LIST(X), LIST(Y));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(Y));
     arenaut_lowering *l = lower_program(p, "tflite-micro");
     expect_base(l, "x", NULL);
     expect_base(l, "a", "x");
     expect_base(l, "b", "a");
     expect_base(l, "y", "b");
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 /* The pair stands at an op that never runs; another op, which has none, makes them meet. */

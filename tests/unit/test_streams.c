@@ -9,6 +9,7 @@
 #include "ir/program.h"
 #include "support/documents.h"
 #include "support/fuse.h"
+#include "support/lowerings.h"
 #include "support/oracle.h"
 #include "support/programs.h"
 
@@ -167,8 +168,7 @@ static void note_meetings(const sketch *s, const uint32_t *order, void *context)
             m->meet[a][b] = m->meet[a][b] || overlap(l->problem, x, y);
         }
     }
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
 }
 
 TEST(values_conflict_exactly_if_they_meet_in_some_order) {
@@ -193,8 +193,7 @@ TEST(values_conflict_exactly_if_they_meet_in_some_order) {
                 }
             }
         }
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
     assert_true(edges > 400);
     assert_true(orders > 4000);
@@ -279,8 +278,7 @@ TEST(plans_pass_the_checker_and_every_order) {
         assert_true(t.accepted);
         assert_true(replay_accepts(p, &placement, NULL));
         arenaut_plan_free(plan);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 
@@ -316,8 +314,7 @@ static uint64_t arena_of(arenaut_program *program) {
     assert_plan_accepted(l->problem, plan);
     const uint64_t arena = plan->total;
     arenaut_plan_free(plan);
-    arenaut_lowering_free(l);
-    arn_program_free(program);
+    free_lowering(l, program);
     return arena;
 }
 
@@ -338,8 +335,7 @@ TEST(one_stream_is_one_sequence) {
         arenaut_program *p = as_listed(&s);
         arenaut_lowering *l = lower(p);
         assert_int_equal(l->problem->n_conflicts, 0);
-        arenaut_lowering_free(l);
-        arn_program_free(p);
+        free_lowering(l, p);
     }
 }
 
@@ -360,8 +356,7 @@ static uint32_t same_base_pairs(uint32_t stream, bool depends) {
     finish_program(p);
     arenaut_lowering *l = lower(p);
     const uint32_t base = arenaut_problem_same_base(l->problem, l->buffer[y]);
-    arenaut_lowering_free(l);
-    arn_program_free(p);
+    free_lowering(l, p);
     return base != ARENAUT_NONE;
 }
 

@@ -299,8 +299,7 @@ TEST(litert_arenas_equal_a_replica_of_its_planner) {
                      (unsigned long)cases[i].arena);
         }
         arenaut_plan_free(plan);
-        arenaut_lowering_free(l);
-        arn_program_free(program);
+        free_lowering(l, program);
     }
 }
 
@@ -346,7 +345,6 @@ TEST(in_place_loads_equal_what_was_measured) {
         assert_ok(arenaut_passes_run(program, "inplace,-scratch", &options, NULL, NULL, &err), err);
         l = lower_program(program, "tflite-micro");
         assert_int_equal(load_in_place(l->problem, &n_pairs), cases[i].in_place);
-        arenaut_lowering_free(l);
-        arn_program_free(program);
+        free_lowering(l, program);
     }
 }

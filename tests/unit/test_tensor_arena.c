@@ -20,8 +20,7 @@ static arenaut_program *one_op(const char *name, arenaut_dtype dtype) {
     add_tensor(p, "y", 16, ARENAUT_OUTPUT);
     add_tensor(p, "w", 96, ARENAUT_CONSTANT);
     ADD_OP(p, .name = name, IN(X, W), OUT(Y));
-    SET_IO(p, 0, LIST(X), LIST(Y));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(Y));
     static const int64_t dims[] = {6, 2, 2, 4};
     for (uint32_t t = 0; t < p->n_tensors; t++) p->tensors[t].dtype = dtype;
     p->tensors[W].dims = p->tensors[Y].dims = dims;

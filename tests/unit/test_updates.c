@@ -23,8 +23,7 @@ static arenaut_program *begin(arenaut_class of_w) {
 
 static void end(arenaut_program *p) {
     ADD_OP(p, .name = "f", IN(X, W), OUT(Y));
-    SET_IO(p, 0, LIST(X), LIST(Y));
-    finish_program(p);
+    FINISH(p, LIST(X), LIST(Y));
 }
 
 /* "" if it can be lowered. Frees the program. */
