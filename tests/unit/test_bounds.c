@@ -49,7 +49,7 @@ static void add_aligned(arenaut_problem *p, uint64_t size, uint64_t align,
 }
 
 /* 9 bytes, then 9 at 16, whatever lies between; 4 find room at 12. */
-TEST(what_alignments_leave_between_counts_if_nothing_is_sure_to_fill_it) {
+TEST(gaps_of_alignments_count_if_no_buffer_is_sure_to_fill_them) {
     const arenaut_interval life = {0, 2}, later = {3, 4};
     arenaut_problem *p = new_problem();
     add_aligned(p, 9, 8, &life);

@@ -28,7 +28,7 @@ static arenaut_verdict answer(void *context, const arenaut_progress *progress) {
     return p->asked++ < p->most ? ARENAUT_GO_ON : p->no;
 }
 
-TEST(what_nobody_watches_is_not_ended) {
+TEST(a_budget_without_a_callback_does_not_end_searches) {
     arn_budget whole = arn_budget_make(7, NULL, NULL);
     arn_budget part = arn_budget_part(&whole, 3, 0, ARN_BUDGET_ALL);
     arenaut_plan_options options = {.progress = answer};

@@ -536,7 +536,7 @@ TEST(infeasible_without_witness_needs_a_finished_search) {
     close_scene(&s);
 }
 
-TEST(what_relations_let_share_does_not_add_up) {
+TEST(bytes_that_relations_share_do_not_add_up) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 10, 1);
     add_box(p, 8, 0, 3);

@@ -511,7 +511,7 @@ TEST(all_goes_to_the_fastest_memory_that_holds_it) {
     arenaut_problem_free(p);
 }
 
-TEST(what_the_fastest_memory_cannot_hold_goes_to_the_next) {
+TEST(buffers_beyond_the_fastest_memory_go_to_the_next) {
     const box boxes[] = {{1024, 0, 11}, {1024, 0, 11}, {1024, 0, 11}};
     arenaut_problem *p = banks(2048, 65536, boxes, 3);
     arenaut_plan *plan = plan_by(p, "auto");
@@ -545,7 +545,7 @@ TEST(three_memories_fill_one_after_the_other) {
     arenaut_problem_free(p);
 }
 
-TEST(what_no_memory_can_hold_is_proved_impossible) {
+TEST(buffers_that_no_memory_holds_are_proven_infeasible) {
     const box boxes[] = {{16384, 0, 5}};
     arenaut_problem *p = banks(1024, 2048, boxes, 1);
     arenaut_plan *plan = plan_by(p, "auto");

@@ -144,7 +144,7 @@ TEST(bad_texts_name_the_column) {
     }
 }
 
-TEST(what_nests_too_deeply_is_refused) {
+TEST(deep_nesting_is_refused) {
     static const char openers[] = "(-";
     for (const char *opener = openers; *opener; opener++) {
         arenaut_program *p = new_program();
@@ -160,7 +160,7 @@ TEST(what_nests_too_deeply_is_refused) {
 }
 
 /* A sum that doubles at each step: an expression of a few bytes may be huge written out. */
-TEST(what_grows_too_large_is_refused) {
+TEST(expressions_that_grow_too_large_are_refused) {
     arenaut_program *p = new_program();
     uint32_t id = parse(p, "x");
     arenaut_error err = {0};
@@ -299,7 +299,7 @@ TEST(parts_must_exist) {
 }
 
 /* Random trees, written and read back: the text is the same again, in another program. */
-TEST(what_is_written_is_read_back) {
+TEST(written_expressions_are_read_back_equal) {
     rng r = {11};
     static const char *const names[] = {"s0", "u1", "batch:size", "a name", "min", "x.y_z"};
     for (unsigned round = 0; round < 200; round++) {

@@ -65,7 +65,7 @@ TEST(fields_read_as_they_were_written) {
     free_flatfile(s.file);
 }
 
-TEST(what_is_absent_reads_as_the_fallback_and_is_no_error) {
+TEST(absent_fields_read_as_the_fallback) {
     sample s = new_sample();
     arn_flatbuffer fb = arn_fb_open(s.file->data, s.file->size);
     const arn_fb_table root = arn_fb_root(&fb);

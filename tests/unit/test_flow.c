@@ -71,7 +71,7 @@ static arenaut_program *branching(void) {
     return p;
 }
 
-TEST(what_both_sides_leave_alone_is_alive_through_both) {
+TEST(a_tensor_untouched_by_both_branches_is_live_through_them) {
     arenaut_program *p = branching();
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "k", "[1,7)");
@@ -88,7 +88,7 @@ TEST(what_both_sides_leave_alone_is_alive_through_both) {
     free_lowering(l, p);
 }
 
-TEST(what_is_written_anew_was_of_no_use_before) {
+TEST(a_tensor_is_dead_before_its_redefinition) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), t = value(p, "t"), a = value(p, "a"), y = value(p, "y");
     compute(p, x, t); /* 1 */
@@ -156,7 +156,7 @@ TEST(kept_inputs_live_to_the_end) {
 
 /* ---- loops ---- */
 
-TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
+TEST(a_tensor_read_by_the_next_iteration_is_live_through_the_loop) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), k = value(p, "k"), t = value(p, "t"), u = value(p, "u");
     const uint32_t c = value(p, "c"), y = value(p, "y");
@@ -177,7 +177,7 @@ TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     free_lowering(l, p);
 }
 
-TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
+TEST(a_loop_carried_tensor_is_live_at_the_head_of_the_loop) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), s = value(p, "s"), t = value(p, "t"), c = value(p, "c");
     compute(p, x, s);    /* 1 */
@@ -327,7 +327,7 @@ TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
     free_lowering(l, p);
 }
 
-TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
+TEST(values_that_a_loop_moves_to_one_name_may_share_a_buffer) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), b = value(p, "b"), d = value(p, "d");
     const uint32_t c = value(p, "c"), y = value(p, "y");

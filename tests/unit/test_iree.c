@@ -127,7 +127,7 @@ TEST(names_are_those_of_the_function_at_hand) {
     arenaut_document_free(&document);
 }
 
-TEST(what_is_printed_last_of_a_function_counts) {
+TEST(the_last_dump_of_a_function_counts) {
     static const char banner[] = "// -----// IR Dump Before LayoutSlicesPass: x //----- //\n";
     char text[2000];
     snprintf(text, sizeof text, "%s%s%sutil.func public @other() {\n%s%s%s", banner, small, banner,
@@ -362,7 +362,7 @@ TEST(slabs_are_as_large_as_the_compiler_makes_them) {
     free(text);
 }
 
-TEST(what_the_compiler_does_today_is_the_baseline) {
+TEST(the_layout_of_the_compiler_is_the_baseline) {
     bytes b = real_text("branches.mlir");
     arenaut_pipeline *p = NULL;
     arenaut_error err = {0};

@@ -312,7 +312,7 @@ TEST(a_text_is_written_with_other_values_in_it) {
 
 /* Lists inside of moved values have their own order, and numbers and strings change wherever they
  * come to stand. */
-TEST(what_moves_takes_along_what_changes_inside_of_it) {
+TEST(changes_inside_of_a_moved_value_move_with_it) {
     arn_json json = parse("[{\"n\": \"a\", \"l\": [1, 2]}, {\"n\": \"b\", \"l\": [[3], 4]}]");
     const uint32_t first = element(&json, 0, 0), second = element(&json, 0, 1);
     const uint32_t inner = arn_json_get(&json, second, "l");

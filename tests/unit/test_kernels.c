@@ -264,7 +264,7 @@ static void leap(arenaut_program *p) {
 }
 static void grow_filter(arenaut_program *p) { ((int64_t *)p->tensors[W].dims)[1] = INT64_MAX; }
 
-TEST(what_is_not_stated_or_does_not_fit_allows_nothing) {
+TEST(attributes_that_are_missing_or_do_not_fit_allow_nothing) {
     static spoiler *const spoilers[] = {
         leave_out_padding,
         leave_out_the_rest,
@@ -420,7 +420,7 @@ TEST(a_filter_of_one_tap_may_be_dilated) {
     arn_program_free(p);
 }
 
-TEST(what_an_op_does_not_have_meets_no_condition) {
+TEST(conditions_on_absent_attributes_are_never_met) {
     sample s = make_sample(kind_named("one operand"), 1);
     arenaut_program *p = sample_program(&s);
     for (int fact = ARENAUT_KERNEL_NO; fact <= ARENAUT_KERNEL_YES; fact++) {

@@ -251,7 +251,7 @@ TEST(a_view_that_cannot_be_aligned_is_named) {
 }
 
 /* Unplanned memory: weights, empty tensors, memory of the caller's or of the op's own. */
-TEST(what_needs_no_arena_has_no_buffer) {
+TEST(tensors_outside_of_the_arena_have_no_buffer) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 8, ARENAUT_INPUT);

@@ -82,7 +82,7 @@ TEST(methods_are_called_after_their_program) {
 
 /* One buffer for the cache, in a pool of its own, alive from the first step to the last;
  * everything else overlaps. */
-TEST(what_is_shared_has_one_place_for_all) {
+TEST(shared_state_has_one_place_for_all_methods) {
     arenaut_program *p = merge_two(prefill, decode, NULL);
     arenaut_lowering *l = lower_program(p, "torch");
     const uint32_t kv = l->buffer[0];
@@ -114,7 +114,7 @@ TEST(only_what_is_named_is_shared) {
     refuse(prefill, decode, &wrong, "'own' cannot be shared");
 }
 
-TEST(what_differs_cannot_be_shared) {
+TEST(tensors_that_differ_cannot_be_shared) {
 #define OTHER(kv) PROGRAM("", kv ", " T("y", "16"), "[]", "[\"y\"]", OP("[\"kv\"]", "[\"y\"]"))
     refuse(prefill, OTHER(STATE("kv", "64", "")), NULL, "another size in 'decode'");
     refuse(prefill, OTHER(STATE("kv", "128", ", \"dtype\": \"int16\", \"dims\": [64]")), NULL,
@@ -138,7 +138,7 @@ TEST(what_differs_cannot_be_shared) {
 }
 
 /* Buffers that nothing writes are constants, unless methods share them. */
-TEST(what_is_shared_and_only_read_is_state_all_the_same) {
+TEST(shared_tensors_that_are_only_read_are_state) {
     const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
     arenaut_program *p = merge_two(prefill, decode, NULL);
     arenaut_error err = {0};

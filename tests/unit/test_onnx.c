@@ -64,7 +64,7 @@ static void assert_tensors(const arenaut_program *p, const uint32_t *ids, uint32
 
 /*  main:  outer = Neg(x);  chosen = If(flag);  Loop;  Scan
  *  then uses outer; else holds another If, whose branches use outer and x */
-TEST(what_subgraphs_capture_is_listed_by_those_that_call_them) {
+TEST(captured_tensors_are_operands_of_the_calling_op) {
     arenaut_document document = read_model("control.onnx");
     const arenaut_program *p = document.program;
     const arenaut_op *choose = op_named(p, "If");
@@ -173,7 +173,7 @@ TEST(constants_of_every_kind_are_no_buffers) {
     arenaut_document_free(&document);
 }
 
-TEST(what_only_feeds_on_constants_becomes_one) {
+TEST(ops_on_constants_fold_into_constants) {
     arenaut_document document = read_model("constants.onnx");
     const arenaut_program *p = document.program;
     bind_and_run(document.program, "");

@@ -107,7 +107,7 @@ TEST(a_dimension_of_which_nothing_is_known_is_named) {
 }
 
 /* A tensor that a program states to be of no known size has none, with dimensions or without. */
-TEST(what_has_no_size_is_not_planned) {
+TEST(tensors_of_unknown_size_are_not_planned) {
     static const char *const with[] =
         IN_DIALECTS("", DIMS("[null, 4], \"unsized\": true"), DIMS("[4]"));
     static const char *const without[] =

@@ -75,7 +75,7 @@ TEST(operators_of_one_name_cost_the_same_in_all_dialects) {
                  arn_op_is_cheap(NULL));
 }
 
-TEST(what_runs_on_tiles_is_of_a_family_that_has_a_rule_and_says_where_its_window_is) {
+TEST(tiled_operators_have_a_family_with_a_rule_and_name_their_windows) {
     EACH_ROW(row, ARN_OPS_TFLITE) {
         const bool windowed =
             row->family == ARN_FAMILY_CONVOLUTION || row->family == ARN_FAMILY_POOL;
@@ -158,7 +158,7 @@ static bool has_rule(const arenaut_kernel_set *set, const char *op) {
 }
 
 /* The Ethos-U is a driver, not a kernel. */
-TEST(what_the_resolver_adds_is_what_the_micro_runtime_has_kernels_of) {
+TEST(the_resolver_adds_the_kernels_of_the_micro_runtime) {
     const arenaut_kernel_set *set = arenaut_kernel_set_find("reference");
     EACH_ROW(row, ARN_OPS_TFLITE) {
         const bool added = row->resolver && strcmp(row->name, "ethos-u") != 0;
@@ -224,7 +224,7 @@ TEST(every_distance_has_loops_in_the_checker) {
     }
 }
 
-TEST(what_runs_on_tiles_is_what_the_checker_follows_there) {
+TEST(the_checker_follows_all_tiled_operators) {
     EACH_ROW(row, ARN_OPS_TFLITE) {
         if (row->tiled != (arn_rewrite_row_find(arn_rewrite_rules_find(NULL), row->name) != NULL))
             fail_msg(
@@ -259,7 +259,7 @@ static bool sounds_random(const char *name) {
 }
 
 /* Updates and calls are told by the op's kind; tflite-micro's own custom ops are held like all. */
-TEST(what_is_pure_may_move_and_what_has_effects_may_not) {
+TEST(pure_ops_may_move_and_ops_with_side_effects_may_not) {
     for (int dialect = 0; dialect < ARN_OPS_TVM; dialect++) {
         EACH_ROW(row, (arn_op_dialect)dialect) {
             const bool builtin =

@@ -596,7 +596,7 @@ static arenaut_program *delegated(void) {
     return p;
 }
 
-TEST(what_a_delegate_may_have_written_is_read_behind_it) {
+TEST(readers_of_memory_that_a_delegate_may_write_stay_behind_it) {
     assert_int_equal(check_orders(delegated, (uint32_t[]){0, 1, 3, 2}), ARENAUT_OK);
     assert_int_equal(check_orders(delegated, (uint32_t[]){0, 2, 1, 3}), ARENAUT_REJECTED);
     assert_int_equal(check_orders(delegated, (uint32_t[]){0, 3, 1, 2}), ARENAUT_REJECTED);
@@ -620,7 +620,7 @@ static arenaut_program *stated(void) {
     return p;
 }
 
-TEST(what_ops_state_to_run_after_runs_before_them) {
+TEST(control_dependences_are_kept) {
     assert_int_equal(check_orders(stated, (uint32_t[]){2, 0, 1}), ARENAUT_OK);
     assert_int_equal(check_orders(stated, (uint32_t[]){0, 2, 1}), ARENAUT_OK);
     arenaut_program *before = stated(), *after = stated();

@@ -313,7 +313,7 @@ TEST(joins_in_place_are_chosen_with_results_over_operands_in_part) {
     assert_true(c.proven > 50 && c.relaxed > 0);
 }
 
-TEST(what_is_no_tensor_is_neither_joined_nor_copied) {
+TEST(joins_and_copies_of_unknown_tensors_are_refused) {
     small_program p = {0};
     rng r = {9};
     draw(&p, &r, true);

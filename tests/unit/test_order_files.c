@@ -60,7 +60,7 @@ TEST(orders_of_random_programs_are_what_is_said_of_them) {
     assert_true(known > 100);
 }
 
-TEST(what_is_said_and_written_of_orders_is_true) {
+TEST(reports_and_files_of_schedules_agree_with_the_program) {
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         bytes file = read_data(files[i].name), written = reordered(&file);
         assert_true(order_property(file.data, file.size));

@@ -196,7 +196,7 @@ static void try_graph(rng *r, bool overlap, counts *c) {
     arenaut_order_free(order);
 }
 
-TEST(what_is_proven_of_orders_holds_for_all_orders_and_places) {
+TEST(bounds_of_schedules_hold_for_all_schedules_and_places) {
     rng r = {17};
     counts c = {0};
     while (c.graphs < 1000) try_graph(&r, false, &c);
@@ -207,7 +207,7 @@ TEST(what_is_proven_of_orders_holds_for_all_orders_and_places) {
 
 /* With partial overlaps, the peak says less about layouts: that is the purpose of near-optimal
  * schedules. */
-TEST(what_is_proven_holds_where_results_lie_over_operands) {
+TEST(bounds_hold_where_results_lie_over_operands) {
     rng r = {19};
     counts c = {0};
     while (c.graphs < 1000) try_graph(&r, true, &c);

@@ -509,7 +509,7 @@ static arenaut_status check_small(const small_program *p, const uint32_t *ops, u
     return st;
 }
 
-TEST(what_the_checker_accepts_computes_the_same) {
+TEST(accepted_schedules_compute_the_same) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t checked = drawn(CHECKED);
     rng r = {5};
@@ -551,7 +551,7 @@ static uint32_t draw_runs(const small_program *p, rng *r, uint32_t *runs) {
     return n;
 }
 
-TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
+TEST(accepted_rematerializations_compute_the_same) {
     const uint32_t given[OPS] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t checked = drawn(CHECKED);
     rng r = {6};
@@ -581,7 +581,7 @@ TEST(what_the_checker_accepts_of_ops_that_run_again_computes_the_same) {
 }
 
 /* An op that passes remove, such as a look at a view, stays before the update of that memory. */
-TEST(what_looks_at_a_view_stays_before_what_updates_it) {
+TEST(readers_of_a_view_stay_before_updates_of_its_memory) {
     small_program p = {.n_ops = 8, .elements = {16, 16, 16, 0, 16, 256, 256, 16, 16}};
     p.op[0] = (small_op){COMPUTES, "aten::mm", {0}, 1, 0, 0, false};
     p.op[1] = (small_op){NAMES_PART, "aten::slice.Tensor", {1}, 1, 0, 0, false};

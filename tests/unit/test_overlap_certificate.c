@@ -255,7 +255,7 @@ static void assert_no_higher_bound(proven *x, rng *r) {
     }
 }
 
-TEST(what_was_tampered_with_proves_nothing_false) {
+TEST(forged_certificates_prove_nothing_false) {
     const problem_shape shapes[] = {{8, 9, 8, 0}, {7, 7, 8, EVERY}};
     uint32_t tried = 0, branches = 0;
     rng r = {815};
@@ -442,7 +442,7 @@ TEST(any_allocation_may_fail) {
     drop(&x);
 }
 
-TEST(what_cannot_be_certified_is_told) {
+TEST(plans_that_cannot_be_certified_are_refused) {
     proven x = branching();
     arenaut_certificate *none = NULL;
     arenaut_error err = {0};

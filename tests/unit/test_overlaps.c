@@ -88,7 +88,7 @@ TEST(any_effort_gives_a_plan_and_a_true_bound) {
     arenaut_document_free(&d);
 }
 
-TEST(what_is_needed_later_is_not_overlapped) {
+TEST(operands_that_are_read_later_are_not_overlapped) {
     assert_int_equal(count_separations(CONV("\"x\"", OVER_X), true, true), 0);
     assert_int_equal(count_separations(CONV("\"x\", \"x\"", OVER_X), true, false), 0);
     static const char read_later[] = CHAIN(

@@ -794,7 +794,7 @@ TEST(views_that_nobody_reads_do_not_keep_what_they_name_from_being_joined) {
 }
 
 /* A reader of a part, or an alias of a part, behind an update would read new values. */
-TEST(what_is_updated_once_it_is_joined_is_in_place_only_if_nobody_reads_its_parts) {
+TEST(a_join_that_is_updated_is_in_place_only_if_its_parts_are_not_read) {
     const arenaut_pass_options all = micro();
     assert_int_equal(joined(joins(false, JV, JX), &all), 3);
     assert_int_equal(joined(joins(false, JV, JA), &all), 2);

@@ -461,7 +461,7 @@ TEST(reshaped_views_agree_with_counting) {
     }
 }
 
-TEST(what_nobody_uses_is_dropped) {
+TEST(unused_views_are_dropped) {
     arenaut_document d =
         with_passes(PROGRAM(X ", " A ", " B ", " Y ", " S, "[\"x\"]", "[\"y\"]",
                             NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"b\"]", "") ", " NEG(

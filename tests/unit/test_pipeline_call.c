@@ -174,7 +174,7 @@ TEST(another_tools_plan_is_described_too) {
     free(shares.data);
 }
 
-TEST(what_asks_for_another_problem_is_planned) {
+TEST(options_that_change_the_problem_have_it_planned_anew) {
     model m = load("foreign_plan_float.tflite"), none = load("resnet_int8.tflite");
     const arenaut_pipeline_options asked = {.preserve_inputs = true};
     arenaut_pipeline *p = describe_with(&m, &asked, false);
@@ -213,7 +213,7 @@ TEST(a_wrong_plan_in_the_file_is_found_and_repaired) {
     free(m.data);
 }
 
-TEST(what_may_not_be_written_is_refused_with_the_reason) {
+TEST(outcomes_without_a_file_are_refused_with_the_reason) {
     const arenaut_pipeline_options outside = {.exclude_io = true};
     const arenaut_pipeline_options generic = {.target = arenaut_target_find("generic")};
     expect_outcome("mobilenet_v1_025_96_int8.tflite", &outside, false,

@@ -25,7 +25,7 @@ static bool is_met(const arn_bands *bands, uint32_t n_met, uint32_t band) {
     return false;
 }
 
-TEST(what_is_alive_together_is_in_bands_that_meet) {
+TEST(pieces_that_are_live_together_are_in_bands_that_meet) {
     static const uint32_t steps[] = {1, 3, 60, 2000};
     rng r = {1};
     for (uint32_t round = 0; round < 40; round++) {

@@ -154,19 +154,19 @@ static void compare_all_planners(const problem_shape *shape, uint32_t problems) 
     assert_true(n_optimal >= problems - problems / 100);
 }
 
-TEST(what_is_proven_is_so_for_plain_buffers) {
+TEST(proofs_hold_for_plain_buffers) {
     const problem_shape shape = {6, 5, 6, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY};
     compare_all_planners(&shape, 300);
 }
 
-TEST(what_is_proven_is_so_with_relations) {
+TEST(proofs_hold_with_relations) {
     const problem_shape shape = {5, 5, 6,
                                  ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_SAME_BASE |
                                      ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_GAPS};
     compare_all_planners(&shape, 300);
 }
 
-TEST(what_is_proven_is_so_with_every_constraint) {
+TEST(proofs_hold_with_every_constraint) {
     const problem_shape shape = {5, 5, 6, ARENAUT_FEATURE_ALL};
     compare_all_planners(&shape, 400);
 }

@@ -219,7 +219,7 @@ TEST(a_zeroed_buffer_and_a_zeroed_pool_are_free) {
 }
 
 /* The number 0 is not the same as none. */
-TEST(what_is_given_as_zero_is_kept) {
+TEST(a_zero_that_was_given_is_kept) {
     arenaut_problem *p = fresh();
     const arenaut_interval lives[] = {{0, 2}, {1, 3}};
     arenaut_buffer b = {.size = 16,

@@ -209,7 +209,7 @@ TEST(a_plan_says_what_the_contract_says) {
     arenaut_problem_free(problem);
 }
 
-TEST(what_is_needed_is_little) {
+TEST(few_members_are_required) {
     arenaut_document d = read_text(NULL, BUFFERS(A));
     assert_string_equal(d.problem->pool[0].name, "arena");
     assert_int_equal(arenaut_problem_align(d.problem, 0), 1);

@@ -307,7 +307,7 @@ static const char unlowered[] =
     "  {\"name\": \"then\", \"outer\": \"main\", \"outputs\": [\"new_k\"]},\n"
     "  {\"name\": \"else\", \"outer\": 0, \"outputs\": [\"new_k\"]}]}";
 
-TEST(what_is_not_lowered_yet_is_understood) {
+TEST(programs_before_lowering_are_understood) {
     arenaut_document document = read_text("program-json", unlowered);
     const arenaut_program *p = document.program;
     assert_string_equal(p->dialect, "aten");

@@ -58,7 +58,7 @@ TEST(a_short_proof_cannot_take_all_memory) {
 }
 
 /* The effort is one for all lines: so many lines more do not get so much more. */
-TEST(what_lines_cost_is_summed) {
+TEST(the_cost_of_all_lines_is_summed) {
     circle x;
     meter m = {0};
     make_circle(&x, MOST_LINES);
@@ -67,7 +67,7 @@ TEST(what_lines_cost_is_summed) {
     arenaut_problem_free(x.p);
 }
 
-TEST(what_the_caller_allows_counts) {
+TEST(limits_of_the_caller_count) {
     circle x;
     meter few = {0}, many = {0}, none = {0};
     make_circle(&x, 3);

@@ -244,7 +244,7 @@ static uint64_t number_at(const void *data, size_t at) {
 }
 
 /* Y has no room for an offset, and gets a place behind the program. */
-TEST(what_has_no_room_is_appended_and_nothing_else_moves) {
+TEST(tables_without_room_are_appended_and_no_others_move) {
     for (size_t slack = 0; slack <= 512; slack += 512) {
         pte_tiny tiny = new_pte_tiny(false);
         bytes file = pte_with_header(&tiny, 100, slack);

@@ -17,7 +17,7 @@
 #define BAD ARENAUT_BAD_INPUT
 #define UNSUPPORTED ARENAUT_UNSUPPORTED
 
-TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
+TEST(wrong_numbers_are_refused_with_the_allowed_ones) {
     const pte_tiny t = new_pte_tiny(true);
     free_flatfile(t.file); /* the places are the same in each */
     const spoil cases[] = {

@@ -154,7 +154,7 @@ static arenaut_status repeat_op(const char *name, const char *dialect, arenaut_c
     return st;
 }
 
-TEST(what_may_do_more_than_compute_does_not_run_again) {
+TEST(ops_with_side_effects_are_not_rematerialized) {
     assert_int_equal(repeat_op("MUL", NULL, ARENAUT_CONSTANT), ARENAUT_OK);
     assert_int_equal(repeat_op("RANDOM_UNIFORM", NULL, ARENAUT_CONSTANT), ARENAUT_REJECTED);
     assert_int_equal(repeat_op("my_op", NULL, ARENAUT_CONSTANT), ARENAUT_REJECTED);
@@ -336,7 +336,7 @@ static void assert_left(bool after, bool view, const uint32_t *expected, uint32_
     arn_program_free(p);
 }
 
-TEST(what_nobody_reads_before_it_is_made_again_is_not_made_before) {
+TEST(first_runs_whose_results_are_unread_are_left_out) {
     const uint32_t once[] = {0, 1, 3, 4, 1, 2, 5}, all[] = {0, 1, 2, 3, 4, 1, 2, 5};
     assert_left(false, false, once, COUNT_OF(once));
     assert_left(true, false, all, COUNT_OF(all));
@@ -356,7 +356,7 @@ TEST(a_sequence_keeps_some_op_that_runs_again) {
     arn_program_free(p);
 }
 
-TEST(what_is_found_in_random_programs_computes_the_same) {
+TEST(rematerialized_random_programs_compute_the_same) {
     for (uint64_t seed = 1; seed <= 2000; seed++) try_found(seed);
 }
 

@@ -34,7 +34,7 @@ static arenaut_pipeline *run_again(const bytes *file) {
     return p;
 }
 
-TEST(what_is_written_holds_a_node_for_each_run) {
+TEST(written_files_hold_a_node_for_each_run) {
     bytes file = read_data("waiting");
     arenaut_pipeline *p = run_again(&file);
     arenaut_text text = {0};

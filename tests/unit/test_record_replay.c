@@ -207,7 +207,7 @@ TEST(a_request_for_more_alignment_is_another_request) {
     close_deck(&d);
 }
 
-TEST(what_outlives_the_run_comes_from_the_heap) {
+TEST(allocations_that_outlive_the_run_come_from_the_heap) {
     deck d;
     open_deck(&d, true, true);
     void *kept[26] = {NULL};
@@ -283,7 +283,7 @@ TEST(an_old_kept_block_is_never_taken_for_a_new_one) {
     close_deck(&d);
 }
 
-TEST(what_a_stray_run_left_behind_is_not_overwritten) {
+TEST(allocations_that_a_stray_run_left_are_not_overwritten) {
     deck d;
     open_deck(&d, false, true);
     record(&d, "abAB");

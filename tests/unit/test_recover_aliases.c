@@ -171,7 +171,7 @@ TEST(view_ops_without_a_place_stand_there_too_and_views_of_them) {
     free_lowering(l, p);
 }
 
-TEST(what_nobody_wrote_is_state) {
+TEST(tensors_without_a_definition_are_state) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
@@ -306,7 +306,7 @@ TEST(a_view_of_declared_state_does_not_join_it_with_others) {
 }
 
 /* An op updates `s` and returns it as `t`; `a`, where there is one, is in its place before. */
-TEST(what_updates_declared_state_returns_it) {
+TEST(ops_that_update_declared_state_return_it) {
     for (int clobbered = 0; clobbered < 2; clobbered++) {
         arenaut_program *p = new_program();
         begin(p, "forward", 1);
@@ -355,7 +355,7 @@ TEST(both_sides_of_a_branch_are_looked_at) {
     arn_program_free(p);
 }
 
-TEST(what_is_jumped_over_wrote_nothing) {
+TEST(ops_that_are_jumped_over_wrote_nothing) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);

@@ -68,7 +68,7 @@ TEST(a_branch_result_overwritten_by_the_next_conditional_is_rejected) {
     close_scene(&s);
 }
 
-TEST(what_one_side_overwrites_is_gone) {
+TEST(a_tensor_that_one_branch_overwrites_is_gone) {
     scene s;
     const twocond t = open_twocond(&s);
     put(&s, t.e_out, t.x, 0); /* x is the second conditional's argument */

@@ -60,7 +60,7 @@ TEST(both_sides_may_use_the_same_bytes) {
     close_scene(&s);
 }
 
-TEST(what_one_side_destroys_is_gone_afterwards) {
+TEST(a_tensor_that_one_path_overwrites_is_gone_at_the_join) {
     for (int side = 0; side < 2; side++) {
         scene s;
         const branch v = open_branch(&s);
@@ -310,7 +310,7 @@ static loop open_loop(scene *s) {
     return v;
 }
 
-TEST(what_is_dead_within_a_turn_may_be_overwritten) {
+TEST(a_tensor_that_is_dead_within_an_iteration_may_be_overwritten) {
     scene s;
     const loop v = open_loop(&s);
     expect(&s, ARENAUT_RULE_NONE);
@@ -320,7 +320,7 @@ TEST(what_is_dead_within_a_turn_may_be_overwritten) {
     close_scene(&s);
 }
 
-TEST(what_the_next_turn_needs_may_not) {
+TEST(a_tensor_that_the_next_iteration_reads_may_not_be_overwritten) {
     scene s;
     const loop v = open_loop(&s);
     s.offset[v.c] = s.offset[v.k]; /* its last reader, but not on every path */

@@ -431,7 +431,7 @@ TEST(svg_draws_what_a_trace_had_reserved_above_the_bytes_alive) {
     drop(&s);
 }
 
-TEST(what_a_trace_had_reserved_keeps_to_the_steps_that_are_asked_for) {
+TEST(reserved_bytes_of_a_trace_keep_to_the_steps_asked_for) {
     arenaut_trace trace;
     subject s = subject_of_trace(&trace);
     const arenaut_report_options part = {.steps = {2, 4}};

@@ -169,7 +169,7 @@ TEST(labels_keep_to_their_columns) {
     }
 }
 
-TEST(what_is_left_of_a_row_is_never_negative) {
+TEST(the_rest_of_a_row_is_never_negative) {
     assert_int_equal(arn_report_columns_left(5, 3), 2);
     assert_int_equal(arn_report_columns_left(3, 3), 0);
     assert_int_equal(arn_report_columns_left(3, 5), 0);

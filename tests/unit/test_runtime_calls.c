@@ -71,7 +71,7 @@ static void on_hook(void *context, uint32_t value) {
     intrude(i);
 }
 
-TEST(what_an_iteration_calls_cannot_call_it) {
+TEST(callbacks_of_an_iteration_cannot_call_it) {
     for (int keep = 0; keep < 2; keep++) {
         bench b;
         arenaut_fault fault;

@@ -159,7 +159,7 @@ TEST(lives_that_meet_at_one_step_overlap) {
     for (uint32_t v = B; v < N; v++) assert_false(overlap(value, A, v)); /* not tracked */
 }
 
-TEST(what_goes_through_a_container_lives_as_long) {
+TEST(tensors_in_a_container_live_as_long_as_it) {
     enum { A, B, C, TUPLE, B2, C2, D, N };
     drawing d;
     arenaut_value value[N];
@@ -193,7 +193,7 @@ TEST(a_returned_value_lives_to_the_end) {
 }
 
 /* A borrowed tensor is returned: its owner cannot be in the arena. */
-TEST(what_a_returned_value_may_lie_in_is_not_managed) {
+TEST(the_owner_of_a_returned_borrowed_tensor_is_not_managed) {
     enum { A, B, TUPLE, B2, N };
     drawing d;
     arenaut_value value[N];

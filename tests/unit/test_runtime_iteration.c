@@ -56,7 +56,7 @@ TEST(a_plan_is_renewed_only_when_a_maximum_grows) {
     bench_finish(&b);
 }
 
-TEST(what_is_learned_beforehand_saves_the_first_run) {
+TEST(sizes_learned_beforehand_save_the_first_run) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -496,7 +496,7 @@ TEST(outputs_are_released_one_by_one) {
     }
 }
 
-TEST(what_outgrows_its_place_is_counted) {
+TEST(tensors_that_outgrow_their_place_are_counted) {
     bench b;
     bench_lay_out(&b, 3);
     b.value[2].kind = ARENAUT_VALUE_OUTPUT;

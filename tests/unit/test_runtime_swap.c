@@ -162,7 +162,7 @@ TEST(a_storage_outside_the_arena_may_be_shared) {
 }
 
 /* An owning header that a held output and values that end use together, twice each. */
-TEST(what_an_output_holds_is_not_released_by_others) {
+TEST(storage_that_a_held_output_owns_is_not_released) {
     bench b;
     arenaut_fault fault;
     arenaut_storage found;

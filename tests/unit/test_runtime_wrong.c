@@ -25,7 +25,7 @@ TEST(options_that_make_no_sense_are_refused_by_name) {
     assert_fault(arenaut_iteration_options_check(&o, &fault), BAD_ARGUMENT, ALIGNMENT);
 }
 
-TEST(what_is_wrong_in_a_config_is_refused) {
+TEST(wrong_configurations_are_refused) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);

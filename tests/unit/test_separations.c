@@ -291,7 +291,7 @@ static void expect_bad(uint32_t upper, uint32_t lower, int64_t distance, uint32_
     arenaut_problem_free(p);
 }
 
-TEST(what_makes_no_sense_is_refused_with_the_buffers_named) {
+TEST(contradictory_separations_are_refused_with_their_buffers) {
     expect_bad(0, 2, 5, 0, "never in use together");
     expect_bad(0, 1, 5, 0, "separated twice");
     expect_bad(1, 0, 5, 0, "separated twice");

@@ -249,7 +249,7 @@ TEST(the_search_tries_no_range_below_what_each_choice_needs) {
 
 /* Its axes come from an op on constants in front of it, which runs before the reduction is
  * complete; so do the axes of a second one, behind the first. */
-TEST(what_a_reduction_reads_is_made_before_it) {
+TEST(operands_of_a_reduction_are_made_before_it) {
     static const int64_t axes[] = {H, W};
     arenaut_program *p = onnx_begin();
     const uint32_t x = onnx_image(p, ARENAUT_INPUT, 8, 40, 60);

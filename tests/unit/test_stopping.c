@@ -282,7 +282,7 @@ TEST(pools_do_not_later_either) {
     arenaut_problem_free(p);
 }
 
-TEST(what_is_taken_already_does_not) {
+TEST(reserved_and_fixed_bytes_do_not) {
     assert_all_stop(reserved_ranges(20000));
     assert_all_stop(fixed_in_turn(20000));
 }

@@ -28,7 +28,7 @@ TEST(results_that_nobody_reads_are_kept_apart) {
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 0, 8));
 }
 
-TEST(what_is_not_managed_there_has_memory_of_its_own) {
+TEST(unmanaged_classes_have_memory_of_their_own) {
     const arenaut_class classes[] = {ARENAUT_INPUT, ARENAUT_OUTPUT, ARENAUT_STATE};
     for (size_t k = 0; k < COUNT_OF(classes); k++) {
         arenaut_problem *p = new_problem();
@@ -57,7 +57,7 @@ TEST(each_pool_has_groups_of_its_own) {
     assert_offsets(p, "storage-groups", OFFSETS(0, 0, 0, 0));
 }
 
-TEST(what_it_cannot_express_is_refused_by_name) {
+TEST(unsupported_features_are_refused_by_name) {
     arenaut_problem *p = new_problem();
     arenaut_error err;
     add_box(p, 8, 0, 1);

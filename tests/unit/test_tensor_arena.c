@@ -158,7 +158,7 @@ TEST(scales_of_arguments_take_room_while_an_op_is_prepared) {
     arn_program_free(p);
 }
 
-TEST(what_quantizes_an_argument_lies_beside_its_handle) {
+TEST(quantization_of_an_argument_lies_beside_its_handle) {
     arenaut_program *p = one_op("TANH", ARENAUT_DTYPE_INT8);
     const uint64_t plain = arena_of(p, 4096, "tflite-micro").tail;
     p->tensors[Y].n_scales = 1;

@@ -27,7 +27,7 @@ static void expect_refusals(const spoil *cases, size_t n) {
 #define BAD ARENAUT_BAD_INPUT
 #define UNSUPPORTED ARENAUT_UNSUPPORTED
 
-TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
+TEST(wrong_numbers_are_refused_with_the_allowed_ones) {
     tflite_tiny t = new_tflite_tiny();
     free_flatfile(t.file); /* the places are the same in each */
     const spoil cases[] = {

@@ -343,7 +343,7 @@ TEST(kernels_that_nobody_knows_must_be_given) {
     arenaut_text_free(&file);
 }
 
-TEST(what_uses_nothing_of_its_kernels_needs_none) {
+TEST(plans_that_use_no_rights_name_no_kernels) {
     arenaut_text file = write_in_place("forgotten", false);
     const looked found = look_at(&file, NULL);
     assert_int_equal(found.status, ARENAUT_OK);

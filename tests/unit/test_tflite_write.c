@@ -95,7 +95,7 @@ static int32_t plan_number(const arenaut_text *file, uint32_t index) {
     return arn_fb_item_i32(&model.fb, numbers, index);
 }
 
-TEST(what_the_runtime_places_itself_is_left_to_it) {
+TEST(tensors_that_the_runtime_places_are_left_to_it) {
     bytes file = read_own("lstm_float");
     tflite_round round = open_round(file.data, file.size);
     arenaut_text planned = write_round(&round);

@@ -208,7 +208,7 @@ TEST(segments_are_kept) {
     arenaut_problem_free(p);
 }
 
-TEST(what_the_caching_allocator_does_not_know) {
+TEST(features_unknown_to_the_caching_allocator_are_refused) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 1};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;

@@ -153,7 +153,7 @@ static char *with_change(const char *text, const char *from, const char *to) {
     return changed;
 }
 
-TEST(what_a_graph_may_not_say_is_told_with_what_it_may) {
+TEST(wrong_members_of_a_graph_are_refused_with_the_expected) {
     static const struct {
         const char *graph, *from, *to, *message;
     } cases[] = {

@@ -175,7 +175,7 @@ TEST(a_block_keeps_the_size_that_it_has_grown_to) {
 }
 
 /* Results of one op are all requested before any is let go; the operand is still there. */
-TEST(what_nobody_reads_is_free_for_the_next_op) {
+TEST(unread_results_are_free_for_the_next_op) {
     const box boxes[] = {{8, 0, 2}, {8, 1, 2}, {8, 1, 3}, {8, 2, 3}};
     assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 16, 8));
 }

@@ -69,7 +69,7 @@ TEST(constants_are_written_by_nobody) {
     assert_said(p, false, "");
 }
 
-TEST(what_one_method_takes_for_a_constant_another_may_write) {
+TEST(a_constant_of_one_method_may_be_written_by_another) {
     arenaut_program *p = begin(ARENAUT_CONSTANT);
     p->tensors[W].qualified_name = "w";
     const uint32_t other = add_tensor(p, "w2", 16, ARENAUT_STATE);
@@ -118,7 +118,7 @@ static uint64_t planned(const char *dialect, const char *ops) {
     "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"inputs\":[" in "],\"outputs\":[" out "]" more \
     "}"
 
-TEST(what_is_updated_is_returned_by_another_name) {
+TEST(an_updated_tensor_is_returned_by_another_name) {
     static const char ops[] = OP("f", "out", "\"x\"", "\"h\"", "") "," OP(
         "relu_", "in_place", "\"h\"", "\"h2\"",
         "%s") "," OP("g", "out", "\"h2\"", "\"r\"", "") "," OP("g", "out", "\"r\"", "\"y\"", "");
@@ -143,7 +143,7 @@ TEST(an_update_may_make_a_tensor_as_well) {
 }
 
 /* Its own result lies where something has ended before: h is not kept for it. */
-TEST(what_an_update_makes_is_not_alive_before) {
+TEST(results_of_an_update_are_not_live_before_it) {
     static const char ops[] =
         OP("f", "out", "\"x\"", "\"h\"", "") "," OP("g", "out", "\"h\"", "\"h2\"", "") "," OP(
             "two_", "in_place", "\"h2\"", "\"h2\",\"r\"",

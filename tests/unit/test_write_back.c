@@ -435,7 +435,7 @@ TEST(a_copy_is_what_the_dialect_says_is_one) {
 }
 
 /* An update in place, and a reader of the state as it was. */
-TEST(what_was_updated_in_place_is_no_more) {
+TEST(the_old_value_of_an_update_in_place_is_gone) {
     for (int wrong = 0; wrong < 2; wrong++) {
         arenaut_program *p = begin_with_states();
         arenaut_finding finding;

@@ -190,7 +190,7 @@ TEST(buffers_live_from_their_allocation_to_their_release) {
  *  1 (64) +---+            one place: 3 takes it over from 1,
  *  3 (64)     +-----+      with a step for both
  *  2 (32)       +-----+                                           */
-TEST(what_shares_a_place_is_one_buffer) {
+TEST(values_in_one_place_are_one_buffer) {
     wire assignment = ASSIGNMENT(0, 96, {1, 0, 64}, {2, 64, 32}, {3, 0, 64});
     ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_SHARE_WITH, 3, 1}, {EVENT_FREE, 1},
               {EVENT_ALLOC, 2}, {EVENT_FREE, 3}, {EVENT_FREE, 2});
@@ -435,7 +435,7 @@ static arenaut_document read_real(const char *name) {
 }
 
 /* XLA's own offsets pass the checker, and its temporary allocation is as large as it says. */
-TEST(what_xla_did_of_real_programs_passes_the_checker) {
+TEST(layouts_of_xla_for_real_programs_pass_the_checker) {
     static const struct {
         const char *name;
         uint64_t temp; /* the size that the allocation states */

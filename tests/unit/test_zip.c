@@ -44,7 +44,7 @@ TEST(entries_are_found_with_either_kind_of_records) {
 /* Offsets into an archive of parts[0] alone: header 30, name 7, data 5, then the directory. */
 enum { DATA_AT = 37, DIRECTORY = 42, END = DIRECTORY + 46 + 7 };
 
-TEST(what_is_wrong_is_named) {
+TEST(broken_archives_are_refused_with_the_part) {
     static const struct {
         size_t at;
         uint8_t value;
@@ -151,7 +151,7 @@ TEST(an_entry_gets_other_bytes_of_any_length) {
 }
 
 /* An archive of parts[0] alone, as above; with a second entry, of the place that is given. */
-TEST(what_says_something_else_is_not_replaced) {
+TEST(archives_that_contradict_themselves_are_not_patched) {
     static const struct {
         unsigned variant;
         size_t at;
