@@ -65,7 +65,7 @@ def test_a_compiled_step_computes_the_same_in_arenas_that_are_minimal(stock):
     assert all(user.memory_plan_rewrite is stock for user in plugin.USERS)
 
 
-def test_what_tinygrad_leaves_unused_is_used():
+def test_memory_that_tinygrad_leaves_unused_is_used():
     seen = []
     plugin.install(report=seen.append)
     Tensor.linear_with_vars(attention())

@@ -126,7 +126,7 @@ def test_other_threads_are_left_alone():
     assert tape.stop()
 
 
-def test_what_outlives_its_run_is_freed_by_whoever_holds_it():
+def test_allocations_that_outlive_their_run_are_freed_by_their_holder():
     held = []
     tape = recorded(lambda: held.append(torch.ones(5000)))
     for _ in range(5):

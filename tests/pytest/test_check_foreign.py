@@ -72,7 +72,7 @@ def test_a_planned_function_of_mlir(arenaut, tmp_path, old, new, says):
     assert says in mlir(arenaut, tmp_path, text.replace(old, new), 1)
 
 
-def test_what_the_reader_of_mlir_does_not_know_is_refused(arenaut, tmp_path):
+def test_mlir_that_the_reader_does_not_know_is_refused(arenaut, tmp_path):
     text = MLIR.read_text().replace("  return", "  vendor.call %a\n  return")
     assert mlir(arenaut, tmp_path, text) == "line 19: vendor.call: its reads and writes are not known\n"
 

@@ -585,7 +585,7 @@ def test_colour_in_the_picture_for_terminals_says_nothing_more(shell):
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
-def test_what_is_viewed_is_opened_by_the_browser_chosen(shell):
+def test_pages_are_opened_by_the_browser_chosen(shell):
     opener = shell.folder / "opener"
     opener.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$@" >{shell.folder}/told.new\n'
                       f"mv {shell.folder}/told.new {shell.folder}/told\n")

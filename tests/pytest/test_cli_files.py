@@ -121,7 +121,7 @@ def test_an_interrupt_without_an_answer_says_so(tmp_path):
         assert code != 130 or out or "interrupted before" in err
 
 
-def test_what_the_parent_ignores_stays_ignored(writing):
+def test_signals_that_the_parent_ignores_stay_ignored(writing):
     process = writing(ignored=[signal.SIGHUP])
     process.send_signal(signal.SIGHUP)
     process.communicate(timeout=60)
@@ -238,7 +238,7 @@ def test_everything_we_have_goes_into_a_folder(tmp_path):
 
 @pytest.mark.parametrize("name", ["foreign_plan_float.tflite", "hello_world_int8.tflite",
                                   "custom_op_planned.tflite"])
-def test_what_is_not_replanned_is_copied(tmp_path, name):
+def test_files_that_are_not_planned_anew_are_copied(tmp_path, name):
     done = run(tmp_path, "plan", DATA / name, "-o", "out.tflite")
     assert done.returncode == 0 and "a copy of the input" in done.stdout
     assert (tmp_path / "out.tflite").read_bytes() == (DATA / name).read_bytes()
@@ -260,7 +260,7 @@ def test_other_outputs_hold_the_plan_of_today(tmp_path, suffix):
         assert run(tmp_path, "check", MODEL, "out.json").returncode == 0
 
 
-def test_what_was_asked_for_and_needs_more_is_no_success(tmp_path):
+def test_a_request_that_needs_more_memory_is_no_success(tmp_path):
     done = run(tmp_path, "plan", MODEL, "--planner", "naive", "--align", "64", "-o", "out.json")
     assert done.returncode == 1 and "nothing is written to out.json" in done.stderr
     assert names(tmp_path) == []

@@ -484,7 +484,7 @@ def test_results_reach_into_operands(ours, make, options):
     assert pte_runtime.same_bits(outputs(program, recipe), outputs(without_reuse(make), recipe))
 
 
-def test_what_in_place_and_another_order_save(ours):
+def test_savings_in_place_and_in_another_order(ours):
     def totals(make, **options):
         return [total(lowered(make, ours.MemoryPlanningPass(**more))[0]) for more in ({}, options)]
     assert totals(early_exit, inplace="safe") == [20480, 16384]
@@ -709,7 +709,7 @@ def test_the_alignment_is_that_of_the_pass(ours):
 
 
 @pytest.mark.parametrize("option", ["alloc_graph_input", "alloc_graph_output"])
-def test_what_the_caller_brings_has_no_place(ours, option):
+def test_memory_of_the_caller_has_no_place(ours, option):
     kinds = ours.MemoryPlanningPass, TheirPass
     mine, theirs = (lowered(make_pte.lists, kind(**{option: False}))[0] for kind in kinds)
     everything = lowered(make_pte.lists, ours.MemoryPlanningPass())[0]

@@ -102,7 +102,7 @@ def calls(run):
 @pytest.mark.parametrize("clones", [True, False])
 @pytest.mark.parametrize("forward", [delay, delay_of_copies, delay_of_clones, swap, plain_swap, old_state,
                                      view_of_old_state, updates, replaced], ids=lambda one: one.__name__)
-def test_what_the_runtime_does_with_state_is_what_pytorch_does_or_refused(ours, forward, clones):
+def test_state_in_the_runtime_is_as_in_pytorch_or_refused(ours, forward, clones):
     import arenaut
     warnings.simplefilter("ignore")
     module = module_of(forward)

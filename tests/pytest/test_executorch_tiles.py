@@ -199,7 +199,7 @@ def test_sizes_that_vary_stay_whole():
     assert not TilePass()(exported).modified
 
 
-def test_what_a_delegate_took_stays_whole():
+def test_ops_of_a_delegate_stay_whole():
     partition = pytest.importorskip("executorch.backends.xnnpack.partition.xnnpack_partitioner",
                                     reason="this wheel has no XNNPACK").XnnpackPartitioner
     from executorch.backends.xnnpack.partition.config import gemm_configs  # noqa: PLC0415

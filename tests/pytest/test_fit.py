@@ -117,7 +117,7 @@ def test_tiles_that_do_not_fit_are_not_said_to(arenaut, arenaut_json, path):
     assert "that fit" not in arenaut("plan", path, "--split", "on", "--budget", size, exit=1).stdout
 
 
-def test_what_the_user_decided_stays(arenaut):
+def test_levers_that_the_user_set_stay(arenaut):
     path = DATA / "mobilenet_v1_025_96_int8.tflite"
     for flags, wanted, unwanted in [(("--overlap", "off"), "--inplace on", "--overlap on"),
                                     (("--split", "off"), "--reorder on", "--split on"),
@@ -250,7 +250,7 @@ def test_a_percentage_is_of_what_the_runtime_needs_today(arenaut, arenaut_json):
 
 
 @pytest.mark.parametrize("share", ["0%", "100.01%", "60%%", "-5%", "%", "6e1%", "60 %"])
-def test_what_is_no_percentage_is_refused(arenaut, share):
+def test_malformed_percentages_are_refused(arenaut, share):
     path = DATA / "mobilenet_v1_025_96_int8.tflite"
     assert "--fit" in arenaut("plan", path, f"--fit={share}", exit=2).stderr
 

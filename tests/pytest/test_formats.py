@@ -37,7 +37,7 @@ def test_examples_keep_to_their_schema(path):
 
 
 @pytest.mark.parametrize("path", MODELS + EXAMPLES, ids=lambda path: path.name)
-def test_what_is_written_keeps_to_its_schema(arenaut, path):
+def test_written_documents_keep_to_their_schemas(arenaut, path):
     bare = "problem" in path.name or "trace" in path.name
     kinds = ["problem"] if bare else ["problem", "program"]
     for kind in kinds:
@@ -59,7 +59,7 @@ def test_what_is_written_keeps_to_its_schema(arenaut, path):
 @pytest.mark.parametrize("flags", ["--reorder on", "--split on", "--overlap on", "--split on --overlap on",
                                    "--inplace on", "--split 0-3/2:cropped"])
 @pytest.mark.parametrize("verb", ["plan", "size", "explain"])
-def test_what_is_said_of_a_rewritten_model_is_read_back(arenaut, tmp_path, verb, flags):
+def test_reports_of_a_rewritten_model_are_read_back(arenaut, tmp_path, verb, flags):
     text = arenaut(verb, DATA / "resnet_int8.tflite", *flags.split(), "--json").stdout
     validate(json.loads(text))
     (tmp_path / "plan.json").write_text(text)

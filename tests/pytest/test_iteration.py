@@ -195,7 +195,7 @@ def test_a_buffer_that_cannot_be_had(memory):
         assert it.figures().runs_without_buffer == number
 
 
-def test_what_a_source_or_hook_raises_is_raised(memory):
+def test_exceptions_of_a_source_or_hook_are_raised(memory):
     def fail(*arguments):
         raise KeyboardInterrupt("in between")
 
@@ -211,7 +211,7 @@ def test_what_a_source_or_hook_raises_is_raised(memory):
         it.abort()
 
 
-def test_what_it_calls_cannot_call_it(memory):
+def test_callbacks_of_an_iteration_cannot_call_it(memory):
     seen = []
 
     def meddle(value):

@@ -38,7 +38,7 @@ def test_a_kept_input_serves_the_next_call(arenaut_json, tmp_path, name, flags):
         assert all(answers_alike(data, seed) for seed in range(3))
 
 
-def test_what_is_not_kept_is_overwritten(arenaut_json, tmp_path):
+def test_inputs_that_are_not_kept_are_overwritten(arenaut_json, tmp_path):
     """… in each of these models, so that the test above would notice."""
     for name in ("scratch_int8", "resnet_int8"):
         planned = tmp_path / f"{name}.tflite"

@@ -60,7 +60,7 @@ def test_models_compute_the_same_in_less_memory(arenaut, arenaut_json, tmp_path,
     assert back.read_bytes() == path.read_bytes()
 
 
-def test_what_it_costs_is_said_and_can_be_limited(arenaut, arenaut_json, tmp_path):
+def test_the_cost_is_reported_and_can_be_limited(arenaut, arenaut_json, tmp_path):
     path = tmp_path / "model.tflite"
     path.write_bytes(waiting(1))
     arena = arenaut_json("plan", path)["result"]["arena"]

@@ -47,7 +47,7 @@ def test_a_certificate_is_read_back_and_checked(arenaut, arenaut_json, planned, 
                                    ["--recompute", "on", "--fit", "100%"],
                                    ["--recompute", "on", "--fit", "3300", "--device", "cpu"],
                                    ["--recompute", "on", "--fit", "3300", "--inplace", "on"]])
-def test_what_is_proven_with_other_flags_is_checked_too(arenaut, arenaut_json, planned, tmp_path, flags):
+def test_proofs_with_other_flags_are_checked_too(arenaut, arenaut_json, planned, tmp_path, flags):
     plan = tmp_path / "x.plan.json"
     plan.write_text(arenaut("plan", planned[0], *flags, "--json").stdout)
     again = flags[-2:] if "--inplace" in flags else []
@@ -115,7 +115,7 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("what", SPOILED)
-def test_what_is_spoiled_is_refused(arenaut, planned, tmp_path, what):
+def test_forged_certificates_are_refused(arenaut, planned, tmp_path, what):
     model, plan = planned
     document = json.loads(plan.read_text())
     SPOILED[what](document["rematerialization"])
@@ -126,7 +126,7 @@ def test_what_is_spoiled_is_refused(arenaut, planned, tmp_path, what):
 
 
 @pytest.mark.parametrize("member", ["budget", "device", "bound", "floor", "runs"])
-def test_what_is_left_out_is_an_error(arenaut, planned, tmp_path, member):
+def test_missing_members_are_errors(arenaut, planned, tmp_path, member):
     document = json.loads(planned[1].read_text())
     del document["rematerialization"][member]
     broken = tmp_path / "x.plan.json"
@@ -223,7 +223,7 @@ LINKED_SPOILED = {
 
 
 @pytest.mark.parametrize("what", LINKED_SPOILED)
-def test_what_is_spoiled_in_several_moments_is_refused(arenaut, linked, tmp_path, what):
+def test_forged_certificates_of_several_moments_are_refused(arenaut, linked, tmp_path, what):
     document = json.loads(linked[1].read_text())
     LINKED_SPOILED[what](document["rematerialization"]["bound"])
     spoiled = tmp_path / "x.plan.json"

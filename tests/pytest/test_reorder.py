@@ -208,7 +208,7 @@ def sized(arenaut, path, sizes, ops, *flags):
     return arenaut("size", path, *flags).stdout
 
 
-def test_what_spills_less_in_another_order_is_not_called_best(arenaut, tmp_path):
+def test_an_order_that_spills_more_is_not_called_best(arenaut, tmp_path):
     """However the ops are ordered, 72 bytes are needed in all; how many of them have to be in the
     slower pool, and for how long, depends on the order."""
     path, sizes = tmp_path / "pools.json", {"x": 16, "y": 16, "a": 8, "b": 32, "c": 16}
@@ -231,7 +231,7 @@ def test_no_order_is_taken_that_uses_slower_pools_more(arenaut, tmp_path):
     assert "instead of" in sized(arenaut, path, sizes, ops, "--reorder", "on")
 
 
-def test_what_is_printed_is_read_again(arenaut, tmp_path):
+def test_a_printed_order_is_read_again(arenaut, tmp_path):
     """The documents of plan and explain keep to the schema, and check takes them."""
     import jsonschema
     schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())

@@ -99,7 +99,7 @@ def test_reordered_programs_need_less_and_compute_the_same(arenaut, arenaut_json
     arenaut("check", output)
 
 
-def test_what_was_reordered_is_best_as_it_is(arenaut_json, tmp_path):
+def test_a_reordered_file_is_not_reordered_again(arenaut_json, tmp_path):
     path, output, again = (tmp_path / name for name in ("1.pte", "2.pte", "3.pte"))
     path.write_bytes(exported(Branches(1)))
     first = arenaut_json("plan", path, "--reorder", "on", "-o", output)

@@ -77,7 +77,7 @@ def copies_in(path):
 
 @pytest.mark.parametrize("model", [Cross, Halves])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_read_late_is_copied(arenaut, arenaut_json, tmp_path, model, seed):
+def test_views_that_are_read_late_are_copied(arenaut, arenaut_json, tmp_path, model, seed):
     path, x = exported(model(seed), tmp_path)
     output = tmp_path / "less.pt2"
     document = arenaut_json("plan", path, *REORDER, "-o", output)

@@ -69,7 +69,7 @@ def test_models_ask_for_what_is_computed(arenaut_json, path):
                                   if op not in UNSIZED}
 
 
-def test_what_a_scratch_file_says_comes_first(arenaut_json, tmp_path):
+def test_a_scratch_file_comes_before_rules(arenaut_json, tmp_path):
     """It speaks of the whole model: ops without a row ask for nothing."""
     rows = tmp_path / "scratch.csv"
     rows.write_text("op,bytes\n1,4096\n")

@@ -444,7 +444,7 @@ def test_explain_tries_splitting(arenaut, arenaut_json):
 @pytest.mark.parametrize("given", [(), ("--split", "on"), ("--overlap", "on")],
                          ids=["alone", "split", "overlap"])
 @pytest.mark.parametrize("path", some(p for p in SPLIT if "resnet" in p.id))
-def test_what_a_remedy_saves_is_what_splitting_is_chosen_by(arenaut_json, path, given):
+def test_splitting_is_chosen_by_the_savings_of_the_remedy(arenaut_json, path, given):
     """All that has to be reserved, of which the arena is a part: it may grow as the rest falls."""
     known = ("--scratch", SCRATCH)
     now = planned_arena(arenaut_json, path, *given)

@@ -105,7 +105,7 @@ def is_accepted(path):
     return done.returncode == 0
 
 
-def test_what_check_accepts_of_calls_computes_the_same(arenaut_json, tmp_path):
+def test_accepted_calls_compute_the_same(arenaut_json, tmp_path):
     """Places are moved at random, a third of them onto another tensor's."""
     path, random = tmp_path / "planned.tflite", np.random.RandomState(1)
     plain, called = with_calls(4, height=16, width=8)

@@ -268,7 +268,7 @@ def test_the_runtime_knows_no_shapes_of_tiles(arenaut, tmp_path, mode):
     assert same_bits(run(output, feed), run(path, feed))
 
 
-def test_what_the_runtime_has_optimized_can_be_tiled(arenaut, tmp_path):
+def test_models_that_the_runtime_optimized_can_be_tiled(arenaut, tmp_path):
     """A Mul is fused into weights, by another rounding: first that, then tiles."""
     net, _ = sandwich()
     middle = list(net.shapes)[-1]

@@ -315,7 +315,7 @@ class InPlace(nn.Module):
         return functional.max_pool2d(functional.relu_(self.conv(x)), 2)
 
 
-def test_what_updates_in_place_is_not_split(tmp_path):
+def test_ops_that_update_in_place_are_not_split(tmp_path):
     path, output = tmp_path / "x.pt2", tmp_path / "y.pt2"
     save_module(InPlace(), (torch.randn(1, 8, 64, 64),), path)
     done = plan(path, output, "0-1/2:rows")

@@ -200,7 +200,7 @@ class Moving(nn.Module):
         return x.square().mean()
 
 
-def test_what_reads_a_buffer_that_the_step_updates_does_not_run_again(training):
+def test_readers_of_an_updated_buffer_are_not_rematerialized(training):
     from arenaut.torch.traced import capture
     model, inputs = Moving(), (torch.randn(512, 32),)
     alone, found = copy.deepcopy(model), capture(model, inputs)
@@ -354,7 +354,7 @@ def doubled():
     (lambda: lambda x: x[x[:, 0] > 0].sum() + x, "the size .* varies"),
     (doubled, "operators that hold graphs.*test_training.py"),
 ])
-def test_what_is_not_supported_is_refused_by_name(training, package, behind, why):
+def test_unsupported_steps_are_refused_by_name(training, package, behind, why):
     with pytest.raises(package.RefusedError, match=why):
         training.fit(Layers(behind()), memory="80%", inputs=(torch.randn(512, 32),))
 
@@ -397,7 +397,7 @@ def test_a_step_that_is_not_as_planned_says_so_and_runs_by_itself(training, monk
 
 # ---- as on a GPU ----
 
-def test_what_kernels_take_inside_is_planned_and_counted(training, monkeypatch):
+def test_workspaces_of_kernels_are_planned_and_counted(training, monkeypatch):
     """On a GPU the allocator says it; here it is made up, once counted in a step, once by running operators alone."""
     from arenaut.torch import meter, probe, training as steps
     run, count, counts = meter.run, steps.Compiled.count, []

@@ -114,7 +114,7 @@ def test_the_allocator_hands_out_what_was_planned(training):  # noqa: F811
     assert step.fitted.planned < 0.65 * before
 
 
-def test_what_convolutions_need_inside_is_planned(training):  # noqa: F811
+def test_workspaces_of_convolutions_are_planned(training):  # noqa: F811
     model, inputs = on_gpu(joint_graphs.UNet, lambda: (torch.randn(4, 3, 256, 256), torch.randint(2, (4, 256, 256))))
     step = training.fit(model, "50%", inputs)
     assert step.fitted.kept and abs(peak_of(step, model, inputs) - step.fitted.planned) < 0.1 * step.fitted.planned

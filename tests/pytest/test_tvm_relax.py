@@ -122,7 +122,7 @@ def test_functions_with_conditions_stay_as_tvm_has_them(ours):
     assert ours.figures(mine)["main"] > 0
 
 
-def test_what_tvm_plans_is_what_is_planned(ours):
+def test_our_allocations_are_those_of_tvm(ours):
     module, _ = Branches().export_tvm({"forward": {"x": nn.spec.Tensor([2, 64], "float32")}})
     after, _ = planned(ours, module, ours.static_plan_block_memory())
     found = ours.Allocations(after, after["forward"])

@@ -46,7 +46,7 @@ def test_ops_that_only_compute_move(arenaut, arenaut_json, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["wide", ""])
-def test_what_is_said_of_orders_says_which_ops_are_held(arenaut, arenaut_json, tmp_path, name):
+def test_reports_of_orders_name_the_ops_that_are_held(arenaut, arenaut_json, tmp_path, name):
     path = write(tmp_path / "unknown.program.json")
     path.write_text(path.read_text().replace('"wide"', json.dumps(name)))
     order = arenaut_json("plan", path, "--reorder", "on")["order"]

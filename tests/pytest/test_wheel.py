@@ -162,7 +162,7 @@ def test_it_works_where_it_was_installed(installed, tmp_path):
         pytest.skip(f"no wheel for this machine of {', '.join(left_out)}; the other tests passed")
 
 
-def test_what_users_write_is_typed(wheel, tmp_path):
+def test_programs_of_users_are_typed(wheel, tmp_path):
     package = tmp_path / "site"
     shutil.unpack_archive(wheel, package, "zip")
     for least in "3.10", "3.14":

@@ -147,7 +147,7 @@ def test_options_that_do_not_exist():
 
 @pytest.mark.parametrize("more", [dict(pools={"p": 1}), dict(align=16), dict(first=[1]), dict(end=[2]),
                                   dict(aling=16), dict(align=[1])])
-def test_what_constrains_a_problem_is_not_given_twice(more):
+def test_constraints_of_a_problem_are_not_given_twice(more):
     problem = arenaut.Problem([1], [0], [1])
     with pytest.raises(TypeError, match=f"takes no '{next(iter(more))}'"):
         problem.plan(**more)

@@ -120,7 +120,7 @@ def test_plans_are_saved(tmp_path):
             arenaut.plan_many([plain, (plain, {"inplace": True})], executor, save_to=tmp_path / "out")
 
 
-def test_what_a_worker_cannot_open_says_where_it_looked(tmp_path):
+def test_a_file_that_a_worker_cannot_open_is_named_with_its_folder(tmp_path):
     with ThreadPoolExecutor(1) as executor:
         [row] = arenaut.plan_many(["absent.tflite"], executor).rows
     assert f"'absent.tflite' (looked for in {os.getcwd()} of " in row.error
@@ -179,7 +179,7 @@ def test_an_executor_that_breaks_is_replaced(tmp_path, monkeypatch):
     assert results.rows[3].attempts == 2 and not results.totals["failed"]
 
 
-def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
+def test_finished_rows_are_not_planned_again(tmp_path, monkeypatch):
     kept = tmp_path / "done.jsonl"
     with ThreadPoolExecutor(2) as executor:
         work = [*problems(5), PATHS[0], tmp_path / "absent.pte"]

@@ -164,7 +164,7 @@ def test_a_program_that_starts_itself_under_the_library(tmp_path, command):
     assert lost.returncode == 1 and "the system does not load it here" in lost.stderr
 
 
-def test_what_is_for_linux_alone_says_so_elsewhere(monkeypatch):
+def test_linux_only_modules_say_so_elsewhere(monkeypatch):
     from arenaut import gpu, preload
     for variable in "ARENAUT_GPU", "ARENAUT_REPLAY":
         monkeypatch.setenv(variable, "named.so")  # which is for Linux as well

@@ -52,7 +52,7 @@ def test_numpy_arrays_give_numpy_arrays():
     assert arenaut.plan(strided, numpy.array(FIRST), numpy.array(END), align=16).arena == 212
 
 
-def test_what_is_handed_in_is_copied():
+def test_arguments_are_copied():
     numpy = pytest.importorskip("numpy", reason="this environment is the one without numpy")
     sizes = numpy.array(SIZES)
     problem = arenaut.Problem(sizes, numpy.array(FIRST), numpy.array(END))
@@ -207,7 +207,7 @@ def test_progress_is_told_and_can_stop(hard):
     assert all(bound <= plan.arena for _, bound, _ in told)
 
 
-def test_what_progress_raises_comes_out(hard):
+def test_exceptions_of_progress_come_out(hard):
     def progress(*_):
         raise KeyError("mine")
 
