@@ -5,7 +5,6 @@
     ruff         the Python, by ruff.toml
     shellcheck   every file that begins with #!/bin/sh
     names        no two C files of src/, of tools/, or of tests/ share a name
-    circles      no two files of src/ reach one another by calls
     language     things have nouns: *what* in 1,000 words of comments and of pages keeps to a budget, and
                  no message or help text has it (tests/pytest/test_words.py: folder by folder)
 
@@ -20,7 +19,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from measure_structure import COMMENT_OR_STRING, calls, comments, per_thousand, sources, strongly_connected
+from measure_structure import COMMENT_OR_STRING, comments, per_thousand, sources
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / "build" / "venv-lint" / "bin"
@@ -83,11 +82,6 @@ def names():
     return "".join(f"one name, several files: {line}\n" for line in found)
 
 
-def circles():
-    return "".join(f"these files call one another: {' '.join(sorted(str(path.relative_to(ROOT)) for path in each))}\n"
-                   for each in strongly_connected(calls()))
-
-
 def language():
     found = []
     for room, most in MOST_WHATS.items():
@@ -104,7 +98,7 @@ def language():
 
 def main():
     failed = False
-    for check in (names, circles, language, functions, python, shell, clang_tidy):
+    for check in (names, language, functions, python, shell, clang_tidy):
         said = check()
         print(f"lint: {check.__name__}: {'wrong' if said else 'ok'}", flush=True)
         print(said, end="")
