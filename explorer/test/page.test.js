@@ -370,8 +370,8 @@ test("the page of a training step draws its curve", { skip }, async () => {
   const tensors = [{ name: "x", bytes: 8, caller_owned: true }], ops = [];
   let last = "x";
   const add = (name, inputs, output) => { tensors.push({ name: output, bytes: 1000 }); ops.push({ name, kind: "out", inputs, outputs: [output] }); last = output; };
-  for (let i = 0; i < 12; i++) add("F", [last], `a${i}`);
-  for (let i = 11; i >= 0; i--) add("B", [last, `a${i}`], `g${i}`);
+  for (let i = 0; i < 8; i++) add("F", [last], `a${i}`);
+  for (let i = 7; i >= 0; i--) add("B", [last, `a${i}`], `g${i}`);
   const model = scratch("step.json"), flags = ["--recompute", "on", "--fit", "60%"];
   writeFileSync(model, JSON.stringify({ schema: "arenaut.program/1", tensors, ops, inputs: ["x"], outputs: [last] }));
   const { page, wrong } = await open(browser, pageOf(model, ...flags));
