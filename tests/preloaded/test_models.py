@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from drawn import some
 from torch.utils import _pytree as pytree
 from torch_zoo import SMALL
 
@@ -11,7 +12,7 @@ import arenaut.torch
 TOLERANCE = {"resnet18": 1e-6, "mobilenetv3": 1e-6}
 
 
-@pytest.fixture(scope="module", params=sorted(SMALL))
+@pytest.fixture(scope="module", params=some(sorted(SMALL)))
 def model(request):
     module, inputs = SMALL[request.param]()
     exported = torch.export.export(module, inputs).run_decompositions({})
