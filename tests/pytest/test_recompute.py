@@ -82,15 +82,15 @@ def test_explain_says_what_it_would_save(arenaut, arenaut_json, tmp_path):
     schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
     path, printed = tmp_path / "model.tflite", tmp_path / "plan.json"
     path.write_bytes(waiting(1))
-    document = arenaut_json("explain", path)
+    document, planned = arenaut_json("explain", path), arenaut_json("plan", path, "--recompute", "on")
     remedy, = (each for each in document["remedies"] if each.get("flags") == "--recompute on")
-    arena = arenaut_json("plan", path, "--recompute", "on")["result"]["arena"]
+    arena = planned["result"]["arena"]
     assert remedy["arena"] == arena < document["result"]["arena"]
     line, = (each for each in arenaut("explain", path).stdout.splitlines() if "--recompute on" in each)
     assert f"{remedy['recompute']['added_ops']} ops more" in line
-    for arguments in (["explain"], ["plan", "--recompute", "on"], ["size", "--recompute", "on"]):
-        printed.write_text(arenaut(*arguments, path, "--json").stdout)
-        jsonschema.validate(json.loads(printed.read_text()), schema)
+    for told in (document, planned, arenaut_json("size", "--recompute", "on", path)):
+        printed.write_text(json.dumps(told))
+        jsonschema.validate(told, schema)
         arenaut("check", printed)
 
 

@@ -29,7 +29,9 @@ def model(tmp_path_factory):
     return path
 
 
-def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, model):
+def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, tmp_path):
+    model = tmp_path / "chain.json"
+    model.write_text(json.dumps(chain(9)))
     curve = arenaut_json("explain", model, "--recompute", "on")["curve"]
     assert [point["percent"] for point in curve["points"]] == [80, 70, 60, 50, 40, 30]
     for point in curve["points"]:
@@ -43,7 +45,7 @@ def test_each_point_is_a_plan_that_fits(arenaut, arenaut_json, model):
 
 def test_no_time_is_told_of_what_is_impossible(arenaut, arenaut_json, model):
     """Any number is a bound of sequences that there are none of, and the search comes upon huge ones."""
-    floor = arenaut_json("explain", model, "--recompute", "on")["curve"]["floor"]["bytes"]
+    floor = arenaut_json("plan", model, "--recompute", "on", "--fit", "50%")["recompute"]["floor"]
     for budget, impossible in ((floor - 1, True), (2 * floor, False)):
         printed = json.loads(arenaut("plan", model, "--recompute", "on", "--fit", budget, "--json", exit=int(impossible)).stdout)
         told, certificate = printed["recompute"], printed["rematerialization"]
