@@ -88,13 +88,13 @@ demo: tools-build
 
 # Four of its builds are the same release with the same flags (of the unit tests, of the library that is part of a
 # project, of the wheel, and build/): ccache compiles it once, where all of them call the compiler by one name. What the
-# tests in Python want is downloaded while lint and unit tests use the processors; the sanitized unit tests run beside
+# tests in Python want is downloaded while form, lint and unit tests use the processors; the sanitized unit tests run beside
 # those in Python, which leave processors idle where they wait for browsers, installers and clusters. Of what repeats, a
 # quarter is tried (tests/support/drawn.h, tests/models/drawn.py): each part alone tries all, and so does the night.
 test: export ARENAUT_ONE_OF = 4
 test: export CC = gcc
-test: tools-test format-check
-	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) lint test-release
+test: tools-test
+	@scripts/beside build/downloads.log "$(MAKE) downloads" $(MAKE) format-check lint test-release
 	@scripts/beside build/test-sanitized.log "$(MAKE) test-sanitized" \
 	  $(MAKE) test-python CMAKE_FLAGS="$(COMPILED_ONCE) $(QUIETLY) $(CMAKE_FLAGS)"
 	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
@@ -108,6 +108,7 @@ tools-test:
 	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
 	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1 \
 	  /usr/include/CL/cl.h:opencl-headers /usr/share/doc/ocl-icd-opencl-dev:ocl-icd-opencl-dev
+	@$(VENV_NEEDED)
 
 # By gcc as users build it, and by clang under AddressSanitizer and UBSan; gcc's sanitizers take twice clang's time to
 # compile and find little else: they are for the night. No unit test runs the command, which is not built here: clang
@@ -189,6 +190,7 @@ test-quick: format-check
 
 # A virtual environment is made anew whenever its list of packages changes. Python compiles the modules that are
 # imported; of 30,000 that is a part.
+VENV_NEEDED = python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/need python3:python3 /nonexistent:python3-venv
 venv: build/venv/.ready
 venv-lint: build/venv-lint/.ready
 venv-wheel: build/venv-wheel/.ready
@@ -200,15 +202,15 @@ build/venv-wheel/.ready: tests/requirements-wheel.txt
 build/venv-site/.ready: tests/requirements-site.txt
 build/venv-hosts/.ready: tests/requirements-hosts.txt
 # Nothing installs into two of them later: they have no pip of their own, which takes longer to make than to use another.
+# Not that of venv-lint, which `make test` makes meanwhile.
 build/venv-site/.ready build/venv-hosts/.ready: private WITHOUT_PIP = --without-pip
-build/venv-site/.ready build/venv-hosts/.ready: | build/venv-lint/.ready
+build/venv-site/.ready build/venv-hosts/.ready: | build/venv-wheel/.ready
 build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready build/venv-hosts/.ready:
 	@mkdir -p build
 	@if [ -L $(@D) ]; then echo "$(@D) is a link: make it anew where it lies" >&2; exit 1; fi
-	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
-	  scripts/need python3:python3 /nonexistent:python3-venv
+	@$(VENV_NEEDED)
 	@python3 -m venv --clear $(WITHOUT_PIP) $(@D)
-	@$(if $(WITHOUT_PIP),$(LINT),$(@D)/bin)/python -m pip --python $(@D)/bin/python -q --disable-pip-version-check \
+	@$(if $(WITHOUT_PIP),build/venv-wheel,$(@D))/bin/python -m pip --python $(@D)/bin/python -q --disable-pip-version-check \
 	  install --no-compile -r $<
 	@touch $@
 

@@ -34,14 +34,14 @@ def is_gone(number):
 
 
 def test_an_interrupted_test_leaves_no_downloads(tmp_path):
-    interrupted = started(tmp_path, "format-check")
-    unit, downloads = (number_of(tmp_path / f"{target}.pid") for target in ("lint", "downloads"))
-    assert_nothing_is_left(interrupted, unit, downloads)
+    interrupted = started(tmp_path)
+    form, downloads = (number_of(tmp_path / f"{target}.pid") for target in ("format-check", "downloads"))
+    assert_nothing_is_left(interrupted, form, downloads)
 
 
 def test_an_interrupted_test_leaves_no_sanitized_tests(tmp_path):
-    (tmp_path / "short").write_text("lint downloads")
-    interrupted = started(tmp_path, "format-check")
+    (tmp_path / "short").write_text("format-check downloads")
+    interrupted = started(tmp_path)
     python, sanitized = (number_of(tmp_path / f"{target}.pid") for target in ("test-python", "test-sanitized"))
     assert_nothing_is_left(interrupted, python, sanitized)
 
@@ -55,17 +55,16 @@ def test_an_environment_made_first_has_pip(tmp_path):
     commands = subprocess.run(["make", "-n", "build/venv-site/.ready"], cwd=tmp_path, capture_output=True, text=True,
                               check=True).stdout
     assert [line.split()[3:] for line in commands.splitlines() if "-m venv" in line] == [
-        ["--clear", "build/venv-lint"], ["--clear", "--without-pip", "build/venv-site"]]
+        ["--clear", "build/venv-wheel"], ["--clear", "--without-pip", "build/venv-site"]]
 
 
-def started(folder, *done):
+def started(folder):
     shutil.copy(ROOT / "Makefile", folder)
     (folder / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "beside", folder / "scripts")
     (folder / "make").write_text(STAND_IN)
     (folder / "make").chmod(0o755)
-    made = [word for target in ("tools-test", *done) for word in ("-o", target)]
-    return subprocess.Popen(["make", *made, "test", f"MAKE={folder / 'make'}"], cwd=folder, start_new_session=True,
+    return subprocess.Popen(["make", "-o", "tools-test", "test", f"MAKE={folder / 'make'}"], cwd=folder, start_new_session=True,
                             preexec_fn=default_signals)
 
 
