@@ -57,8 +57,9 @@ def corpus_params(pattern, without=()):
 
 
 # Files that take longest, which begin first: `make test` gives each file to one of several processes.
-LONGEST = ["test_wheel", "test_runtime_executorch", "test_executorch_planner", "test_hosts", "test_page",
-           "test_split", "test_overlap_arm", "test_cli", "test_overlap_runtime", "test_torch_client"]
+LONGEST = ["test_wheel", "test_page", "test_executorch_planner", "test_split", "test_training", "test_hosts",
+           "test_torch_client", "test_executorch_state", "test_tiling", "test_split_pt2", "test_overlap_arm",
+           "test_executorch_tiles", "test_recompute_pt2", "test_one_arena", "test_stranger", "test_tvm_relax"]
 
 
 @pytest.hookimpl(wrapper=True)
