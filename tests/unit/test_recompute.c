@@ -12,11 +12,13 @@
 #include "rewrite/find_within.h"
 #include "rewrite/order/program_order.h"
 #include "rewrite/recompute/recompute_sequence.h"
+#include "rewrite/rematerialize/remat_program.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
 #include "support/programs.h"
 #include "support/random.h"
 #include "support/recompute_machine.h"
+#include "support/remat_brute.h"
 #include "support/unbudgeted.h"
 
 static arenaut_status check(const arenaut_program *before, const arenaut_rewrite *rewrite) {
@@ -208,7 +210,7 @@ static arn_recomputation *find(const arenaut_program *p, const arenaut_recompute
 }
 
 TEST(a_tensor_below_the_peak_is_made_again_by_a_cheap_op) {
-    const arenaut_recompute_options none = {.max_ops = arenaut_id(0)};
+    const arenaut_recompute_options none = {.max_ops = arenaut_id(0), .effort = 1};
     const uint32_t expected[] = {0, 1, 2, 3, 1, 4};
     arenaut_program *p = waiting();
     arn_recomputation *found = find(p, NULL);
@@ -360,8 +362,109 @@ TEST(rematerialized_random_programs_compute_the_same) {
     for (uint64_t seed = 1; seed <= 2000; seed++) try_found(seed);
 }
 
+/* ---- few ops ---- */
+
+enum { MOST_OPS = 8 };
+
+/* What is said with at most so many more ops is true of the budget or, without one, of the peak. */
+static arn_recomputation *find_few(const arenaut_program *p,
+                                   const arenaut_recompute_options *options) {
+    const arenaut_target *target = arenaut_target_find("generic");
+    arenaut_lowering *lowering = NULL;
+    arn_program_order *order = NULL;
+    arn_recomputation *found = NULL;
+    arn_remat_program problem;
+    arn_region region;
+    arenaut_error err = {0};
+    uint32_t base[MOST_OPS];
+    for (uint32_t i = 0; i < p->n_ops; i++) base[i] = i;
+    assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
+    assert_ok(arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
+    const arn_recompute_task task = {p, lowering, order, p, base, false};
+    assert_ok(recompute_find(&task, options, NULL, &found, &err), err);
+    arn_region_init(&region, NULL);
+    assert_ok(arn_remat_program_make(&task, options, &region, &problem, &err), err);
+    const uint64_t kept = options->budget ? options->budget : found->after;
+    const uint64_t least = remat_brute_added(&problem.problem, kept);
+    assert_true(found->n_ops <= p->n_ops + options->max_ops.id);
+    assert_true(found->bound <= least);
+    assert_true(found->certificate->budget == options->budget || options->budget == 0);
+    assert_true(found->certificate->budget >= kept);
+    assert_int_equal(found->certificate->time.value, found->bound);
+    assert_int_equal(found->fits, found->after <= kept);
+    assert_true(!found->fits || found->added >= least);
+    arn_region_free(&region);
+    arn_program_order_free(order);
+    arenaut_lowering_free(lowering);
+    return found;
+}
+
+/* Ops of one or two operands, some of which are made long before; results are of many sizes. */
+static arenaut_program *small_program(const uint32_t *sizes, const uint32_t *others, uint32_t n) {
+    arenaut_program *p = new_program();
+    uint32_t made[MOST_OPS + 1];
+    begin_method(p, "main");
+    for (uint32_t i = 0; i <= n; i++) {
+        const arenaut_class cls = i == 0   ? ARENAUT_INPUT
+                                  : i == n ? ARENAUT_OUTPUT
+                                           : ARENAUT_INTERMEDIATE;
+        made[i] = add_tensor(p, NULL, sizes[i], cls);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t last = made[i], other = made[others[i]];
+        if (other == last) ADD_OP(p, .name = "CONV_2D", IN(last), OUT(made[i + 1]));
+        else ADD_OP(p, .name = "CONCATENATION", IN(last, other), OUT(made[i + 1]));
+    }
+    SET_IO(p, 0, LIST(made[0]), LIST(made[n]));
+    finish_program(p);
+    return p;
+}
+
+/* The search for few ops comes to a budget of 52, in which all sequences add 16 or more. */
+TEST(a_bound_with_few_ops_is_of_the_budget) {
+    const uint32_t sizes[] = {19, 7, 12, 4, 1, 17, 8, 14, 1}, others[] = {0, 1, 2, 0, 0, 0, 2, 4};
+    const uint64_t costs[] = {6, 16, 5, 8, 12, 13, 16, 13};
+    const arenaut_recompute_options options = {
+        .budget = 56, .max_ops = arenaut_id(1), .costs = costs, .effort = 128};
+    arenaut_program *p = small_program(sizes, others, COUNT_OF(others));
+    arn_recomputation *found = find_few(p, &options);
+    assert_int_equal(found->bound, 13);
+    assert_int_equal(found->added, 16);
+    assert_int_equal(found->after, 52);
+    assert_int_equal(found->n_ops, p->n_ops + 1);
+    arn_recomputation_free(found);
+    arn_program_free(p);
+}
+
+TEST(what_is_said_with_few_ops_is_true_of_the_budget) {
+    uint32_t repeated = 0, missed = 0;
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        rng r = {seed};
+        uint32_t sizes[MOST_OPS + 1], others[MOST_OPS];
+        uint64_t costs[MOST_OPS];
+        const uint32_t n = 4 + rng_below(&r, MOST_OPS - 3);
+        for (uint32_t i = 0; i <= n; i++) sizes[i] = 1 + rng_below(&r, 20);
+        for (uint32_t i = 0; i < n; i++) {
+            others[i] = rng_below(&r, i + 1);
+            costs[i] = 1 + rng_below(&r, 20);
+        }
+        const arenaut_recompute_options options = {
+            .budget = rng_once_in(&r, 4) ? 0 : 20 + rng_below(&r, 50),
+            .max_ops = arenaut_id(rng_below(&r, 4)),
+            .costs = costs,
+            .effort = UINT64_C(1) << rng_below(&r, 14)};
+        arenaut_program *p = small_program(sizes, others, n);
+        arn_recomputation *found = find_few(p, &options);
+        repeated += found->n_ops > n;
+        missed += !found->fits;
+        arn_recomputation_free(found);
+        arn_program_free(p);
+    }
+    assert_true(repeated > 100 && missed > 100);
+}
+
+/* `context`: options; NULL: none. */
 static arenaut_status find_and_recompute(void *context, const arenaut_allocator *allocator) {
-    (void)context;
     arenaut_program *p = waiting();
     const arenaut_target *target = arenaut_target_find("generic");
     const uint32_t base[] = {0, 1, 2, 3, 4};
@@ -371,9 +474,10 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
     arenaut_error err = {0};
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     assert_ok(arn_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
-    const arenaut_status st = recompute_find(
-        &(arn_recompute_task){p, lowering, order, p, base, false}, NULL, allocator, &found, &err);
-    if (st == ARENAUT_OK) assert_int_equal(found->n_ops, 6);
+    const arenaut_status st =
+        recompute_find(&(arn_recompute_task){p, lowering, order, p, base, false}, context,
+                       allocator, &found, &err);
+    if (st == ARENAUT_OK) assert_int_equal(found->n_ops, context ? 5 : 6);
     arn_recomputation_free(found);
     arn_program_order_free(order);
     free_lowering(lowering, p);
@@ -381,5 +485,7 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
 }
 
 TEST(without_memory_nothing_is_found_and_nothing_leaks) {
+    arenaut_recompute_options none = {.max_ops = arenaut_id(0), .effort = 1};
     survives_every_allocation_failure(find_and_recompute, NULL);
+    survives_every_allocation_failure(find_and_recompute, &none);
 }

@@ -97,19 +97,65 @@ static bool adds_too_many(const chooser *c, const arn_recomputation *r) {
            r->n_ops - c->task->file->n_ops > most.id;
 }
 
-/* The lowest peak that so many ops can reach, as far as is found. */
-static arenaut_status limit_ops(chooser *c, arn_recomputation *r) {
+/* The other's sequence; each keeps its proof. */
+static void swap_sequences(arn_recomputation *a, arn_recomputation *b) {
+    const arn_recomputation was = *a;
+    a->after = b->after;
+    a->added = b->added;
+    a->ops = b->ops;
+    a->n_ops = b->n_ops;
+    b->after = was.after;
+    b->added = was.added;
+    b->ops = was.ops;
+    b->n_ops = was.n_ops;
+}
+
+/* Within the budget, if there is one, the faster; else that with the lower peak. */
+static bool is_better(const arn_recomputation *a, const arn_recomputation *b, uint64_t bytes) {
+    const uint64_t peaks[] = {arn_max_u64(a->after, bytes), arn_max_u64(b->after, bytes)};
+    return peaks[0] != peaks[1] ? peaks[0] < peaks[1] : a->added < b->added;
+}
+
+/* The best sequence of so many ops that is found on the way to the lowest peak they can reach. A
+ * smaller budget than the one that is kept may lead to one, and to proofs that do not hold for it.
+ * `trial` is of no other use. */
+static arenaut_status bisect(chooser *c, uint64_t bytes, const arn_recomputation *r,
+                             arn_recomputation *trial, arn_recomputation *best) {
     enum { MOST_TIMES = 16 };
     uint64_t low = r->after, high = r->before; /* too many are added at the low end */
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < MOST_TIMES && high - low > 1 && st == ARENAUT_OK; i++) {
+    for (uint32_t i = 0; i < MOST_TIMES && high - low > 1; i++) {
         const uint64_t middle = low + (high - low) / 2;
-        st = try_budget(c, middle, r);
-        if (adds_too_many(c, r)) low = middle;
-        else high = r->after > low ? r->after : low + 1;
+        st = try_budget(c, middle, trial);
+        if (st != ARENAUT_OK) return st;
+        if (adds_too_many(c, trial)) {
+            low = middle;
+            continue;
+        }
+        high = arn_max_u64(trial->after, low + 1);
+        if (!best->ops || is_better(trial, best, bytes)) swap_sequences(trial, best);
     }
-    if (st == ARENAUT_OK) st = try_budget(c, high, r);
-    if (st == ARENAUT_OK && adds_too_many(c, r)) st = try_budget(c, r->before, r);
+    return best->ops ? st : try_budget(c, r->before, best);
+}
+
+static void free_content(arn_recomputation *r) {
+    arn_release(&r->allocator, r->ops);
+    arn_remat_certificate_free(r->certificate);
+}
+
+/* Another sequence, with fewer ops. What is proven of the budget stays, as it holds for all of
+ * them; without one it is of the peak. */
+static arenaut_status limit_ops(chooser *c, uint64_t bytes, arn_recomputation *r) {
+    arn_recomputation trial = {.allocator = r->allocator}, best = trial;
+    arenaut_status st = bisect(c, bytes, r, &trial, &best);
+    if (st == ARENAUT_OK && bytes == 0) st = try_budget(c, best.after, r);
+    if (st == ARENAUT_OK && (adds_too_many(c, r) || is_better(&best, r, bytes))) {
+        swap_sequences(r, &best);
+    }
+    if (st == ARENAUT_OK) r->fits = bytes == 0 || r->after <= bytes;
+    if (r->certificate) r->certificate->added = r->added;
+    free_content(&trial);
+    free_content(&best);
     return st;
 }
 
@@ -121,7 +167,7 @@ static arenaut_status choose(chooser *c, arn_recomputation *r) {
     const uint64_t at_ends = arn_program_order_peaks(c->task->order).at_ends;
     const uint64_t bytes = c->options->budget ? c->options->budget + at_ends : 0;
     st = try_budget(c, bytes, r);
-    if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, r);
+    if (st == ARENAUT_OK && adds_too_many(c, r)) st = limit_ops(c, bytes, r);
     r->floor -= arn_min_u64(r->floor, at_ends);
     return st;
 }
@@ -129,8 +175,7 @@ static arenaut_status choose(chooser *c, arn_recomputation *r) {
 void arn_recomputation_free(arn_recomputation *r) {
     if (!r) return;
     const arenaut_allocator allocator = r->allocator;
-    arn_release(&allocator, r->ops);
-    arn_remat_certificate_free(r->certificate);
+    free_content(r);
     arn_release(&allocator, r);
 }
 
