@@ -120,11 +120,13 @@ void describe_kernel_set(const arenaut_pipeline *p, arenaut_text *out) {
 }
 
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
-    const bool asked = p->options.kernels || p->unmeasured;
-    if (!p->kernels || (!asked && !stands_on_kernels(p))) return;
+    const bool asked = p->kernels && (p->options.kernels || p->unmeasured);
+    const arenaut_given_kernels *given = &p->result.given_kernels;
+    if (!asked && !stands_on_kernels(p)) return;
     text_put(out, head);
-    text_put_clean(out, p->kernels->name);
-    if (p->unmeasured) text_put(out, ", with rules that were only read in their source");
+    text_put_clean(out, p->kernels ? p->kernels->name : given->name);
+    if (p->unmeasured || given->unmeasured)
+        text_put(out, ", with rules that were only read in their source");
     text_put(out, stands_on_kernels(p) ? "; with others, results may be wrong\n" : "\n");
 }
 
@@ -134,7 +136,12 @@ void describe_quality(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_plan *plan = p->plan;
     arenaut_text scope = {0};
     if (p->lowering) text_put(&scope, " for this order of ops");
-    if (stands_on_kernels(p)) text_printf(&scope, " and the kernels '%s'", p->kernels->name);
+    const char *kernels = arenaut_result_kernels_name(&p->result);
+    if (kernels) {
+        text_printf(&scope, "%s the kernels '", p->lowering ? " and" : " for");
+        text_put_clean(&scope, kernels);
+        text_put(&scope, "'");
+    }
     const char *order = scope.size ? scope.bytes : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s%s", order,

@@ -18,7 +18,7 @@ void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
 /* Whether the plan relies on rights of the kernels: results over operands, or into them. */
 static inline bool stands_on_kernels(const arenaut_pipeline *p) {
-    return arenaut_result_kernels(&p->result) != NULL;
+    return arenaut_result_kernels_name(&p->result) != NULL;
 }
 /* " with the kernels 'reference'", where it is known which the runtime has. */
 void describe_kernel_set(const arenaut_pipeline *p, arenaut_text *out);

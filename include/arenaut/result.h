@@ -57,7 +57,9 @@ typedef struct arenaut_result {
     uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime needs
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
-    uint32_t n_rounded; /* without `rewrite`: as the plan's file states it */
+    uint32_t n_rounded;                  /* without `rewrite`: as the plan's file states it */
+    arenaut_given_kernels given_kernels; /* for a bare problem: as the plan's file states them, by a
+                                          * name that this build need not know */
 } arenaut_result;
 
 /* Ops whose tiles may be rounded otherwise than the whole: not the same bits, if there are any. */
@@ -66,6 +68,10 @@ uint32_t arenaut_result_rounded(const arenaut_result *result);
 /* The kernels that the plan stands on, if it lets results lie over operands or reach into them: its
  * figures hold for these alone. NULL: it stands on none. O(buffers). */
 const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result);
+
+/* Their name, also where a plan's file states no more than that. NULL: it stands on none, or they
+ * are not known. O(buffers). */
+const char *arenaut_result_kernels_name(const arenaut_result *result);
 
 /* The first step that needs the most memory, and the buffers alive there. A buffer that may be
  * written over another needs no memory of its own where the two meet, as far as it is no larger; a

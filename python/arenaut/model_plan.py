@@ -54,12 +54,12 @@ class ModelPlan(Plan):
         record = pipeline.record
         made = cls._copy(Problem._copy(record.problem.contents), record.plan.contents,
                          pipeline.seconds)
-        figures, kernels = record.figures, C.arenaut_result_kernels(record.result)
+        figures, kernels = record.figures, C.arenaut_result_kernels_name(record.result)
         made._set(model=model, options=options, _pipeline=pipeline,
                   now=figures.now if record.baseline.plan else None, planned=figures.planned,
                   minimum=figures.bound, needed=figures.needed,
                   scratch_unknown=record.result.scratch == records.SCRATCH_UNKNOWN,
-                  kernels=text_of(kernels.contents.name) if kernels else None)
+                  kernels=text_of(kernels))
         return made
 
     def _schedule(self):

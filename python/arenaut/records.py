@@ -1102,7 +1102,8 @@ Result._fields_ = [
     ("n_memories", c_size_t),
     ("behind", c_uint64),
     ("seconds", c_double),
-    ("n_rounded", c_uint32)]
+    ("n_rounded", c_uint32),
+    ("given_kernels", GivenKernels)]
 ScratchEntry._fields_ = [
     ("method", c_uint32),
     ("op", c_uint32),
@@ -1379,7 +1380,7 @@ FUNCTIONS = {
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),
     "arenaut_result_rounded": ((POINTER(Result),), c_uint32),
-    "arenaut_result_kernels": ((POINTER(Result),), POINTER(KernelSet)),
+    "arenaut_result_kernels_name": ((POINTER(Result),), c_char_p),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),
     "arenaut_format_at": ((c_size_t,), POINTER(Format)),

@@ -225,8 +225,11 @@ static void put_seconds(arn_writer *writer, bool *begun, double seconds) {
 
 /* A plan is right for the kernels that it was made for. */
 static void put_kernels(arn_writer *w, bool *begun, const arenaut_result *result) {
-    arn_json_put_text_member(w, begun, "kernels", result->kernels->name);
-    if (!result->unmeasured) return;
+    const arenaut_given_kernels *given = &result->given_kernels;
+    const char *name = result->kernels ? result->kernels->name : given->name;
+    if (!name) return;
+    arn_json_put_text_member(w, begun, "kernels", name);
+    if (!(result->kernels ? result->unmeasured : given->unmeasured)) return;
     arn_json_put_key(w, begun, "unmeasured");
     arn_puts(w, "true");
 }
@@ -247,7 +250,7 @@ static void put_result(arn_problem_json_printer *out, const arenaut_result *resu
     arn_json_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
     arn_json_put_size_member(w, &begun, "effort", plan->effort);
     put_seconds(w, &begun, result->seconds);
-    if (result->kernels) put_kernels(w, &begun, result);
+    put_kernels(w, &begun, result);
     if (arenaut_result_rounded(result) > 0)
         arn_json_put_size_member(w, &begun, "rounded_ops", arenaut_result_rounded(result));
     arn_puts(w, "}");

@@ -107,13 +107,20 @@ uint32_t arenaut_result_rounded(const arenaut_result *result) {
     return result->rewrite ? result->rewrite->n_rounded : result->n_rounded;
 }
 
-const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result) {
-    const arenaut_problem *p = result->problem;
-    if (p->n_separations) return result->kernels;
+static bool stands_on_kernels(const arenaut_problem *p) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (arenaut_problem_same_base(p, b) != ARENAUT_NONE) return result->kernels;
+        if (arenaut_problem_same_base(p, b) != ARENAUT_NONE) return true;
     }
-    return NULL;
+    return p->n_separations > 0;
+}
+
+const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result) {
+    return stands_on_kernels(result->problem) ? result->kernels : NULL;
+}
+
+const char *arenaut_result_kernels_name(const arenaut_result *result) {
+    if (!stands_on_kernels(result->problem)) return NULL;
+    return result->kernels ? result->kernels->name : result->given_kernels.name;
 }
 
 /* A plan as tokens: whole blocks of memory, each for one buffer at a time. Buffers at one offset

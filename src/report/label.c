@@ -32,9 +32,9 @@ arn_label arn_report_percent(uint64_t part, uint64_t whole) {
 }
 
 arn_label arn_report_kernels_label(const arenaut_result *result) {
-    const arenaut_kernel_set *kernels = arenaut_result_kernels(result);
+    const char *kernels = arenaut_result_kernels_name(result);
     arn_label out = {""};
-    if (kernels) snprintf(out.text, sizeof out.text, " for the kernels '%.64s'", kernels->name);
+    if (kernels) snprintf(out.text, sizeof out.text, " for the kernels '%.64s'", kernels);
     return out;
 }
 

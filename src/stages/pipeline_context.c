@@ -114,6 +114,7 @@ void arn_pipeline_begin_result(arenaut_pipeline *p) {
         .unmeasured = p->unmeasured,
         .seconds = -1,
         .n_rounded = p->document.n_rounded,
+        .given_kernels = p->document.kernels,
     };
 }
 

@@ -29,6 +29,25 @@ def test_an_overlapped_plan_is_the_same_when_read_back(arenaut, tmp_path, path):
     assert back.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("name", ["reference", "mine"])
+def test_a_plan_that_is_made_of_a_plan_names_the_same_kernels(arenaut, tmp_path, name):
+    """Without the name the second was looked at with all rights off, and said to be wrong. The build need not know it."""
+    path, first, second = DATA / "elementwise_float.tflite", tmp_path / "1.plan.json", tmp_path / "2.plan.json"
+    arenaut("plan", path, "--overlap", "on", "--unmeasured", "-o", first)
+    stated = json.loads(first.read_text())
+    assert stated["separations"] and stated["result"]["kernels"] == "reference" and stated["result"]["unmeasured"]
+    stated["result"]["kernels"] = name
+    first.write_text(json.dumps(stated))
+    said = arenaut("plan", first, "-o", second).stdout
+    result = json.loads(second.read_text())["result"]
+    assert result["kernels"] == name and result["unmeasured"] is True
+    assert f"for the kernels '{name}'" in said
+    assert f"kernels    {name}, with rules that were only read in their source; with others, results may be wrong" in said
+    assert f"for the kernels '{name}'" in arenaut("view", second).stdout
+    checked = arenaut("check", path, second, exit=0 if name == "reference" else 2)
+    assert ("ok" if name == "reference" else "the plan was made for the kernels 'mine', which this build does not know") in checked.stdout + checked.stderr
+
+
 @pytest.mark.parametrize("kernels", ["reference", "cmsis-nn"])
 @pytest.mark.parametrize("flag, head", [("--overlap", "that reach into"), ("--inplace", "over")])
 def test_a_planned_file_is_described_by_its_plan(arenaut, tmp_path, kernels, flag, head):

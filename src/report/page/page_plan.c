@@ -398,11 +398,10 @@ static arenaut_status put_reserve(page *p, const arenaut_allocator *allocator, a
 static void put_figures(page *p, uint64_t bound) {
     static const char *const scratch[] = {"none", "given", "unknown"};
     const arenaut_result *r = p->result;
-    const arenaut_kernel_set *kernels = arenaut_result_kernels(r);
     put_text(p, "file", arn_page_file_name(r));
     put_text(p, "format", r->format);
     put_text(p, "target", r->target ? r->target->name : NULL);
-    put_text(p, "kernels", kernels ? kernels->name : NULL);
+    put_text(p, "kernels", arenaut_result_kernels_name(r));
     put_text(p, "planner", p->plan->planner);
     put_text(p, "quality", arenaut_quality_name(p->plan->quality));
     put_text(p, "scratch", scratch[r->scratch]);
