@@ -149,12 +149,12 @@ void arenaut_rematerialization_free(arenaut_rematerialization *r); /* NULL is fi
 /* Looks for the fastest sequence within the budget. *out is the caller's, to be freed with
  * arenaut_rematerialization_free. If none is found, `fits` is false, and the runs are those with
  * the lowest peak that was found; if the floor is above the budget, none exists. A larger budget
- * never costs more, unless the effort ends before: all that smaller ones of a fixed ladder would be
- * answered with is looked at, but for what the bound rules out. First runs keep their order, or
- * results that are live out are made last. The
- * same problem and options give the same answer; if it is stopped, that is the best by then.
- * BAD_ARGUMENT: a number out of range, an op that reads before something is made, a storage held
- * before that an op makes; TOO_LARGE: sizes or costs that cannot be added. */
+ * never costs more, unless the effort ends before: all that smaller ones of a fixed ladder, with
+ * the floor as its lowest, would be answered with is looked at, but for what the bound rules out.
+ * First runs keep their order, or results that are live out are made last. The same problem and
+ * options give the same answer; if it is stopped, that is the best by then. BAD_ARGUMENT: a number
+ * out of range, an op that reads before something is made, a storage held before that an op makes;
+ * TOO_LARGE: sizes or costs that cannot be added. */
 arenaut_status arenaut_remat_find(const arenaut_remat_problem *problem,
                                   const arenaut_remat_options *options,
                                   const arenaut_allocator *allocator,

@@ -218,6 +218,38 @@ TEST(bounds_are_found_where_sizes_can_hardly_be_added) {
     }
 }
 
+/* A chain of layers and what goes back through it: the last layer's result first, then that of each
+ * layer with what came of those behind it. */
+TEST(the_floor_is_a_budget_that_is_looked_at) {
+    enum { LAYERS = 16, N = 2 * LAYERS, SIZE = 1000, FLOOR = 3 * SIZE };
+    uint64_t costs[N], sizes[N];
+    uint32_t makers[N], n_reads = 0;
+    uint8_t outlives[N] = {[N - 1] = ARENAUT_LIVE_OUT};
+    arenaut_order_use uses[2 * N];
+    for (uint32_t op = 0; op < N; op++) {
+        costs[op] = 1;
+        sizes[op] = SIZE;
+        makers[op] = op;
+        if (op > 0) uses[n_reads++] = (arenaut_order_use){op, op - 1};
+        if (op > LAYERS) uses[n_reads++] = (arenaut_order_use){op, N - 1 - op};
+    }
+    const arenaut_remat_problem p = {.n_ops = N,
+                                     .n_storages = N,
+                                     .n_reads = n_reads,
+                                     .cost = costs,
+                                     .size = sizes,
+                                     .maker = makers,
+                                     .held = outlives,
+                                     .reads = uses};
+    for (uint64_t budget = FLOOR; budget < FLOOR + 20; budget++) {
+        arenaut_rematerialization *r = find(&p, budget);
+        assert_int_equal(r->floor, FLOOR);
+        assert_true(r->fits);
+        assert_int_equal(r->peak, FLOOR);
+        arenaut_rematerialization_free(r);
+    }
+}
+
 /* Op 0 draws numbers, so that it runs once. Of what it makes ops 1 and 2 make a tensor that op 6
  * reads: within the budget both are repeated, and the numbers stay until then.
  */

@@ -475,7 +475,8 @@ static bool search_exactly(finder *f, uint64_t budget, arenaut_rematerialization
 /* Budgets are multiples of a fixed part of the peak where each op runs once. The schedule found for
  * one of them depends on no other, and the answer is the fastest of all that are within the budget:
  * so a larger budget never costs more. Lower rungs are left out where the bound shows that they
- * cannot be faster. Below the lowest rung there is the lowest peak that repair reaches. */
+ * cannot be faster. The floor is the lowest rung. At last there is the lowest peak that repair
+ * reaches. */
 static uint32_t count_rungs(const arenaut_remat_problem *p) {
     return p->n_ops <= 1000 ? 200 : p->n_ops <= 4000 ? 100 : 50;
 }
@@ -522,14 +523,14 @@ static bool search_rungs(finder *f, arenaut_rematerialization *r) {
     const uint64_t most = arn_max_u64(r->before, 1);
     const uint32_t rungs = count_rungs(f->problem);
     for (uint64_t rung = rungs; rung > 0; rung--) {
-        const uint64_t budget = rung_bytes(most, rung, rungs);
+        const uint64_t budget = arn_max_u64(rung_bytes(most, rung, rungs), r->floor);
         if (budget > r->budget) continue;
-        if (budget < r->floor) break;
         if (r->fits && r->added == 0) return true;
         arn_remat_bound_time(&f->bounds, budget, f->load, TRIES_OF_RUNG);
         if (r->fits && f->bounds.value >= r->added) return true;
         if (f->sequence.effort >= f->effort || arn_budget_ended(f->budget)) return true;
         if (!search_exactly(f, budget, r) || !search_moved(f, budget, r)) return false;
+        if (budget == r->floor) break;
     }
     find_lowest(f, r);
     return search_lowest(f, r);
