@@ -73,6 +73,23 @@ def test_known_programs(tmp_path, name):
     assert planned(path, "--recompute", "on", *flags, "--fit", least + 16)["result"]["arena"] <= least + 16
 
 
+def test_with_a_budget_the_floor_is_that_of_all_ops(tmp_path):
+    """Also where the sequence is the lowest that cheap ops make. m, of a convolution, waits over the large results; the
+    search by live bytes does not see that b lies over a."""
+    sizes = {"x": 64, "m": 256, "k": 512, "z": 64, "a": 1024, "b": 1024, "c": 64, "y": 64}
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(document([{"name": name, "bytes": size} for name, size in sizes.items()], ["x"], ["y"], [
+        ("CONV_2D", ["x"], ["m"], {}), ("RELU", ["x"], ["k"], {}), ("p", ["k", "m"], ["z"], {}), ("conv", ["z"], ["a"], {}),
+        ("q", ["a"], ["b"], {"overlaps": [{"output": 0, "input": 0, "distance": 64}]}), ("fc", ["b"], ["c"], {}),
+        ("add", ["c", "k", "m"], ["y"], {})])))
+    cheap = planned(path, "--recompute", "on", "--overlap", "on")["recompute"]
+    assert cheap["floor"] == 1408
+    for budget in (600, 1200, 1450, 1800):
+        told = planned(path, "--recompute", "on", "--overlap", "on", "--fit", budget)
+        assert told["recompute"]["floor"] == told["rematerialization"]["floor"]["value"] == 1152
+        assert (told["recompute"]["added_ops"] > 0) == (budget > 1408)
+
+
 def updating(first):
     """A state whose new value is made in its place only if no other op reads the old one behind that."""
     def op(name, into, out, *attributes):

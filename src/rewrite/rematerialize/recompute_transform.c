@@ -155,7 +155,7 @@ static arenaut_status propose_lowest(arn_search *s, arenaut_error *err) {
 }
 
 /* The schedule of the lowest peak, for results that lie over operands in ways that live bytes do
- * not show: its plan may be within the budget all the same. */
+ * not show: its plan may be within the budget all the same. Its own floor is of cheap ops. */
 static arenaut_status try_lowest(arn_search *s, uint64_t bound, arenaut_error *err) {
     const arenaut_recomputed before = s->pipeline->recomputed;
     arn_recomputation *found = NULL;
@@ -163,6 +163,7 @@ static arenaut_status try_lowest(arn_search *s, uint64_t bound, arenaut_error *e
     arenaut_status st = find(s, 0, &found, err);
     if (st == ARENAUT_OK && changes(s, found)) {
         found->bound = bound;
+        found->floor = before.floor;
         tell(s->pipeline, found);
         st = try_sequence(s, found, &bytes, err);
     }
