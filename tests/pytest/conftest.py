@@ -1,6 +1,7 @@
 """What the Python tests share: the command, the models, the corpus where it is at hand."""
 
 import fcntl
+import importlib.util
 import json
 import os
 import re
@@ -23,6 +24,16 @@ COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 for folder in (ROOT / "tests" / "models", ROOT / "scripts"):
     sys.path.insert(0, str(folder))
 import corpus  # noqa: E402
+
+
+
+def import_example(name):
+    """A module of examples/, which is never on the path: a folder in it is called executorch, as an installed package is."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 
 # Real models that are no part of the project; tests on them skip where they are absent.
 CORPUS = corpus.FOLDER

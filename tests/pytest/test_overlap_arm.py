@@ -6,20 +6,18 @@ each against the same build without a plan; and so are the kernels of CMSIS-NN a
 their sets.
 """
 
-import sys
 from itertools import product
 
-import pytest
-from conftest import DATA, ROOT, SCRATCH, corpus_params
-
-sys.path.insert(0, str(ROOT / "examples"))
 import arm_runtime
-import dilate_pointwise
 import micro_runtime
 import overlap_plans
+import pytest
 import random_ops
 import tflite_file
+from conftest import DATA, SCRATCH, corpus_params, import_example
 from drawn import THOROUGH, some
+
+dilate_pointwise = import_example("dilate_pointwise")
 
 
 def skipped_without(kernels):

@@ -3,9 +3,10 @@ output and of what each op leaves behind."""
 
 import os
 import subprocess
+import sys
 
 import pytest
-from conftest import COMMAND, CORPUS, DATA, corpus_params
+from conftest import COMMAND, CORPUS, DATA, ROOT, corpus_params
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import corpus  # noqa: E402
@@ -84,6 +85,12 @@ class Planned:
     def file(self):
         """Where nothing better exists, the file as it was."""
         return self.output if self.written else self.path
+
+
+def test_the_runtime_is_that_of_the_wheel():
+    """Whatever tests are collected with this one: examples/executorch would be found first."""
+    assert str(ROOT / "examples") not in sys.path
+    assert (pte_runtime.wheel() / "lib").is_dir()
 
 
 @pytest.fixture(scope="module")

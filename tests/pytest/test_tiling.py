@@ -7,18 +7,15 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import COMMAND, ROOT
+from conftest import COMMAND, ROOT, import_example
 
 onnxruntime = pytest.importorskip("onnxruntime")
 torch = pytest.importorskip("torch")
 
 sys.path.insert(0, str(ROOT / "bench"))
-sys.path.append(str(ROOT / "examples"))
-import measure_tiles  # noqa: E402
+measure_tiles = import_example("measure_tiles")
 import tiling_models  # noqa: E402
 import tiling_table  # noqa: E402
-
-sys.path.remove(str(ROOT / "examples"))  # it has a folder with the name of a package, executorch
 
 ORT = {(level, threads): measure_tiles.OnnxRuntime(level, threads)
        for level in measure_tiles.LEVELS for threads in (1, 2)}
