@@ -123,6 +123,24 @@ static void spoil(const graph *g, arenaut_order *order, rng *r) {
     order->bound = bound;
 }
 
+/* A full list loses its last schedule to one that has to be in it, but only to a new one. */
+TEST(a_schedule_that_has_to_be_laid_out_is_added_once) {
+    enum { N_OPS = 3, N = ARN_SCHEDULE_MAX_NEAR };
+    static const uint32_t schedules[N + 1][N_OPS] = {
+        {0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}};
+    uint32_t near[N * N_OPS];
+    uint64_t peaks[N];
+    arenaut_order o = {.n_ops = N_OPS, .near = near, .near_peak = peaks};
+    for (uint32_t i = 0; i < N; i++) arn_schedule_keep_near(&o, schedules[i], 10 + i);
+    arn_schedule_add_near(&o, schedules[0], 10);
+    assert_int_equal(o.n_near, N);
+    assert_memory_equal(near, schedules, sizeof near);
+    arn_schedule_add_near(&o, schedules[N], 99);
+    assert_int_equal(o.n_near, N);
+    assert_memory_equal(&near[(N - 1) * N_OPS], schedules[N], sizeof schedules[N]);
+    assert_int_equal(peaks[N - 1], 99);
+}
+
 TEST(orders_of_random_graphs_are_best_and_proven) {
     rng r = {20};
     uint32_t searched = 0;

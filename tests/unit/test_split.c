@@ -11,6 +11,7 @@
 #include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"
 #include "support/image_program.h"
+#include "support/split_checked.h"
 #include "support/unbudgeted.h"
 
 static const window_form three = {{3, 3}, {1, 1}, {1, 1}, true};
@@ -897,15 +898,11 @@ static arenaut_status work_with(void *context, const arenaut_allocator *allocato
                                                  {2, 1, 4, ARENAUT_SPLIT_KEPT_CALLED}};
     const arenaut_split_options over = lying_over("reference");
     arenaut_split_front *found = NULL;
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_finding finding;
     arn_region region;
     arn_region_init(&region, allocator);
-    arenaut_status st = arn_split(p, stages, 2, false, allocator, &rewrite, NULL);
-    if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
+    arenaut_status st = split_checked(p, stages, 2, false, allocator);
     if (st == ARENAUT_OK) st = split_find(p, &over, &region, &found, NULL);
     arn_region_free(&region);
-    arn_rewrite_free(rewrite);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "rewrite/split/tile_groups.h"
 #include "support/fuse.h"
 #include "support/programs.h"
+#include "support/split_checked.h"
 
 enum { C = 1, H = 2, W = 3 };
 
@@ -472,14 +473,7 @@ TEST(a_batch_norm_that_does_not_train_is_no_normalization_by_its_image) {
 
 static arenaut_status split_norm_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_split_stage stage = {1, 2, 3, ARENAUT_SPLIT_KEPT};
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_finding finding;
-    arenaut_status st = arn_split(context, &stage, 1, true, allocator, &rewrite, NULL);
-    if (st == ARENAUT_OK) {
-        st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
-        arn_rewrite_free(rewrite);
-    }
-    return st;
+    return split_checked(context, &stage, 1, true, allocator);
 }
 
 TEST(normalizations_and_their_check_survive_every_allocation_failure) {

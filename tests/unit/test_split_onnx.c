@@ -12,6 +12,7 @@
 #include "support/fuse.h"
 #include "support/onnx_graphs.h"
 #include "support/programs.h"
+#include "support/split_checked.h"
 #include "support/sweep.h"
 
 /* All kinds of windows in a chain, on a signal, an image or a volume. */
@@ -518,12 +519,7 @@ TEST(damaged_models_are_tiled_or_refused) {
 
 static arenaut_status split_with(void *context, const arenaut_allocator *allocator) {
     static const arenaut_split_stage stage = {0, 6, 2, ARENAUT_SPLIT_KEPT};
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_finding finding;
-    arenaut_status st = arn_split(context, &stage, 1, false, allocator, &rewrite, NULL);
-    if (st == ARENAUT_OK) st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
-    arn_rewrite_free(rewrite);
-    return st;
+    return split_checked(context, &stage, 1, false, allocator);
 }
 
 TEST(tiling_and_its_check_survive_every_allocation_failure) {

@@ -9,6 +9,7 @@
 #include "support/fuse.h"
 #include "support/onnx_graphs.h"
 #include "support/programs.h"
+#include "support/split_checked.h"
 #include "support/unbudgeted.h"
 
 /* ---- reductions ---- */
@@ -591,14 +592,7 @@ TEST(another_step_of_a_normalization_and_other_constants_are_found) {
 
 static arenaut_status split_norm_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_split_stage stage = {1, NORM_OPS, 3, ARENAUT_SPLIT_KEPT};
-    arenaut_rewrite *rewrite = NULL;
-    arenaut_finding finding;
-    arenaut_status st = arn_split(context, &stage, 1, true, allocator, &rewrite, NULL);
-    if (st == ARENAUT_OK) {
-        st = arenaut_check_rewrite(context, rewrite, allocator, &finding, NULL);
-        arn_rewrite_free(rewrite);
-    }
-    return st;
+    return split_checked(context, &stage, 1, true, allocator);
 }
 
 TEST(normalizations_and_their_check_survive_every_allocation_failure) {

@@ -514,11 +514,16 @@ static void drop(arenaut_order *o, uint32_t at) {
     memmove(near_ops(o, at), near_ops(o, at + 1), after * (size_t)o->n_ops * sizeof *o->near);
 }
 
+static bool is_near(arenaut_order *o, const uint32_t *ops) {
+    for (uint32_t i = 0; i < o->n_near; i++) {
+        if (is_same(o, near_ops(o, i), ops)) return true;
+    }
+    return false;
+}
+
 void arn_schedule_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
     uint32_t at = o->n_near;
-    for (uint32_t i = 0; i < o->n_near; i++) {
-        if (is_same(o, near_ops(o, i), ops)) return;
-    }
+    if (is_near(o, ops)) return;
     while (at > 0 && peak < o->near_peak[at - 1]) at--;
     if (at == ARN_SCHEDULE_MAX_NEAR) return;
     if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
@@ -530,6 +535,7 @@ void arn_schedule_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak
 }
 
 void arn_schedule_add_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
+    if (is_near(o, ops)) return;
     if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
     arn_schedule_keep_near(o, ops, peak);
 }

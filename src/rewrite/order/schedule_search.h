@@ -279,7 +279,7 @@ enum { ARN_SCHEDULE_MAX_NEAR = 4 };
  * `order->near` has room for MAX_NEAR. */
 void arn_schedule_keep_near(arenaut_order *order, const uint32_t *ops, uint64_t peak);
 
-/* The same of one that need not be among the best: the last makes room for it. */
+/* The same of one that need not be among the best: if it is new, the last makes room for it. */
 void arn_schedule_add_near(arenaut_order *order, const uint32_t *ops, uint64_t peak);
 
 /* Removes those that are not near-optimal, or are the best schedule or the given one. */
