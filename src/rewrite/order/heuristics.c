@@ -1,7 +1,7 @@
-/* Heuristics: optimal schedules of trees, list scheduling with several priorities and depth-first
- * orders, the latter reimplemented from the descriptions of PyTorch's inductor and ONNX Runtime;
- * and improvement of a schedule by minimum cuts and by windows. Each schedule costs O(ops × ready
- * ops + uses); see the functions. */
+/* Heuristics: list scheduling with several priorities and depth-first orders, the latter
+ * reimplemented from the descriptions of PyTorch's inductor and ONNX Runtime, also along the
+ * schedules of trees; and improvement of a schedule by minimum cuts and by windows. Each schedule
+ * costs O(ops × ready ops + uses); see the functions. */
 #include "rewrite/order/schedule_search.h"
 
 #include <string.h>
@@ -9,151 +9,6 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "core/sort.h"
-
-/* ---- trees ---- */
-
-/* Optimal schedule of an in-tree (Liu 1987, generalized tree pebbling): the schedule of each
- * subtree is cut into hill–valley segments, each of which ends at the least live bytes of the rest
- * of the schedule, and is not worth leaving once it is begun. Siblings' segments are merged by
- * decreasing hill − valley, since the later of two segments has the valley of the other one on top.
- * The root op of a subtree is a segment of its own, or extends the last ones if its valley is lower
- * or its hill higher.
- *
- * In a graph that is no tree, an op is taken to pass its results to its first successor only: a
- * heuristic. The segments of a subtree are in a pairing heap (Fredman et al. 1986), the last one on
- * top; a segment has the number of its last op. O(n log n). */
-
-typedef struct forest {
-    const arn_schedule_graph *graph;
-    uint64_t *allocates, *frees; /* per op: bytes of first and of last uses */
-    uint32_t *reader;            /* per op: its first successor; NONE: none */
-    /* per segment */
-    uint64_t *most, *left;  /* live bytes beyond those before it: the hill, the valley at its end */
-    uint32_t *first;        /* its first op */
-    uint32_t *behind;       /* per op: the next one of its segment */
-    uint32_t *below, *next; /* in the heap: the first child, and the next sibling */
-    uint32_t *heap;         /* per op: the segments of its operands; NONE: none */
-} forest;
-
-static void find_readers(forest *f) {
-    const arn_schedule_graph *g = f->graph;
-    for (uint32_t op = 0; op < g->n_ops; op++) {
-        f->reader[op] = ARENAUT_NONE;
-        for (uint32_t i = g->successors.begin[op]; i < g->successors.begin[op + 1]; i++) {
-            if (g->successors.ids[i] < f->reader[op]) f->reader[op] = g->successors.ids[i];
-        }
-    }
-}
-
-/* A buffer is live from its first use to the successor of that op. */
-static void weigh(forest *f) {
-    const arn_schedule_graph *g = f->graph;
-    for (uint32_t b = 0; b < g->n_buffers; b++) {
-        const uint32_t begin = g->users.begin[b], end = g->users.begin[b + 1];
-        uint32_t maker = ARENAUT_NONE;
-        for (uint32_t i = begin; i < end; i++) {
-            if (g->users.ids[i] < maker) maker = g->users.ids[i];
-        }
-        if (begin == end || (g->boundary[b] & ARENAUT_LIVE_IN)) continue;
-        f->allocates[maker] += g->size[b];
-        const uint32_t ends = end - begin == 1 ? maker : f->reader[maker];
-        if (ends == ARENAUT_NONE || (g->boundary[b] & ARENAUT_LIVE_OUT)) continue;
-        f->frees[ends] += g->size[b];
-    }
-}
-
-/* ---- heaps ---- */
-
-/* Whether segment `a` comes after segment `b`: hill − valley is smaller. */
-static bool is_later(const forest *f, uint32_t a, uint32_t b) {
-    const uint64_t of_a = f->most[a] - f->left[a], of_b = f->most[b] - f->left[b];
-    return of_a != of_b ? of_a < of_b : a > b;
-}
-
-static uint32_t merge(forest *f, uint32_t a, uint32_t b) {
-    if (a == ARENAUT_NONE || b == ARENAUT_NONE) return a == ARENAUT_NONE ? b : a;
-    const uint32_t top = is_later(f, a, b) ? a : b, other = top == a ? b : a;
-    f->next[other] = f->below[top];
-    f->below[top] = other;
-    return top;
-}
-
-/* Removes the top: children are merged in pairs, then from right to left. */
-static uint32_t without_top(forest *f, uint32_t top) {
-    uint32_t pairs = ARENAUT_NONE, heap = ARENAUT_NONE;
-    for (uint32_t a = f->below[top], next; a != ARENAUT_NONE; a = next) {
-        const uint32_t b = f->next[a];
-        next = b == ARENAUT_NONE ? b : f->next[b];
-        const uint32_t pair = merge(f, a, b);
-        f->next[pair] = pairs;
-        pairs = pair;
-    }
-    while (pairs != ARENAUT_NONE) {
-        const uint32_t next = f->next[pairs];
-        heap = merge(f, heap, pairs);
-        pairs = next;
-    }
-    return heap;
-}
-
-/* ---- segments ---- */
-
-/* The segments of the subtree of `op`. */
-static uint32_t join(forest *f, uint32_t op) {
-    uint32_t heap = f->heap[op], first = op;
-    uint64_t most = f->allocates[op], left = f->allocates[op];
-    while (heap != ARENAUT_NONE) {
-        const uint32_t last = heap;
-        if (left > f->frees[op] && f->left[last] + most < f->most[last]) break;
-        most = arn_max_u64(f->most[last], f->left[last] + most);
-        left += f->left[last];
-        f->behind[last] = first;
-        first = f->first[last];
-        heap = without_top(f, last);
-    }
-    f->most[op] = most;
-    f->left[op] = left > f->frees[op] ? left - f->frees[op] : 0;
-    f->first[op] = first;
-    f->behind[op] = f->below[op] = ARENAUT_NONE;
-    return merge(f, heap, op);
-}
-
-static void grow(forest *f, uint32_t *wanted) {
-    const uint32_t n_ops = f->graph->n_ops;
-    uint32_t all = ARENAUT_NONE, at = n_ops;
-    find_readers(f);
-    weigh(f);
-    for (uint32_t op = 0; op < n_ops; op++) f->heap[op] = ARENAUT_NONE;
-    for (uint32_t op = 0; op < n_ops; op++) {
-        const uint32_t reader = f->reader[op];
-        uint32_t *tree = reader == ARENAUT_NONE ? &all : &f->heap[reader];
-        *tree = merge(f, *tree, join(f, op));
-    }
-    for (; all != ARENAUT_NONE; all = without_top(f, all)) {
-        uint32_t n = 0;
-        for (uint32_t op = f->first[all]; op != ARENAUT_NONE; op = f->behind[op]) n++;
-        at -= n;
-        n = at;
-        for (uint32_t op = f->first[all]; op != ARENAUT_NONE; op = f->behind[op]) wanted[n++] = op;
-    }
-}
-
-/* A schedule that is optimal if each result is read once. `wanted` gets the ops, each after its
- * operands that no earlier op reads; other dependences may be violated. False if there is no
- * memory. */
-static bool tree_schedule(const arn_schedule_graph *front, uint32_t *wanted) {
-    const uint32_t n = front->n_ops;
-    forest f = {.graph = front};
-    arn_region region;
-    arn_region_init(&region, &front->allocator);
-    const bool ok = ARN_REGION_ARRAYS(
-        &region, ARN_ARRAY(f.allocates, n), ARN_ARRAY(f.frees, n), ARN_ARRAY(f.most, n),
-        ARN_ARRAY(f.left, n), ARN_ARRAY(f.reader, n), ARN_ARRAY(f.first, n), ARN_ARRAY(f.behind, n),
-        ARN_ARRAY(f.below, n), ARN_ARRAY(f.next, n), ARN_ARRAY(f.heap, n));
-    if (ok) grow(&f, wanted);
-    arn_region_free(&region);
-    return ok;
-}
 
 /* ---- list scheduling (a topological order, Kahn 1962, by priority) ---- */
 
@@ -305,7 +160,7 @@ static bool depth_first(const arn_schedule_graph *g, arenaut_order_heuristic heu
     bool ok = sorted && d.rank && d.stack;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) sorted[i] = i;
     if (ok && heuristic == ARENAUT_ORDER_HEURISTIC_DFS) ok = sort_by_moved(g, sorted);
-    if (ok && heuristic == ARENAUT_ORDER_HEURISTIC_TREES) ok = tree_schedule(g, sorted);
+    if (ok && heuristic == ARENAUT_ORDER_HEURISTIC_TREES) ok = arn_schedule_trees(g, sorted);
     for (uint32_t i = 0; ok && i < g->n_ops; i++) d.rank[sorted[i]] = i;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) {
         const uint32_t op = sorted[i];
@@ -493,99 +348,4 @@ bool arn_schedule_search_windows(arn_direction directions[2], arn_window_budget 
         }
     }
     return ok;
-}
-
-/* ---- near-optimal schedules ---- */
-
-enum {
-    CLOSE = 16,  /* near-optimal: a peak larger by at most this fraction */
-    PASSES = 16, /* of moves back to the given order */
-};
-
-static uint32_t *near_ops(arenaut_order *o, uint32_t i) { return o->near + (size_t)i * o->n_ops; }
-
-static bool is_same(const arenaut_order *o, const uint32_t *a, const uint32_t *b) {
-    return memcmp(a, b, o->n_ops * sizeof *a) == 0;
-}
-
-static void drop(arenaut_order *o, uint32_t at) {
-    const uint32_t after = --o->n_near - at;
-    memmove(&o->near_peak[at], &o->near_peak[at + 1], after * sizeof *o->near_peak);
-    memmove(near_ops(o, at), near_ops(o, at + 1), after * (size_t)o->n_ops * sizeof *o->near);
-}
-
-static bool is_near(arenaut_order *o, const uint32_t *ops) {
-    for (uint32_t i = 0; i < o->n_near; i++) {
-        if (is_same(o, near_ops(o, i), ops)) return true;
-    }
-    return false;
-}
-
-void arn_schedule_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
-    uint32_t at = o->n_near;
-    if (is_near(o, ops)) return;
-    while (at > 0 && peak < o->near_peak[at - 1]) at--;
-    if (at == ARN_SCHEDULE_MAX_NEAR) return;
-    if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
-    const uint32_t after = o->n_near++ - at;
-    memmove(&o->near_peak[at + 1], &o->near_peak[at], after * sizeof *o->near_peak);
-    memmove(near_ops(o, at + 1), near_ops(o, at), after * (size_t)o->n_ops * sizeof *o->near);
-    o->near_peak[at] = peak;
-    memcpy(near_ops(o, at), ops, o->n_ops * sizeof *ops);
-}
-
-void arn_schedule_add_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
-    if (is_near(o, ops)) return;
-    if (o->n_near == ARN_SCHEDULE_MAX_NEAR) o->n_near--;
-    arn_schedule_keep_near(o, ops, peak);
-}
-
-static bool is_given(const arenaut_order *o, const uint32_t *ops) {
-    for (uint32_t i = 0; i < o->n_ops; i++) {
-        if (ops[i] != i) return false;
-    }
-    return true;
-}
-
-void arn_schedule_trim_near(arenaut_order *o) {
-    for (uint32_t i = o->n_near; i-- > 0;) {
-        const bool close = o->near_peak[i] - o->peak <= o->peak / CLOSE;
-        const uint32_t *ops = near_ops(o, i);
-        if (!close || is_same(o, ops, o->ops) || is_given(o, ops)) drop(o, i);
-    }
-}
-
-static bool depends_on(const arn_schedule_graph *g, uint32_t op, uint32_t first) {
-    for (uint32_t i = g->predecessors.begin[op]; i < g->predecessors.begin[op + 1]; i++) {
-        if (g->predecessors.ids[i] == first) return true;
-    }
-    return false;
-}
-
-/* Whether the next op, `a`, can be swapped with its successor in the schedule, `b`. */
-static bool may_swap(arn_schedule_state *s, uint32_t a, uint32_t b, uint64_t peak) {
-    if (b > a || depends_on(s->graph, b, a) || arn_schedule_load(s, b) > peak) return false;
-    arn_schedule_run(s, b);
-    const bool fits = arn_schedule_load(s, a) <= peak;
-    arn_schedule_undo(s, s->n_ran - 1);
-    return fits;
-}
-
-void arn_schedule_settle(arn_schedule_state *s, uint64_t peak, uint32_t *ops) {
-    const uint32_t n = s->graph->n_ops;
-    bool moved = true;
-    for (int pass = 0; pass < PASSES && moved; pass++) {
-        moved = false;
-        arn_schedule_undo(s, 0);
-        for (uint32_t i = 0; i + 1 < n; i++) {
-            const uint32_t a = ops[i], b = ops[i + 1];
-            if (may_swap(s, a, b, peak)) {
-                ops[i] = b;
-                ops[i + 1] = a;
-                moved = true;
-            }
-            arn_schedule_run(s, ops[i]);
-        }
-    }
-    arn_schedule_undo(s, 0);
 }

@@ -250,6 +250,13 @@ uint64_t arn_schedule_spent(const arn_direction directions[2]);
  * False if there is no memory. */
 bool arn_schedule_anneal(arn_schedule_state *front, uint64_t bound, uint64_t effort, uint32_t *ops);
 
+/* ---- trees (tree_schedule.c) ---- */
+
+/* A schedule that is optimal if each result is read once. `wanted` gets the ops, each after its
+ * operands that no earlier op reads; other dependences may be violated. False if there is no
+ * memory. */
+bool arn_schedule_trees(const arn_schedule_graph *graph, uint32_t *wanted);
+
 /* ---- heuristics (heuristics.c) ---- */
 
 /* Makes a schedule; `front` and `back` are empty states of the same problem in either direction,
@@ -272,6 +279,8 @@ typedef struct arn_window_budget {
  * helps, or the budget is spent. `spare` has room for all ops. False if there is no memory. */
 bool arn_schedule_search_windows(arn_direction directions[2], arn_window_budget budget,
                                  uint64_t bound, uint32_t *ops, uint32_t *spare);
+
+/* ---- near-optimal schedules (near_schedules.c) ---- */
 
 enum { ARN_SCHEDULE_MAX_NEAR = 4 };
 
