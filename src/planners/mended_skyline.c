@@ -9,7 +9,6 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "planners/placing/settle.h"
-#include "planners/placing/trial.h"
 #include "planners/run/planner_rows.h"
 #include "planners/search/mend.h"
 
@@ -53,8 +52,7 @@ static arenaut_status mend(attempt *a, uint64_t most) {
     uint64_t work = 0;
     keep_if_better(a);
     if (is_within(a, a->goal) || most == 0 || !arn_meter_goes_on(a->meter)) return ARENAUT_OK;
-    if (!arn_mend(&a->space.groups, &a->space.timeline, a->goal, most, a->space.offset,
-                  arn_meter_poll(a->meter), &work, &a->space.region))
+    if (!arn_mend(&a->space, a->goal, most, arn_meter_poll(a->meter), &work))
         return arn_no_memory(a->meter->planning->err);
     a->work -= arn_min_u64(work, a->work);
     arn_meter_spend(a->meter, work / WORK_PER_EFFORT);
@@ -80,9 +78,7 @@ static arenaut_status settle(attempt *a) {
     const uint64_t limit = a->goal + a->goal / 16;
     uint64_t top;
     if (!order_by_hints(a)) return ARENAUT_OK;
-    if (!arn_settle(&space->groups, &space->timeline, space->order, limit, space->offset, &top,
-                    &space->region))
-        return arn_no_memory(a->meter->planning->err);
+    if (!arn_settle(space, limit, &top)) return arn_no_memory(a->meter->planning->err);
     arn_meter_spend(a->meter, space->groups.n);
     return top > limit ? ARENAUT_OK : mend(a, a->work / 2);
 }

@@ -86,48 +86,48 @@ TEST(nothing_begins_behind_a_stop) {
 
 typedef struct setting {
     arenaut_problem *problem;
-    arn_groups groups;
-    arn_timeline timeline;
-    uint64_t *offset;
-    uint32_t *order;
+    arn_workspace space;
 } setting;
 
 static setting set_up(rng *r, uint32_t n) {
     setting s = {.problem = short_lives(r, n, r->state % 2 ? 1 : 8)};
-    assert_int_equal(arn_groups_make(s.problem, 0, NULL, &s.groups, NULL), ARENAUT_OK);
-    assert_true(arn_timeline_make(&s.groups, &s.groups.region, &s.timeline));
-    s.offset = calloc(s.groups.n + 1, sizeof *s.offset);
-    s.order = calloc(s.groups.n + 1, sizeof *s.order);
-    for (uint32_t i = 0; i < s.groups.n; i++) s.order[i] = i;
-    for (uint32_t i = s.groups.n; i > 1; i--) {
-        const uint32_t k = rng_below(r, i), moved = s.order[i - 1];
-        s.order[i - 1] = s.order[k];
-        s.order[k] = moved;
+    assert_int_equal(arn_groups_make(s.problem, 0, NULL, &s.space.groups, NULL), ARENAUT_OK);
+    arn_region_init(&s.space.region, NULL);
+    assert_true(arn_timeline_make(&s.space.groups, &s.space.region, &s.space.timeline));
+    s.space.offset = calloc(s.space.groups.n + 1, sizeof *s.space.offset);
+    s.space.order = calloc(s.space.groups.n + 1, sizeof *s.space.order);
+    for (uint32_t i = 0; i < s.space.groups.n; i++) s.space.order[i] = i;
+    for (uint32_t i = s.space.groups.n; i > 1; i--) {
+        const uint32_t k = rng_below(r, i), moved = s.space.order[i - 1];
+        s.space.order[i - 1] = s.space.order[k];
+        s.space.order[k] = moved;
     }
     return s;
 }
 
 static void tear_down(setting *s) {
-    free(s->offset);
-    free(s->order);
-    arn_groups_free(&s->groups);
+    free(s->space.offset);
+    free(s->space.order);
+    arn_region_free(&s->space.region);
+    arn_groups_free(&s->space.groups);
     arenaut_problem_free(s->problem);
 }
 
 static bool alive_together(const setting *s, uint32_t a, uint32_t b) {
-    return s->timeline.first[a] < s->timeline.end[b] && s->timeline.first[b] < s->timeline.end[a];
+    const arn_timeline *t = &s->space.timeline;
+    return t->first[a] < t->end[b] && t->first[b] < t->end[a];
 }
 
 static uint64_t end_of(const setting *s, uint32_t i) {
-    return s->offset[i] + s->groups.group[i].extent;
+    return s->space.offset[i] + s->space.groups.group[i].extent;
 }
 
 static void assert_apart(const setting *s) {
-    for (uint32_t a = 0; a < s->groups.n; a++) {
-        assert_int_equal(s->offset[a] % s->groups.group[a].align, 0);
+    for (uint32_t a = 0; a < s->space.groups.n; a++) {
+        assert_int_equal(s->space.offset[a] % s->space.groups.group[a].align, 0);
         for (uint32_t b = 0; b < a; b++) {
             if (!alive_together(s, a, b)) continue;
-            assert_true(end_of(s, a) <= s->offset[b] || end_of(s, b) <= s->offset[a]);
+            assert_true(end_of(s, a) <= s->space.offset[b] || end_of(s, b) <= s->space.offset[a]);
         }
     }
 }
@@ -137,18 +137,17 @@ TEST(groups_settle_on_the_highest_of_those_before_them) {
     for (uint32_t round = 0; round < 60; round++) {
         setting s = set_up(&r, 1 + rng_below(&r, 200));
         uint64_t top = 0, highest = 0;
-        assert_true(arn_settle(&s.groups, &s.timeline, s.order, UINT64_MAX, s.offset, &top,
-                               &s.groups.region));
-        for (uint32_t k = 0; k < s.groups.n; k++) {
-            const uint32_t i = s.order[k];
-            const uint64_t align = s.groups.group[i].align;
+        assert_true(arn_settle(&s.space, UINT64_MAX, &top));
+        for (uint32_t k = 0; k < s.space.groups.n; k++) {
+            const uint32_t i = s.space.order[k];
+            const uint64_t align = s.space.groups.group[i].align;
             uint64_t lowest = 0;
             for (uint32_t before = 0; before < k; before++) {
-                const uint32_t other = s.order[before];
+                const uint32_t other = s.space.order[before];
                 if (alive_together(&s, i, other) && end_of(&s, other) > lowest)
                     lowest = end_of(&s, other);
             }
-            assert_int_equal(s.offset[i], (lowest + align - 1) / align * align);
+            assert_int_equal(s.space.offset[i], (lowest + align - 1) / align * align);
             if (end_of(&s, i) > highest) highest = end_of(&s, i);
         }
         assert_int_equal(top, highest);
@@ -162,13 +161,11 @@ TEST(mending_leaves_a_plan_whenever_it_is_stopped) {
     for (uint32_t round = 0; round < 60; round++) {
         setting s = set_up(&r, 2 + rng_below(&r, 300));
         uint64_t top, bound = 0, work = 0;
-        assert_true(arn_settle(&s.groups, &s.timeline, s.order, UINT64_MAX, s.offset, &top,
-                               &s.groups.region));
-        for (uint32_t k = 0; k < s.timeline.n_sections; k++)
-            if (s.timeline.load[k] > bound) bound = s.timeline.load[k];
+        assert_true(arn_settle(&s.space, UINT64_MAX, &top));
+        for (uint32_t k = 0; k < s.space.timeline.n_sections; k++)
+            if (s.space.timeline.load[k] > bound) bound = s.space.timeline.load[k];
         const uint64_t most = rng_below(&r, 200000);
-        assert_true(
-            arn_mend(&s.groups, &s.timeline, bound, most, s.offset, NULL, &work, &s.groups.region));
+        assert_true(arn_mend(&s.space, bound, most, NULL, &work));
         assert_true(work < most + 100000);
         assert_apart(&s);
         tear_down(&s);

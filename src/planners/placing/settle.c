@@ -63,16 +63,17 @@ static void raise(heights *h, uint32_t first, uint32_t end, uint64_t height) {
     }
 }
 
-bool arn_settle(const arn_groups *groups, const arn_timeline *timeline, const uint32_t *order,
-                uint64_t limit, uint64_t *offset, uint64_t *top, arn_region *region) {
+bool arn_settle(arn_workspace *space, uint64_t limit, uint64_t *top) {
+    const arn_groups *groups = &space->groups;
+    const arn_timeline *timeline = &space->timeline;
     heights h;
-    if (!heights_make(&h, timeline->n_sections, region)) return false;
+    if (!heights_make(&h, timeline->n_sections, &space->region)) return false;
     *top = 0;
     for (uint32_t k = 0; k < groups->n && *top <= limit; k++) {
-        const uint32_t i = order[k];
+        const uint32_t i = space->order[k];
         const uint32_t first = timeline->first[i], end = timeline->end[i];
-        offset[i] = arn_aligned(highest(&h, first, end), groups->group[i].align);
-        const uint64_t rise = offset[i] + groups->group[i].extent;
+        space->offset[i] = arn_aligned(highest(&h, first, end), groups->group[i].align);
+        const uint64_t rise = space->offset[i] + groups->group[i].extent;
         raise(&h, first, end, rise);
         *top = arn_max_u64(*top, rise);
     }

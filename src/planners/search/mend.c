@@ -282,17 +282,16 @@ static bool mend_all(mending *m, uint32_t groups, arn_poll *poll) {
     return is_high;
 }
 
-bool arn_mend(const arn_groups *groups, const arn_timeline *timeline, uint64_t goal, uint64_t most,
-              uint64_t *offset, arn_poll *poll, uint64_t *work, arn_region *region) {
-    mending *m = arn_region_allocate(region, 1, sizeof *m);
+bool arn_mend(arn_workspace *space, uint64_t goal, uint64_t most, arn_poll *poll, uint64_t *work) {
+    mending *m = arn_region_allocate(&space->region, 1, sizeof *m);
     if (!m) return false;
-    m->groups = groups;
-    m->time = timeline;
-    m->offset = offset;
+    m->groups = &space->groups;
+    m->time = &space->timeline;
+    m->offset = space->offset;
     m->goal = goal;
     m->most = most;
     m->work = m->zone.work = m->zone.random = 0;
-    if (!make_index(m, region)) return false;
+    if (!make_index(m, &space->region)) return false;
     for (size_t k = 0; k < sizeof zone_groups / sizeof *zone_groups; k++) {
         if (!mend_all(m, zone_groups[k], poll)) break;
     }
