@@ -7,6 +7,7 @@
 
 #include <arenaut/certificate.h>
 
+#include "check/certificate/proof_load.h"
 #include "check/certificate/proof_sides.h"
 #include "check/certificate/proof_state.h"
 #include "check/finding.h"
@@ -68,16 +69,18 @@ typedef struct replay {
 
 static arenaut_status no_memory(const replay *r) { return arn_no_memory(r->check->err); }
 
+static arenaut_status refuse(replay *r, const char *why) {
+    r->why = why;
+    return ARENAUT_OK;
+}
+
 /* ---- case and state ---- */
 
 /* Opens the case for the one pool in view; r->why if it is not one. */
 static arenaut_status open_pool(replay *r, bool neighbours, uint64_t *limit) {
-    uint32_t pool = 0;
-    if (r->pools == 0 || r->pools & (r->pools - 1)) {
-        r->why = "it needs one pool, and POOLS has not chosen it";
-        return ARENAUT_OK;
-    }
-    while (!(r->pools >> pool & 1)) pool++;
+    if (r->pools == 0 || r->pools & (r->pools - 1))
+        return refuse(r, "it needs one pool, and POOLS has not chosen it");
+    const uint32_t pool = arn_lowest_bit(r->pools);
     *limit = arn_min_u64(arn_proof_limit(&r->c, pool), ARENAUT_SIZE_MAX);
     return arn_proof_case_open(&r->c, pool, neighbours);
 }
@@ -86,9 +89,10 @@ static arenaut_status open_pool(replay *r, bool neighbours, uint64_t *limit) {
 static arenaut_status look_at_places(replay *r) {
     uint64_t limit;
     if (r->view == VIEW_PLACES) return ARENAUT_OK;
-    if (r->view == VIEW_SIDES) r->why = "it is about places, after the first line about sides";
-    if (r->check->problem->n_separations) r->why = "buffers may overlap, so places say nothing";
-    if (r->why) return ARENAUT_OK;
+    if (r->check->problem->n_separations)
+        return refuse(r, "buffers may overlap, so places say nothing");
+    if (r->view == VIEW_SIDES)
+        return refuse(r, "it is about places, after the first line about sides");
     arenaut_status st = open_pool(r, true, &limit);
     if (st != ARENAUT_OK || r->why) return st;
     st = arn_proof_state_init(&r->state, &r->c, limit);
@@ -101,10 +105,8 @@ static arenaut_status look_at_places(replay *r) {
 static arenaut_status look_at_sides(replay *r) {
     uint64_t limit;
     if (r->view == VIEW_SIDES) return ARENAUT_OK;
-    if (r->view == VIEW_PLACES) {
-        r->why = "it is about sides, after the first line about places";
-        return ARENAUT_OK;
-    }
+    if (r->view == VIEW_PLACES)
+        return refuse(r, "it is about sides, after the first line about places");
     arenaut_status st = open_pool(r, false, &limit);
     if (st != ARENAUT_OK || r->why) return st;
     st = arn_proof_sides_init(&r->sides, &r->c, limit);
@@ -180,10 +182,7 @@ static bool limits_contradict(const replay *r) {
 }
 
 static arenaut_status close_by_load(replay *r, const arenaut_proof_line *line, bool *closed) {
-    if (r->view != VIEW_CASE) {
-        r->why = "LOAD belongs before the first line about blocks";
-        return ARENAUT_OK;
-    }
+    if (r->view != VIEW_CASE) return refuse(r, "LOAD belongs before the first line about blocks");
     return arn_proof_is_overloaded(&r->c, r->pools, step_of(line), closed);
 }
 
@@ -250,14 +249,9 @@ static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
 }
 
 static arenaut_status narrow_pools(replay *r, const arenaut_proof_line *line) {
-    if (r->view != VIEW_CASE) {
-        r->why = "POOLS belongs before the first line about blocks";
-        return ARENAUT_OK;
-    }
-    if (line->value & ~r->pools || line->value == 0) {
-        r->why = "it names pools that were not looked at";
-        return ARENAUT_OK;
-    }
+    if (r->view != VIEW_CASE) return refuse(r, "POOLS belongs before the first line about blocks");
+    if (line->value & ~r->pools || line->value == 0)
+        return refuse(r, "it names pools that were not looked at");
     if (!push(r, line)) return no_memory(r);
     r->pools = line->value;
     return ARENAUT_OK;
@@ -265,14 +259,10 @@ static arenaut_status narrow_pools(replay *r, const arenaut_proof_line *line) {
 
 static arenaut_status leave_out(replay *r, const arenaut_proof_line *line) {
     const arenaut_problem *p = r->check->problem;
-    if (r->view != VIEW_CASE) {
-        r->why = "WITHOUT belongs before the first line about blocks";
-        return ARENAUT_OK;
-    }
-    if (line->item >= p->n_buffers || r->c.left_out[line->item]) {
-        r->why = "there is no such buffer, or it is left out already";
-        return ARENAUT_OK;
-    }
+    if (r->view != VIEW_CASE)
+        return refuse(r, "WITHOUT belongs before the first line about blocks");
+    if (line->item >= p->n_buffers || r->c.left_out[line->item])
+        return refuse(r, "there is no such buffer, or it is left out already");
     if (!push(r, line)) return no_memory(r);
     arn_proof_case_close(&r->c);
     r->c.left_out[line->item] = true;
@@ -302,8 +292,7 @@ static arenaut_status split_pair(replay *r, const arenaut_proof_line *line) {
         !arenaut_problem_needs_memory(p, line->item) ||
         !arenaut_problem_needs_memory(p, p->same_base[line->item]) ||
         r->c.pair[line->item] != ARN_PAIR_OPEN) {
-        r->why = "the buffer has no base, or that is settled already";
-        return ARENAUT_OK;
+        return refuse(r, "the buffer has no base, or that is settled already");
     }
     if (!push(r, line)) return no_memory(r);
     r->c.pair[line->item] = ARN_PAIR_JOINED;
@@ -321,10 +310,8 @@ static bool next_pool(replay *r, frame *f) {
 static arenaut_status split_buffer(replay *r, const arenaut_proof_line *line) {
     const arenaut_problem *p = r->check->problem;
     if (splits_too_late(r)) return ARENAUT_OK;
-    if (line->item >= p->n_buffers || !arenaut_problem_needs_memory(p, line->item)) {
-        r->why = "there is no such buffer in any pool";
-        return ARENAUT_OK;
-    }
+    if (line->item >= p->n_buffers || !arenaut_problem_needs_memory(p, line->item))
+        return refuse(r, "there is no such buffer in any pool");
     frame *f = push(r, line);
     if (!f) return no_memory(r);
     f->before = r->c.pools[line->item];
@@ -334,10 +321,8 @@ static arenaut_status split_buffer(replay *r, const arenaut_proof_line *line) {
 
 static arenaut_status split_arena(replay *r, const arenaut_proof_line *line) {
     if (splits_too_late(r)) return ARENAUT_OK;
-    if (line->item >= r->check->problem->n_pools || line->value >= ARENAUT_SIZE_MAX) {
-        r->why = "there is no such pool, or no such arena";
-        return ARENAUT_OK;
-    }
+    if (line->item >= r->check->problem->n_pools || line->value >= ARENAUT_SIZE_MAX)
+        return refuse(r, "there is no such pool, or no such arena");
     frame *f = push(r, line);
     if (!f) return no_memory(r);
     f->before = r->c.most[line->item];
@@ -360,10 +345,8 @@ static arenaut_status split_sides(replay *r, const arenaut_proof_line *line) {
     arn_proof_split split;
     const arenaut_status st = look_at_sides(r);
     if (st != ARENAUT_OK || r->why) return st;
-    if (!find_split(r, line, &split)) {
-        r->why = "these are no buffers of this pool that are in each other's way";
-        return ARENAUT_OK;
-    }
+    if (!find_split(r, line, &split))
+        return refuse(r, "these are no buffers of this pool that are in each other's way");
     frame *f = push(r, line);
     if (!f || !arn_proof_take_side(&r->sides, &split, true)) return no_memory(r);
     f->split = split;
@@ -441,17 +424,14 @@ static arenaut_status leave_out_alike(replay *r, const frame *f, uint32_t group,
     if (is_chosen(r, f, other) && arn_proof_is_alike(&r->state, group, other)) {
         return choose(r, group);
     }
-    r->why = "the two are not alike, or the other does not stand before it";
-    return ARENAUT_OK;
+    return refuse(r, "the two are not alike, or the other does not stand before it");
 }
 
 /* None of the branch's groups lies at its lowest: an argument about the lowest of them, so there
  * must be one. */
 static arenaut_status reject_chosen(replay *r, frame *f) {
-    if (r->n_chosen == f->first) {
-        r->why = "it rejects no block: the branch has placed none";
-        return ARENAUT_OK;
-    }
+    if (r->n_chosen == f->first)
+        return refuse(r, "it rejects no block: the branch has placed none");
     f->next = 1;
     const bool done = arn_proof_reject(&r->state, r->chosen + f->first, r->n_chosen - f->first);
     return done ? ARENAUT_OK : no_memory(r);
@@ -462,17 +442,13 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
     frame *f = &r->frames[r->n_frames - 1];
     if (line->rule != ARENAUT_PROOF_PLACE && line->rule != ARENAUT_PROOF_ALIKE &&
         line->rule != ARENAUT_PROOF_REJECT) {
-        r->why = "the branch before it has not ended";
-        return ARENAUT_OK;
+        return refuse(r, "the branch before it has not ended");
     }
     r->child_next = line->rule == ARENAUT_PROOF_ALIKE;
     if (line->rule == ARENAUT_PROOF_REJECT) return reject_chosen(r, f);
     const uint32_t group = open_group(r, line->item);
     if (group == ARENAUT_NONE) return ARENAUT_OK;
-    if (is_chosen(r, f, group)) {
-        r->why = "the block was placed or left out before";
-        return ARENAUT_OK;
-    }
+    if (is_chosen(r, f, group)) return refuse(r, "the block was placed or left out before");
     if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_alike(r, f, group, line->value);
     const arenaut_status st = choose(r, group);
     if (st != ARENAUT_OK || r->state.dead) return st;
@@ -568,7 +544,7 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
         case ARENAUT_PROOF_ABOVE:
         case ARENAUT_PROOF_LEVEL:
         case ARENAUT_PROOF_HIGH: return split_sides(r, line);
-        default: r->why = "it stands outside of a branch"; return ARENAUT_OK;
+        default: return refuse(r, "it stands outside of a branch");
     }
 }
 

@@ -52,9 +52,4 @@ bool arn_proof_is_alike(const arn_proof_state *s, uint32_t a, uint32_t b);
 /* Dominance: whether every placement possible now was possible under `lowest` and `state`. */
 bool arn_proof_is_no_freer(const arn_proof_state *s, const uint64_t *lowest, const uint8_t *state);
 
-/* Whether the load at `step` of the pools of a set, some of which may be unlimited, exceeds their
- * capacity. Needs no open case. */
-arenaut_status arn_proof_is_overloaded(const arn_proof_case *c, uint64_t pools, int64_t step,
-                                       bool *over);
-
 #endif
