@@ -11,6 +11,7 @@
 #include "formats/problem_json.h"
 #include "formats/remat_json.h"
 #include "ir/certificate.h"
+#include "ir/result.h"
 #include "ir/store.h"
 
 static bool plan_json_recognise(const uint8_t *data, size_t size) {
@@ -224,12 +225,10 @@ static void put_seconds(arn_writer *writer, bool *begun, double seconds) {
 }
 
 /* A plan is right for the kernels that it was made for. */
-static void put_kernels(arn_writer *w, bool *begun, const arenaut_result *result) {
-    const arenaut_given_kernels *given = &result->given_kernels;
-    const char *name = result->kernels ? result->kernels->name : given->name;
-    if (!name) return;
-    arn_json_put_text_member(w, begun, "kernels", name);
-    if (!(result->kernels ? result->unmeasured : given->unmeasured)) return;
+static void put_kernels(arn_writer *w, bool *begun, arenaut_given_kernels kernels) {
+    if (!kernels.name) return;
+    arn_json_put_text_member(w, begun, "kernels", kernels.name);
+    if (!kernels.unmeasured) return;
     arn_json_put_key(w, begun, "unmeasured");
     arn_puts(w, "true");
 }
@@ -250,7 +249,7 @@ static void put_result(arn_problem_json_printer *out, const arenaut_result *resu
     arn_json_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
     arn_json_put_size_member(w, &begun, "effort", plan->effort);
     put_seconds(w, &begun, result->seconds);
-    put_kernels(w, &begun, result);
+    put_kernels(w, &begun, arn_result_made_for(result));
     if (arenaut_result_rounded(result) > 0)
         arn_json_put_size_member(w, &begun, "rounded_ops", arenaut_result_rounded(result));
     arn_puts(w, "}");

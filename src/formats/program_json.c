@@ -16,6 +16,7 @@
 #include "ir/expr.h"
 #include "ir/extent.h"
 #include "ir/program.h"
+#include "ir/result.h"
 
 /* Writer of a program as arenaut.program/1. With a plan, the file gives each tensor its place in
  * it; empty members are left out. */
@@ -397,12 +398,6 @@ static void put_program(printer *out) {
     arn_puts(w, "]\n}\n");
 }
 
-/* The kernels that the written plan was made for. */
-static arenaut_given_kernels kernels_of(const arenaut_result *result) {
-    return (arenaut_given_kernels){.name = result->kernels ? result->kernels->name : NULL,
-                                   .unmeasured = result->unmeasured};
-}
-
 static arenaut_status program_json_write(const arenaut_result *result, arenaut_sink sink,
                                          const arenaut_allocator *allocator, arenaut_error *err) {
     const arenaut_program *program = result->program;
@@ -421,7 +416,7 @@ static arenaut_status program_json_write(const arenaut_result *result, arenaut_s
         .program = program,
         .lowering = planned ? result->lowering : NULL,
         .plan = planned ? result->plan : NULL,
-        .kernels = planned ? kernels_of(result) : program->given_kernels,
+        .kernels = planned ? arn_result_made_for(result) : program->given_kernels,
         .tensor_unique = arn_json_unique_names(tensor_name, program, program->n_tensors, allocator),
         .method_unique = arn_json_unique_names(method_name, program, program->n_methods, allocator),
         .allocator = allocator,

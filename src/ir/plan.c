@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/problem.h"
+#include "ir/result.h"
 #include "ir/store.h"
 
 struct arenaut_plan_store {
@@ -118,9 +119,13 @@ const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result) {
     return stands_on_kernels(result->problem) ? result->kernels : NULL;
 }
 
+arenaut_given_kernels arn_result_made_for(const arenaut_result *result) {
+    if (!result->kernels) return result->given_kernels;
+    return (arenaut_given_kernels){.name = result->kernels->name, .unmeasured = result->unmeasured};
+}
+
 const char *arenaut_result_kernels_name(const arenaut_result *result) {
-    if (!stands_on_kernels(result->problem)) return NULL;
-    return result->kernels ? result->kernels->name : result->given_kernels.name;
+    return stands_on_kernels(result->problem) ? arn_result_made_for(result).name : NULL;
 }
 
 /* A plan as tokens: whole blocks of memory, each for one buffer at a time. Buffers at one offset

@@ -66,6 +66,7 @@ arenaut_status try_write(const char *format, const arenaut_document *document,
         .plan = document->plan,
         .rematerialization = document->rematerialization,
         .seconds = -1,
+        .given_kernels = document->kernels,
     };
     return arenaut_format_find(format)->write(&result, arenaut_text_sink(text), allocator, err);
 }

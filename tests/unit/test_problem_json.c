@@ -137,6 +137,37 @@ TEST(random_plans_come_back_with_their_problem) {
     }
 }
 
+/* A plan made of the file is made with the same rights; but the plan's figures hold for any
+ * kernels, as no result lies over an operand. */
+TEST(a_plan_that_stands_on_no_kernels_says_which_it_was_made_for) {
+    static const box boxes[] = {{60, 0, 2}, {60, 1, 3}};
+    const arenaut_kernel_set set = {.name = "mine"};
+    rng r = {8};
+    arenaut_document d = {.problem = problem_of(boxes, COUNT_OF(boxes))};
+    d.plan = random_plan(&r, d.problem);
+    const arenaut_result result = {
+        .problem = d.problem, .plan = d.plan, .kernels = &set, .unmeasured = true, .seconds = -1};
+    arenaut_text once = {0};
+    arenaut_error err = {0};
+    assert_ok(
+        arenaut_format_find("plan-json")->write(&result, arenaut_text_sink(&once), NULL, &err),
+        err);
+    arenaut_document again = read_text(NULL, once.bytes);
+    arenaut_result bare = {.problem = again.problem, .given_kernels = again.kernels};
+    assert_string_equal(again.kernels.name, "mine");
+    assert_true(again.kernels.unmeasured);
+    assert_null(arenaut_result_kernels_name(&result));
+    assert_null(arenaut_result_kernels_name(&bare));
+    again.kernels = (arenaut_given_kernels){.name = "theirs"};
+    arenaut_text twice = write_text("plan-json", &again);
+    assert_non_null(strstr(twice.bytes, "\"kernels\": \"theirs\""));
+    assert_null(strstr(twice.bytes, "unmeasured"));
+    arenaut_text_free(&once);
+    arenaut_text_free(&twice);
+    arenaut_document_free(&again);
+    arenaut_document_free(&d);
+}
+
 TEST(an_infeasible_plan_keeps_its_witness) {
     static const box boxes[] = {{60, 0, 2}, {60, 1, 3}, {8, 5, 6}};
     arenaut_document d = {.problem = problem_of(boxes, COUNT_OF(boxes))};
