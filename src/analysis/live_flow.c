@@ -308,8 +308,7 @@ arenaut_status arn_live_flow(arn_live *live, uint32_t method, uint32_t start,
         if (flow.status == ARENAUT_OK) sort_ranges(&flow);
     }
     if (flow.status == ARENAUT_OK) hand_over(&flow, start, lives);
-    arn_release(&live->allocator, flow.events);
-    arn_release(&live->allocator, flow.ranges);
+    ARN_RELEASE(&live->allocator, flow.events, flow.ranges);
     arn_region_free(&flow.region);
     return flow.status;
 }

@@ -102,8 +102,7 @@ static void live_flow_pointees(arn_flow *flow, uint32_t tensor,
             else enqueue(flow, queued, queue, &n, next);
         }
     }
-    arn_release(&flow->live->allocator, queued);
-    arn_release(&flow->live->allocator, queue);
+    ARN_RELEASE(&flow->live->allocator, queued, queue);
 }
 
 /* ---- where an alias is alive after a move to it ---- */

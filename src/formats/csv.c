@@ -214,8 +214,7 @@ static arenaut_status csv_write(const arenaut_result *result, arenaut_sink sink,
         put_table(&out);
         st = arn_writer_finish(&out.writer, err);
     }
-    arn_release(allocator, out.slice_start);
-    arn_release(allocator, out.slices);
+    ARN_RELEASE(allocator, out.slice_start, out.slices);
     return st;
 }
 

@@ -14,8 +14,7 @@ arn_json_patch arn_json_patch_begin(const arn_json *json, const arenaut_allocato
 }
 
 void arn_json_patch_free(arn_json_patch *patch) {
-    arn_release(patch->allocator, patch->changes.list);
-    arn_release(patch->allocator, patch->here.list);
+    ARN_RELEASE(patch->allocator, patch->changes.list, patch->here.list);
     patch->changes.list = patch->here.list = NULL;
 }
 

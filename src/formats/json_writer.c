@@ -58,8 +58,7 @@ bool *arn_json_unique_names(arn_name_fn name_of, const void *context, uint32_t n
     bool *unique = arn_allocate_zeroed(allocator, n, sizeof *unique);
     uint32_t *order = arn_allocate(allocator, (size_t)n * 2, sizeof *order);
     if (!unique || !order) {
-        arn_release(allocator, unique);
-        arn_release(allocator, order);
+        ARN_RELEASE(allocator, unique, order);
         return NULL;
     }
     uint32_t named = 0;

@@ -429,8 +429,7 @@ static arenaut_status program_json_write(const arenaut_result *result, arenaut_s
     } else {
         st = arn_no_memory(err);
     }
-    arn_release(allocator, out.tensor_unique);
-    arn_release(allocator, out.method_unique);
+    ARN_RELEASE(allocator, out.tensor_unique, out.method_unique);
     return st;
 }
 

@@ -20,8 +20,7 @@ const char *arn_proof_rule_name(arenaut_proof_rule rule) {
 void arenaut_certificate_free(arenaut_certificate *certificate) {
     if (!certificate) return;
     const arenaut_allocator allocator = certificate->allocator;
-    arn_release(&allocator, certificate->line);
-    arn_release(&allocator, certificate);
+    ARN_RELEASE(&allocator, certificate->line, certificate);
 }
 
 void arn_remat_certificate_free(arenaut_remat_certificate *c) {

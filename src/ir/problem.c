@@ -180,8 +180,7 @@ static bool sort_array(const arenaut_allocator *allocator, void *array, uint32_t
         if (n) memcpy(array, sorted, n * size);
     }
     const bool done = ids && sorted;
-    arn_release(allocator, ids);
-    arn_release(allocator, sorted);
+    ARN_RELEASE(allocator, ids, sorted);
     return done;
 }
 

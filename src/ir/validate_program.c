@@ -101,8 +101,7 @@ static bool scope_make(const arenaut_program *p, scope *s) {
 }
 
 static void scope_free(const arenaut_program *p, const scope *s) {
-    arn_release(arn_program_allocator(p), s->caller);
-    arn_release(arn_program_allocator(p), s->visible);
+    ARN_RELEASE(arn_program_allocator(p), s->caller, s->visible);
 }
 
 /* The caller's list is checked with the caller, so no chain has to be followed. A method with a
@@ -452,8 +451,7 @@ static arenaut_status check_graph(const arenaut_program *p, arenaut_error *err) 
         st = check_recursion(p, marks + p->n_tensors, ids, ids + p->n_methods, err);
     }
     if (st == ARENAUT_OK) st = check_shared(p, ids, ids + p->n_tensors, err);
-    arn_release(allocator, marks);
-    arn_release(allocator, ids);
+    ARN_RELEASE(allocator, marks, ids);
     return st;
 }
 

@@ -137,8 +137,7 @@ static arenaut_status alloc_in_place_run(arenaut_program *p, const arenaut_pass_
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         st = visit_method(&g, &p->methods[m]);
     }
-    arn_release(allocator, g.base);
-    arn_release(allocator, g.pairs);
+    ARN_RELEASE(allocator, g.base, g.pairs);
     return st;
 }
 

@@ -125,8 +125,7 @@ static arenaut_status constants_run(arenaut_program *p, const arenaut_pass_optio
             if (state && !written[t]) p->tensors[t].cls = ARENAUT_CONSTANT;
         }
     }
-    arn_release(allocator, written);
-    arn_release(allocator, ids);
+    ARN_RELEASE(allocator, written, ids);
     return st;
 }
 

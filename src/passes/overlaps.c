@@ -127,8 +127,7 @@ static arenaut_status overlaps_run(arenaut_program *p, const arenaut_pass_option
             arn_kernel_rule_for(kernels, p, &p->ops[i], options->unmeasured);
         if (rule) st = visit(&pass, &p->ops[i], rule);
     }
-    arn_release(arn_program_allocator(p), pass.pairs);
-    arn_release(arn_program_allocator(p), pass.copies);
+    ARN_RELEASE(arn_program_allocator(p), pass.pairs, pass.copies);
     return st;
 }
 

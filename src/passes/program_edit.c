@@ -104,7 +104,6 @@ arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit v
     if (st == ARENAUT_OK && !follow_all(&edit, &moved, end)) st = arn_no_memory(err);
     if (st == ARENAUT_OK) take_over(&edit, end);
     else arn_release(allocator, edit.ops);
-    arn_release(allocator, moved.put_before);
-    arn_release(allocator, end);
+    ARN_RELEASE(allocator, moved.put_before, end);
     return st;
 }

@@ -337,8 +337,7 @@ static arenaut_status scratch_run(arenaut_program *p, const arenaut_pass_options
     for (size_t i = 0; i < options->n_scratch; i++) added[op_of(p, &options->scratch[i])]++;
     st = gather(p, options, added, &list, err);
     if (st == ARENAUT_OK && list.n) st = add_scratch(p, &list, added, err);
-    arn_release(allocator, list.entries);
-    arn_release(allocator, added);
+    ARN_RELEASE(allocator, list.entries, added);
     return st;
 }
 

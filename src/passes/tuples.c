@@ -254,8 +254,7 @@ static arenaut_status tuples_run(arenaut_program *p, const arenaut_pass_options 
     if (st == ARENAUT_OK) begin(&s);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) st = visit_method(&s, m);
     if (st == ARENAUT_OK) find_storages(p);
-    arn_release(allocator, s.tuple_of);
-    arn_release(allocator, s.defined);
+    ARN_RELEASE(allocator, s.tuple_of, s.defined);
     return st;
 }
 

@@ -87,8 +87,7 @@ static arn_recompute_task task_of(const file_task *t) {
 }
 
 static void close_task(const arenaut_pipeline *p, file_task *t) {
-    arn_release(arn_pipeline_allocator(p), t->base);
-    arn_release(arn_pipeline_allocator(p), t->costs);
+    ARN_RELEASE(arn_pipeline_allocator(p), t->base, t->costs);
     arn_program_free(t->file);
     arn_program_order_free(t->order);
     arenaut_pipeline_free(t->given);

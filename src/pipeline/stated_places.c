@@ -84,8 +84,7 @@ arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *p,
     } else {
         st = arn_no_memory(err);
     }
-    arn_release(allocator, placed.pool);
-    arn_release(allocator, placed.offset);
+    ARN_RELEASE(allocator, placed.pool, placed.offset);
     return st;
 }
 

@@ -226,8 +226,7 @@ static arenaut_status match_written(const arenaut_program *before, arenaut_rewri
         pair_lists(&m, old->outputs, old->n_outputs, new->outputs, new->n_outputs);
     }
     pair_rest(&m);
-    arn_release(allocator, m.taken);
-    arn_release(allocator, m.known);
+    ARN_RELEASE(allocator, m.taken, m.known);
     written->tensors = m.origins;
     written->n_tensors = after->n_tensors;
     return ARENAUT_OK;

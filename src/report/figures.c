@@ -38,8 +38,7 @@ arenaut_status arn_report_bounds_without(const arenaut_problem *problem, const u
         take_away(p, buffers[i], &without);
         st = arenaut_lower_bound(&without, allocator, &found[i].bytes, &found[i].step, err);
     }
-    arn_release(allocator, without.size);
-    arn_release(allocator, without.inside);
+    ARN_RELEASE(allocator, without.size, without.inside);
     return st;
 }
 

@@ -245,15 +245,13 @@ arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_int
     made.live = arn_allocate_zeroed(allocator, columns, sizeof *made.live);
     const arenaut_status st =
         events && owner && made.live ? measure(&made, events, owner, err) : arn_no_memory(err);
-    arn_release(allocator, events);
-    arn_release(allocator, owner);
+    ARN_RELEASE(allocator, events, owner);
     if (st == ARENAUT_OK) *picture = made;
     else arn_release(allocator, made.live);
     return st;
 }
 
 void arn_report_picture_free(arn_report_picture *picture) {
-    arn_release(picture->allocator, picture->live);
-    arn_release(picture->allocator, picture->reserved);
+    ARN_RELEASE(picture->allocator, picture->live, picture->reserved);
     arenaut_peak_free(&picture->peak, picture->allocator);
 }

@@ -11,8 +11,7 @@ void arn_flow_network_init(arn_flow_network *network, const arenaut_allocator *a
 }
 
 void arn_flow_network_free(arn_flow_network *network) {
-    arn_release(&network->allocator, network->node);
-    arn_release(&network->allocator, network->arc);
+    ARN_RELEASE(&network->allocator, network->node, network->arc);
     network->node = NULL;
     network->arc = NULL;
 }

@@ -53,8 +53,7 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
             .pool_names = names.names};
         st = arenaut_check_replay(program, &placement, &options, allocator, finding, err);
     }
-    arn_release(allocator, pool);
-    arn_release(allocator, offset);
+    ARN_RELEASE(allocator, pool, offset);
     return st;
 }
 

@@ -54,8 +54,7 @@ void arn_tape_note_release(arenaut_tape *tape, void *block) {
 }
 
 void arn_tape_forget_recording(arenaut_tape *tape) {
-    arn_release(&tape->allocator, tape->blocks);
-    arn_release(&tape->allocator, tape->events);
+    ARN_RELEASE(&tape->allocator, tape->blocks, tape->events);
     arn_tape_addresses_free(&tape->live, &tape->allocator);
     tape->blocks = NULL;
     tape->events = NULL;

@@ -94,8 +94,7 @@ static arenaut_status count_variables(const arenaut_program *program, uint64_t a
     *variables = (arn_variables){0};
     const arenaut_status st =
         c.behind && c.has_room ? count(&c, align, variables, err) : arn_no_memory(err);
-    arn_release(allocator, c.behind);
-    arn_release(allocator, c.has_room);
+    ARN_RELEASE(allocator, c.behind, c.has_room);
     arn_region_free(&c.region);
     return st;
 }

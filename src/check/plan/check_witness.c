@@ -205,8 +205,7 @@ static arenaut_status no_gap_over(const argument *a, uint32_t mover, uint64_t *o
     }
     *over = p->size[mover] > room ? p->size[mover] - room : 0;
     const bool done = all && ids;
-    arn_release(a->check->allocator, all);
-    arn_release(a->check->allocator, ids);
+    ARN_RELEASE(a->check->allocator, all, ids);
     return done ? ARENAUT_OK : arn_no_memory(a->check->err);
 }
 

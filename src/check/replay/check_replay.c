@@ -105,8 +105,7 @@ static arenaut_status fill_state(arn_replay *r) {
         (void)arn_replay_shadow_meet(&r->shadow, one, other);
     }
     const arenaut_status status = other ? ARENAUT_OK : arn_no_memory(r->err);
-    arn_release(r->allocator, other);
-    arn_release(r->allocator, named);
+    ARN_RELEASE(r->allocator, other, named);
     return status;
 }
 

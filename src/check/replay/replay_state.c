@@ -282,8 +282,7 @@ arenaut_status arn_replay_aliases_make(arn_replay *r, arn_region *region) {
 }
 
 void arn_replay_aliases_free(arn_replay *r) {
-    arn_release(r->allocator, r->aliases.pointee);
-    arn_release(r->allocator, r->aliases.known);
+    ARN_RELEASE(r->allocator, r->aliases.pointee, r->aliases.known);
 }
 
 bool arn_replay_is_alias(const arn_replay *r, uint32_t tensor) {
@@ -402,8 +401,7 @@ bool arn_replay_state_save(arn_replay *r, arn_replay_state *state) {
 }
 
 void arn_replay_state_release(arn_replay *r, arn_replay_state *state) {
-    arn_release(r->allocator, state->nodes);
-    arn_release(r->allocator, state->known);
+    ARN_RELEASE(r->allocator, state->nodes, state->known);
     *state = (arn_replay_state){NULL, NULL};
 }
 

@@ -87,8 +87,7 @@ arenaut_status arn_onnx_list_captures(arn_onnx *r) {
     for (uint32_t i = p->n_ops; i-- > 0 && st == ARENAUT_OK;) {
         if (p->ops[i].n_calls > 0) st = list_for(&c, i);
     }
-    arn_release(r->allocator, c.seen);
-    arn_release(r->allocator, c.list.ids);
+    ARN_RELEASE(r->allocator, c.seen, c.list.ids);
     return st;
 }
 

@@ -385,8 +385,7 @@ static arenaut_status check_runs(const again *a) {
         st = arn_fail(a->err, ARENAUT_REFUSED, 0,
                       "the program reads values that it has not made, or leaves a node out");
     }
-    arn_release(a->allocator, made);
-    arn_release(a->allocator, ran);
+    ARN_RELEASE(a->allocator, made, ran);
     return st;
 }
 

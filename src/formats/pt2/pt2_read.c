@@ -339,8 +339,7 @@ static void read_graphs(arn_pt2 *r, uint32_t module) {
         arn_pt2_read_signature(r, arn_pt2_need(r, module, "signature"), &scope);
     }
     for (uint32_t i = 0; i < q.n && arn_pt2_fine(r); i++) read_nested(r, &q, i);
-    arn_release(r->json.allocator, q.list);
-    arn_release(r->json.allocator, q.arguments.ids);
+    ARN_RELEASE(r->json.allocator, q.list, q.arguments.ids);
 }
 
 /* ---- the model ---- */

@@ -438,8 +438,7 @@ arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, siz
     if (st == ARENAUT_OK) st = arn_pt2_write_model(zip, model, listed, &text, sink, err);
     arenaut_text_free(&text);
     arn_program_free(w.program);
-    arn_release(allocator, w.graphs.ids);
-    arn_release(allocator, w.named.ids);
+    ARN_RELEASE(allocator, w.graphs.ids, w.named.ids);
     arn_region_free(&w.region);
     return st;
 }

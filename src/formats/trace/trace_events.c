@@ -149,7 +149,6 @@ uint32_t *arn_trace_rank(const arn_trace_events *events,
         arn_release(events->allocator, order);
         return rank;
     }
-    arn_release(events->allocator, rank);
-    arn_release(events->allocator, order);
+    ARN_RELEASE(events->allocator, rank, order);
     return NULL;
 }

@@ -249,8 +249,7 @@ arenaut_status arn_trace_pair(const arn_trace_events *events, arn_trace_block *b
     arenaut_status st = prepare(&p);
     if (st == ARENAUT_OK) st = pair_all(&p);
     *n_blocks = p.n_blocks;
-    arn_release(events->allocator, p.key);
-    arn_release(events->allocator, p.place);
+    ARN_RELEASE(events->allocator, p.key, p.place);
     arn_region_free(&p.region);
     return st;
 }

@@ -245,7 +245,6 @@ arenaut_status arn_trace_places(const arn_trace_events *events, const arn_trace_
                  : arn_fail(events->err, ARENAUT_TOO_LARGE, 0,
                             "the addresses of one stream span more than 2^63 - 1 bytes");
     }
-    arn_release(events->allocator, p.order);
-    arn_release(events->allocator, p.stretches);
+    ARN_RELEASE(events->allocator, p.order, p.stretches);
     return st;
 }

@@ -390,8 +390,7 @@ arenaut_status arn_tvm_read(const uint8_t *data, size_t size, const arenaut_read
     const arenaut_status st = r.graph.json.status;
     if (st == ARENAUT_OK) out->program = r.program;
     else arn_program_free(r.program);
-    arn_release(allocator, r.dims);
-    arn_release(allocator, r.ids);
+    ARN_RELEASE(allocator, r.dims, r.ids);
     arn_tvm_graph_close(&r.graph);
     return st;
 }

@@ -173,8 +173,7 @@ static arenaut_status add_values(arn_xla *r, bool traced) {
         arn_sort_ids(list, n, traced ? traced_before : lies_before, r->values, scratch);
         st = traced ? add_traced(r, list, n) : add_untraced(r, list, n);
     }
-    arn_release(r->allocator, list);
-    arn_release(r->allocator, scratch);
+    ARN_RELEASE(r->allocator, list, scratch);
     return st;
 }
 

@@ -54,8 +54,7 @@ static arenaut_status gradients_run(arenaut_program *p, const arenaut_pass_optio
                                          sizeof *outputs);
         arenaut_binding *kept = arn_allocate(allocator, method->n_bindings, sizeof *kept);
         st = outputs && kept ? add_results(p, m, outputs, kept, err) : arn_no_memory(err);
-        arn_release(allocator, outputs);
-        arn_release(allocator, kept);
+        ARN_RELEASE(allocator, outputs, kept);
     }
     return st;
 }

@@ -359,8 +359,7 @@ static arenaut_status write_back_run(arenaut_program *p, const arenaut_pass_opti
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         if (p->methods[m].n_bindings > 0) st = settle(p, m, err);
     }
-    arn_release(arn_program_allocator(p), w.copies);
-    arn_release(arn_program_allocator(p), w.ready);
+    ARN_RELEASE(arn_program_allocator(p), w.copies, w.ready);
     arn_region_free(&region);
     return st;
 }

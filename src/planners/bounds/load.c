@@ -184,8 +184,7 @@ out:
 }
 
 void arn_load_free(arn_load *load) {
-    arn_release(load->allocator, load->event);
-    arn_release(load->allocator, load->by_step);
+    ARN_RELEASE(load->allocator, load->event, load->by_step);
     load->event = NULL;
     load->by_step = NULL;
 }

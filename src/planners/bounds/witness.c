@@ -491,8 +491,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
     uint32_t *listed = arn_allocate(s->allocator, p->n_buffers, sizeof *listed);
     uint32_t *living = count_living(s, hosts, step);
     if (!listed || (hosts->host && !living)) {
-        arn_release(s->allocator, listed);
-        arn_release(s->allocator, living);
+        ARN_RELEASE(s->allocator, listed, living);
         return arn_no_memory(s->err);
     }
     uint32_t n = 0;
@@ -515,8 +514,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
     if (need > capacity) {
         st = report(s, step, mask >> only == 1 ? only : ARENAUT_NONE, listed, n, need - capacity);
     }
-    arn_release(s->allocator, listed);
-    arn_release(s->allocator, living);
+    ARN_RELEASE(s->allocator, listed, living);
     return st;
 }
 

@@ -103,8 +103,7 @@ static arenaut_status open_layer(layers *s, uint32_t k) {
 static void close_layers(layers *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         arn_overlap_model_free(&s->layer[k].model);
-        arn_release(s->planning->allocator, s->layer[k].place);
-        arn_release(s->planning->allocator, s->layer[k].trial);
+        ARN_RELEASE(s->planning->allocator, s->layer[k].place, s->layer[k].trial);
     }
 }
 

@@ -68,8 +68,7 @@ static bool allocate(placing *x) {
 static void placing_free(placing *x) {
     if (!x) return;
     const arenaut_allocator allocator = x->allocator;
-    arn_release(&allocator, x->forbidden);
-    arn_release(&allocator, x->order);
+    ARN_RELEASE(&allocator, x->forbidden, x->order);
     arn_region_free(&x->region);
     arn_release(&allocator, x);
 }

@@ -112,8 +112,7 @@ arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *
 void arn_placing_free(arn_placing *placing) {
     if (!placing) return;
     const arenaut_allocator allocator = placing->allocator;
-    arn_release(&allocator, placing->forbidden);
-    arn_release(&allocator, placing->order);
+    ARN_RELEASE(&allocator, placing->forbidden, placing->order);
     arn_region_free(&placing->region);
     arn_release(&allocator, placing);
 }

@@ -108,8 +108,7 @@ static bool sort_by_moved(const arn_schedule_graph *g, uint32_t *sorted) {
         }
     }
     if (ok) arn_sort_by_key(sorted, g->n_ops, moved, scratch);
-    arn_release(&g->allocator, moved);
-    arn_release(&g->allocator, scratch);
+    ARN_RELEASE(&g->allocator, moved, scratch);
     return ok;
 }
 

@@ -75,8 +75,7 @@ static bool number_nodes(writer *w) {
         if (i > 0) next[t->parent[i]] += size[i];
         next[i] = w->number[i] + 1;
     }
-    arn_release(a, size);
-    arn_release(a, next);
+    ARN_RELEASE(a, size, next);
     return ok;
 }
 
@@ -158,8 +157,7 @@ static bool prove_search(arn_direction directions[2], uint32_t direction, schedu
     const bool ok = w.number && put_committed(proof, &directions[0]) &&
                     put_committed(proof, &directions[1]) &&
                     put(proof, ARENAUT_ORDER_SEARCH, direction) && put_tree(&w);
-    arn_release(a, w.number);
-    arn_release(a, w.open.ids);
+    ARN_RELEASE(a, w.number, w.open.ids);
     return ok;
 }
 
@@ -326,8 +324,7 @@ static bool find_bound(optimizer *f) {
         arn_sort_by_key(ops, n, load, ops + n);
         ok = bound_by_cuts(f, load, ops);
     }
-    arn_release(a, load);
-    arn_release(a, ops);
+    ARN_RELEASE(a, load, ops);
     return ok;
 }
 

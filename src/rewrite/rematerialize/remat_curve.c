@@ -142,13 +142,9 @@ void arenaut_recompute_curve_free(arenaut_recompute_curve *c) {
     if (!c) return;
     const arenaut_allocator allocator = c->allocator;
     for (uint32_t i = 0; i < c->n_tensors; i++) {
-        arn_release(&allocator, c->tensors[i].name);
-        arn_release(&allocator, c->tensors[i].op);
+        ARN_RELEASE(&allocator, c->tensors[i].name, c->tensors[i].op);
     }
-    arn_release(&allocator, c->tensors);
-    arn_release(&allocator, c->points);
-    arn_release(&allocator, c->floor_op);
-    arn_release(&allocator, c);
+    ARN_RELEASE(&allocator, c->tensors, c->points, c->floor_op, c);
 }
 
 arenaut_status arn_recompute_find_curve(const arn_recompute_task *task, arn_budget *budget,

@@ -325,6 +325,5 @@ void arn_channel_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {
         part.begin += part.count;
     }
     arn_draft_join(draft, arn_tile_dim(draft->graph, ARN_AXIS_C), made, group->pieces, last, last);
-    arn_release(allocator, counts);
-    arn_release(allocator, made);
+    ARN_RELEASE(allocator, counts, made);
 }

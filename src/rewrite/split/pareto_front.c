@@ -193,16 +193,12 @@ bool arn_tile_front_find(const arn_search_space *space, arn_tile_filter filter,
         fits = add_choice(&w, end);
         if (bound-- == 0) break;
     }
-    arn_release(allocator, w.begins);
-    arn_release(allocator, w.by_first);
-    arn_release(allocator, w.labels);
-    arn_release(allocator, w.n_labels);
+    ARN_RELEASE(allocator, w.begins, w.by_first, w.labels, w.n_labels);
     return fits;
 }
 
 void arn_tile_front_free(arn_tile_front *front, const arenaut_allocator *allocator) {
-    arn_release(allocator, front->choices);
-    arn_release(allocator, front->groups);
+    ARN_RELEASE(allocator, front->choices, front->groups);
 }
 
 uint64_t arn_tile_least_sum(const arn_tile_front *front, int64_t kept) {

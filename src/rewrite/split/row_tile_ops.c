@@ -557,11 +557,7 @@ void arn_row_tiles_put_counted(arn_draft *draft, const arn_row_tiles *counted) {
     } else {
         draft->failed = true;
     }
-    arn_release(allocator, b.now);
-    arn_release(allocator, b.tiles);
-    arn_release(allocator, b.norms);
-    arn_release(allocator, b.inputs);
-    arn_release(allocator, b.segments);
+    ARN_RELEASE(allocator, b.now, b.tiles, b.norms, b.inputs, b.segments);
 }
 
 bool arn_row_tiles_put(arn_draft *draft, const arenaut_split_stage *group) {

@@ -249,8 +249,7 @@ void arn_draft_call_tiles(arn_draft *draft, const uint32_t *starts, uint32_t n) 
         c.listed = c.back + n_tensors;
     }
     if (!c.last || !c.tiles || !call_tiles(&c, starts, n)) draft->failed = true;
-    arn_release(allocator, c.last);
-    arn_release(allocator, c.tiles);
+    ARN_RELEASE(allocator, c.last, c.tiles);
 }
 
 /* ---- questions ---- */

@@ -36,12 +36,8 @@ arn_costing arn_costing_begin(const arn_tile_graph *graph, const arenaut_split_o
 void arn_costing_free(arn_costing *costing) {
     const arenaut_allocator *allocator = costing->graph->allocator;
     arn_draft_kernels_free(&costing->kernels);
-    arn_release(allocator, costing->first_use);
-    arn_release(allocator, costing->first);
-    arn_release(allocator, costing->last);
-    arn_release(allocator, costing->seen);
-    arn_release(allocator, costing->mark);
-    arn_release(allocator, costing->change);
+    ARN_RELEASE(allocator, costing->first_use, costing->first, costing->last, costing->seen,
+                costing->mark, costing->change);
 }
 
 uint64_t arn_tile_bytes(const arn_tile_graph *graph, uint32_t tensor) {

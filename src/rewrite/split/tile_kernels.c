@@ -32,10 +32,8 @@ arn_draft_kernels arn_draft_kernels_begin(const arenaut_allocator *allocator,
 }
 
 void arn_draft_kernels_free(arn_draft_kernels *kernels) {
-    arn_release(kernels->allocator, kernels->answers);
-    arn_release(kernels->allocator, kernels->tensors);
-    arn_release(kernels->allocator, kernels->ids);
-    arn_release(kernels->allocator, kernels->attributes);
+    ARN_RELEASE(kernels->allocator, kernels->answers, kernels->tensors, kernels->ids,
+                kernels->attributes);
 }
 
 /* ---- keys of memoized answers ---- */

@@ -189,10 +189,7 @@ static bool sort(const arn_search_space *space, arn_group_ranges *ranges) {
         for (uint32_t i = 0; i < n; i++) sorted[i] = ranges->items[ids[i]];
         if (n > 0) memcpy(ranges->items, sorted, n * sizeof *sorted);
     }
-    arn_release(allocator, ids);
-    arn_release(allocator, scratch);
-    arn_release(allocator, key);
-    arn_release(allocator, sorted);
+    ARN_RELEASE(allocator, ids, scratch, key, sorted);
     return fits;
 }
 
@@ -214,9 +211,7 @@ bool arn_group_ranges_find(const arn_search_space *space, arn_budget *budget,
         fits = find_from(&s, first, budget, low, ranges);
     }
     if (fits) prune(low, space, ranges);
-    arn_release(allocator, s.ends);
-    arn_release(allocator, s.between);
-    arn_release(allocator, low);
+    ARN_RELEASE(allocator, s.ends, s.between, low);
     return fits && sort(space, ranges);
 }
 

@@ -470,11 +470,7 @@ static void end(search *s) {
     arn_group_ranges_free(&s->ranges, allocator);
     arn_tile_front_free(&s->all, allocator);
     arn_tile_front_free(&s->no_macs, allocator);
-    arn_release(allocator, s->space.candidates);
-    arn_release(allocator, s->space.live);
-    arn_release(allocator, s->untiled);
-    arn_release(allocator, s->attempts);
-    arn_release(allocator, s->least);
+    ARN_RELEASE(allocator, s->space.candidates, s->space.live, s->untiled, s->attempts, s->least);
 }
 
 static arenaut_status stopped(arenaut_error *err) {

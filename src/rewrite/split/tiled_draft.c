@@ -16,10 +16,7 @@ arn_draft arn_draft_begin(const arn_tile_graph *graph) {
 
 void arn_draft_free(arn_draft *draft) {
     const arenaut_allocator *allocator = draft->graph->allocator;
-    arn_release(allocator, draft->tensors);
-    arn_release(allocator, draft->ops);
-    arn_release(allocator, draft->arguments);
-    arn_release(allocator, draft->calls);
+    ARN_RELEASE(allocator, draft->tensors, draft->ops, draft->arguments, draft->calls);
 }
 
 void arn_draft_clear(arn_draft *draft) {

@@ -460,11 +460,6 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
                             : arn_no_memory(err);
     if (st == ARENAUT_OK) st = make(&m, groups, n_groups);
     if (st == ARENAUT_OK) *out = m.made;
-    arn_release(allocator, m.number);
-    arn_release(allocator, m.new_there);
-    arn_release(allocator, m.parts);
-    arn_release(allocator, m.methods);
-    arn_release(allocator, m.ids);
-    arn_release(allocator, m.attributes);
+    ARN_RELEASE(allocator, m.number, m.new_there, m.parts, m.methods, m.ids, m.attributes);
     return st;
 }
