@@ -1,9 +1,7 @@
-/* Graphs of ONNX's operators on images NCHW, signals and volumes in float32, their tiles, and the
- * checker's answers. The results of builders are numbers of tensors. */
+/* Graphs of ONNX's operators on images NCHW, signals and volumes in float32. The results of
+ * builders are numbers of tensors. */
 #ifndef SUPPORT_ONNX_GRAPHS_H
 #define SUPPORT_ONNX_GRAPHS_H
-
-#include <arenaut/rewrite.h>
 
 #include "support/programs.h"
 
@@ -34,17 +32,5 @@ uint32_t onnx_relu(arenaut_program *p, uint32_t x);
 /* Twice as large, by sizes. */
 uint32_t onnx_resize(arenaut_program *p, uint32_t x, const char *mode, const char *place);
 void onnx_finish(arenaut_program *p, uint32_t x, uint32_t y);
-
-/* A group in tiles, which the checker has passed; where they may be rounded otherwise than the
- * whole. */
-arenaut_rewrite *split_tiles(const arenaut_program *p, arenaut_split_stage stage);
-arenaut_rewrite *split_rounded(const arenaut_program *p, arenaut_split_stage stage);
-uint32_t count_named(const arenaut_rewrite *rewrite, const char *name);
-void expect_unsplit(const arenaut_program *p, arenaut_split_stage stage, const char *why);
-bool is_same_program(const arenaut_program *p, const arenaut_rewrite *rewrite);
-bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b);
-/* Exchanges each operand of the tiles for each other tensor of its sizes, which the checker must
- * refuse; returns their number. */
-uint32_t spoil_tiles(const arenaut_program *p, arenaut_split_stage stage);
 
 #endif

@@ -200,7 +200,7 @@ TEST(modes_and_versions_that_have_no_tiles_are_refused) {
     expect_unsplit(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "not channels");
     expect_unsplit(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_KEPT_CALLED}, "no calls");
     p->dialect_version = 12;
-    expect_unsplit(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_ROWS}, "version 13");
+    expect_refused(p, "version 13");
     arn_program_free(p);
 }
 
