@@ -99,6 +99,17 @@ static uint32_t maker_of(const arenaut_rewrite *rewrite, uint32_t tensor) {
     return rewrite->n_ops;
 }
 
+static bool say_the_same(const arenaut_op *a, const arenaut_op *b) {
+    bool same = strcmp(a->name, b->name) == 0 && a->n_attributes == b->n_attributes;
+    for (uint32_t k = 0; k < a->n_attributes && same; k++) {
+        const arenaut_attribute *x = &a->attributes[k], *y = &b->attributes[k];
+        same = x->n_numbers == y->n_numbers &&
+               (x->n_numbers == 0 ||
+                memcmp(x->numbers, y->numbers, x->n_numbers * sizeof *x->numbers) == 0);
+    }
+    return same;
+}
+
 /* Two tensors have the same elements, made twice. */
 static bool are_alike(const arenaut_rewrite *rewrite, uint32_t a, uint32_t b) {
     const uint32_t x = maker_of(rewrite, a), y = maker_of(rewrite, b);
@@ -108,7 +119,7 @@ static bool are_alike(const arenaut_rewrite *rewrite, uint32_t a, uint32_t b) {
         return false;
     }
     const arenaut_op *one = &rewrite->program->ops[x], *other = &rewrite->program->ops[y];
-    if (strcmp(one->name, other->name) != 0 || one->n_inputs != other->n_inputs) return false;
+    if (!say_the_same(one, other) || one->n_inputs != other->n_inputs) return false;
     for (uint32_t k = 0; k < one->n_inputs && strcmp(one->name, "ArgMax") != 0; k++) {
         if (!are_alike(rewrite, one->inputs[k], other->inputs[k])) return false;
     }
