@@ -3,13 +3,13 @@
  * Python Runtime gives all methods one; the file does not say by which it will run. A sweep
  * over the tensors of a memory by the places at which they begin. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "check/finding.h"
 #include "check/method_state.h"
 #include "core/checked.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 /* Of two methods each the tensor that ends last, of those that begin no later than the one at work;
  * NONE. */
@@ -57,17 +57,13 @@ static uint32_t of_another(const arenaut_program *p, const latest *l, uint32_t t
     return ARENAUT_NONE;
 }
 
-static bool by_name(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* State of one name in several methods is one thing: passes have taken other names away. */
 static void find_joint(const arenaut_program *p, contents *memory, uint32_t *named, uint32_t n) {
-    arn_sort_ids(named, n, by_name, p->tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, p->tensors, named + n);
     for (uint32_t i = 1; i < n; i++) {
         const arenaut_tensor *a = &p->tensors[named[i - 1]], *b = &p->tensors[named[i]];
-        if (a->method == b->method || by_name(p->tensors, named[i - 1], named[i])) continue;
+        if (a->method == b->method || arn_by_qualified_name(p->tensors, named[i - 1], named[i]))
+            continue;
         memory[a->given_pool].joint = memory[b->given_pool].joint = true;
     }
 }

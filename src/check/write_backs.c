@@ -96,11 +96,6 @@ static arenaut_status walk(const write_backs *w, uint32_t method) {
 
 /* ---- never written ---- */
 
-static bool by_name(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 static arenaut_status reject_unwritten(const write_backs *w, uint32_t state) {
     const arenaut_tensor *tensor = &w->read->tensors[state];
     const char *method =
@@ -122,10 +117,10 @@ static arenaut_status find_unwritten(const write_backs *w, uint32_t *named) {
     for (uint32_t t = 0; t < w->read->n_tensors; t++) {
         if (tensors[t].qualified_name && tensors[t].given_pool != ARENAUT_NONE) named[n++] = t;
     }
-    arn_sort_ids(named, n, by_name, tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, tensors, named + n);
     for (uint32_t i = 0, end; i < n; i = end) {
         bool written = false;
-        for (end = i; end < n && !by_name(tensors, named[i], named[end]); end++) {
+        for (end = i; end < n && !arn_by_qualified_name(tensors, named[i], named[end]); end++) {
             written = written || w->written[storage_of(w, named[end])];
         }
         if (!written) return reject_unwritten(w, named[i]);

@@ -43,6 +43,11 @@ static inline uint64_t arn_random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
+/* One below `limit`. */
+static inline uint32_t arn_random_below(uint64_t *state, uint32_t limit) {
+    return (uint32_t)(arn_random_next(state) % limit);
+}
+
 /* n, up to 20, with probability 2^-(n + 1): a logarithm of a random number, so that no library's
  * exp is needed where annealing draws what is for the worse. */
 static inline uint32_t arn_random_exponent(uint64_t *state) {

@@ -274,14 +274,10 @@ static arenaut_status copy_program(merger *m, uint32_t *entry) {
 
 /* ---- the whole ---- */
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static arenaut_status check_call(const merger *m) {
     if (m->n == 0) return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0, "no programs to merge");
     for (size_t i = 1; i < m->n; i++) {
-        if (!same_text(m->programs[i]->dialect, m->programs[0]->dialect)) {
+        if (!arn_same_text(m->programs[i]->dialect, m->programs[0]->dialect)) {
             return arn_fail(
                 m->err, ARENAUT_BAD_ARGUMENT, 0,
                 "'%.80s' and '%.80s' cannot be one program: they are of different kinds",

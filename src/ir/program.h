@@ -3,6 +3,8 @@
 #ifndef ARN_IR_PROGRAM_H
 #define ARN_IR_PROGRAM_H
 
+#include <string.h>
+
 #include <arenaut/program.h>
 #include <arenaut/rewrite.h>
 
@@ -73,6 +75,28 @@ bool arn_op_reads_compressed(const arenaut_program *program, const arenaut_op *o
  * to the op's outputs after the last. */
 static inline bool arn_is_plain_call(const arenaut_op *op) {
     return op->kind == ARENAUT_OP_IF && op->n_calls == 2 && op->calls[0] == op->calls[1];
+}
+
+/* ---- comparisons ---- */
+
+/* Of texts that may be NULL, of lists of ids, and of attributes with all that they state. */
+static inline bool arn_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+static inline bool arn_same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+static inline bool arn_same_attribute(const arenaut_attribute *a, const arenaut_attribute *b) {
+    return arn_same_text(a->name, b->name) && arn_same_text(a->text, b->text) &&
+           a->n_numbers == b->n_numbers &&
+           (a->n_numbers == 0 ||
+            memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
+}
+
+/* For arn_sort_ids, with tensors that have such names as the context. */
+static inline bool arn_by_qualified_name(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_tensor *tensors = (const arenaut_tensor *)context;
+    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
 }
 
 void arn_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */

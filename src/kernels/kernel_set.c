@@ -21,7 +21,7 @@ const char *arenaut_kernel_order_name(arenaut_kernel_order order) {
     return (unsigned)order < ARENAUT_KERNEL_ORDER_COUNT ? names[order] : NULL;
 }
 
-static bool has_rules(const arenaut_kernel_set *set, const char *op) {
+bool arn_kernel_set_has_rules(const arenaut_kernel_set *set, const char *op) {
     for (const arenaut_kernel_rule *rule = set->rules; rule && rule->op; rule++) {
         if (strcmp(rule->op, op) == 0) return true;
     }
@@ -30,7 +30,7 @@ static bool has_rules(const arenaut_kernel_set *set, const char *op) {
 
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set,
                                                      const char *op) {
-    for (; set && op; set = has_rules(set, op) ? NULL : set->base) {
+    for (; set && op; set = arn_kernel_set_has_rules(set, op) ? NULL : set->base) {
         for (const arenaut_in_place_rule *rule = set->in_place; rule && rule->op; rule++) {
             if (strcmp(rule->op, op) == 0) return rule;
         }
@@ -75,7 +75,8 @@ bool arn_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_progr
     while (set && op->name) {
         *requests = (arenaut_scratch_requests){0};
         if (set->scratch_sizes && set->scratch_sizes(program, op, requests)) return true;
-        const bool its_own = has_rules(set, op->name) || names_scratch(set, op->name);
+        const bool its_own =
+            arn_kernel_set_has_rules(set, op->name) || names_scratch(set, op->name);
         set = its_own ? NULL : set->base;
     }
     return false;

@@ -46,4 +46,7 @@ bool arn_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program 
                            const arenaut_op *op, uint32_t pointer, uint64_t align,
                            arn_persistent *kept);
 
+/* Whether the set itself, not one that it builds on, has rules for an op. */
+bool arn_kernel_set_has_rules(const arenaut_kernel_set *set, const char *op);
+
 #endif

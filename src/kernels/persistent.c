@@ -9,13 +9,6 @@
 #include "kernels/kernel_set.h"
 #include "kernels/op_facts.h"
 
-static bool has_rules(const arenaut_kernel_set *set, const char *op) {
-    for (const arenaut_kernel_rule *rule = set->rules; rule && rule->op; rule++) {
-        if (strcmp(rule->op, op) == 0) return true;
-    }
-    return false;
-}
-
 static bool is_met(const arenaut_persistent_rule *rule, const arenaut_program *program,
                    const arenaut_op *op) {
     if (strcmp(rule->op, op->name) != 0) return false;
@@ -27,7 +20,7 @@ static bool is_met(const arenaut_persistent_rule *rule, const arenaut_program *p
 static const arenaut_persistent_rule *find_rule(const arenaut_kernel_set *set,
                                                 const arenaut_program *program,
                                                 const arenaut_op *op) {
-    for (; set && op->name; set = has_rules(set, op->name) ? NULL : set->base) {
+    for (; set && op->name; set = arn_kernel_set_has_rules(set, op->name) ? NULL : set->base) {
         const arenaut_persistent_rule *rule = set->persistent;
         for (; rule && rule->op; rule++) {
             if (is_met(rule, program, op)) return rule;

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "dialects/dialect.h"
+#include "ir/program.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
@@ -85,18 +86,13 @@ static void mark_updates(const arenaut_program *p, const arenaut_op *op, bool *w
     }
 }
 
-static bool name_before(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* `ids` has room for twice the tensors. */
 static void mark_shared(const arenaut_program *p, bool *written, uint32_t *ids) {
     uint32_t n = 0;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (p->tensors[t].qualified_name) ids[n++] = t;
     }
-    arn_sort_ids(ids, n, name_before, p->tensors, ids + n);
+    arn_sort_ids(ids, n, arn_by_qualified_name, p->tensors, ids + n);
     for (uint32_t i = 1; i < n; i++) {
         const char *a = p->tensors[ids[i - 1]].qualified_name,
                    *b = p->tensors[ids[i]].qualified_name;

@@ -8,6 +8,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "ir/program.h"
 
 bool arenaut_pipeline_states_places(const arenaut_pipeline *p) {
     const arenaut_document *document = &p->document;
@@ -101,14 +102,10 @@ static void copy_places(const arenaut_program *from, arenaut_program *to) {
     }
 }
 
-static bool same_list(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
-}
-
 static bool same_op(const arenaut_op *a, const arenaut_op *b) {
     return a->kind == b->kind && a->method == b->method &&
-           same_list(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
-           same_list(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
+           arn_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           arn_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
            strcmp(a->name ? a->name : "", b->name ? b->name : "") == 0;
 }
 

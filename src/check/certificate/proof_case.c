@@ -11,11 +11,6 @@
 /* Lists of neighbours and of members have at most so many entries. */
 enum { MOST_ENTRIES = 1 << 24 };
 
-static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uint32_t *n) {
-    *n = arenaut_problem_lifetime_count(c->problem, b);
-    return arenaut_problem_lifetimes(c->problem, b);
-}
-
 /* Whether the two are a buffer and its base, with the assumption about them. */
 static bool are_pair(const arn_proof_case *c, uint32_t a, uint32_t b,
                      arn_pair_assumption *assumed) {
@@ -496,7 +491,8 @@ static bool overlaps_itself(const arn_proof_case *c, const arn_proof_piece *x,
                             const arn_proof_piece *y) {
     uint32_t nx, ny;
     if (x->delta >= y->delta + y->size || y->delta >= x->delta + x->size) return false;
-    const arenaut_interval *lx = lives_of(c, x->buffer, &nx), *ly = lives_of(c, y->buffer, &ny);
+    const arenaut_interval *lx = arn_proof_lives_of(c, x->buffer, &nx),
+                           *ly = arn_proof_lives_of(c, y->buffer, &ny);
     if (!arn_proof_lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer))
         return false;
     if (arn_check_slices_nested(c->slices, x->buffer, y->buffer)) return false;

@@ -112,6 +112,12 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 const arenaut_separation *arn_proof_separation(const arenaut_problem *problem, uint32_t upper,
                                                uint32_t lower);
 
+static inline const arenaut_interval *arn_proof_lives_of(const arn_proof_case *c, uint32_t b,
+                                                         uint32_t *n) {
+    *n = arenaut_problem_lifetime_count(c->problem, b);
+    return arenaut_problem_lifetimes(c->problem, b);
+}
+
 /* Fills in `lives`, and each piece's range of them, for a case; false if there is no memory. */
 bool arn_proof_find_lives(arn_proof_case *c);
 

@@ -21,11 +21,6 @@ bool arn_proof_alive(const arenaut_interval *lives, uint32_t n, int64_t step) {
     return false;
 }
 
-static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uint32_t *n) {
-    *n = arenaut_problem_lifetime_count(c->problem, b);
-    return arenaut_problem_lifetimes(c->problem, b);
-}
-
 typedef struct life_list {
     const arenaut_allocator *allocator;
     arenaut_interval *at;
@@ -59,7 +54,8 @@ static bool cut_out(life_list *list, uint32_t start, arenaut_interval cover) {
 static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
                    uint32_t by) {
     uint32_t n_by, n_own;
-    const arenaut_interval *cover = lives_of(c, by, &n_by), *own = lives_of(c, b, &n_own);
+    const arenaut_interval *cover = arn_proof_lives_of(c, by, &n_by),
+                           *own = arn_proof_lives_of(c, b, &n_own);
     if (c->piece_of[by] == ARENAUT_NONE || !arn_proof_lives_meet(own, n_own, cover, n_by))
         return true;
     for (uint32_t i = 0; i < n_by; i++) {
@@ -137,7 +133,7 @@ static bool list_lives(arn_proof_case *c, arn_region *scratch, life_list *list) 
         arn_proof_piece *piece = &c->piece[i];
         const uint32_t b = piece->buffer, start = list->n;
         uint32_t n;
-        const arenaut_interval *life = lives_of(c, b, &n);
+        const arenaut_interval *life = arn_proof_lives_of(c, b, &n);
         bool done = true;
         for (uint32_t k = 0; k < n && done; k++) done = add_life(list, life[k].first, life[k].end);
         done = done && cut_by_hosts(c, list, start, b) &&

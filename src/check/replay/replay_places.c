@@ -35,11 +35,6 @@ static bool allocate(maker *m) {
     return true;
 }
 
-static bool before_by_name(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* Storage that several methods name alike is one memory: the first tensor stands for all.
  * The sort is stable, so that one has the lowest number. */
 static bool find_storages(maker *m) {
@@ -51,7 +46,7 @@ static bool find_storages(maker *m) {
         storage[t] = arenaut_program_storage(program, t, NULL);
         if (storage[t] == t && program->tensors[t].qualified_name) named[n++] = t;
     }
-    arn_sort_ids(named, n, before_by_name, program->tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, program->tensors, named + n);
     for (uint32_t i = 1; i < n; i++) {
         const uint32_t first = storage[named[i - 1]];
         if (strcmp(program->tensors[first].qualified_name,

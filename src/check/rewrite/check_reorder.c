@@ -13,6 +13,7 @@
 
 #include "check/finding.h"
 #include "core/memory.h"
+#include "ir/program.h"
 
 typedef struct reorder_check {
     const arenaut_program *before, *after;
@@ -74,35 +75,21 @@ static bool same_tensors(const reorder_check *c, const uint32_t *old, uint32_t n
     return same;
 }
 
-static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
-}
-
-static bool same_text(const char *a, const char *b) {
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
 static bool same_attributes(const arenaut_op *a, const arenaut_op *b) {
-    if (a->n_attributes != b->n_attributes) return false;
-    for (uint32_t i = 0; i < a->n_attributes; i++) {
-        const arenaut_attribute *x = &a->attributes[i], *y = &b->attributes[i];
-        if (!same_text(x->name, y->name) || !same_text(x->text, y->text) ||
-            x->n_numbers != y->n_numbers) {
-            return false;
-        }
-        const size_t size = x->n_numbers * sizeof *x->numbers;
-        if (size > 0 && memcmp(x->numbers, y->numbers, size) != 0) return false;
+    bool same = a->n_attributes == b->n_attributes;
+    for (uint32_t i = 0; same && i < a->n_attributes; i++) {
+        same = arn_same_attribute(&a->attributes[i], &b->attributes[i]);
     }
-    return true;
+    return same;
 }
 
 static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     const bool copied = c->copied[old - c->before->ops];
-    return (copied ? arn_reorder_is_copy_of(old, new) : same_text(old->name, new->name)) &&
+    return (copied ? arn_reorder_is_copy_of(old, new) : arn_same_text(old->name, new->name)) &&
            old->kind == new->kind && old->target == new->target &&
            same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) &&
            same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) &&
-           same_ids(old->calls, old->n_calls, new->calls, new->n_calls) &&
+           arn_same_ids(old->calls, old->n_calls, new->calls, new->n_calls) &&
            same_attributes(old, new);
 }
 
@@ -137,8 +124,8 @@ static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new, bool renumbered) {
     const bool held = old->cls == ARENAUT_CONSTANT || old->cls == ARENAUT_STATE;
     if (renumbered && held && !old->name) return false;
-    return old->cls == new->cls && same_text(old->name, new->name) &&
-           same_text(old->qualified_name, new->qualified_name) && same_layout(c, old, new);
+    return old->cls == new->cls && arn_same_text(old->name, new->name) &&
+           arn_same_text(old->qualified_name, new->qualified_name) && same_layout(c, old, new);
 }
 
 /* The source of a copy must be defined by ops: it has no content before. */
@@ -203,7 +190,7 @@ static bool same_bindings(const reorder_check *c, const arenaut_method *old,
 static arenaut_status check_method(reorder_check *c, uint32_t method) {
     const arenaut_method *old = &c->before->methods[method], *new = &c->after->methods[method];
     if (old->concurrent || new->concurrent || old->entry != new->entry ||
-        !same_text(old->name, new->name) ||
+        !arn_same_text(old->name, new->name) ||
         (c->before->n_methods > 1 && old->n_ops != new->n_ops) || old->outer != new->outer ||
         !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
         !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) ||

@@ -10,10 +10,6 @@
 #include "check/rewrite/rewrite_labels.h"
 #include "ir/program.h"
 
-static bool same_texts(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* ---- tensors given before any op ---- */
 
 /* A constant cut out of an old one. */
@@ -198,17 +194,10 @@ static arenaut_status follow_call(arn_rewrite_check *c, const arenaut_op *op) {
 
 /* ---- ops ---- */
 
-static bool same_attribute(const arenaut_attribute *a, const arenaut_attribute *b) {
-    return same_texts(a->name, b->name) && same_texts(a->text, b->text) &&
-           a->n_numbers == b->n_numbers &&
-           (a->n_numbers == 0 ||
-            memcmp(a->numbers, b->numbers, a->n_numbers * sizeof *a->numbers) == 0);
-}
-
 static bool is_padding(const arenaut_attribute *a) {
     static const char *const names[] = {"padding", "pads", "auto_pad"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (same_texts(a->name, names[i])) return true;
+        if (arn_same_text(a->name, names[i])) return true;
     }
     return false;
 }
@@ -224,7 +213,7 @@ static uint32_t next_attribute(const arenaut_op *op, uint32_t i, bool padding) {
 static bool same_attributes(const arenaut_op *a, const arenaut_op *b, bool padding) {
     uint32_t i = next_attribute(a, 0, padding), k = next_attribute(b, 0, padding);
     while (i < a->n_attributes && k < b->n_attributes) {
-        if (!same_attribute(&a->attributes[i], &b->attributes[k])) return false;
+        if (!arn_same_attribute(&a->attributes[i], &b->attributes[k])) return false;
         i = next_attribute(a, i + 1, padding);
         k = next_attribute(b, k + 1, padding);
     }
@@ -235,7 +224,7 @@ static bool same_attributes(const arenaut_op *a, const arenaut_op *b, bool paddi
  * followed. */
 static bool is_same_op(const arenaut_op *a, const arenaut_op *b, bool *repadded) {
     *repadded = !same_attributes(a, b, true);
-    return same_texts(a->name, b->name) && a->kind == b->kind && a->n_inputs == b->n_inputs &&
+    return arn_same_text(a->name, b->name) && a->kind == b->kind && a->n_inputs == b->n_inputs &&
            a->n_outputs == b->n_outputs && a->n_calls == 0 && b->n_calls == 0 &&
            same_attributes(a, b, false);
 }
@@ -411,7 +400,7 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
     if (st != ARENAUT_OK) return st;
     if (rewrite->n_stages == 0) return arn_check_reorder(before, rewrite, allocator, finding, err);
     c.rules = arn_rewrite_rules_find(before->dialect);
-    if (!c.rules || !same_texts(before->dialect, c.after->dialect)) {
+    if (!c.rules || !arn_same_text(before->dialect, c.after->dialect)) {
         c.op = ARENAUT_NONE;
         return arn_rewrite_reject(&c, "its dialect is none whose ops are followed");
     }

@@ -80,31 +80,6 @@ static bool take_arguments(tiling *t, uint32_t node) {
     return n_inputs == op->n_inputs && n_outputs == op->n_outputs;
 }
 
-/* Texts of a message in which names may stand. */
-static bool take_names(tiling *t, arn_pb_bytes bytes, uint32_t number) {
-    arn_pb message = arn_pb_open(t->data, bytes);
-    arn_pb_field field;
-    bool room = true;
-    while (room && arn_pb_next(&message, &field)) {
-        if (field.type != ARN_PB_BYTES || (number > 0 && field.number != number)) continue;
-        room = arn_fresh_names_take(&t->fresh, t->data + field.bytes.at, field.bytes.size);
-    }
-    return room;
-}
-
-static bool take_all_names(tiling *t) {
-    arn_pb graph = arn_pb_open(t->data, t->graph);
-    arn_pb_field field;
-    bool room = true;
-    while (room && arn_pb_next(&graph, &field)) {
-        if (field.type != ARN_PB_BYTES) continue;
-        if (field.number == GRAPH_NODE) room = take_names(t, field.bytes, 0);
-        if (field.number == GRAPH_INITIALIZER) room = take_names(t, field.bytes, TENSOR_NAME);
-        if (field.number == GRAPH_INPUT) room = take_names(t, field.bytes, VALUE_INFO_NAME);
-    }
-    return room;
-}
-
 /* Tensors of the file keep their names, as far as nodes have them; new ones are named after the
  * tensor that they are a tile of. */
 static bool name_tensor(tiling *t, uint32_t tensor) {
@@ -479,7 +454,7 @@ static arenaut_status write_tiles(tiling *t, arenaut_sink sink) {
     arenaut_status st = check_version(t);
     if (st == ARENAUT_OK) st = take_nodes(t);
     if (st != ARENAUT_OK) return st;
-    if (!take_all_names(t)) return arn_no_memory(t->err);
+    if (!arn_onnx_take_names(&t->fresh, t->data, t->graph)) return arn_no_memory(t->err);
     for (uint32_t i = 0; i < t->rewrite->n_tensors; i++) {
         if (!name_tensor(t, i)) return arn_no_memory(t->err);
     }

@@ -83,31 +83,6 @@ static bool is_node_of(const again *a, uint32_t node) {
     return same && n_inputs == op->n_inputs && n_outputs == op->n_outputs;
 }
 
-/* Texts of a message in which names may stand. */
-static bool take_names(again *a, arn_pb_bytes bytes, uint32_t number) {
-    arn_pb message = arn_pb_open(a->data, bytes);
-    arn_pb_field field;
-    bool room = true;
-    while (room && arn_pb_next(&message, &field)) {
-        if (field.type != ARN_PB_BYTES || (number > 0 && field.number != number)) continue;
-        room = arn_fresh_names_take(&a->fresh, a->data + field.bytes.at, field.bytes.size);
-    }
-    return room;
-}
-
-static bool take_all_names(again *a) {
-    arn_pb graph = arn_pb_open(a->data, a->graph);
-    arn_pb_field field;
-    bool room = true;
-    while (room && arn_pb_next(&graph, &field)) {
-        if (field.type != ARN_PB_BYTES) continue;
-        if (field.number == GRAPH_NODE) room = take_names(a, field.bytes, 0);
-        if (field.number == GRAPH_INITIALIZER) room = take_names(a, field.bytes, TENSOR_NAME);
-        if (field.number == GRAPH_INPUT) room = take_names(a, field.bytes, VALUE_INFO_NAME);
-    }
-    return room;
-}
-
 /* ---- nodes ---- */
 
 static const uint32_t *arguments_of(const again *a, uint32_t op) {
@@ -408,7 +383,7 @@ static arenaut_status write_again(again *a, arenaut_sink sink) {
     }
     const arenaut_status st = check_runs(a);
     if (st != ARENAUT_OK) return st;
-    if (!take_all_names(a)) return arn_no_memory(a->err);
+    if (!arn_onnx_take_names(&a->fresh, a->data, a->graph)) return arn_no_memory(a->err);
     return put_model(a, sink);
 }
 

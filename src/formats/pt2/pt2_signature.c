@@ -158,11 +158,6 @@ typedef struct bindings {
     uint32_t *named, n_named; /* tensors with a name in the model, by that name */
 } bindings;
 
-static bool name_before(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 static bool sort_names(arn_pt2 *r, bindings *b) {
     const arenaut_program *p = r->program;
     b->named = arn_region_allocate(&r->names, p->n_tensors, 2 * sizeof *b->named);
@@ -173,7 +168,7 @@ static bool sort_names(arn_pt2 *r, bindings *b) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (p->tensors[t].qualified_name) b->named[b->n_named++] = t;
     }
-    arn_sort_ids(b->named, b->n_named, name_before, p->tensors, b->named + b->n_named);
+    arn_sort_ids(b->named, b->n_named, arn_by_qualified_name, p->tensors, b->named + b->n_named);
     return true;
 }
 

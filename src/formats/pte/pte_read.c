@@ -108,11 +108,6 @@ static arenaut_status read_values(arn_pte_reader *r) {
     return st;
 }
 
-static bool by_qualified_name(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* Whether both are given one memory, and all of the first lies in the second. */
 static bool lies_inside(const arenaut_tensor *inner, const arenaut_tensor *outer) {
     return inner->given_pool == outer->given_pool && inner->given_offset >= outer->given_offset &&
@@ -129,7 +124,7 @@ static arenaut_status join_views(arn_pte_reader *r, uint32_t first_tensor) {
     for (uint32_t t = first_tensor; t < r->program->n_tensors; t++) {
         if (tensors[t].qualified_name) named[n++] = t;
     }
-    arn_sort_ids(named, n, by_qualified_name, tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, tensors, named + n);
     for (uint32_t i = 1, base = 0; i < n; i++) {
         const arenaut_tensor *state = &tensors[named[base]];
         arenaut_tensor *tensor = &tensors[named[i]];

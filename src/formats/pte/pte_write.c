@@ -245,32 +245,24 @@ static arenaut_status put_file(const writing *w, arenaut_sink sink) {
 
 /* ---- check of the result ---- */
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
-}
-
 static bool same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
-    return same_text(a->name, b->name) && same_text(a->qualified_name, b->qualified_name) &&
+    return arn_same_text(a->name, b->name) && arn_same_text(a->qualified_name, b->qualified_name) &&
            a->dtype == b->dtype && a->bytes == b->bytes && a->cls == b->cls &&
            a->method == b->method && a->file_index == b->file_index &&
            a->caller_owned == b->caller_owned;
 }
 
 static bool same_op(const arenaut_op *a, const arenaut_op *b) {
-    return same_text(a->name, b->name) && same_text(a->source, b->source) && a->kind == b->kind &&
-           a->method == b->method && a->target == b->target &&
-           same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
-           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
+    return arn_same_text(a->name, b->name) && arn_same_text(a->source, b->source) &&
+           a->kind == b->kind && a->method == b->method && a->target == b->target &&
+           arn_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           arn_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
 static bool same_method(const arenaut_method *a, const arenaut_method *b) {
-    return same_text(a->name, b->name) && a->n_ops == b->n_ops &&
-           same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
-           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
+    return arn_same_text(a->name, b->name) && a->n_ops == b->n_ops &&
+           arn_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           arn_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
 /* All but the places; the ops of `b` are in the new order. */

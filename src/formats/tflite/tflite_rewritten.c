@@ -9,6 +9,7 @@
 #include "core/cursor.h"
 #include "core/fail.h"
 #include "formats/tflite/tflite_schema.h"
+#include "ir/program.h"
 
 enum { DATA_ALIGN = 16 };
 
@@ -293,13 +294,9 @@ static bool pads_alike(const arenaut_op *a, const arenaut_op *b) {
     return !left || !right || strcmp(left->text, right->text) == 0;
 }
 
-static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
-}
-
 static bool same_arguments(const arenaut_op *a, const arenaut_op *b) {
-    return same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
-           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
+    return arn_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           arn_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
 /* The operators of an added method are copies of the first one's. */

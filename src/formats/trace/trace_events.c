@@ -8,6 +8,7 @@
 
 #include "core/checked.h"
 #include "core/sort.h"
+#include "ir/program.h"
 
 const char *arn_trace_word(uint32_t kind) {
     static const char *const words[] = {
@@ -50,16 +51,14 @@ arn_trace_where arn_trace_where_is(const arn_trace_event *event) {
     return where;
 }
 
-static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
-
 static arenaut_status find_lane(arn_trace_events *events, arn_trace_event *event,
                                 const char *device, const char *stream) {
     uint32_t number = events->n_devices;
     for (uint32_t k = 0; k < events->n_lanes; k++) {
         const arn_trace_lane *lane = &events->lane[k];
-        if (!same_text(lane->device, device)) continue;
+        if (!arn_same_text(lane->device, device)) continue;
         number = lane->number;
-        if (!same_text(lane->stream, stream)) continue;
+        if (!arn_same_text(lane->stream, stream)) continue;
         event->lane = k;
         event->device = number;
         return ARENAUT_OK;

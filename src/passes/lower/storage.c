@@ -13,11 +13,6 @@
 #include "kernels/kernel_set.h"
 #include "passes/lower/lower.h"
 
-static bool name_before(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* Lets the first tensor of each qualified name stand for all of that name. */
 static arenaut_status join_names(arn_lower *lower) {
     const arenaut_program *p = lower->program;
@@ -27,7 +22,7 @@ static arenaut_status join_names(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (p->tensors[t].qualified_name && p->tensors[t].view_of == ARENAUT_NONE) named[n++] = t;
     }
-    arn_sort_ids(named, n, name_before, p->tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, p->tensors, named + n);
     for (uint32_t i = 0; i < n; i++) {
         const char *name = p->tensors[named[i]].qualified_name;
         const bool joins = i > 0 && strcmp(name, p->tensors[named[i - 1]].qualified_name) == 0;

@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/program.h"
 #include "ir/shared_state.h"
 #include "passes/recover/recover.h"
 
@@ -91,11 +92,6 @@ static arenaut_status make_blocks(arn_recover *r, uint32_t pool, uint64_t bytes)
 
 /* ---- state with names ---- */
 
-static bool by_name(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
-    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
-}
-
 /* Sets of arenas, by number: bits. Those past the width of a set are in none. */
 typedef struct arenas {
     uint64_t only_state; /* hold nothing else, in any method */
@@ -164,7 +160,7 @@ static arenaut_status judge_names(arn_recover *r, const arenas *sets) {
         const arenaut_tensor *tensor = &p->tensors[t];
         if (tensor->qualified_name && tensor->given_pool != ARENAUT_NONE) named[n++] = t;
     }
-    arn_sort_ids(named, n, by_name, p->tensors, named + n);
+    arn_sort_ids(named, n, arn_by_qualified_name, p->tensors, named + n);
     for (uint32_t i = 0, end; i < n; i = end) {
         const char *name = p->tensors[named[i]].qualified_name;
         for (end = i; end < n && strcmp(p->tensors[named[end]].qualified_name, name) == 0;) end++;

@@ -43,10 +43,6 @@ struct arn_hill_climbs {
     void *context;
 };
 
-static uint32_t random_below(climb *c, uint32_t limit) {
-    return (uint32_t)(arn_random_next(&c->random) % limit);
-}
-
 static bool goes_on(const climb *c) {
     return arn_meter_goes_on(c->meter) && c->spent < c->budget &&
            arenaut_costs_less(c->meter->goal, c->best);
@@ -103,8 +99,9 @@ static uint32_t index_of(const climb *c, uint32_t group) {
 static void choose_move(climb *c, uint32_t *from, uint32_t *to) {
     const uint32_t n = c->space.groups.n;
     const bool from_top = arn_random_next(&c->random) & 1;
-    *from = from_top ? index_of(c, c->top[random_below(c, c->n_top)]) : random_below(c, n);
-    *to = from_top ? random_below(c, *from + 1) : random_below(c, n);
+    *from = from_top ? index_of(c, c->top[arn_random_below(&c->random, c->n_top)])
+                     : arn_random_below(&c->random, n);
+    *to = from_top ? arn_random_below(&c->random, *from + 1) : arn_random_below(&c->random, n);
 }
 
 static void go_back_to_best(climb *c) {

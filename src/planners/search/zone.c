@@ -177,20 +177,16 @@ static uint64_t place_all(arn_zone *z, uint64_t goal, uint32_t *failed) {
 
 /* ---- the search ---- */
 
-static uint32_t random_below(arn_zone *z, uint32_t limit) {
-    return (uint32_t)(arn_random_next(&z->random) % limit);
-}
-
 static void move_forward(arn_zone *z, uint32_t group) {
     uint32_t k = 0;
     while (z->order[k] != group) k++;
     if (k == 0) return;
-    const uint32_t to = random_below(z, 2) ? random_below(z, k) : k / 2;
+    const uint32_t to = arn_random_below(&z->random, 2) ? arn_random_below(&z->random, k) : k / 2;
     memmove(z->order + to + 1, z->order + to, (k - to) * sizeof *z->order);
     z->order[to] = group;
 }
 
-void arn_zone_shake(arn_zone *z) { move_forward(z, z->order[random_below(z, z->n)]); }
+void arn_zone_shake(arn_zone *z) { move_forward(z, z->order[arn_random_below(&z->random, z->n)]); }
 
 uint64_t arn_zone_place(arn_zone *z, uint64_t goal) {
     uint32_t failed;
@@ -198,7 +194,7 @@ uint64_t arn_zone_place(arn_zone *z, uint64_t goal) {
     if (top <= z->best) {
         z->best = top;
         memcpy(z->best_order, z->order, z->n * sizeof *z->order);
-    } else if (random_below(z, 3)) {
+    } else if (arn_random_below(&z->random, 3)) {
         memcpy(z->order, z->best_order, z->n * sizeof *z->order);
     }
     if (failed == NO_GROUP) return top;
@@ -206,7 +202,7 @@ uint64_t arn_zone_place(arn_zone *z, uint64_t goal) {
         next_first_order(z);
         return top;
     }
-    if (random_below(z, 8) == 0) arn_zone_shake(z);
+    if (arn_random_below(&z->random, 8) == 0) arn_zone_shake(z);
     else move_forward(z, failed);
     return top;
 }

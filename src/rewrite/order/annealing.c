@@ -43,10 +43,6 @@ typedef struct annealing {
     int64_t *moved_load;
 } annealing;
 
-static uint32_t draw(annealing *a, uint32_t below) {
-    return (uint32_t)(arn_random_next(&a->random) % below);
-}
-
 /* ---- loads ---- */
 
 static bool is_held(const annealing *a, uint32_t buffer, uint8_t when) {
@@ -184,12 +180,12 @@ static void take_back(annealing *a) {
 }
 
 static void move(annealing *a, int64_t heat) {
-    const uint32_t at = draw(a, a->graph->n_ops), op = a->op_at[at];
+    const uint32_t at = arn_random_below(&a->random, a->graph->n_ops), op = a->op_at[at];
     uint32_t from, to;
     find_range(a, op, &from, &to);
     a->spent++;
     if (from >= to) return;
-    uint32_t next = from + draw(a, to - from);
+    uint32_t next = from + arn_random_below(&a->random, to - from);
     if (next >= at) next++;
     const bool later = next > at;
     from = later ? at : next;

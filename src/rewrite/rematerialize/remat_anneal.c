@@ -45,12 +45,12 @@ static double value_of(const annealer *a) {
 
 static uint32_t draw_gap(annealer *a, uint32_t near) {
     const uint32_t at =
-        near + a->n_gaps - NEAR % a->n_gaps + arn_remat_draw(a->search, 2 * NEAR + 1);
+        near + a->n_gaps - NEAR % a->n_gaps + arn_random_below(&a->search->random, 2 * NEAR + 1);
     return a->gaps[at % a->n_gaps];
 }
 
 static uint32_t draw_changes(annealer *a) {
-    const uint32_t of_20 = arn_remat_draw(a->search, 20);
+    const uint32_t of_20 = arn_random_below(&a->search->random, 20);
     return of_20 < 14 ? 1 : of_20 < 19 ? 2 : MOST_CHANGES;
 }
 
@@ -62,21 +62,21 @@ static arn_remat_state draw_state(annealer *a, uint32_t gap) {
     const uint32_t made = q->made_at[gap], read = arn_remat_last_reading(a->search, gap);
     const uint32_t kind = arn_remat_is_retained(was) ? ARN_REMAT_RETAIN : was;
     if (read != ARENAUT_NONE && was != ARN_REMAT_UNTIL + read &&
-        arn_remat_draw(a->search, 4) == 0) {
+        arn_random_below(&a->search->random, 4) == 0) {
         return ARN_REMAT_UNTIL + read;
     }
-    if (was >= ARN_REMAT_UNTIL) return arn_remat_draw(a->search, 3);
+    if (was >= ARN_REMAT_UNTIL) return arn_random_below(&a->search->random, 3);
     if (kind == ARN_REMAT_RETAIN && made < a->search->graph->gaps[gap].to &&
-        arn_remat_draw(a->search, 8) == 0) {
+        arn_random_below(&a->search->random, 8) == 0) {
         return ARN_REMAT_RETAIN + made + 1;
     }
-    return (kind + 1 + arn_remat_draw(a->search, 2)) % 3;
+    return (kind + 1 + arn_random_below(&a->search->random, 2)) % 3;
 }
 
 /* Tries a move; `heat`: a change for the worse by so much is taken in one of two cases. */
 static void move(annealer *a, double heat) {
     arn_remat_sequence *q = a->sequence;
-    const uint32_t n = draw_changes(a), first = arn_remat_draw(a->search, a->n_gaps);
+    const uint32_t n = draw_changes(a), first = arn_random_below(&a->search->random, a->n_gaps);
     uint32_t gaps[MOST_CHANGES];
     arn_remat_state was[MOST_CHANGES];
     q->effort += EFFORT_OF_MOVE;

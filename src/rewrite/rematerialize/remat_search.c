@@ -50,10 +50,6 @@ bool arn_remat_is_over(const arn_remat_search *s) {
     return arn_budget_ended(s->budget) || s->sequence->effort >= s->limit;
 }
 
-uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit) {
-    return (uint32_t)(arn_random_next(&s->random) % limit);
-}
-
 /* ---- scores ---- */
 
 static void add_over(arn_remat_search *s, uint32_t at, int64_t above) {
@@ -115,10 +111,6 @@ static int64_t excess_that_goes(const arn_remat_search *s, uint32_t from, uint32
     return sum;
 }
 
-static int64_t above(const arn_remat_sequence *q, int64_t peak) {
-    return peak > q->budget ? peak - q->budget : 0;
-}
-
 static bool is_known(const arn_remat_search *s, uint32_t gap) {
     const arn_remat_known *k = &s->known[gap];
     bool same = k->when > 0 && k->most_cost == s->sequence->most_cost;
@@ -165,7 +157,7 @@ static bool try_without(arn_remat_search *s, uint32_t gap, int64_t more, uint64_
 static double ratio(const arn_remat_sequence *q, uint32_t at, uint64_t cost, int64_t peak,
                     int64_t goes) {
     const uint64_t now = q->cost[at];
-    goes += above(q, q->peak[at]) - above(q, peak);
+    goes += arn_remat_above(q, q->peak[at]) - arn_remat_above(q, peak);
     if (goes <= 0) return 0;
     return (double)goes / (cost > now ? (double)(cost - now) : 0.5);
 }
@@ -251,7 +243,7 @@ static double score_of(arn_remat_search *s, uint32_t gap) {
 
 static double with_noise(arn_remat_search *s, double score, uint32_t noise) {
     if (noise == 0) return score;
-    return score * (double)(1024 - noise + arn_remat_draw(s, 2 * noise));
+    return score * (double)(1024 - noise + arn_random_below(&s->random, 2 * noise));
 }
 
 /* ---- drops ---- */
@@ -486,8 +478,8 @@ static void try_keeping(arn_remat_search *s, const uint32_t *gaps, uint32_t n, u
 /* A window, after which so much more may be added than before. */
 static void try_window(arn_remat_search *s, uint64_t more) {
     enum { MOST_GAPS = 10 };
-    const uint32_t n = list_near(s, arn_remat_draw(s, s->graph->problem->n_ops));
-    const uint32_t most = 1 + arn_remat_draw(s, MOST_GAPS);
+    const uint32_t n = list_near(s, arn_random_below(&s->random, s->graph->problem->n_ops));
+    const uint32_t most = 1 + arn_random_below(&s->random, MOST_GAPS);
     if (n > 0) try_keeping(s, s->order, n < most ? n : most, s->sequence->added + more);
 }
 

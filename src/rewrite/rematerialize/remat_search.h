@@ -69,9 +69,6 @@ void arn_remat_improve(arn_remat_search *s, uint32_t most_in_vain);
 /* Puts these states, and follows. */
 void arn_remat_restore(arn_remat_search *s, const arn_remat_state *states);
 
-/* A number below `limit`, by chance. */
-uint32_t arn_remat_draw(arn_remat_search *s, uint32_t limit);
-
 /* Whether the search has to end. */
 bool arn_remat_is_over(const arn_remat_search *s);
 

@@ -351,10 +351,6 @@ bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, ui
     return ok;
 }
 
-static int64_t above(const arn_remat_sequence *q, int64_t peak) {
-    return peak > q->budget ? peak - q->budget : 0;
-}
-
 /* Marks the ends of gaps that are made there now, or were. */
 static void compare_made(arn_remat_sequence *q, uint32_t at) {
     for (uint32_t i = 0; i < q->n_old; i++) {
@@ -367,7 +363,7 @@ static void compare_made(arn_remat_sequence *q, uint32_t at) {
 }
 
 static void set_peak(arn_remat_sequence *q, uint32_t at, int64_t peak) {
-    q->excess += above(q, peak) - above(q, q->peak[at]);
+    q->excess += arn_remat_above(q, peak) - arn_remat_above(q, q->peak[at]);
     q->peak[at] = peak;
 }
 
@@ -465,7 +461,8 @@ void arn_remat_set(arn_remat_sequence *q, uint32_t gap, arn_remat_state state) {
 void arn_remat_set_budget(arn_remat_sequence *q, uint64_t budget) {
     q->budget = (int64_t)budget;
     q->excess = 0;
-    for (uint32_t at = 0; at < q->graph->problem->n_ops; at++) q->excess += above(q, q->peak[at]);
+    for (uint32_t at = 0; at < q->graph->problem->n_ops; at++)
+        q->excess += arn_remat_above(q, q->peak[at]);
 }
 
 int64_t arn_remat_peak(const arn_remat_sequence *q, uint32_t *at) {

@@ -107,6 +107,11 @@ void arn_remat_forget_reads(arn_remat_sequence *q);
 bool arn_remat_try_position(arn_remat_sequence *q, uint32_t at, int64_t more, uint64_t *cost,
                             int64_t *peak);
 
+/* Bytes of a peak that are above the budget. */
+static inline int64_t arn_remat_above(const arn_remat_sequence *q, int64_t peak) {
+    return peak > q->budget ? peak - q->budget : 0;
+}
+
 /* The largest of all positions, the first of equals; *at may be NULL. */
 int64_t arn_remat_peak(const arn_remat_sequence *q, uint32_t *at);
 

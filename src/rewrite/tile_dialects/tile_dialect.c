@@ -11,13 +11,9 @@ extern const arn_tile_dialect arn_tile_tflite, arn_tile_onnx, arn_tile_aten;
 static const arn_tile_dialect *const dialects[] = {&arn_tile_tflite, &arn_tile_onnx,
                                                    &arn_tile_aten};
 
-static bool same_names(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 const arn_tile_dialect *arn_tile_dialect_find(const char *name) {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        if (same_names(dialects[i]->name, name)) return dialects[i];
+        if (arn_same_text(dialects[i]->name, name)) return dialects[i];
     }
     return NULL;
 }
