@@ -1,5 +1,6 @@
 #include "support/bytes.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "support/test.h"
@@ -29,4 +30,14 @@ void free_bytes(bytes *b) {
     free(b->data);
     b->data = NULL;
     b->size = 0;
+}
+
+bytes data_bytes(const char *format, ...) {
+    char path[1024] = TEST_DATA "/";
+    const size_t n = strlen(path);
+    va_list list;
+    va_start(list, format);
+    assert_true((size_t)vsnprintf(path + n, sizeof path - n, format, list) < sizeof path - n);
+    va_end(list);
+    return read_bytes(path);
 }

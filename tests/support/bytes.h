@@ -15,4 +15,7 @@ bytes read_bytes(const char *path);
 bytes copy_bytes(const void *data, size_t size);
 void free_bytes(bytes *b);
 
+/* A file of tests/data, whose path there is printed. */
+bytes data_bytes(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

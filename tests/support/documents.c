@@ -55,6 +55,16 @@ char *load_file(const char *path, size_t *size) {
     return data;
 }
 
+char *data_text(size_t *size, const char *format, ...) {
+    char path[1024] = TEST_DATA "/";
+    const size_t n = strlen(path);
+    va_list list;
+    va_start(list, format);
+    assert_true((size_t)vsnprintf(path + n, sizeof path - n, format, list) < sizeof path - n);
+    va_end(list);
+    return load_file(path, size);
+}
+
 arenaut_status try_write(const char *format, const arenaut_document *document,
                          const arenaut_allocator *allocator, arenaut_text *text,
                          arenaut_error *err) {

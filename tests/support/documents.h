@@ -16,6 +16,8 @@ void assert_unreadable(const char *format, const char *text, arenaut_status stat
                        const char *part);
 /* The whole file, with a NUL behind it; the caller frees it with free(). */
 char *load_file(const char *path, size_t *size);
+/* The same of a file of tests/data, whose path there is printed. */
+char *data_text(size_t *size, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 arenaut_status try_write(const char *format, const arenaut_document *document,
                          const arenaut_allocator *allocator, arenaut_text *text,

@@ -248,25 +248,18 @@ static size_t at_pixel(const arenaut_tensor *t, int64_t y, int64_t x, int64_t c)
     return (size_t)((y * t->dims[2] + x) * t->dims[3] + c);
 }
 
-static const arenaut_attribute *attribute(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 typedef struct walk {
     int64_t filter[2], stride[2], dilation[2], front[2];
 } walk;
 
 static bool begin_walk(const machine *m, const arenaut_op *op, walk *w) {
     const arenaut_tensor *in = &m->p->tensors[op->inputs[0]], *out = &m->p->tensors[op->outputs[0]];
-    const bool same = strcmp(attribute(op, "padding")->text, "SAME") == 0;
+    const bool same = strcmp(arenaut_op_attribute(op, "padding")->text, "SAME") == 0;
     for (int i = 0; i < 2; i++) {
-        const arenaut_attribute *filter = attribute(op, "filter");
+        const arenaut_attribute *filter = arenaut_op_attribute(op, "filter");
         w->filter[i] = filter ? filter->numbers[i] : m->p->tensors[op->inputs[1]].dims[1 + i];
-        w->stride[i] = attribute(op, "strides")->numbers[i];
-        w->dilation[i] = attribute(op, "dilations")->numbers[i];
+        w->stride[i] = arenaut_op_attribute(op, "strides")->numbers[i];
+        w->dilation[i] = arenaut_op_attribute(op, "dilations")->numbers[i];
         const int64_t made =
             made_by(in->dims[1 + i], w->filter[i], w->stride[i], w->dilation[i], same);
         const int64_t total =
@@ -342,7 +335,7 @@ static int64_t reflected(int64_t at, int64_t n, bool repeats_edge) {
 static bool run_mirror(const machine *m, const arenaut_op *op) {
     const arenaut_tensor *in = &m->p->tensors[op->inputs[0]], *out = &m->p->tensors[op->outputs[0]];
     const int64_t *pads = m->p->tensors[op->inputs[1]].values;
-    const bool repeats_edge = strcmp(attribute(op, "mode")->text, "SYMMETRIC") == 0;
+    const bool repeats_edge = strcmp(arenaut_op_attribute(op, "mode")->text, "SYMMETRIC") == 0;
     for (int i = 0; i < 4; i++) {
         const int64_t before = pads[2 * i], after = pads[2 * i + 1], n = in->dims[i];
         if (before < 0 || after < 0 || n + before + after != out->dims[i]) return false;
@@ -392,7 +385,7 @@ static bool run_shift(const machine *m, const arenaut_op *op) {
 
 static bool run_join(const machine *m, const arenaut_op *op) {
     const arenaut_tensor *out = &m->p->tensors[op->outputs[0]];
-    const int64_t axis = attribute(op, "axis")->numbers[0];
+    const int64_t axis = arenaut_op_attribute(op, "axis")->numbers[0];
     int64_t first[4] = {0};
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const arenaut_tensor *in = &m->p->tensors[op->inputs[k]];
@@ -435,7 +428,7 @@ static bool run_op(const machine *m, const arenaut_op *op) {
     if (strcmp(op->name, "PAD") == 0 || strcmp(op->name, "SLICE") == 0) return run_shift(m, op);
     if (strcmp(op->name, "MIRROR_PAD") == 0) return run_mirror(m, op);
     if (strcmp(op->name, "CONCATENATION") == 0) return run_join(m, op);
-    if (attribute(op, "padding")) return run_window(m, op);
+    if (arenaut_op_attribute(op, "padding")) return run_window(m, op);
     return run_elements(m, op);
 }
 

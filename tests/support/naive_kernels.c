@@ -994,3 +994,9 @@ bool kernel_distance(const arenaut_program *program, const arenaut_op *op,
     if (known) *distance = pair.distance;
     return known;
 }
+
+const sample_kind *sample_kind_named(const char *name) {
+    const sample_kind *kind = sample_kinds;
+    while (strcmp(kind->name, name) != 0) kind++;
+    return kind;
+}

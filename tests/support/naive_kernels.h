@@ -61,6 +61,7 @@ typedef struct sample_kind {
     uint32_t orders; /* bit k: it runs in arenaut_kernel_order k, besides raster */
 } sample_kind;
 extern const sample_kind sample_kinds[]; /* ends with name == NULL */
+const sample_kind *sample_kind_named(const char *name);
 
 /* The sample as a program of one op: its inputs that are not constants come first. */
 arenaut_program *sample_program(const sample *sample);

@@ -140,3 +140,16 @@ void check_answer(arenaut_status st, const arenaut_plan *plan, const arenaut_err
         assert_int_equal(strncmp(err->msg, "there is no plan: ", 18), 0);
     }
 }
+
+arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator) {
+    const claimed_plan *x = context;
+    arenaut_certificate *certificate = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    arenaut_status st = arenaut_certify(x->problem, x->plan, 0, allocator, &certificate, &err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_check_certificate(x->problem, certificate, allocator, &finding, &err);
+    }
+    arenaut_certificate_free(certificate);
+    return st;
+}

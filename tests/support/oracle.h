@@ -21,6 +21,13 @@ uint64_t oracle_max_load(const arenaut_problem *problem);
 /* Passes `plan` through arenaut_check_plan and fails the test with the finding. */
 void assert_plan_accepted(const arenaut_problem *problem, const arenaut_plan *plan);
 
+/* The certificate of what a plan claims, and its check, for allocators that fail. */
+typedef struct claimed_plan {
+    const arenaut_problem *problem;
+    const arenaut_plan *plan;
+} claimed_plan;
+arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator);
+
 /* Whether arenaut_plan_make answered: OK with a plan that can be used, or NO_PLAN with an
  * infeasible one. Fails the test where status and plan contradict each other. */
 bool is_answer(arenaut_status st, const arenaut_plan *plan);

@@ -29,6 +29,12 @@ uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity,
     return id;
 }
 
+void separate(arenaut_problem *problem, uint32_t upper, uint32_t lower, int64_t distance) {
+    const arenaut_separation pair = {upper, lower, distance};
+    arenaut_error err = {0};
+    assert_ok(arenaut_problem_add_separation(problem, &pair, &err), err);
+}
+
 void limit_pool(arenaut_problem *problem, uint32_t pool, uint64_t capacity) {
     arenaut_pool *limited = &problem->pool[pool];
     limited->capacity = capacity / limited->align * limited->align;

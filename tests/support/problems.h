@@ -24,6 +24,8 @@ uint32_t add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer);
     .lifetimes = (const arenaut_interval[]){__VA_ARGS__}, \
     .n_lifetimes = sizeof((const arenaut_interval[]){__VA_ARGS__}) / sizeof(arenaut_interval)
 uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity, uint64_t align);
+/* `upper` lies above `lower` so far at least, or they are apart. */
+void separate(arenaut_problem *problem, uint32_t upper, uint32_t lower, int64_t distance);
 /* Gives the pool another capacity, of which whole multiples of its alignment count. */
 void limit_pool(arenaut_problem *problem, uint32_t pool, uint64_t capacity);
 void finish(arenaut_problem *problem);

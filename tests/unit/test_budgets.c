@@ -283,7 +283,6 @@ static arenaut_pipeline_options flags_of(uint32_t bits) {
 
 /* Plans with these flags until so many questions were asked. */
 static counts run(const char *name, uint32_t bits, uint32_t questions, arenaut_verdict no) {
-    char path[512];
     size_t size;
     counts c = {.patience = {.most = questions, .no = no}};
     const arenaut_allocator allocator = {count_allocation, count_reallocation, count_release, &c};
@@ -293,8 +292,7 @@ static counts run(const char *name, uint32_t bits, uint32_t questions, arenaut_v
     options.plan.progress = answer_counted;
     options.plan.progress_context = &c;
     options.plan.effort = ARENAUT_NO_EFFORT_LIMIT;
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    char *data = load_file(path, &size);
+    char *data = data_text(&size, "%s", name);
     assert_ok(arenaut_pipeline_run(data, size, &options, &allocator, &p, &err), err);
     assert_non_null(p->plan);
     arenaut_pipeline_free(p);

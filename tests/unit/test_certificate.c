@@ -665,22 +665,9 @@ TEST(the_rules_prove_what_is_true_and_nothing_else) {
 
 /* ---- memory ---- */
 
-static arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator) {
-    const proven *x = context;
-    arenaut_certificate *certificate = NULL;
-    arenaut_finding finding;
-    arenaut_error err = {0};
-    arenaut_status st = arenaut_certify(x->problem, x->plan, 0, allocator, &certificate, &err);
-    if (st == ARENAUT_OK) {
-        st = arenaut_check_certificate(x->problem, certificate, allocator, &finding, &err);
-    }
-    arenaut_certificate_free(certificate);
-    return st;
-}
-
 TEST(any_allocation_may_fail) {
     proven x = fragmented();
-    survives_every_allocation_failure(certify_and_check, &x);
+    survives_every_allocation_failure(certify_and_check, &(claimed_plan){x.problem, x.plan});
     drop(&x);
     const problem_shape shape = {6, 5, 6, ARENAUT_FEATURE_ALL};
     rng r = {77};
@@ -692,7 +679,8 @@ TEST(any_allocation_may_fail) {
         if (x.plan->quality == ARENAUT_INFEASIBLE) {
             x.certificate = certify(p, x.plan);
             if (x.certificate->n_lines > 1 && p->n_pools > 1) {
-                survives_every_allocation_failure(certify_and_check, &x);
+                survives_every_allocation_failure(certify_and_check,
+                                                  &(claimed_plan){x.problem, x.plan});
                 done++;
             }
             arenaut_certificate_free(x.certificate);

@@ -20,14 +20,8 @@
 
 /* ---- helpers ---- */
 
-static bytes real_text(const char *name) {
-    char path[300];
-    snprintf(path, sizeof path, "%s/iree/%s", TEST_DATA, name);
-    return read_bytes(path);
-}
-
 static arenaut_document read_real(const char *name) {
-    bytes b = real_text(name);
+    bytes b = data_bytes("iree/%s", name);
     arenaut_document document = {0};
     arenaut_error err = {0};
     const arenaut_status st = arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err);
@@ -315,7 +309,7 @@ TEST(dimensions_that_are_not_there_are_refused) {
 
 /* A network that was compiled for any batch: at 4, it is four times as large. */
 TEST(a_real_program_with_an_open_batch_is_planned_for_one) {
-    bytes b = real_text("dynamic_batch.mlir");
+    bytes b = data_bytes("iree/dynamic_batch.mlir");
     const arenaut_dim batch = {"dynamic.arg0.0", 1, 4};
     arenaut_document document = {0};
     arenaut_error err = {0};
@@ -363,7 +357,7 @@ TEST(slabs_are_as_large_as_the_compiler_makes_them) {
 }
 
 TEST(the_layout_of_the_compiler_is_the_baseline) {
-    bytes b = real_text("branches.mlir");
+    bytes b = data_bytes("iree/branches.mlir");
     arenaut_pipeline *p = NULL;
     arenaut_error err = {0};
     assert_int_equal(arenaut_pipeline_run(b.data, b.size, NULL, NULL, &p, &err), ARENAUT_OK);
@@ -490,7 +484,7 @@ static bool open_property(const uint8_t *data, size_t size) {
 }
 
 TEST(damaged_texts_are_refused_or_hold_to_the_property) {
-    bytes real = real_text("two_functions.mlir");
+    bytes real = data_bytes("iree/two_functions.mlir");
     bytes own = copy_bytes(small, sizeof small - 1);
     const char *text = open_text("arith.ceildivui %0, %1");
     bytes sized = copy_bytes(text, strlen(text));
@@ -537,7 +531,7 @@ TEST(reading_open_sizes_survives_every_allocation_failure) {
 }
 
 TEST(reading_a_program_survives_every_allocation_failure) {
-    bytes b = real_text("branches.mlir");
+    bytes b = data_bytes("iree/branches.mlir");
     survives_every_allocation_failure(read_branches, &b);
     free_bytes(&b);
 }

@@ -193,12 +193,6 @@ TEST(so_it_is_for_kernels_that_take_blocks) {
     }
 }
 
-static const sample_kind *find_kind(const char *name) {
-    const sample_kind *kind = sample_kinds;
-    while (strcmp(kind->name, name) != 0) kind++;
-    return kind;
-}
-
 /* ---- several arguments at once ---- */
 
 static bool share(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
@@ -236,7 +230,7 @@ TEST(so_it_is_for_several_inputs_and_outputs_at_once) {
         for (uint64_t seed = 200; seed < 240; seed++) {
             rng r = {seed};
             bench b;
-            open_bench(&b, find_kind(kinds[k]), seed);
+            open_bench(&b, sample_kind_named(kinds[k]), seed);
             for (int turn = 0; turn < 60; turn++) {
                 if (place_anywhere(&b, &r)) compare(&b, kinds[k], seed, &n);
             }
@@ -377,7 +371,7 @@ TEST(a_kernel_whose_steps_are_not_known_is_refused_with_the_reason) {
     assert_non_null(strstr(s.err.msg, "the checker has no loops of this operator"));
     arn_program_free(s.p);
 
-    open_bench(&b, find_kind("pointwise convolution"), 1);
+    open_bench(&b, sample_kind_named("pointwise convolution"), 1);
     place_apart(&b);
     b.in[0] = 1;
     b.out[0] = 0;
@@ -543,7 +537,7 @@ static void make_chain(chain *c, rng *r) {
     for (uint32_t k = 0; k < CHAIN_OPS; k++) {
         const bool two = rng_once_in(r, 2);
         sample *s = &c->op[k];
-        find_kind(two ? "two operands" : "one operand")->make(r, s);
+        sample_kind_named(two ? "two operands" : "one operand")->make(r, s);
         s->op = two ? "ADD" : "CAST";
         s->order = ARENAUT_KERNEL_RASTER;
         c->other[k] = two ? rng_below(r, k + 1) : 0;
@@ -646,7 +640,7 @@ static arenaut_status try_check(void *context, const arenaut_allocator *allocato
 
 TEST(following_a_kernel_survives_running_out_of_memory) {
     bench b;
-    open_bench(&b, find_kind("concatenation"), 5);
+    open_bench(&b, sample_kind_named("concatenation"), 5);
     place_apart(&b);
     set_order(&b, ARENAUT_KERNEL_ANY, 0);
     b.out[0] = b.in[0] + 1;
@@ -656,7 +650,7 @@ TEST(following_a_kernel_survives_running_out_of_memory) {
 
 TEST(a_walk_of_too_many_steps_ends) {
     bench b;
-    open_bench(&b, find_kind("convolution"), 2);
+    open_bench(&b, sample_kind_named("convolution"), 2);
     const arn_walk_pair pair = {0, 0, -(int64_t)sample_bytes(&b.s.out[0])};
     for (uint64_t most = 1; most < 100000; most *= 2) {
         arn_region region;

@@ -175,16 +175,9 @@ TEST(where_all_is_read_first_everything_is_right) {
 
 /* ---- one op, and questions about it ---- */
 
-static const sample_kind *kind_named(const char *name) {
-    const sample_kind *kind = sample_kinds;
-    while (strcmp(kind->name, name) != 0) kind++;
-    return kind;
-}
-
-/* x [2, 6, 5, 4] int8, 3x3 over it with a stride of 2 and SAME padding, y [2, 3, 3, 8]. */
 /* Images and filters of so many rows, with SAME padding and steps of two pixels. */
 static arenaut_program *make_conv_of_rows(int64_t rows, int64_t taps) {
-    sample s = make_sample(kind_named("convolution"), 1);
+    sample s = make_sample(sample_kind_named("convolution"), 1);
     const int64_t x[] = {2, rows, 5, 4}, w[] = {8, taps, 3, 4}, y[] = {2, (rows + 1) / 2, 3, 8};
     s.n_attributes = 0;
     memcpy(s.in[0].dims, x, sizeof x);
@@ -197,6 +190,7 @@ static arenaut_program *make_conv_of_rows(int64_t rows, int64_t taps) {
     return sample_program(&s);
 }
 
+/* x [2, 6, 5, 4] int8, 3x3 over it with a stride of 2 and SAME padding, y [2, 3, 3, 8]. */
 static arenaut_program *make_conv_program(void) { return make_conv_of_rows(6, 3); }
 
 enum { X, W, Y };
@@ -296,7 +290,7 @@ TEST(attributes_that_are_missing_or_do_not_fit_allow_nothing) {
 /* a [1, 2, 3, 4] + b of the same shape. */
 static arenaut_program *make_sum_program(void) {
     static const int64_t dims[] = {1, 2, 3, 4};
-    sample s = make_sample(kind_named("two operands"), 1);
+    sample s = make_sample(sample_kind_named("two operands"), 1);
     s.op = "ADD";
     s.in[0] = (sample_tensor){.dtype = ARENAUT_DTYPE_INT8, .rank = 4};
     memcpy(s.in[0].dims, dims, sizeof dims);
@@ -421,7 +415,7 @@ TEST(a_filter_of_one_tap_may_be_dilated) {
 }
 
 TEST(conditions_on_absent_attributes_are_never_met) {
-    sample s = make_sample(kind_named("one operand"), 1);
+    sample s = make_sample(sample_kind_named("one operand"), 1);
     arenaut_program *p = sample_program(&s);
     for (int fact = ARENAUT_KERNEL_NO; fact <= ARENAUT_KERNEL_YES; fact++) {
         arenaut_kernel_rule rule = {.op = s.op, .order = ARENAUT_KERNEL_ANY, .measured = true};
@@ -439,7 +433,7 @@ TEST(types_are_those_of_the_operand) {
     arenaut_program *p = NULL;
     uint64_t seed = 0;
     for (; !p; seed++) {
-        sample s = make_sample(kind_named("split"), seed);
+        sample s = make_sample(sample_kind_named("split"), seed);
         if (strcmp(s.op, "SPLIT") == 0 && s.in[1].dtype == ARENAUT_DTYPE_INT8)
             p = sample_program(&s);
     }

@@ -13,12 +13,10 @@
 #include "support/documents.h"
 
 static arenaut_document read_model(const char *name) {
-    char path[200];
     arenaut_document document = {0};
     arenaut_error err = {0};
     size_t size;
-    snprintf(path, sizeof path, "%s/onnx/%s", TEST_DATA, name);
-    char *bytes = load_file(path, &size);
+    char *bytes = data_text(&size, "onnx/%s", name);
     assert_ok(try_read(NULL, bytes, size, NULL, &document, &err), err);
     free(bytes);
     assert_string_equal(document.program->dialect, "onnx");
@@ -247,10 +245,8 @@ static listed external_files(const char *bytes, size_t size) {
 }
 
 TEST(files_with_constants_beside_a_model_are_listed) {
-    char path[200];
     size_t size;
-    snprintf(path, sizeof path, "%s/onnx/constants.onnx", TEST_DATA);
-    char *bytes = load_file(path, &size);
+    char *bytes = data_text(&size, "onnx/constants.onnx");
     const listed found = external_files(bytes, size);
     assert_int_equal(found.n, 1);
     assert_string_equal(found.last, "not_there.bin");
@@ -262,8 +258,7 @@ TEST(files_with_constants_beside_a_model_are_listed) {
         free(part);
     }
     free(bytes);
-    snprintf(path, sizeof path, "%s/onnx/waiting.onnx", TEST_DATA);
-    bytes = load_file(path, &size);
+    bytes = data_text(&size, "onnx/waiting.onnx");
     assert_int_equal(external_files(bytes, size).n, 0);
     free(bytes);
 }

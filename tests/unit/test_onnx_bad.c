@@ -368,9 +368,7 @@ TEST(models_cut_short_or_with_flipped_bits_are_refused_or_read) {
                                         "open_sizes.onnx"};
     const sweep s = {.property = onnx_property, .bits = 8};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[200];
-        snprintf(path, sizeof path, "%s/onnx/%s", TEST_DATA, names[i]);
-        bytes file = read_bytes(path);
+        bytes file = data_bytes("onnx/%s", names[i]);
         assert_true(onnx_property(file.data, file.size));
         (void)sweep_cuts(&s, file.data, file.size);
         /* Else nothing but the refusals was tested. */

@@ -23,12 +23,6 @@ static const struct {
              {"pt2/apart.pt2", 300},       {"pt2/parts.pt2", 60},
              {"tvm/branches.json", 400}};
 
-static bytes read_data(const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    return read_bytes(path);
-}
-
 static arenaut_status write_reordered(const bytes *file, const arenaut_allocator *allocator,
                                       arenaut_text *out, arenaut_error *err) {
     const arenaut_dim all = {"*", 2, 2};
@@ -62,7 +56,7 @@ TEST(orders_of_random_programs_are_what_is_said_of_them) {
 
 TEST(reports_and_files_of_schedules_agree_with_the_program) {
     for (size_t i = 0; i < COUNT_OF(files); i++) {
-        bytes file = read_data(files[i].name), written = reordered(&file);
+        bytes file = data_bytes("%s", files[i].name), written = reordered(&file);
         assert_true(order_property(file.data, file.size));
         assert_true(order_property(written.data, written.size));
         free_bytes(&written);
@@ -82,7 +76,7 @@ TEST(files_that_are_no_models_are_survived) {
                                         "json/rules.program.json"};
     uint32_t known = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        bytes file = read_data(names[i]);
+        bytes file = data_bytes("%s", names[i]);
         known += order_property(file.data, file.size);
         free_bytes(&file);
     }
@@ -91,7 +85,7 @@ TEST(files_that_are_no_models_are_survived) {
 
 TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
     for (size_t i = 0; i < COUNT_OF(files); i++) {
-        bytes file = read_data(files[i].name), written = reordered(&file);
+        bytes file = data_bytes("%s", files[i].name), written = reordered(&file);
         bytes *const both[] = {&file, &written};
         for (size_t k = 0; k < COUNT_OF(both); k++) {
             const sweep s = {.property = order_property,
@@ -117,7 +111,7 @@ TEST(reordering_a_file_survives_running_out_of_memory) {
     static const char *const names[] = {"onnx/constants.onnx", "tvm/branches.json", "pt2/apart.pt2",
                                         "pte/side_by_side.pte"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        bytes file = read_data(names[i]);
+        bytes file = data_bytes("%s", names[i]);
         survives_every_allocation_failure(write_with, &file);
         free_bytes(&file);
     }
@@ -139,7 +133,7 @@ static arenaut_status write_copies(void *context, const arenaut_allocator *alloc
 }
 
 TEST(writing_copies_of_views_survives_running_out_of_memory) {
-    bytes file = read_data("pt2/parts.pt2");
+    bytes file = data_bytes("pt2/parts.pt2");
     survives_every_allocation_failure(write_copies, &file);
     free_bytes(&file);
 }

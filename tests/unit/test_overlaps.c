@@ -307,9 +307,7 @@ TEST(spoiled_models_are_refused_or_planned_as_the_checker_has_it) {
     uint32_t planned = 0;
     rng r = {7};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, names[i]);
-        bytes whole = read_bytes(path);
+        bytes whole = data_bytes("%s.tflite", names[i]);
         for (int turn = 0; turn < TURNS; turn++) {
             bytes file = copy_bytes(whole.data, whole.size);
             for (uint32_t k = rng_below(&r, 3); k-- > 0;) spoil_number(&file, &r);

@@ -15,10 +15,8 @@ typedef struct model {
 } model;
 
 static model load(const char *name) {
-    char path[512];
     model m;
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    m.data = load_file(path, &m.size);
+    m.data = data_text(&m.size, "%s", name);
     return m;
 }
 

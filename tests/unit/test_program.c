@@ -274,12 +274,10 @@ TEST(dense_sizes_round_bits_up_and_never_wrap) {
 /* ---- copies ---- */
 
 static arenaut_document read_data(const char *name) {
-    char path[512];
     size_t size;
     arenaut_document document = {0};
     arenaut_error err = {0};
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    char *data = load_file(path, &size);
+    char *data = data_text(&size, "%s", name);
     assert_ok(try_read(NULL, data, size, NULL, &document, &err), err);
     free(data);
     return document;

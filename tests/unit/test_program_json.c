@@ -14,10 +14,8 @@
 #define OPS(list) PROGRAM(XY "\"ops\": [" list "]")
 
 static char *data(const char *name) {
-    char path[1024];
     size_t size;
-    snprintf(path, sizeof path, "%s/json/%s", TEST_DATA, name);
-    return load_file(path, &size);
+    return data_text(&size, "json/%s", name);
 }
 
 TEST(a_small_program_needs_little_text) {

@@ -11,6 +11,7 @@
 #include "dialects/dialect.h"
 #include "formats/pt2/pt2.h"
 #include "ir/expr.h"
+#include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
 #include "support/pt2_round.h"
@@ -64,11 +65,9 @@ static const char *storage_of(const arenaut_program *p, const char *name) {
 
 /* As read, before any pass. */
 static arenaut_document read_own(const char *name) {
-    char path[300];
     arenaut_document document = {0};
     arenaut_error err = {0};
-    snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
-    bytes b = read_bytes(path);
+    bytes b = data_bytes("pt2/%s.pt2", name);
     assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
     free_bytes(&b);
     assert_string_equal(document.format->name, "pt2");
@@ -261,11 +260,9 @@ TEST(srepr_becomes_infix) {
 
 /* Two archives of one graph, with other weights: the directory's sums tell. */
 static uint64_t first_value_of_kv(const char *weight, const char *config) {
-    char path[300];
     arenaut_document document = {0};
     arenaut_error err = {0};
-    snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
-    bytes archive = read_bytes(path), json = pt2_json(&archive);
+    bytes archive = data_bytes("pt2/cache.pt2"), json = pt2_json(&archive);
     const zip_part parts[] = {
         {"m/models/model.json", json.data, json.size},
         {"m/data/weights/model_weights_config.json", config, strlen(config)},
@@ -323,11 +320,9 @@ TEST(views_may_be_left_as_copies) {
 }
 
 TEST(sizes_without_end_are_named) {
-    char path[300];
     arenaut_pipeline *round = NULL;
     arenaut_error err = {0};
-    snprintf(path, sizeof path, "%s/pt2/endless.pt2", TEST_DATA);
-    bytes b = read_bytes(path);
+    bytes b = data_bytes("pt2/endless.pt2");
     assert_int_equal(pt2_open(b.data, b.size, NULL, NULL, &round, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "has no upper bound"));
     free_bytes(&b);
@@ -784,9 +779,7 @@ TEST(damaged_graphs_are_survived) {
     const sweep cuts = {.property = pt2_property, .step = 100},
                 flips = {.property = pt2_property, .step = 2};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[300];
-        snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);
-        bytes archive = read_bytes(path);
+        bytes archive = data_bytes("pt2/%s.pt2", names[i]);
         bytes json = pt2_json(&archive);
         assert_int_equal(sweep_cuts(&cuts, json.data, json.size).accepted, 0);
         (void)sweep_flips(&flips, json.data, json.size);
@@ -797,9 +790,7 @@ TEST(damaged_graphs_are_survived) {
 
 TEST(cut_archives_are_refused) {
     const sweep s = {.property = pt2_property, .step = 7};
-    char path[300];
-    snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
-    bytes archive = read_bytes(path);
+    bytes archive = data_bytes("pt2/cache.pt2");
     assert_int_equal(sweep_cuts(&s, archive.data, archive.size).accepted, 0);
     free_bytes(&archive);
 }
@@ -818,9 +809,7 @@ TEST(running_out_of_memory_is_survived) {
     static const char *const names[] = {"custom_functional", "custom_returns", "sizes", "branches",
                                         "norm"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[300];
-        snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);
-        bytes b = read_bytes(path);
+        bytes b = data_bytes("pt2/%s.pt2", names[i]);
         survives_every_allocation_failure(attempt, &b);
         free_bytes(&b);
     }

@@ -194,9 +194,7 @@ TEST(flips_in_our_own_files_are_survived) {
         "elementwise_chain", "gradients",          "kv_decoder",  "lists",
         "map_rows",          "two_conditions",     "two_methods", "xnnpack_mixed"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/pte/%s.pte", TEST_DATA, names[i]);
-        bytes file = read_bytes(path);
+        bytes file = data_bytes("pte/%s.pte", names[i]);
         expect_a_mixture(names[i], pte_sweep_run(file.data, file.size, 29, 56 + i));
         free_bytes(&file);
     }

@@ -13,18 +13,6 @@
 #include "support/pt2_again_round.h"
 #include "support/sweep.h"
 
-static bytes read_file(const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
-    return read_bytes(path);
-}
-
-static bytes read_data(const char *name) {
-    char path[64];
-    snprintf(path, sizeof path, "pt2/%s.pt2", name);
-    return read_file(path);
-}
-
 static arenaut_pipeline *run_again(const bytes *file) {
     const arenaut_pipeline_options options = {.recomputing = {.on = true}};
     arenaut_pipeline *p = NULL;
@@ -35,7 +23,7 @@ static arenaut_pipeline *run_again(const bytes *file) {
 }
 
 TEST(written_files_hold_a_node_for_each_run) {
-    bytes file = read_data("waiting");
+    bytes file = data_bytes("pt2/waiting.pt2");
     arenaut_pipeline *p = run_again(&file);
     arenaut_text text = {0};
     arenaut_document back = {0};
@@ -66,7 +54,7 @@ TEST(written_files_hold_a_node_for_each_run) {
 /* The archive's sums reveal changes of the model, so the model is damaged by itself. */
 TEST(damaged_files_are_survived_before_and_after_ops_run_again) {
     arenaut_error err = {0};
-    bytes file = read_data("waiting");
+    bytes file = data_bytes("pt2/waiting.pt2");
     arenaut_text text = {0};
     uint32_t n_again = 0;
     assert_true(pt2_again_property(file.data, file.size));
@@ -99,7 +87,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
 TEST(writing_ops_again_survives_running_out_of_memory) {
     static const char *const names[] = {"pt2/waiting.pt2", "onnx/waiting.onnx"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        bytes file = read_file(names[i]);
+        bytes file = data_bytes("%s", names[i]);
         survives_every_allocation_failure(write_with, &file);
         free_bytes(&file);
     }
@@ -128,7 +116,7 @@ static bool onnx_property(const uint8_t *data, size_t size) {
 
 TEST(damaged_models_are_survived_before_and_after_nodes_run_again) {
     arenaut_error err = {0};
-    bytes file = read_file("onnx/waiting.onnx");
+    bytes file = data_bytes("onnx/waiting.onnx");
     arenaut_text text = {0};
     uint32_t n_again = 0;
     assert_true(onnx_property(file.data, file.size));
@@ -170,7 +158,7 @@ TEST(a_rewrite_of_something_else_is_refused) {
     };
     static const char *const names[] = {"pt2/waiting.pt2", "onnx/waiting.onnx"};
     for (size_t i = 0; i < COUNT_OF(names) * COUNT_OF(spoilers); i++) {
-        bytes file = read_file(names[i / COUNT_OF(spoilers)]);
+        bytes file = data_bytes("%s", names[i / COUNT_OF(spoilers)]);
         arenaut_pipeline *p = run_again(&file);
         arenaut_rewrite spoiled = *p->rewrite;
         arenaut_result result = p->result;
@@ -217,7 +205,7 @@ TEST(a_node_that_makes_more_than_tensors_stands_there_once) {
         "\"outputs\": [{\"as_tensor\": {\"name\": \"sigmoid\"}}, {\"as_custom_obj\": {\"name\": "
         "\"n\"}}"};
     for (size_t i = 0; i < COUNT_OF(more); i++) {
-        bytes file = read_data("waiting"), changed = with_text(&file, made, more[i]);
+        bytes file = data_bytes("pt2/waiting.pt2"), changed = with_text(&file, made, more[i]);
         arenaut_text text = {0};
         arenaut_error err = {0};
         uint32_t n_again = 0;

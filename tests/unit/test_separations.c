@@ -10,12 +10,6 @@
 #include "support/fuse.h"
 #include "support/problems.h"
 
-static void separate(arenaut_problem *p, uint32_t upper, uint32_t lower, int64_t distance) {
-    const arenaut_separation pair = {upper, lower, distance};
-    arenaut_error err = {0};
-    assert_ok(arenaut_problem_add_separation(p, &pair, &err), err);
-}
-
 /* Three values, each the operand of the next op. The result of an op may begin so much below
  * its operand as the operand has been read ahead:
  *

@@ -16,12 +16,10 @@
 #include "support/fuse.h"
 
 static arenaut_document read_model(const char *name) {
-    char path[200];
     arenaut_document document = {0};
     arenaut_error err = {0};
     size_t size;
-    snprintf(path, sizeof path, "%s/onnx/%s", TEST_DATA, name);
-    char *bytes = load_file(path, &size);
+    char *bytes = data_text(&size, "onnx/%s", name);
     assert_ok(try_read(NULL, bytes, size, NULL, &document, &err), err);
     assert_string_equal(document.format->name, "onnx");
     free(bytes);

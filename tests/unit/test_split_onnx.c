@@ -458,14 +458,8 @@ static arenaut_status write_tiles(const bytes *file, const arenaut_allocator *al
     return st;
 }
 
-static bytes read_file(void) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/onnx/images.onnx", TEST_DATA);
-    return read_bytes(path);
-}
-
 TEST(a_written_file_is_read_back_with_a_node_for_each_op) {
-    bytes file = read_file();
+    bytes file = data_bytes("onnx/images.onnx");
     arenaut_text text = {0}, again = {0};
     arenaut_document back = {0};
     arenaut_error err = {0};
@@ -491,7 +485,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
 }
 
 TEST(writing_tiles_survives_every_allocation_failure) {
-    bytes file = read_file();
+    bytes file = data_bytes("onnx/images.onnx");
     survives_every_allocation_failure(write_with, &file);
     free_bytes(&file);
 }
@@ -509,7 +503,7 @@ static bool is_tiled_or_refused(const uint8_t *data, size_t size) {
 }
 
 TEST(damaged_models_are_tiled_or_refused) {
-    bytes file = read_file();
+    bytes file = data_bytes("onnx/images.onnx");
     const sweep s = {.property = is_tiled_or_refused, .seed = 1, .step = one_of(5)};
     assert_true(sweep_flips(&s, file.data, file.size).tried > 0);
     (void)sweep_cuts(&s, file.data, file.size);

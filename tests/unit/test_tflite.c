@@ -305,13 +305,6 @@ TEST(data_behind_the_flatbuffer_makes_a_constant) {
     free_flatfile(tiny.file);
 }
 
-static const arenaut_attribute *attribute_of(const arenaut_op *op, const char *name) {
-    for (uint32_t i = 0; i < op->n_attributes; i++) {
-        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
-    }
-    return NULL;
-}
-
 /* A convolution whose options state the stride of rows, and a padding. */
 static arenaut_program *read_convolution(unsigned padding) {
     tflite_tiny tiny = new_tflite_tiny();
@@ -328,17 +321,18 @@ TEST(options_become_attributes_and_unknown_words_none) {
     arenaut_program *p = read_convolution(1);
     const arenaut_op *op = &p->ops[0];
     assert_int_equal(op->n_attributes, 3);
-    assert_string_equal(attribute_of(op, "padding")->text, "VALID");
-    const arenaut_attribute *strides = attribute_of(op, "strides");
+    assert_string_equal(arenaut_op_attribute(op, "padding")->text, "VALID");
+    const arenaut_attribute *strides = arenaut_op_attribute(op, "strides");
     assert_int_equal(strides->n_numbers, 2);
     assert_int_equal(strides->numbers[0], -1);
     assert_int_equal(strides->numbers[1], 0);
-    assert_int_equal(attribute_of(op, "dilations")->numbers[1], 1); /* left out: the schema's */
+    assert_int_equal(arenaut_op_attribute(op, "dilations")->numbers[1],
+                     1); /* left out: the schema's */
     const uint64_t fingerprint = arn_program_fingerprint(p);
     arn_program_free(p);
     p = read_convolution(2);
     assert_int_equal(p->ops[0].n_attributes, 2);
-    assert_null(attribute_of(&p->ops[0], "padding"));
+    assert_null(arenaut_op_attribute(&p->ops[0], "padding"));
     assert_int_equal(arn_program_fingerprint(p), fingerprint);
     arn_program_free(p);
 }
@@ -401,10 +395,8 @@ static void keep_note(void *context, const char *text) { snprintf(context, 200, 
 
 /* Reads one of our models; `note` gets the reader's note. Gives the bytes of the first tensor. */
 static uint64_t read_with_note(const char *name, char note[200]) {
-    char path[256];
     note[0] = '\0';
-    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, name);
-    bytes file = read_bytes(path);
+    bytes file = data_bytes("%s.tflite", name);
     const arenaut_read_options options = {.note = keep_note, .note_context = note};
     arenaut_document document;
     arenaut_error err;
@@ -437,9 +429,7 @@ static arenaut_status read_with(void *context, const arenaut_allocator *allocato
 TEST(reading_survives_every_allocation_failure) {
     static const char *const names[] = {"if_while_float", "call_once_float", "svdf_int8"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, names[i]);
-        bytes file = read_bytes(path);
+        bytes file = data_bytes("%s.tflite", names[i]);
         survives_every_allocation_failure(read_with, &file);
         free_bytes(&file);
     }

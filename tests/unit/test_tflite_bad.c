@@ -184,9 +184,7 @@ TEST(parts_that_are_used_over_and_over_do_not_exhaust_memory) {
 }
 
 TEST(a_memory_limit_is_kept) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/mobilenet_v1_025_96_int8.tflite", TEST_DATA);
-    bytes file = read_bytes(path);
+    bytes file = data_bytes("mobilenet_v1_025_96_int8.tflite");
     arenaut_error err;
     size_t most;
     const arenaut_read_options enough = {.max_memory = 1 << 20}, little = {.max_memory = 10000};
@@ -231,11 +229,7 @@ static const char *const own_models[] = {
 
 enum { SMALL = 4096 }; /* bytes of files of which every byte is tried */
 
-static bytes read_own(size_t model) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, own_models[model]);
-    return read_bytes(path);
-}
+static bytes read_own(size_t model) { return data_bytes("%s.tflite", own_models[model]); }
 
 TEST(every_truncation_of_own_models_is_survived) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
@@ -282,9 +276,7 @@ TEST(random_bytes_in_the_small_model_are_survived) {
 TEST(damaged_models_are_split_rightly_or_refused) {
     static const char *const models[] = {"float16_weights", "inception_int8", "resnet_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, models[i]);
-        bytes file = read_bytes(path);
+        bytes file = data_bytes("%s.tflite", models[i]);
         uint8_t *weights = find_weights(&file);
         const sweep s = {
             .property = tflite_split_property, .seed = 5 + i, .step = 40, .skip = weights};

@@ -14,12 +14,6 @@
 #include "support/tflite_planned_round.h"
 #include "support/tflite_split_round.h"
 
-static bytes read_own(const char *name) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, name);
-    return read_bytes(path);
-}
-
 static arenaut_pipeline *split(const void *data, size_t size, const arenaut_split_stage *stage) {
     const arenaut_pipeline_options options = {
         .splitting = {.on = true, .stages = stage, .n_stages = stage ? 1 : 0},
@@ -70,7 +64,7 @@ TEST(split_models_are_written_read_and_taken_out) {
     static const char *const models[] = {"inception_int8", "resnet_int8",
                                          "mobilenet_v1_025_96_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
-        bytes file = read_own(models[i]);
+        bytes file = data_bytes("%s.tflite", models[i]);
         arenaut_pipeline *p = split(file.data, file.size, NULL);
         assert_non_null(p->rewrite);
         assert_true(p->figures.planned < p->figures.now);
@@ -93,7 +87,7 @@ typedef struct rewritten {
 
 static rewritten split_first(void) {
     const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
-    rewritten r = {.file = read_own("resnet_int8")};
+    rewritten r = {.file = data_bytes("resnet_int8.tflite")};
     r.first = split(r.file.data, r.file.size, &stage);
     r.once = write(r.first);
     return r;
@@ -136,7 +130,7 @@ TEST(a_split_file_gets_a_new_plan_in_place) {
 }
 
 TEST(groups_that_the_model_does_not_have_are_an_error_of_the_option) {
-    bytes file = read_own("resnet_int8");
+    bytes file = data_bytes("resnet_int8.tflite");
     const arenaut_split_stage stage = {10, 90, 2, ARENAUT_SPLIT_ROWS};
     const arenaut_pipeline_options options = {
         .splitting = {.on = true, .stages = &stage, .n_stages = 1}};
@@ -151,7 +145,7 @@ TEST(groups_that_the_model_does_not_have_are_an_error_of_the_option) {
 TEST(models_that_cannot_be_split_are_planned_as_they_are) {
     static const char *const models[] = {"if_while_float", "lstm_float", "hello_world_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
-        bytes file = read_own(models[i]);
+        bytes file = data_bytes("%s.tflite", models[i]);
         arenaut_pipeline *p = split(file.data, file.size, NULL);
         assert_null(p->rewrite);
         assert_null(p->result.rewrite);
@@ -164,7 +158,7 @@ TEST(models_that_cannot_be_split_are_planned_as_they_are) {
 TEST(with_overlap_the_one_that_needs_less_is_taken) {
     static const char *const models[] = {"inception_int8", "resnet_int8"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
-        bytes file = read_own(models[i]);
+        bytes file = data_bytes("%s.tflite", models[i]);
         uint64_t needed[2];
         for (int on = 0; on < 2; on++) {
             const arenaut_pipeline_options options = {.overlap = true,
@@ -216,7 +210,7 @@ static arenaut_pipeline *plan_noted(const bytes *file, bool all, uint64_t effort
 }
 
 TEST(little_effort_is_little_for_all_searches_and_plans) {
-    bytes file = read_own("mobilenet_v1_025_96_int8");
+    bytes file = data_bytes("mobilenet_v1_025_96_int8.tflite");
     const uint64_t few = 80000, part = arenaut_default_effort() / few;
     for (int all = 0; all < 2; all++) {
         arenaut_pipeline *p = plan_noted(&file, all == 1, few);
@@ -229,7 +223,7 @@ TEST(little_effort_is_little_for_all_searches_and_plans) {
 
 /* If tiles of one size are the best, they are found twice. */
 TEST(no_choice_is_planned_twice) {
-    bytes file = read_own("resnet_int8");
+    bytes file = data_bytes("resnet_int8.tflite");
     arenaut_pipeline *p = plan_noted(&file, false, 0);
     assert_true(asked.n > 2);
     for (uint32_t i = 0; i + 1 < asked.n; i++) { /* the last is that of the choice that is taken */
@@ -242,7 +236,7 @@ TEST(no_choice_is_planned_twice) {
 /* Weights that were divided stay in the file, unless it is made compact: then it can be read and
  * planned as before, but not stripped. */
 TEST(a_compact_file_has_nothing_that_is_dead) {
-    bytes file = read_own("mobilenet_v1_025_96_int8");
+    bytes file = data_bytes("mobilenet_v1_025_96_int8.tflite");
     arenaut_pipeline *p = split(file.data, file.size, NULL);
     arenaut_text whole = write(p), none = {0};
     arenaut_error err = {0};
@@ -274,7 +268,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
 }
 
 TEST(writing_survives_every_allocation_failure) {
-    bytes file = read_own("inception_int8");
+    bytes file = data_bytes("inception_int8.tflite");
     const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_CHANNELS};
     arenaut_pipeline *p = split(file.data, file.size, &stage);
     survives_every_allocation_failure(write_with, p);
@@ -317,7 +311,7 @@ TEST(damaged_files_with_calls_and_with_overlapping_results_are_survived) {
         const arenaut_split_stage *stage;
         bool overlap;
     } files[] = {{&calls, false}, {NULL, true}, {&calls, true}};
-    bytes file = read_own("resnet_int8");
+    bytes file = data_bytes("resnet_int8.tflite");
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         bytes planned = make_planned(&file, files[i].stage, files[i].overlap);
         expect_survived(tflite_planned_property, PLACES, i, &planned, file.size);

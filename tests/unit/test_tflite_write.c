@@ -37,12 +37,6 @@ static arenaut_status strip(const void *data, size_t size, arenaut_text *out, ar
     return arenaut_format_find("tflite")->strip(data, size, arenaut_text_sink(out), NULL, err);
 }
 
-static bytes read_own(const char *name) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, name);
-    return read_bytes(path);
-}
-
 static const char *const own_models[] = {
     "call_once_float", "custom_op_planned", "elementwise_float", "foreign_plan_float",
     "if_while_float",  "lstm_float",        "resnet_int8",       "types_mixed",
@@ -50,7 +44,7 @@ static const char *const own_models[] = {
 
 TEST(own_models_survive_the_round_trip) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
-        bytes file = read_own(own_models[i]);
+        bytes file = data_bytes("%s.tflite", own_models[i]);
         assert_true(tflite_property(file.data, file.size));
         free_bytes(&file);
     }
@@ -72,7 +66,7 @@ TEST(corpus_models_survive_the_round_trip) {
 }
 
 TEST(the_original_lies_untouched_behind_the_prefix) {
-    bytes file = read_own("resnet_int8");
+    bytes file = data_bytes("resnet_int8.tflite");
     arenaut_text planned = write_plan_into(file.data, file.size);
     const size_t prefix = planned.size - file.size;
     assert_int_equal(prefix % 64, 0);
@@ -96,7 +90,7 @@ static int32_t plan_number(const arenaut_text *file, uint32_t index) {
 }
 
 TEST(tensors_that_the_runtime_places_are_left_to_it) {
-    bytes file = read_own("lstm_float");
+    bytes file = data_bytes("lstm_float.tflite");
     tflite_round round = open_round(file.data, file.size);
     arenaut_text planned = write_round(&round);
     const arenaut_program *p = round.document.program;
@@ -115,7 +109,7 @@ TEST(tensors_that_the_runtime_places_are_left_to_it) {
 
 /* The runtime sets memory aside for it all the same, so it must not lie above the rest. */
 TEST(a_tensor_without_a_lifetime_lies_at_the_start) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     tflite_round round = open_round(file.data, file.size);
     arenaut_problem *problem = round.lowering->problem;
     const uint32_t last = problem->n_buffers - 1;
@@ -130,7 +124,7 @@ TEST(a_tensor_without_a_lifetime_lies_at_the_start) {
 }
 
 TEST(a_tensor_that_the_caller_provides_is_left_to_the_runtime) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     tflite_round round = open_round(file.data, file.size);
     round.lowering->buffer[0] = ARENAUT_NONE;
     arenaut_text planned = write_round(&round);
@@ -141,7 +135,7 @@ TEST(a_tensor_that_the_caller_provides_is_left_to_the_runtime) {
 }
 
 TEST(a_plan_of_ours_is_replaced_where_it_lies) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     arenaut_text first = write_plan_into(file.data, file.size);
     tflite_round higher;
     arenaut_error err;
@@ -163,7 +157,7 @@ TEST(a_plan_of_ours_is_replaced_where_it_lies) {
 }
 
 TEST(a_strangers_plan_is_replaced_and_comes_back_with_strip) {
-    bytes file = read_own("foreign_plan_float");
+    bytes file = data_bytes("foreign_plan_float.tflite");
     arenaut_text planned = write_plan_into(file.data, file.size);
     tflite_round back = open_round(planned.bytes, planned.size);
     assert_int_equal(back.document.program->given, ARENAUT_GIVEN_OURS);
@@ -182,7 +176,7 @@ TEST(a_strangers_plan_is_replaced_and_comes_back_with_strip) {
 
 /* The mark holds a fingerprint of the graph and a hash of the plan. */
 TEST(a_mark_that_no_longer_fits_does_not_count) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     arenaut_text planned = write_plan_into(file.data, file.size);
     arn_tflite_model model;
     arenaut_error err;
@@ -331,7 +325,7 @@ static void expect_refused(const tflite_round *round, arenaut_status status, con
 }
 
 TEST(plans_that_the_runtime_would_get_wrong_are_refused) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     tflite_round round = open_round(file.data, file.size);
     const uint32_t b = round.lowering->buffer[0];
     const uint64_t offset = round.plan->offset[b];
@@ -358,7 +352,7 @@ TEST(plans_that_the_runtime_would_get_wrong_are_refused) {
 }
 
 TEST(a_plan_for_another_program_is_refused) {
-    bytes file = read_own("elementwise_float");
+    bytes file = data_bytes("elementwise_float.tflite");
     tflite_round round = open_round(file.data, file.size);
     arenaut_program *p = round.document.program;
     p->tensors[0].bytes += 16;
@@ -413,7 +407,8 @@ TEST(fields_of_a_later_schema_are_refused) {
 TEST(only_plans_of_ours_are_stripped) {
     arenaut_text text;
     arenaut_error err;
-    bytes none = read_own("elementwise_float"), foreign = read_own("foreign_plan_float");
+    bytes none = data_bytes("elementwise_float.tflite"),
+          foreign = data_bytes("foreign_plan_float.tflite");
     assert_int_equal(strip(none.data, none.size, &text, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "holds no plan"));
     assert_int_equal(strip(foreign.data, foreign.size, &text, &err), ARENAUT_REFUSED);
@@ -440,7 +435,7 @@ static bool refuse_after(void *context, const void *data, size_t size) {
 }
 
 TEST(a_full_disk_is_an_io_error) {
-    bytes file = read_own("hello_world_int8");
+    bytes file = data_bytes("hello_world_int8.tflite");
     tflite_round round = open_round(file.data, file.size);
     arenaut_text planned = write_round(&round);
     for (size_t room = 0; room < planned.size; room += 97) {

@@ -89,9 +89,7 @@ TEST(no_memory_at_any_allocation) {
 TEST(damaged_traces_are_refused_or_hold_to_the_property) {
     const char *const names[] = {"streams.trace.csv", "ids.trace.json"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[300];
-        snprintf(path, sizeof path, "%s/trace/%s", TEST_DATA, names[i]);
-        bytes b = read_bytes(path);
+        bytes b = data_bytes("trace/%s", names[i]);
         const sweep each = {.property = trace_property, .seed = i, .bits = 8};
         assert_true(trace_property(b.data, b.size));
         (void)sweep_cuts(&each, b.data, b.size);

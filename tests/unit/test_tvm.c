@@ -203,10 +203,8 @@ TEST(wrong_members_of_a_graph_are_refused_with_the_expected) {
          "storage id 1 is of values on devices 1 and 2; one memory has one device"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char path[256];
         size_t size;
-        snprintf(path, sizeof path, "%s/tvm/%s.json", TEST_DATA, cases[i].graph);
-        char *text = load_file(path, &size);
+        char *text = data_text(&size, "tvm/%s.json", cases[i].graph);
         char *changed = with_change(text, cases[i].from, cases[i].to);
         arenaut_document d = {0};
         arenaut_error err = {0};

@@ -417,14 +417,8 @@ TEST(names_are_cut_where_they_are_too_long) {
 
 /* ---- real ones ---- */
 
-static bytes real_dump(const char *name) {
-    char path[300];
-    snprintf(path, sizeof path, "%s/xla/%s.hlo.pb", TEST_DATA, name);
-    return read_bytes(path);
-}
-
 static arenaut_document read_real(const char *name) {
-    bytes b = real_dump(name);
+    bytes b = data_bytes("xla/%s.hlo.pb", name);
     arenaut_document document = {0};
     arenaut_error err = {0};
     if (arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err) != ARENAUT_OK) {
@@ -463,7 +457,7 @@ TEST(a_wrong_offset_in_a_dump_is_found) {
 }
 
 TEST(damaged_dumps_are_refused_or_hold_to_the_property) {
-    bytes whole = real_dump("chain"), loops = real_dump("scan");
+    bytes whole = data_bytes("xla/chain.hlo.pb"), loops = data_bytes("xla/scan.hlo.pb");
     const sweep each = {.property = xla_property, .seed = 1};
     const sweep some = {.property = xla_property, .seed = 2, .step = 17, .bits = 1};
     const sweep_counts cuts = sweep_cuts(&each, whole.data, whole.size);
@@ -486,7 +480,7 @@ static arenaut_status read_scan(void *context, const arenaut_allocator *allocato
 }
 
 TEST(reading_a_dump_survives_every_allocation_failure) {
-    bytes b = real_dump("scan");
+    bytes b = data_bytes("xla/scan.hlo.pb");
     survives_every_allocation_failure(read_scan, &b);
     free_bytes(&b);
 }
