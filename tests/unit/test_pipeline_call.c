@@ -495,6 +495,7 @@ static uint32_t stop_splitting(const char *name) {
     free(m.data);
     return n;
 }
+
 TEST(with_little_time_a_file_that_could_hold_tiles_stays_as_it_is) {
     const uint32_t n = stop_splitting("onnx/images.onnx") + stop_splitting("pt2/windows.pt2") +
                        stop_splitting("pt2/windows_core.pt2");
@@ -502,7 +503,6 @@ TEST(with_little_time_a_file_that_could_hold_tiles_stays_as_it_is) {
     assert_true(n > 0);
 }
 
-/* A demand is met, whatever the time: the runtime's own plan knows of none. */
 /* Bounds are of the rights that were asked for, not of the program that has none. */
 static uint32_t stop_with_bounds(const model *m, bool rewrites) {
     uint32_t n = 0;
@@ -526,12 +526,15 @@ static uint32_t stop_with_bounds(const model *m, bool rewrites) {
     arenaut_pipeline_free(best);
     return n;
 }
+
 TEST(with_little_time_bounds_are_no_larger_than_the_best_plan) {
     model m = hard_program();
     assert_true(stop_with_bounds(&m, false) > 0);
     assert_true(stop_with_bounds(&m, true) > 0);
     free(m.data);
 }
+
+/* A demand is met, whatever the time: the runtime's own plan knows of none. */
 TEST(with_little_time_demands_are_met) {
     model m = load("mobilenet_v1_025_96_int8.tflite");
     hourglass h = {.until = 3, .verdict = ARENAUT_OUT_OF_TIME};

@@ -515,7 +515,6 @@ static void spoil_call(rng *r, arenaut_program *p) {
     else swap(m->outputs, rng_below(r, m->n_outputs), rng_below(r, m->n_outputs));
 }
 
-/* Changes one thing of the program or of the origins of its tensors and ops, or nothing. */
 /* Words that say something else in the same place. */
 static const char *other_word(const char *word) {
     static const char *const pairs[][2] = {{"SAME", "VALID"}, {"REFLECT", "SYMMETRIC"}};
@@ -526,6 +525,7 @@ static const char *other_word(const char *word) {
     return word;
 }
 
+/* Changes one thing of the program or of the origins of its tensors and ops, or nothing. */
 static void spoil(rng *r, arenaut_rewrite *rewrite) {
     arenaut_program *p = rewrite->program;
     arenaut_op *op = &p->ops[rng_below(r, p->n_ops)];

@@ -78,7 +78,7 @@ static uint64_t idle_around(const filling *f, uint32_t token, uint32_t entry) {
     return before + after;
 }
 
-/* may open it */
+/* Puts an entry into a token, the next one to be opened perhaps. */
 static void put(filling *f, uint32_t token, uint32_t entry) {
     const uint64_t size = f->packer->size[entry];
     if (token == f->packing.n_tokens) {
@@ -97,8 +97,8 @@ static void put(filling *f, uint32_t token, uint32_t entry) {
     f->packing.token[entry] = token;
 }
 
-/* Entries come from large to small, so only the one that opened a token has set its size. */
-/* the last one put; not its size */
+/* Takes out the entry that was put last. Entries come from large to small, so only the one that
+ * opened a token has set its size. */
 static void take(filling *f, uint32_t entry) {
     const uint32_t token = f->packing.token[entry];
     uint64_t *members = members_of(f, token), left = 0;
