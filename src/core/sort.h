@@ -1,4 +1,4 @@
-/* Stable sorting of index arrays, with a context and without allocation. */
+/* Stable sorting of index arrays, with a context and without allocation; binary search. */
 #ifndef ARN_CORE_SORT_H
 #define ARN_CORE_SORT_H
 
@@ -20,5 +20,25 @@ void arn_sort_by_key(uint32_t *ids, size_t n, const uint64_t *key, uint32_t *scr
 
 /* A key that orders signed steps. */
 static inline uint64_t arn_step_key(int64_t step) { return (uint64_t)step ^ (UINT64_C(1) << 63); }
+
+/* The index of the first of `n` ascending numbers, or steps, that is not below `least`; n: none. */
+static inline uint32_t arn_lower_bound(const uint32_t *numbers, uint32_t n, uint32_t least) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (numbers[middle] < least) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+static inline uint32_t arn_step_lower_bound(const int64_t *steps, uint32_t n, int64_t least) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (steps[middle] < least) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
 
 #endif

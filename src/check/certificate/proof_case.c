@@ -322,13 +322,7 @@ static bool list_moments(opening *o) {
 
 /* The number of moments before `step`. */
 static uint32_t moments_before(const arn_proof_case *c, int64_t step) {
-    uint32_t low = 0, high = c->n_moments;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return arn_step_lower_bound(c->moment, c->n_moments, step);
 }
 
 static arenaut_status list_members(arn_proof_case *c) {

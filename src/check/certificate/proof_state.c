@@ -9,6 +9,7 @@
 #include "check/certificate/proof_load.h"
 #include "core/checked.h"
 #include "core/fail.h"
+#include "core/sort.h"
 
 /* ---- lowest offsets ---- */
 
@@ -207,13 +208,9 @@ bool arn_proof_reject(arn_proof_state *s, const uint32_t *groups, uint32_t n) {
 
 static bool are_neighbours(const arn_proof_case *c, uint32_t i, uint32_t j) {
     const arn_proof_piece *piece = &c->piece[i];
-    uint32_t low = piece->neighbour, high = piece->neighbour + piece->n_neighbours;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (c->neighbours[middle] < j) low = middle + 1;
-        else high = middle;
-    }
-    return low < piece->neighbour + piece->n_neighbours && c->neighbours[low] == j;
+    const uint32_t *list = c->neighbours + piece->neighbour, n = piece->n_neighbours;
+    const uint32_t at = arn_lower_bound(list, n, j);
+    return at < n && list[at] == j;
 }
 
 /* An obstacle for all pieces of a list: a reserved range, or a fixed piece that is a neighbour of
@@ -316,14 +313,10 @@ static bool does_not_fit(const arn_proof_state *s, const uint32_t *list, uint32_
 
 bool arn_proof_is_over(const arn_proof_state *s, int64_t step) {
     const arn_proof_case *c = s->c;
-    uint32_t low = 0, high = c->n_moments, n = 0;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step) low = middle + 1;
-        else high = middle;
-    }
-    if (low == c->n_moments || c->moment[low] != step) return false;
-    for (uint32_t k = c->member_start[low]; k < c->member_start[low + 1]; k++) {
+    const uint32_t at = arn_step_lower_bound(c->moment, c->n_moments, step);
+    uint32_t n = 0;
+    if (at == c->n_moments || c->moment[at] != step) return false;
+    for (uint32_t k = c->member_start[at]; k < c->member_start[at + 1]; k++) {
         if (s->state[c->piece[c->member[k]].group] == ARN_GROUP_OPEN) s->list[n++] = c->member[k];
     }
     return does_not_fit(s, s->list, n);

@@ -37,17 +37,6 @@ static void find_conflicts(arn_packer *packer) {
     }
 }
 
-/* The first of `n` sorted steps that is no earlier. */
-static uint32_t section_of(const int64_t *births, uint32_t n, int64_t step) {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (births[middle] < step) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 static uint32_t distinct(int64_t *steps, const uint32_t *order, uint32_t n, const uint64_t *key) {
     uint32_t n_distinct = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -84,8 +73,8 @@ static bool find_sections(arn_packer *packer) {
     for (uint32_t i = 0; i < packer->n && made; i++) {
         const arenaut_interval *life = arenaut_problem_lifetimes(p, packer->buffer[i]);
         for (uint32_t l = packer->lives_at[i]; l < packer->lives_at[i + 1]; l++, life++) {
-            packer->lives[l].first = section_of(births, packer->n_sections, life->first);
-            packer->lives[l].end = section_of(births, packer->n_sections, life->end);
+            packer->lives[l].first = arn_step_lower_bound(births, packer->n_sections, life->first);
+            packer->lives[l].end = arn_step_lower_bound(births, packer->n_sections, life->end);
         }
     }
     arn_region_free(&region);

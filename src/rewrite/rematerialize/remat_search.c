@@ -74,13 +74,7 @@ static void find_over(arn_remat_search *s) {
 
 /* The first of them at `at` or behind. */
 static uint32_t first_over(const arn_remat_search *s, uint32_t at) {
-    uint32_t low = 0, high = s->n_over;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (s->over[middle] < at) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return arn_lower_bound(s->over, s->n_over, at);
 }
 
 /* The first position at which a storage would not be there, if its gap were dropped. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/sort.h"
 #include "rewrite/rematerialize/remat_sequence.h"
 
 enum { MOST_CANDIDATES = 200 };
@@ -58,13 +59,7 @@ static void list_candidates(arn_remat_segments *s, const uint64_t *weight) {
 
 /* The number of candidates at ops before this one. */
 static uint32_t candidates_before(const arn_remat_segments *s, uint32_t op) {
-    uint32_t low = 0, high = s->n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (s->position[middle] < op) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return arn_lower_bound(s->position, s->n, op);
 }
 
 /* Bytes made between two candidates and read behind the later one, and bytes that cross. */
