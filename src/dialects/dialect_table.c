@@ -1,8 +1,9 @@
 /* The table of dialects, and the look-up of operators in one by binary search, as the tables are in
  * the order of strcmp. */
+#include <string.h>
+
 #include <arenaut/dialect.h>
 
-#include "core/table.h"
 #include "dialects/dialect.h"
 
 #define DIALECT(id) extern const arenaut_dialect arn_dialect_##id;

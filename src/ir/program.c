@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/extent.h"

@@ -6,7 +6,6 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "dialects/dialect.h"
 #include "ir/store.h"
 
 /* New positions of ops: per old op, the number of ops put before it was visited. One more at the

@@ -1,6 +1,5 @@
 /* scratch: kernel scratch of ops, as tensors that are alive at their op alone: the sizes of a side
- * file, else those of the kernel set. An op that a row is about must
- * exist. */
+ * file, else those of the kernel set. An op that a row is about must exist. */
 #include "passes/scratch.h"
 
 #include <inttypes.h>
@@ -16,8 +15,8 @@
 #include "ir/store.h"
 #include "kernels/kernel_set.h"
 
-/* The scratch file: kernel scratch bytes per op, as CSV. Reads rows into a table in which scratch.c
- * looks ops up, and names the wrong line. O(rows). */
+/* The scratch file: kernel scratch bytes per op, as CSV. Rows go into a table in which ops are
+ * looked up; errors name the line. O(rows). */
 
 enum { MAX_CELLS = 16, MODEL = 0, METHOD, OP, BYTES, N_COLUMNS };
 

@@ -9,8 +9,10 @@
 
 #include "core/checked.h"
 
-/* kernel_walk: reads and writes of one kernel, on a bit for each byte of the inputs that its
- * outputs overlap. A range costs one look at each 64 bytes of it. */
+/* ---- the walk ---- */
+
+/* Reads and writes of one kernel, on a bit for each byte of the inputs that its outputs overlap. A
+ * range costs one look at each 64 bytes of it. */
 
 enum { WORD = 64 };
 

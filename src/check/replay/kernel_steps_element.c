@@ -132,8 +132,9 @@ const arn_kernel_family arn_element_kernels[] = {
     {.op = NULL},
 };
 
-/* kernel_steps_matrix: kernels of products, reductions and sequences. O(elements), but for products
- * of matrices O(elements of the result). */
+/* ---- products, reductions and sequences ---- */
+
+/* O(elements), but for products of matrices O(elements of the result). */
 
 static bool misfit(arn_walk *walk) {
     return arn_walk_give_up(walk, "its shapes, attributes and constants do not fit together");

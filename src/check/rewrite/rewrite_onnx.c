@@ -9,7 +9,6 @@
 
 #include "check/finding.h"
 #include "check/rewrite/rewrite_nchw.h"
-#include "core/checked.h"
 
 enum { H = 2, OF_TWO_AXES = 4, MOST_EXACT = 1 << 20 }; /* places in single precision, halves too */
 

@@ -84,8 +84,6 @@ arenaut_status arn_pt2_read_first_values(const arn_zip *zip, const arn_zip_entry
     return ARENAUT_OK;
 }
 
-/* ---- roles ---- */
-
 /* ---- inputs ---- */
 
 /* One kind of input: the member that names it in the model, and its role here. Buffers that nothing

@@ -20,9 +20,11 @@
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
-/* view_layout: whether one layout is another one of the same elements, so that a reshape can be a
- * view: the dimensions of both are cut into runs of equal products, and the strides within each
- * run must agree. O(ranks). */
+/* ---- layouts ---- */
+
+/* Whether one layout is another one of the same elements, so that a reshape can be a view: the
+ * dimensions of both are cut into runs of equal products, and the strides within each run must
+ * agree. O(ranks). */
 
 /* The stride of dimension `i`, 0 if it does not fit. */
 static uint64_t stride_of(const arenaut_tensor *t, uint32_t i) {

@@ -1,4 +1,5 @@
-/* The rows of the table that `auto` tries, the attempt of a row, and the settings of a planner.
+/* The table of planners: the rows of planners.def in their order, and the public look-ups; the rows
+ * that `auto` tries, the attempt of a row, and the settings of a planner.
  *
  * The table is short, so it is gone through each time, and sorted by insertion. An attempt is up to
  * its row; the order of trials stands in search/portfolio.c and auto.c. Of several values for one
@@ -11,9 +12,6 @@
 #include "core/table.h"
 #include "planners/bounds/bounds.h"
 
-/* The table of planners: the rows of planners.def in their order, and the public look-ups. Which of
- * them `auto` tries is in run/planner_rows.c. */
-
 static const arenaut_planner *const all[] = {
 #define PLANNER(id) &arn_planner_##id,
 #include "planners/planners.def"
@@ -23,8 +21,6 @@ static const arenaut_planner *const all[] = {
 ARN_TABLE_LOOKUPS(planner)
 
 /* ---- the rows that `auto` tries ---- */
-
-/* ---- rows ---- */
 
 uint32_t arn_rows_to_try(uint32_t when, const arenaut_planner *rows[ARN_PLANNERS]) {
     uint32_t n = 0;

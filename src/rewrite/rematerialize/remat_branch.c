@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/memory.h"
 
 enum { TRIES_OF_ONE = 7, TRIES_OF_CASE = 14, TRIES_OF_UNIT = 3 };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "core/sort.h"
 #include "rewrite/rematerialize/remat_price.h"
 
 /* Sums of flows and prices stay below 2^60. */

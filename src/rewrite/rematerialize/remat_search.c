@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/hash.h"
 #include "core/sort.h"
 
