@@ -3,13 +3,11 @@
 import csv
 import json
 import os
-import re
-import shutil
 import subprocess
 
 import pytest
 
-from conftest import COMMAND, DATA, ROOT
+from conftest import DATA, ROOT
 
 
 def make(script, out):
@@ -81,19 +79,3 @@ def test_open_sizes_are_given_values(arenaut):
 def test_sizes_are_given_to_files_that_have_such(arenaut):
     said = arenaut("size", DATA / "fragmented.csv", "--dim", "n=4", exit=2).stderr
     assert "--dim n: the file has no symbolic dimension that could be bound" in said
-
-
-@pytest.mark.parametrize(("guide", "file", "name"), [
-    ("traces.md", DATA / "two_streams.trace.csv", "step.trace.csv"),
-    ("xla.md", DATA / "xla" / "transformer.hlo.pb", "dump/module_0004.jit_step.cpu_after_optimizations.hlo.pb"),
-])
-def test_the_commands_of_the_guides(tmp_path, guide, file, name):
-    commands = re.findall(r"^    (arenaut .*?)(?: +#.*)?$", (ROOT / "docs" / guide).read_text(), re.M)
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    shutil.copy(file, tmp_path / name)
-    environment = {**os.environ, "PATH": f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"}
-    assert len(commands) >= 3
-    for command in commands:
-        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        told = [line for line in done.stderr.splitlines() if "this is the plan in the file" not in line]
-        assert done.returncode == 0 and not any("arenaut: " in line for line in told), f"{command}: {done.stdout}{done.stderr}"
