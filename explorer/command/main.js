@@ -114,7 +114,9 @@ function showMade(made) {
 
 const MEANINGS = { 0: "Done.", 1: "Done: the answer is no (exit 1).", 2: "The command line is wrong (exit 2).", 3: "The file is wrong (exit 3).",
   4: "A file cannot be read or written (exit 4)." };
+const NO_MEMORY = "This takes more than the 2 GiB of memory that a run has here, of which a file takes its size (exit 4). Outside of the browser arenaut has no such limit.";
 function meaning({ code, made }) {
+  if (code === 4 && /: (out of memory|does not fit in memory)$/m.test($("messages").textContent)) return NO_MEMORY;
   if (code === 130) return `Stopped (exit 130)${made.length ? "; what was found by then can be saved below" : ""}.`;
   return MEANINGS[code] ?? `Ended with exit ${code}.`;
 }

@@ -35,7 +35,7 @@ export function factsOf(plan, b) {
   if (readers.length) facts.push(["read by", listed(plan, readers)]);
   if (plan.base[b] >= 0) facts.push(["in place", `may be written over ${plan.name(plan.base[b])}`]);
   if (plan.host[b] >= 0) facts.push(["lies in", plan.name(plan.host[b])]);
-  const source = plan.sources[b] ?? (writers.length ? plan.opSources[writers[0]] : null);
+  const source = plan.sourceOf(b);
   if (source && source !== plan.names[b]) facts.push(["source", shown(source)]);
   return facts;
 }

@@ -1,5 +1,6 @@
 // Colours of buffers. Categories have Okabe and Ito's colours, quantities those of cividis: both can
 // be told apart by the colour-blind. What is drawn by the canvas needs them as numbers 0xAABBGGRR.
+import { layerOf } from "./why.js";
 
 const CATEGORIES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999"];
 // Kinds of ops, which stand below buffers: none of the colours of these (Paul Tol's "muted").
@@ -20,11 +21,6 @@ export function asNumber(hex) {
   const n = parseInt(hex.slice(1), 16);
   return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
 }
-
-export const layerOf = (name) => {
-  const parts = name.split(/[/.;:]+/).filter(Boolean);
-  return parts.length > 1 ? parts.slice(0, Math.min(2, parts.length - 1)).join("/") : "(no layer)";
-};
 
 // The most frequent texts get a colour each, the others share one.
 function byText(n, textOf, colours = CATEGORIES) {
@@ -99,7 +95,7 @@ function byChange(plan) {
 export const WAYS = {
   class: byClass,
   op: byOp,
-  layer: (plan) => byText(plan.n, (b) => layerOf(plan.names[b] ?? "")),
+  layer: (plan) => byText(plan.n, (b) => layerOf(plan, b)),
   size: (plan, say) => byAmount(plan.n, (b) => plan.size[b], say.bytes),
   lifetime: (plan, say) => byAmount(plan.n, (b) => lifeOf(plan, b), say.steps),
   change: byChange,

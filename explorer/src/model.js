@@ -204,6 +204,10 @@ export class Plan {
 
   writersOf(b) { return this.touches.writers.get(b) ?? []; }
   readersOf(b) { return this.touches.readers.get(b) ?? []; }
+  // Of the buffer, or of the first op that makes it and has one: an allocation has none.
+  sourceOf(b) {
+    return this.sources[b] ?? (this.nOps ? this.writersOf(b).map((op) => this.opSources[op]).find(Boolean) : null) ?? null;
+  }
 
   // The first step at which an op runs; -1 if none does.
   stepOf(op) {

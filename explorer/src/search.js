@@ -1,7 +1,7 @@
 // The search field: what it finds stays strong in the picture and stays in the table; Enter, n and N go
 // from one to the next.
 import { opTextOf } from "./colours.js";
-import { matcher } from "./why.js";
+import { matcher, pathOf } from "./why.js";
 import { commas } from "./words.js";
 
 const id = (name) => document.getElementById(name);
@@ -21,7 +21,7 @@ export class Search {
     if (intoField) id("search").value = query;
     picture.matches = matches ? new Uint8Array(plan.n) : null;
     for (let b = 0; matches && b < plan.n; b++) {
-      const text = `${plan.names[b] ?? `buffer${b}`}\n${plan.shapeText(b)}\n${opTextOf(plan, b)}\n${plan.className(b)}`;
+      const text = `${plan.names[b] ?? `buffer${b}`}\n${plan.shapeText(b)}\n${opTextOf(plan, b)}\n${plan.className(b)}\n${pathOf(plan, b).join("/")}`;
       picture.matches[b] = matches(text) ? 1 : 0;
       if (picture.matches[b]) this.found.push(b);
     }

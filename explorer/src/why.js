@@ -43,8 +43,22 @@ export function grouped(plan, buffers, keyOf) {
   return [...groups.values()].sort((a, b) => (a.bytes === b.bytes ? (a.key < b.key ? -1 : 1) : a.bytes < b.bytes ? 1 : -1));
 }
 
-// The module path of a name, from the outermost: "a/b.c" is a, b, c.
-export const pathOf = (name) => name.split(/[/.;:]+/).filter(Boolean);
+const partsOf = (name) => name.split(/[/.;:]+/).filter(Boolean);
+
+// The path of a buffer, from the outermost module to its own name: of its name ("a/b.c" is a, b, c), or, where that is no
+// path, of the source of the op that makes it: "file.py:11 in a.b", or a name like "/a/b/Add".
+export function pathOf(plan, b) {
+  const own = partsOf(plan.name(b)), source = plan.sourceOf(b) ?? "";
+  if (own.length > 1) return own;
+  const modules = source.match(/(?:^| )in (\S+)$/)?.[1] ?? source.match(/^([^\s:]+)\/[^/:\s]+$/)?.[1] ?? "";
+  return [...partsOf(modules), ...own];
+}
+
+// Its outermost two modules.
+export function layerOf(plan, b) {
+  const modules = pathOf(plan, b).slice(0, -1);
+  return modules.length ? modules.slice(0, 2).join("/") : "(no layer)";
+}
 
 // The paths of buffers as a tree: {name, bytes, children}, the largest first. Beyond `most` levels,
 // and where a node has only one child, nothing is added that says more.
@@ -54,7 +68,7 @@ export function treeOf(plan, buffers, most = 6) {
     const bytes = BigInt(plan.bytes(b));
     let node = root;
     root.bytes += bytes;
-    for (const part of pathOf(plan.name(b)).slice(0, most)) {
+    for (const part of pathOf(plan, b).slice(0, most)) {
       if (!node.children.has(part)) node.children.set(part, { name: part, bytes: 0n, children: new Map() });
       node = node.children.get(part);
       node.bytes += bytes;

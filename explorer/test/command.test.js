@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import test, { after, before } from "node:test";
@@ -283,6 +283,26 @@ test("hostile files are refused by name, and another run goes on", { skip }, asy
     assert.equal(await page.$$eval("#made b, #files b, pre b", (nodes) => nodes.length), 0);
     await (await page.$("#chosen")).uploadFile(MODEL);
     await runs(2);
+    assert.deepEqual(wrong, []);
+    await page.close();
+  }
+});
+
+test("a file beyond the memory of a run is refused with its limit, and another run goes on", { skip }, async () => {
+  const half = scratch("half.tflite"), three = scratch("three.tflite");
+  writeFileSync(half, "");
+  truncateSync(half, 512 << 20);
+  writeFileSync(three, "");
+  truncateSync(three, 3 * 2 ** 30);
+  for (const [file, words] of [[three, /2 GiB of memory that a run has here/], [half, /^The file is wrong \(exit 3\)/]]) {
+    const { page, wrong, runs } = await dropped([file]);
+    await runs(1);
+    assert.match(await text(page, "#status"), words);
+    assert.ok((await text(page, "#messages")).includes(basename(file)));
+    await page.click("#files button");
+    await (await page.$("#chosen")).uploadFile(MODEL);
+    await runs(2);
+    assert.match(await text(page, "#status"), /^Done\./);
     assert.deepEqual(wrong, []);
     await page.close();
   }

@@ -1,12 +1,12 @@
 // The tables: sums, holes, groups and the text that is copied.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { asCsv, asMarkdown, grouped, holders, holes, matcher, total, treeOf } from "../src/why.js";
+import { asCsv, asMarkdown, grouped, holders, holes, layerOf, matcher, pathOf, total, treeOf } from "../src/why.js";
 import { commas, inUnits, niceStep, percent, shown } from "../src/words.js";
 
 const plan = {
   n: 3, pools: [{ arena: "100" }], pool: [0, 0, 0], names: ["net/a/x", "net/a/y", "net/b"],
-  size: [40, 10, 20], offset: [0, 60, 80], bytes: (b) => [40, 10, 20][b], address: (b) => [0, 60, 80][b], name: (b) => plan.names[b], isPlaced: () => true,
+  size: [40, 10, 20], offset: [0, 60, 80], bytes: (b) => [40, 10, 20][b], address: (b) => [0, 60, 80][b], name: (b) => plan.names[b], sourceOf: () => null, isPlaced: () => true,
 };
 
 test("bytes are added exactly", () => {
@@ -33,6 +33,13 @@ test("paths make a tree whose only children are taken together", () => {
   assert.equal(tree.children[0].name, "net");
   assert.deepEqual(tree.children[0].children.map((c) => [c.name, c.bytes]), [["a", 50n], ["b", 20n]]);
   assert.equal(treeOf(plan, [0]).children[0].name, "net/a/x");
+});
+
+test("modules are those of a name, or of the source", () => {
+  const names = ["net/a/x", "x", "x", "x", "x", "x"], sources = ["f.py:1 in z", "f.py:1 in a.0.b", "in a.b", "/a/b/Add", "f.py:11", "node_Add_1"];
+  const made = { name: (b) => names[b], sourceOf: (b) => sources[b] };
+  assert.deepEqual(names.map((_, b) => pathOf(made, b).join("/")), ["net/a/x", "a/0/b/x", "a/b/x", "a/b/x", "x", "x"]);
+  assert.deepEqual(names.map((_, b) => layerOf(made, b)), ["net/a", "a/0", "a/b", "a/b", "(no layer)", "(no layer)"]);
 });
 
 const columns = [{ title: "name", text: (row) => row[0] }, { title: "bytes", number: true, text: (row) => commas(row[1]), plain: (row) => row[1] }];

@@ -95,6 +95,7 @@ TEST(parameters_buffers_and_inputs_are_told_apart) {
     arenaut_document_free(&document);
     document = read_own("chain");
     assert_int_equal(tensor_named(document.program, "p_first_weight")->cls, ARENAUT_CONSTANT);
+    assert_non_null(strstr(op_named(document.program, "aten::linear")->source, " in first"));
     arenaut_document_free(&document);
 }
 

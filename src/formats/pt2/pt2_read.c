@@ -5,6 +5,7 @@
  * follow the size of the JSON; a node costs the length of its arguments times the logarithm of the
  * values in its graph. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/fail.h"
@@ -124,7 +125,7 @@ static bool is_of_torch(const char *path) {
 
 /* "file.py:11" of the last frame of a stack trace outside of PyTorch, which is the model author's
  * line; of the last one, where all are within. */
-static const char *source_of(arn_pt2 *r, uint32_t metadata) {
+static const char *line_of(arn_pt2 *r, uint32_t metadata) {
     static const char frame[] = "File \"", line[] = ", line ";
     const uint32_t trace = arn_pt2_get(r, metadata, "stack_trace");
     if (trace == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
@@ -143,6 +144,38 @@ static const char *source_of(arn_pt2 *r, uint32_t metadata) {
     memmove(quote + 1, digits, n_digits);
     quote[1 + n_digits] = '\0';
     return last;
+}
+
+/* "encoder.layer.0", the innermost module: of "KEY,PATH,CLASS" for each one, parted by ";", the
+ * last path, without the number of the call that torch may add ("act@1", "act:1"). NULL in the
+ * outermost module, and where the graph has been traced anew. */
+static const char *module_of(arn_pt2 *r, uint32_t metadata) {
+    const uint32_t modules = arn_pt2_get(r, metadata, "nn_module_stack");
+    if (modules == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
+    char *text = (char *)arn_pt2_text(r, modules);
+    if (!text) return NULL;
+    char *last = strrchr(text, ';');
+    char *path = strchr(last ? last : text, ',');
+    char *end = path ? strchr(path + 1, ',') : NULL;
+    if (!end || end == path + 1 || path[1] == '_') return NULL;
+    *end = '\0';
+    path[1 + strcspn(path + 1, "@:")] = '\0';
+    return path + 1;
+}
+
+/* "file.py:11 in encoder.layer.0", or as much of it as there is. */
+static const char *source_of(arn_pt2 *r, uint32_t metadata) {
+    const char *line = line_of(r, metadata), *module = module_of(r, metadata);
+    if (!module || !arn_pt2_fine(r)) return line;
+    const char *before = line ? line : "", *space = line ? " " : "";
+    const size_t room = strlen(before) + strlen(" in ") + strlen(module) + 1;
+    char *text = arn_region_allocate(&r->names, room, 1);
+    if (!text) {
+        r->json.status = arn_no_memory(r->json.err);
+        return NULL;
+    }
+    snprintf(text, room, "%s%sin %s", before, space, module);
+    return text;
 }
 
 /* ---- nested graphs ---- */
