@@ -99,7 +99,8 @@ def test_recipes_name_the_archive_and_its_checksums(archives):
 
 
 @pytest.mark.parametrize("path, pattern", [
-    ("CITATION.cff", r"^version: (.*)$"), ("integrations/esp_idf/arenaut/idf_component.yml", r'^version: "(.*)"$'),
+    ("CITATION.cff", r"^version: (.*)$"), ("docs/how.md", r"version = \{(.*)\},$"),
+    ("integrations/esp_idf/arenaut/idf_component.yml", r'^version: "(.*)"$'),
     ("examples/size_changes/pre-commit-config.yaml", r"rev: v(.*)$"),
     ("examples/size_changes/workflow.yml", r"arenaut/arenaut@v(.*)$"), ("docs/diff.md", r"rev: v(.*)$"),
     ("docs/diff.md", r"arenaut/arenaut@v(.*)$"), ("CHANGELOG.md", r"^## (\S+) "),

@@ -61,6 +61,17 @@ def test_the_page_says_what_its_commands_say(name, tmp_path):
     assert now == path.read_text()
 
 
+@pytest.mark.parametrize("name, flags", [("mobilenet", []), ("overlap", ["--overlap", "on"]),
+                                         ("tiles", ["--overlap", "on", "--split", "on"])])
+def test_the_pictures_are_those_of_the_command(arenaut, tmp_path, name, flags):
+    drawn = tmp_path / f"{name}.svg"
+    arenaut("view", MODEL, *flags, "--svg", "-o", drawn)
+    path = PAGE.parent / drawn.name
+    if os.environ.get("ARENAUT_UPDATE"):
+        shutil.copy(drawn, path)
+    assert drawn.read_text() == path.read_text()
+
+
 def test_the_firmware_compiles(arenaut, tmp_path):
     if not SOURCES.is_dir():
         pytest.skip(f"{SOURCES} is not there: {HINT}")
