@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 
 import pytest
@@ -96,6 +97,46 @@ def test_recipes_name_the_archive_and_its_checksums(archives):
         assert VERSION in recipes[name] and hashlib.sha256(archive).hexdigest() in recipes[name]
     assert hashlib.sha512(archive).hexdigest() in recipes["portfile.cmake"]
     assert json.loads(recipes["vcpkg.json"])["version-semver"] == VERSION
+
+
+def test_the_bill_of_materials_of_a_release_has_each_file_and_the_code_inside(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout: a release is made of a commit")
+    zig, out = tmp_path / "zig", tmp_path / "out"
+    for path, text in {"lib/libc/musl/COPYRIGHT": "of musl", "lib/libc/mingw/COPYING": "of mingw", "LICENSE": "of zig"}.items():
+        (zig / path).parent.mkdir(parents=True, exist_ok=True)
+        (zig / path).write_text(text)
+    binary, windows, archive = (f"arenaut-{VERSION}{end}" for end in ("-x86_64-linux", "-aarch64-windows.exe", ".tar.gz"))
+    (out / "python").mkdir(parents=True)
+    for name in (binary, windows, archive, f"{archive}.sha256", f"arenaut-{VERSION}.notes.md", "python/arenaut.tar.gz"):
+        (out / name).write_text(name)
+    made = [sys.executable, ROOT / "scripts" / "sbom.py", out, "--zig", zig]
+    subprocess.run(made, check=True)
+    bill = json.loads((out / f"arenaut-{VERSION}.release.spdx.json").read_text())
+    files = {package["packageFileName"]: package for package in bill["packages"] if "packageFileName" in package}
+    assert set(files) == {binary, windows, archive, "python/arenaut.tar.gz"}
+    for name, package in files.items():
+        assert package["checksums"][0]["checksumValue"] == hashlib.sha256(name.encode()).hexdigest()
+    names = {package["SPDXID"]: package["name"] for package in bill["packages"]}
+    assert len(names) == len(bill["packages"])
+    assert {(names[row["spdxElementId"]], names[row["relatedSpdxElement"]]) for row in bill["relationships"]
+            if row["relationshipType"] == "STATIC_LINK"} == {
+        (binary, "musl"), (binary, "zig-compiler-rt"), (windows, "mingw-w64"), (windows, "zig-compiler-rt")}
+    assert [row["licenseId"] for row in bill["hasExtractedLicensingInfos"]] == ["LicenseRef-mingw-w64"]
+    texts = (out / f"arenaut-{VERSION}.licenses.txt").read_text()
+    assert all(text in texts for text in ("of musl", "of mingw", "of zig"))
+    (zig / "LICENSE").unlink()
+    refused = subprocess.run(made, capture_output=True, text=True)
+    assert refused.returncode == 1 and "the licence of zig-compiler-rt, is not there" in refused.stderr
+
+
+def test_the_release_publishes_the_page_and_the_site():
+    made = re.search(r"^release: (.*)\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
+    assert "browser" in made[1].split() and "arenaut.html" in made[2]
+    jobs = (ROOT / ".github/workflows/release.yml").read_text()
+    assert "- run: make release site\n" in jobs
+    for action in "actions/upload-pages-artifact", "actions/deploy-pages", "pypa/gh-action-pypi-publish":
+        assert f"uses: {action}@" in jobs
 
 
 @pytest.mark.parametrize("path, pattern", [
