@@ -3,23 +3,11 @@
 import json
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, import_example
 from test_recompute import program
 
 
-def chain(layers, bytes=1000):
-    """Forward ops whose results backward ops read from the last to the first."""
-    tensors = [{"name": "x", "bytes": 8, "caller_owned": True}]
-    ops, last = [], "x"
-    for i in range(layers):
-        tensors.append({"name": f"a{i}", "bytes": bytes})
-        ops.append({"name": "F", "kind": "out", "inputs": [last], "outputs": [f"a{i}"]})
-        last = f"a{i}"
-    for i in reversed(range(layers)):
-        tensors.append({"name": f"g{i}", "bytes": bytes})
-        ops.append({"name": "B", "kind": "out", "inputs": [last, f"a{i}"], "outputs": [f"g{i}"]})
-        last = f"g{i}"
-    return {"schema": "arenaut.program/1", "tensors": tensors, "inputs": ["x"], "outputs": [last], "ops": ops}
+chain = import_example("training_chain").chain
 
 
 @pytest.fixture(scope="module")

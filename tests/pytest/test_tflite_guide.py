@@ -5,7 +5,6 @@ lasts for the page. ARENAUT_UPDATE=1 writes what the commands say now. The C++ i
 the runtime's sources where these are at hand.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,7 +15,6 @@ from conftest import COMMAND, DATA, ROOT
 
 from arm_runtime import HINT, SOURCES
 from drawn import at_night
-from test_recompute_curve import chain
 
 MODEL = DATA / "mobilenet_v1_025_96_int8.tflite"
 PAGE = ROOT / "docs" / "tflite.md"
@@ -38,10 +36,9 @@ def played(session, folder):
     return "".join(f"    $ {line}\n{said(line, folder)}" for line in lines)
 
 
-TRANSCRIPTS = {"tflite": 20, "start": 7, "how": 4, "check": 2, "iree": 2, "pools": 3, "recompute": 1}  # and their sessions
+TRANSCRIPTS = {"tflite": 20, "start": 8, "how": 6, "check": 2, "iree": 2, "pools": 3, "recompute": 1}  # and their sessions
 COPIES = {"mobilenet_v1_025_96_int8.tflite": "person.tflite", "resnet_int8.tflite": "resnet.tflite",
-          "pte/kv_decoder.pte": "step.pte", "json/branches.program.json": "net.program.json",
-          "fragmented.csv": "buffers.csv"}
+          "pte/kv_decoder.pte": "step.pte", "fragmented.csv": "buffers.csv"}
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
@@ -50,7 +47,6 @@ def test_the_page_says_what_its_commands_say(name, tmp_path):
         shutil.copy(DATA / source, tmp_path / copy)
     for folder in "tests", "examples":  # some pages say what is printed in a checkout
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "step.json").write_text(json.dumps(chain(16)))
     path = PAGE.parent / f"{name}.md"
     page = path.read_text()
     copied = re.findall(r"^    cp tests/data/(\S+) (\S+)$", page, re.M)
