@@ -120,26 +120,30 @@ def gallery(config):
 
 
 FUNCTION = re.compile(r"^[\w* ]+?\**\b(arenaut_\w+)\(", re.M)
+TYPE = re.compile(r"^(?:\} |typedef struct \w+ |typedef .*\(\*)(arenaut_\w+)(?:\)\(.*)?;?$", re.M)
 BLOCK = re.compile(r"\A(?:/\*(.*?)\*/\s*)?(.*)\Z", re.S)
+FRAME = re.compile(r"#(endif|include|ifdef __c).*|extern \"C\" \{|\}")  # lines of each header that declare nothing
 
 
 def c_reference():
     """All of include/arenaut: each block of a header, parted by blank lines, its comment above its declarations."""
-    text = ["# C reference", "", "The public headers, as they are; [stability.md](stability.md) says what may change.", ""]
+    text = ["# C reference", "", "The public headers, as they are; [stability](stability.md) says what may change.", ""]
     for header in sorted((ROOT / "include" / "arenaut").glob("*.h")):
         first, *blocks = re.split(r"\n\s*\n", header.read_text().strip())
         text += [f"## {header.name}", "", plain(BLOCK.match(first)[1]), ""]
         for block in blocks:
             comment, code = BLOCK.match(block).groups()
-            code = "\n".join(line for line in code.splitlines() if not line.startswith(("#endif", "#include", "#ifdef __c")))
-            names = FUNCTION.findall(code)
-            text += [f"### {', '.join(names)}", ""] if names else []
+            code = "\n".join(line for line in code.splitlines() if not FRAME.fullmatch(line))
+            names = TYPE.findall(code) + FUNCTION.findall(code)
+            text += [f"### {', '.join(dict.fromkeys(names))}", ""] if names else []
             text += [plain(comment), ""] if comment else []
             text += ["```c", code, "```", ""] if code.strip() else []
     return "\n".join(text)
 
 
 def plain(comment):
-    """The text of a comment as a paragraph, or as several."""
+    """The text of a comment as a paragraph, or as several; code in it stays as it is."""
     lines = [line.strip().removeprefix("*").strip() for line in comment.strip("*").strip().splitlines()]
-    return "\n".join(line.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_") for line in lines)
+    parts = re.split("(`[^`]*`)", "\n".join(lines))
+    return "".join(part if i % 2 else part.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+                   for i, part in enumerate(parts))

@@ -102,3 +102,12 @@ def test_every_exported_symbol_is_in_the_c_reference(site):
     text = (site[1] / "capi.html").read_text()
     symbols = (ROOT / "tests" / "abi" / "symbols.txt").read_text().split()
     assert len(symbols) > 100 and not [name for name in symbols if f"{name}</" not in text and f"{name}," not in text]
+
+
+def test_the_c_reference_is_of_declarations_with_their_types(site):
+    text = (site[1] / "capi.html").read_text()
+    shown = re.sub("<[^>]+>", "", text)
+    assert 'extern "C"' not in shown.replace("&quot;", '"') and "\\_" not in shown and "\\*" not in shown
+    headers = [path.read_text() for path in (ROOT / "include" / "arenaut").glob("*.h")]
+    types = {name for header in headers for name in re.findall(r"^\} (arenaut_\w+);", header, re.M)}
+    assert len(types) > 40 and not [name for name in types if not re.search(rf"<h3[^>]*>[^<]*\b{name}\b", text)]
