@@ -10,6 +10,7 @@ import argparse
 import json
 import statistics
 import sys
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 
@@ -282,7 +283,7 @@ def document(results, svg_name, note):
     text = [
         "# Benchmarks\n",
         "Made by `BENCH_OUT=docs make bench` (bench/run.sh); generated, do not edit.\n",
-        f"{setting['version']} beside {peers}; one run, {setting['cores']} cores, "
+        textwrap.fill(f"{setting['version']} beside {peers}; one run, {setting['cores']} cores, "
         f"{setting['machine']}. Everyone has {setting['limit']:g} s of wall time per problem "
         f"(then: the best so far, or killed), {setting['memory'] >> 30} GiB, and runs in a process "
         f"of its own, in turn; up to {setting['rounds']} rounds, medians. Runs of more than 5 s "
@@ -290,7 +291,7 @@ def document(results, svg_name, note):
         "time of the solve alone, reading excluded; \"command\" is all of `arenaut plan` with "
         "start, reading, checking and writing. Our planners use one thread (see Threads for more), "
         "SuperMalloc six. "
-        "Every plan, ours or a peer's, has been through `arenaut check`.\n",
+        "Every plan, ours or a peer's, has been through `arenaut check`.", 100, break_on_hyphens=False) + "\n",
         *([f"Note: {note}\n"] if note else []),
         "## Hard problems (MiniMalloc's A–K)\n", beside_peers(results, results.group("A-K")),
         sum_of_nine(results),
