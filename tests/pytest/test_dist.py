@@ -135,6 +135,7 @@ def test_the_release_publishes_the_page_and_the_site():
     assert "browser" in made[1].split() and "arenaut.html" in made[2]
     jobs = (ROOT / ".github/workflows/release.yml").read_text()
     assert "- run: make release site\n" in jobs
+    assert "os: [windows-2025, macos-15, macos-15-intel]" in jobs and "needs: [build, elsewhere]" in jobs
     for action in "actions/upload-pages-artifact", "actions/deploy-pages", "pypa/gh-action-pypi-publish":
         assert f"uses: {action}@" in jobs
 
