@@ -1,6 +1,5 @@
 // Colours of buffers. Categories have Okabe and Ito's colours, quantities those of cividis: both can
 // be told apart by the colour-blind. What is drawn by the canvas needs them as numbers 0xAABBGGRR.
-import { layerOf } from "./why.js";
 
 const CATEGORIES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999"];
 // Kinds of ops, which stand below buffers: none of the colours of these (Paul Tol's "muted").
@@ -95,7 +94,7 @@ function byChange(plan) {
 export const WAYS = {
   class: byClass,
   op: byOp,
-  layer: (plan) => byText(plan.n, (b) => layerOf(plan, b)),
+  layer: (plan) => byText(plan.n, (b) => plan.layerOf(b)),
   size: (plan, say) => byAmount(plan.n, (b) => plan.size[b], say.bytes),
   lifetime: (plan, say) => byAmount(plan.n, (b) => lifeOf(plan, b), say.steps),
   change: byChange,

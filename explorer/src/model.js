@@ -1,6 +1,7 @@
 // A plan as the page works with it: columns of buffers, of lifetimes, of ops and of steps. Steps are
 // counted from the first one (`origin` is its number), indices that are missing are -1.
 import { numbers, texts } from "./decode.js";
+import { layersOf } from "./why.js";
 import { commas, shown } from "./words.js";
 
 const counts = (column) => new Uint32Array(numbers(column).values);
@@ -40,6 +41,7 @@ export class Plan {
     this.peakStep = Number(BigInt(data.peak.step) - this.origin);
     later(this, "curve", () => this.bytesAlive());
     later(this, "touches", () => this.whoTouches());
+    later(this, "layerOf", () => layersOf(this));
   }
 
   // What the allocator of a trace held, as a curve over the steps, which are its requests.

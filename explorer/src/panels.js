@@ -2,7 +2,7 @@
 // unused, and what layers and kinds of ops take. The tables say in words what the picture shows.
 import { opTextOf } from "./colours.js";
 import { Table, element } from "./table.js";
-import { grouped, holders, holes, layerOf, total, treeOf } from "./why.js";
+import { grouped, holders, holes, total, treeOf } from "./why.js";
 import { commas, inUnits, percent, plannedName } from "./words.js";
 
 const MOST_HOLES = 8, MOST_HOLDERS = 8, LEAST_SHARE = 0.004, FLAME_ROW = 24;
@@ -111,7 +111,7 @@ export class Panels {
       arena > whole ? `${commas(arena - whole)} bytes of the ${plannedName(plan.data)} (${percent(arena - whole, arena)}) are not needed then` : ""]
       .filter(Boolean).join("; ") + ".";
     this.showHoles(alive);
-    this.groups[0].set(grouped(plan, alive, (b) => layerOf(plan, b)).map((g) => ({ ...g, key: g.key })));
+    this.groups[0].set(grouped(plan, alive, (b) => plan.layerOf(b)).map((g) => ({ ...g, key: g.key })));
     this.groups[1].set(grouped(plan, alive, (b) => opTextOf(plan, b)));
     this.showFlame(alive, whole);
   }

@@ -54,10 +54,37 @@ export function pathOf(plan, b) {
   return [...partsOf(modules), ...own];
 }
 
-// Its outermost two modules.
-export function layerOf(plan, b) {
-  const modules = pathOf(plan, b).slice(0, -1);
-  return modules.length ? modules.slice(0, 2).join("/") : "(no layer)";
+const MOST_LAYERS = 8, MOST_DIVIDED = 20000; // as many as there are colours; beyond so many buffers, two modules will do
+
+// The layer of a buffer, as a function: its outermost two modules, and while those are few, the one with most bytes is divided
+// by the next module within it.
+export function layersOf(plan) {
+  const named = (parts) => parts.join("/") || "(no layer)";
+  if (plan.n > MOST_DIVIDED) return (b) => named(pathOf(plan, b).slice(0, -1).slice(0, 2));
+  const modules = Array.from({ length: plan.n }, (_, b) => pathOf(plan, b).slice(0, -1));
+  const grouping = (buffers, depth) => {
+    const groups = new Map();
+    for (const b of buffers) {
+      const name = named(modules[b].slice(0, depth));
+      if (!groups.has(name)) groups.set(name, { name, depth, bytes: 0, buffers: [] });
+      const group = groups.get(name);
+      group.bytes += plan.size[b];
+      group.buffers.push(b);
+    }
+    return [...groups.values()];
+  };
+  let groups = grouping(modules.keys(), 2);
+  const isOpen = ({ buffers, depth }) => buffers.some((b) => modules[b].length > depth);
+  for (let open = groups.filter(isOpen); open.length;) {
+    const largest = open.reduce((a, b) => (b.bytes > a.bytes ? b : a)), parts = grouping(largest.buffers, largest.depth + 1);
+    open = open.filter((group) => group !== largest);
+    if (groups.length - 1 + parts.length > MOST_LAYERS) continue;
+    groups = [...groups.filter((group) => group !== largest), ...parts];
+    open.push(...parts.filter(isOpen));
+  }
+  const names = new Array(plan.n);
+  for (const { name, buffers } of groups) for (const b of buffers) names[b] = name;
+  return (b) => names[b];
 }
 
 // The paths of buffers as a tree: {name, bytes, children}, the largest first. Beyond `most` levels,

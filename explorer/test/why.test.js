@@ -1,7 +1,7 @@
 // The tables: sums, holes, groups and the text that is copied.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { asCsv, asMarkdown, grouped, holders, holes, layerOf, matcher, pathOf, total, treeOf } from "../src/why.js";
+import { asCsv, asMarkdown, grouped, holders, holes, layersOf, matcher, pathOf, total, treeOf } from "../src/why.js";
 import { commas, inUnits, niceStep, percent, shown } from "../src/words.js";
 
 const plan = {
@@ -35,11 +35,22 @@ test("paths make a tree whose only children are taken together", () => {
   assert.equal(treeOf(plan, [0]).children[0].name, "net/a/x");
 });
 
+const layersIn = (plan) => Array.from({ length: plan.n }, (_, b) => b).map(layersOf(plan));
+
 test("modules are those of a name, or of the source", () => {
   const names = ["net/a/x", "x", "x", "x", "x", "x"], sources = ["f.py:1 in z", "f.py:1 in a.0.b", "in a.b", "/a/b/Add", "f.py:11", "node_Add_1"];
   const made = { name: (b) => names[b], sourceOf: (b) => sources[b] };
   assert.deepEqual(names.map((_, b) => pathOf(made, b).join("/")), ["net/a/x", "a/0/b/x", "a/b/x", "a/b/x", "x", "x"]);
-  assert.deepEqual(names.map((_, b) => layerOf(made, b)), ["net/a", "a/0", "a/b", "a/b", "(no layer)", "(no layer)"]);
+  assert.deepEqual(layersIn({ ...made, n: 6, size: [1, 1, 1, 1, 1, 1] }), ["net/a", "a/0/b", "a/b", "a/b", "(no layer)", "(no layer)"]);
+});
+
+test("the module with most bytes is divided while there are colours", () => {
+  const names = ["m/e/layer/0/x", "m/e/layer/1/x", "m/e/layer/1/in/y", "m/e/z", "m/p/q/x", "m/w"], size = [5, 5, 5, 1, 1, 1];
+  const made = (n) => ({ n, size: Array.from({ length: n }, (_, b) => size[b % 6]), name: (b) => names[b % 6], sourceOf: () => null });
+  assert.deepEqual(layersIn(made(6)), ["m/e/layer/0", "m/e/layer/1", "m/e/layer/1/in", "m/e", "m/p/q", "m"]);
+  assert.deepEqual(layersIn(made(20004)).slice(0, 6), ["m/e", "m/e", "m/e", "m/e", "m/p", "m"]);
+  const many = Array.from({ length: 9 }, (_, i) => `m/${i}/a/x`);
+  assert.deepEqual(layersIn({ n: 9, size: many.map(() => 1), name: (b) => many[b], sourceOf: () => null }), many.map((_, i) => `m/${i}`));
 });
 
 const columns = [{ title: "name", text: (row) => row[0] }, { title: "bytes", number: true, text: (row) => commas(row[1]), plain: (row) => row[1] }];
