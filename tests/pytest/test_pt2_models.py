@@ -78,14 +78,32 @@ def sources_of(path):
     return [op.get("source") for method in json.loads(done.stdout)["methods"] for op in method["ops"]]
 
 
-def test_the_source_of_an_op_is_the_last_line_outside_of_pytorch(tmp_path):
-    """Graphs of a forward and a backward pass are traced by PyTorch's own code, which ends all their stack traces."""
-    path, traced = DATA / "pt2" / "apart.pt2", tmp_path / "traced.pt2"
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(traced, "w") as new:
+def rewritten(path, copy, pattern, change):
+    """A copy of an archive with texts of the model's metadata changed."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(copy, "w") as new:
         for name in old.namelist():
             text = old.read(name)
             if name.endswith("model.json"):
-                assert text.count(b'"stack_trace": "') > 2
-                text = re.sub(rb'("stack_trace": "(?:[^"\\]|\\.)*)"', lambda found: found[1] + THEIRS + b'"', text)
+                text, n = re.subn(pattern, change, text)
+                assert n > 2
             new.writestr(name, text)
+    return copy
+
+
+def test_the_source_of_an_op_is_the_last_line_outside_of_pytorch(tmp_path):
+    """Graphs of a forward and a backward pass are traced by PyTorch's own code, which ends all their stack traces."""
+    path = DATA / "pt2" / "apart.pt2"
+    traced = rewritten(path, tmp_path / "traced.pt2", rb'("stack_trace": "(?:[^"\\]|\\.)*)"', lambda found: found[1] + THEIRS + b'"')
     assert sources_of(traced) == sources_of(path)
+
+
+@pytest.mark.parametrize("modules, module", [
+    ("L__self__,,Net;L__self__a,a.0.b,Linear", "a.0.b"), ("L__self___orig_mod,_orig_mod.a,Net", "_orig_mod.a"),
+    ("L__self__act,act@1,ReLU", "act"), ("wrapped,wrapped:70,Net", "wrapped"), ("L__self__,,Net", None), ("", None), (";", None),
+    ("a,b", None), (",".join(3 * ["_empty_nn_module_stack_from_metadata_hook"]), None)])
+def test_the_source_of_an_op_names_its_innermost_module(tmp_path, modules, module):
+    path = DATA / "pt2" / "chain.pt2"
+    changed = rewritten(path, tmp_path / "changed.pt2", rb'("nn_module_stack": )"(?:[^"\\]|\\.)*"',
+                        lambda found: found[1] + b'"' + modules.encode() + b'"')
+    ends = {source.partition(" in ")[2] or None for source in sources_of(changed) if source}
+    assert ends == {module}

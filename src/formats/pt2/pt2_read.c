@@ -157,7 +157,7 @@ static const char *module_of(arn_pt2 *r, uint32_t metadata) {
     char *last = strrchr(text, ';');
     char *path = strchr(last ? last : text, ',');
     char *end = path ? strchr(path + 1, ',') : NULL;
-    if (!end || end == path + 1 || path[1] == '_') return NULL;
+    if (!end || end == path + 1 || begins_with(path + 1, "_empty_nn_module_stack")) return NULL;
     *end = '\0';
     path[1 + strcspn(path + 1, "@:")] = '\0';
     return path + 1;
