@@ -37,6 +37,16 @@ static inline uint64_t arn_aligned(uint64_t n, uint64_t align) {
 static inline uint64_t arn_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t arn_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* The greatest common divisor; that of 0 and a number is the number. */
+static inline uint64_t arn_gcd(uint64_t a, uint64_t b) {
+    while (b > 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* The smallest number in a set of small numbers, the bits of a word, that is not empty. */
 static inline uint32_t arn_lowest_bit(uint64_t set) {
     uint32_t bit = 0;

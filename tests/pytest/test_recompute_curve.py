@@ -61,3 +61,23 @@ def test_the_floor_names_its_tensors(arenaut, arenaut_json, tmp_path):
     printed.write_text(arenaut("explain", path, "--recompute", "on", "--json").stdout)
     arenaut("check", path, printed)
     assert "curve" not in arenaut_json("explain", path)
+
+
+@pytest.mark.parametrize("size, arena, most", [(3000, 3000, 105), (4000, 4000, 32), (4500, 4000, 32), (5000, 5000, 18)])
+def test_each_load_of_large_tensors_alone_is_a_budget(arenaut_json, model, size, arena, most):
+    """Of 17 such loads none is passed over, as parts of the peak would be that lie between them."""
+    document = arenaut_json("plan", model, "--recompute", "on", "--fit", size)
+    assert document["result"]["arena"] == arena and document["recompute"]["added_ops"] <= most
+
+
+def test_the_lowest_of_few_loads_is_found_without_a_budget(arenaut, arenaut_json, tmp_path):
+    path, plan = tmp_path / "cheap.json", tmp_path / "cheap.plan.json"
+    document = chain(16)
+    for op in document["ops"]:
+        op["name"] = {"F": "RELU", "B": "ADD"}[op["name"]]
+    path.write_text(json.dumps(document))
+    told = arenaut_json("plan", path, "--recompute", "on", "-o", plan)
+    assert told["result"]["arena"] == told["recompute"]["floor"] == 3000
+    assert "in 3,000 bytes alive at once" in arenaut("check", path, plan).stdout
+    said = arenaut("plan", path, "--recompute", "on").stdout
+    assert "with cheap ops, no sequence of at most 3,000 live bytes adds less than" in said

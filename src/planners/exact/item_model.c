@@ -203,15 +203,6 @@ static bool list_buffers(arn_exact_build *x) {
     return true;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 /* Everything rests on the sum of some sizes and distances in groups, on a wall, or on a multiple
  * of an alignment above one of these, so a common divisor of them all divides every offset that
  * matters. */
@@ -220,19 +211,19 @@ static void find_unit(arn_exact_build *x) {
     arn_exact_model *m = x->model;
     uint64_t unit = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        unit = gcd(p->size[m->buffer[i]], unit);
-        if (x->relations.root) unit = gcd((uint64_t)x->relations.delta[m->buffer[i]], unit);
+        unit = arn_gcd(p->size[m->buffer[i]], unit);
+        if (x->relations.root) unit = arn_gcd((uint64_t)x->relations.delta[m->buffer[i]], unit);
     }
     for (uint32_t i = 0; i < m->n_fixed; i++) {
-        unit = gcd(p->size[m->fixed[i]], gcd(m->fixed_at[i], unit));
+        unit = arn_gcd(p->size[m->fixed[i]], arn_gcd(m->fixed_at[i], unit));
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         if (p->reserved[i].pool != x->in->pool) continue;
-        unit = gcd(p->reserved[i].first, gcd(p->reserved[i].end, unit));
+        unit = arn_gcd(p->reserved[i].first, arn_gcd(p->reserved[i].end, unit));
     }
     for (uint32_t i = 0; i < m->n; i++) {
         const uint64_t align = arenaut_problem_align(p, m->buffer[i]);
-        if (unit % align != 0) unit = gcd(unit, align);
+        if (unit % align != 0) unit = arn_gcd(unit, align);
     }
     m->unit = unit ? unit : 1;
 }

@@ -119,9 +119,14 @@ static bool search_exactly(finder *f, arn_remat_multistart *x, uint64_t budget) 
  * one of them depends on no other, and the answer is the fastest of all that are within the budget:
  * so a larger budget never costs more. Lower rungs are left out where the bound shows that they
  * cannot be faster. The floor is the lowest rung. At last there is the lowest peak that repair
- * reaches. */
-static uint32_t count_rungs(const arenaut_remat_problem *p) {
+ * reaches. Loads of which there are fewer than such parts are the rungs themselves: the search
+ * takes a budget between two of them for the lower one, but plans its segments for all of it. */
+static uint64_t count_parts(const arenaut_remat_problem *p) {
     return p->n_ops <= 1000 ? 200 : p->n_ops <= 4000 ? 100 : 50;
+}
+
+static bool has_few_loads(const arn_remat_multistart *x, uint64_t before) {
+    return before >= x->unit && before / x->unit <= count_parts(x->problem);
 }
 
 static uint64_t rung_bytes(uint64_t before, uint64_t rung, uint64_t rungs) {
@@ -146,6 +151,22 @@ static bool search_lowest(finder *f) {
     return keep_answer(f, x, &x->best);
 }
 
+/* Where loads are few, repair passes over some: the next lower one is searched for as a budget is,
+ * until none is found. The answer's budget is left open. */
+static bool search_below(finder *f) {
+    arn_remat_multistart *x = &f->in[GIVEN];
+    arenaut_rematerialization *r = f->r;
+    r->fits = true;
+    while (r->fits && r->peak > r->floor && !arn_remat_is_over(&x->search)) {
+        r->budget = arn_max_u64(r->floor, r->peak - arn_min_u64(x->unit, r->peak));
+        r->fits = false;
+        arn_remat_bound_time(&x->bounds, r->budget, x->load, TRIES_OF_RUNG);
+        if (!search_exactly(f, x, r->budget)) return false;
+    }
+    r->budget = 0;
+    return true;
+}
+
 /* Bounds hold for any order of first runs. */
 static bool search_moved(finder *f, uint64_t budget) {
     const arn_remat_multistart *given = &f->in[GIVEN];
@@ -167,7 +188,7 @@ static bool search_rungs(finder *f) {
     arn_remat_multistart *x = &f->in[GIVEN];
     const arenaut_rematerialization *r = f->r;
     const uint64_t most = arn_max_u64(r->before, 1);
-    const uint32_t rungs = count_rungs(x->problem);
+    const uint64_t rungs = has_few_loads(x, most) ? most / x->unit : count_parts(x->problem);
     for (uint64_t rung = rungs; rung > 0; rung--) {
         const uint64_t budget = arn_max_u64(rung_bytes(most, rung, rungs), r->floor);
         if (budget > r->budget) continue;
@@ -205,7 +226,8 @@ static bool search(finder *f, bool lowest) {
     if (!keep_answer(f, x, &x->base)) return false;
     if (!lowest && f->r->floor <= f->r->budget) return search_rungs(f);
     if (lowest && !search_lowest(f)) return false;
-    return f->r->fits || search_exactly(f, x, f->r->budget);
+    if (!f->r->fits && !search_exactly(f, x, f->r->budget)) return false;
+    return !lowest || !has_few_loads(x, f->r->before) || search_below(f);
 }
 
 /* Of the answer's budget: where none was given, of its peak, which need not be the one that the

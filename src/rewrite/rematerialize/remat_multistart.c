@@ -53,12 +53,21 @@ static bool make_parts(arn_remat_multistart *x) {
     return arn_remat_segments_make(&x->graph, region, peak, &x->segments);
 }
 
+/* Loads are sums of these, less what rights let two storages share. */
+static uint64_t find_unit(const arenaut_remat_problem *p) {
+    uint64_t unit = 0;
+    for (uint32_t s = 0; s < p->n_storages; s++) unit = arn_gcd(unit, p->size[s]);
+    for (uint32_t r = 0; r < p->n_rights; r++) unit = arn_gcd(unit, p->rights[r].bytes);
+    for (uint32_t i = 0; p->scratch && i < p->n_ops; i++) unit = arn_gcd(unit, p->scratch[i]);
+    return arn_max_u64(unit, 1);
+}
+
 arenaut_status arn_remat_multistart_make(arn_remat_multistart *x,
                                          const arenaut_remat_problem *problem, arn_budget *budget,
                                          uint64_t effort, const arenaut_allocator *allocator,
                                          arenaut_error *err) {
     *x = (arn_remat_multistart){
-        .problem = problem, .budget = budget, .effort = effort, .floor_op = ARENAUT_NONE};
+        .problem = problem, .budget = budget, .effort = effort, .unit = find_unit(problem), .floor_op = ARENAUT_NONE};
     arn_region_init(&x->region, allocator);
     const arenaut_status st = arn_remat_graph_make(problem, &x->region, &x->graph, err);
     if (st != ARENAUT_OK) return st;
@@ -190,7 +199,8 @@ void arn_remat_multistart_find_lowest(arn_remat_multistart *x, uint64_t floor) {
     enum { MOST_TIMES = 24 };
     uint64_t low = floor, high = (uint64_t)arn_remat_peak(&x->sequence, NULL);
     for (uint32_t i = 0; i < MOST_TIMES && low < high && !arn_remat_is_over(&x->search); i++) {
-        const uint64_t middle = low + (high - low) / 2;
+        const uint64_t half = low + (high - low) / 2;
+        const uint64_t middle = arn_max_u64(half - half % x->unit, low);
         begin_within(x, middle);
         try_start(x);
         arn_remat_restore(&x->search, x->known);
@@ -199,7 +209,7 @@ void arn_remat_multistart_find_lowest(arn_remat_multistart *x, uint64_t floor) {
         if (!x->best.fits) start_from_floor(x);
         if (!x->best.fits) start_from_segments(x);
         if (!x->best.fits) {
-            low = middle + 1;
+            low = middle - middle % x->unit + x->unit;
             continue;
         }
         high = (uint64_t)x->best.peak;

@@ -35,6 +35,7 @@ typedef struct arn_remat_multistart {
     arn_remat_schedule kept; /* likewise, while another start is tried */
     arn_remat_state *states; /* work space */
     arn_remat_state *known;  /* of the sequence with the lowest peak by now */
+    uint64_t unit;           /* bytes, of which every load is a multiple */
     uint64_t lowest;         /* peak to which repair comes */
     uint64_t other;          /* the caller's: added in another order within the same budget; 0:
                               * unknown */
