@@ -254,3 +254,17 @@ def test_later_ops_are_few(arenaut, linked, tmp_path):
     spoiled = tmp_path / "x.plan.json"
     spoiled.write_text(json.dumps(document))
     assert "later" in arenaut("check", linked[0], spoiled, exit=3).stderr
+
+
+def test_times_are_the_same_where_nothing_is_tiled(arenaut, arenaut_json, tmp_path):
+    """Shapes that tiling works out, and that the file does not state, are no reason for other times."""
+    path, plan = tmp_path / "shapeless.program.json", tmp_path / "shapeless.plan.json"
+    path.write_text(json.dumps({
+        "schema": "arenaut.program/1", "dialect": "onnx", "inputs": [0], "outputs": [2],
+        "tensors": [{"name": name, "bytes": size} for name, size in (("x", 256), ("a", 4000), ("y", 4000))],
+        "ops": [{"name": "Sigmoid", "inputs": [0], "outputs": [1]}, {"name": "Neg", "inputs": [1], "outputs": [2]}]}))
+    flags = ("--recompute", "on", "--split", "on")
+    told = arenaut_json("plan", path, *flags, "-o", plan)
+    assert "nothing is split" in arenaut("plan", path, *flags).stderr
+    assert told["rematerialization"] == arenaut_json("plan", path, "--recompute", "on")["rematerialization"]
+    arenaut("check", path, plan)

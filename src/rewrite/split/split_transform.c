@@ -284,16 +284,31 @@ static void note_why_not(const choosing *c, arenaut_split_front *const fronts[2]
     }
 }
 
-static arenaut_status propose(arn_search *s, arenaut_error *err) {
+static arenaut_status choose_tiles(arn_search *s, arenaut_error *err) {
     arenaut_split_front *fronts[2] = {NULL};
     choosing c = {.search = s};
-    /* A runtime that plans by itself does not write over its inputs. */
-    s->keeps_inputs = !s->pipeline->target->plan_in_file;
     arenaut_status st = arn_pipeline_fix_sizes(s->pipeline->document.program, err);
     if (st == ARENAUT_OK) st = find_fronts(s, fronts, err);
     if (st == ARENAUT_OK) st = choose(&c, fronts, err);
     if (st == ARENAUT_OK) keep_front(&c, fronts);
     if (st == ARENAUT_OK) note_why_not(&c, fronts);
+    return st;
+}
+
+/* Sizes are fixed in a copy: where nothing is tiled, the transforms behind this one get the program
+ * that they would get without it, and model its times by the same shapes. */
+static arenaut_status propose(arn_search *s, arenaut_error *err) {
+    arenaut_pipeline *p = s->pipeline;
+    arenaut_program *const given = p->document.program;
+    arenaut_program *fixed = NULL;
+    arenaut_status st = arn_program_copy(given, arn_pipeline_allocator(p), &fixed, err);
+    if (st != ARENAUT_OK) return st;
+    /* A runtime that plans by itself does not write over its inputs. */
+    s->keeps_inputs = !p->target->plan_in_file;
+    p->document.program = fixed;
+    st = choose_tiles(s, err);
+    p->document.program = given;
+    arn_program_free(fixed);
     return st;
 }
 
