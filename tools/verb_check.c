@@ -149,13 +149,30 @@ static bool has_bases(const arenaut_problem *problem) {
     return false;
 }
 
-/* A certificate of rematerialization states the schedule that was planned; times are modelled for
- * the device that it names, unless flags say something else. */
+/* The plan's file states the schedule that was planned, if it is not that of the model. */
+static void follow_stated_schedule(tool_job *job, const arenaut_document *plan) {
+    arenaut_pipeline_options *options = &job->pipeline->options;
+    if (!plan->schedule) return;
+    const bool repeats = plan->n_schedule != job->pipeline->document.program->n_ops;
+    options->splitting.on = false; /* tiles are no ops of the file */
+    options->reordering.on = !repeats;
+    options->reordering.ops = plan->schedule;
+    options->recomputing.on = repeats;
+    options->recomputing.ops = plan->schedule;
+    options->recomputing.n_ops = plan->n_schedule;
+}
+
+/* So does a certificate of rematerialization; times are modelled for the device that it names,
+ * unless flags say something else. */
 static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     const tool_options *o = job->options;
     const arenaut_remat_certificate *c = plan->pipeline->document.rematerialization;
     arenaut_recomputing *options = &job->pipeline->options.recomputing;
-    if (!c || !job->pipeline->document.program) return EXIT_FINE;
+    if (!job->pipeline->document.program) return EXIT_FINE;
+    if (!c) {
+        follow_stated_schedule(job, &plan->pipeline->document);
+        return EXIT_FINE;
+    }
     if (c->timed && !o->costs) {
         return complain(EXIT_USAGE, plan->path,
                         "its times were given: the check of its bounds needs them too (--costs)");
@@ -167,11 +184,18 @@ static exit_code follow_schedule(tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
-/* A schedule that computes something else is a negative answer here. */
-static exit_code prepare_schedule(tool_job *job) {
+/* A schedule that computes something else is a negative answer here, and so is one that the model
+ * does not allow to follow. */
+static exit_code prepare_schedule(tool_job *job, const tool_job *plan) {
     const exit_code code = job_prepare(job);
+    const bool stated = plan->pipeline->document.schedule && job->pipeline->document.program;
+    if (code == EXIT_FINE && stated && !job->pipeline->rewrite) {
+        return complain(EXIT_NEGATIVE, plan->path,
+                        "its schedule cannot be followed: it is none of the ops of %s", job->path);
+    }
     const char *option = job->pipeline->fault.option;
-    const bool wrong = code == EXIT_USAGE && option && strcmp(option, "recompute") == 0;
+    const bool wrong = code == EXIT_USAGE && option &&
+                       (strcmp(option, "recompute") == 0 || strcmp(option, "reorder") == 0);
     return wrong ? EXIT_NEGATIVE : code;
 }
 
@@ -226,7 +250,7 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     if (plan->pipeline->document.program) return check_planned_model(job, plan, v);
     code = follow_plan(job, plan);
     if (code == EXIT_FINE) code = follow_schedule(job, plan);
-    if (code == EXIT_FINE) code = prepare_schedule(job);
+    if (code == EXIT_FINE) code = prepare_schedule(job, plan);
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);

@@ -24,6 +24,10 @@ typedef struct arenaut_document {
     arenaut_given_kernels kernels; /* that the plan was made for, where it says so; the name lives
                                     * as long as the plan. A program has its own: given_kernels */
     uint32_t n_rounded;            /* beside a plan, as in arenaut_rewrite; 0: none are stated */
+    const uint32_t *schedule;      /* beside a plan, that it is for: ops as its model's file numbers
+                                    * them, repeated ones more than once; NULL: that of the file, or not
+                                    * stated. It lives as long as the plan */
+    uint32_t n_schedule;
 } arenaut_document;
 
 void arenaut_document_free(arenaut_document *document); /* frees its content, not itself */

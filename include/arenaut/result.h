@@ -57,13 +57,19 @@ typedef struct arenaut_result {
     uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime needs
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
-    uint32_t n_rounded;                  /* without `rewrite`: as the plan's file states it */
+    uint32_t n_rounded;             /* without `rewrite`: as the plan's file states it */
+    const uint32_t *given_schedule; /* likewise, as arenaut_document or its certificate has it */
+    uint32_t n_given_schedule;
     arenaut_given_kernels given_kernels; /* for a bare problem: as the plan's file states them, by a
                                           * name that this build need not know */
 } arenaut_result;
 
 /* Ops whose tiles may be rounded otherwise than the whole: not the same bits, if there are any. */
 uint32_t arenaut_result_rounded(const arenaut_result *result);
+
+/* The schedule that the plan is for, in ops of the file; *n: their number. NULL: that of the file,
+ * or ops of which not all are the file's, such as tiles. */
+const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n);
 
 /* The kernels that the plan stands on, if it lets results lie over operands or reach into them: its
  * figures hold for these alone. NULL: it stands on none. O(buffers). */

@@ -43,9 +43,22 @@ TABLES = {"format": (C.arenaut_format_count, C.arenaut_format_at),
 
 
 def result_of(problem, plan=None):
-    """A result about a bare problem, for writers and reports; both are records."""
-    return records.Result(path=b"problem", format=b"problem-json", problem=ctypes.pointer(problem),
+    """A result about a bare problem and the record of its plan, for writers and reports."""
+    made = records.Result(path=b"problem", format=b"problem-json", problem=ctypes.pointer(problem._record),
                           plan=ctypes.pointer(plan) if plan is not None else None, seconds=-1)
+    kernels, made.given_kernels.unmeasured, made.n_rounded, schedule = problem._stated
+    made.given_kernels.name = None if kernels is None else kernels.encode()
+    made.given_schedule, made.n_given_schedule = (ctypes.c_uint32 * len(schedule))(*schedule), len(schedule)
+    return made
+
+
+def stated_by(result):
+    """What a result says of its ops, as problem.NOTHING_STATED names it."""
+    kernels = text_of(C.arenaut_result_kernels_name(result))
+    given = result.unmeasured if result.kernels else result.given_kernels.unmeasured
+    n = ctypes.c_uint32()
+    schedule = C.arenaut_result_schedule(result, ctypes.byref(n))
+    return kernels, bool(kernels and given), C.arenaut_result_rounded(result), tuple(schedule[:n.value] if schedule else ())
 
 
 def emit(format_or_report, result, settings=None):
@@ -66,7 +79,7 @@ def emit(format_or_report, result, settings=None):
 def write(name, problem, plan=None):
     """A problem, with its plan, in the format of this name."""
     record = None if plan is None else plan._record
-    return emit(named("format", name), result_of(problem._record, record))
+    return emit(named("format", name), result_of(problem, record))
 
 
 def format_for(path):
@@ -111,6 +124,10 @@ def read_problem(cls, text):
     try:
         if not document.problem:
             raise InputError("this is a model, not a problem: arenaut.open reads it")
-        return cls._copy(document.problem.contents)
+        kernels, proven = document.kernels, document.rematerialization
+        schedule = (document.schedule[:document.n_schedule] if document.schedule else
+                    proven.contents.runs[:proven.contents.n_runs] if proven else ())
+        return cls._copy(document.problem.contents, (text_of(kernels.name), kernels.unmeasured, document.n_rounded,
+                                                     tuple(schedule)))
     finally:
         C.arenaut_document_free(ctypes.byref(document))

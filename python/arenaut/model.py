@@ -145,7 +145,8 @@ class Model:
     @property
     def problem(self) -> Problem:
         """The buffers that a plan has to place."""
-        return Problem._copy(self._prepared({}).record.problem.contents)
+        record = self._prepared({}).record
+        return Problem._copy(record.problem.contents, documents.stated_by(record.result))
 
     @property
     def program(self) -> dict[str, typed.Any] | None:

@@ -11,7 +11,7 @@ from arenaut.deferred import typed
 from arenaut.figures import Order, Recomputed, TensorArena
 from arenaut.library import C, check, text_of, took
 from arenaut.planning import STOPS, Plan, check_record, judge
-from arenaut.problem import Problem
+from arenaut.problem import NOTHING_STATED, Problem
 
 RUN = dict(records.Planner._fields_)["run"]
 
@@ -52,8 +52,8 @@ class ModelPlan(Plan):
     @classmethod
     def _made(cls, model, options, pipeline):
         record = pipeline.record
-        made = cls._copy(Problem._copy(record.problem.contents), record.plan.contents,
-                         pipeline.seconds)
+        problem = Problem._copy(record.problem.contents, documents.stated_by(record.result))
+        made = cls._copy(problem, record.plan.contents, pipeline.seconds)
         figures, kernels = record.figures, C.arenaut_result_kernels_name(record.result)
         made._set(model=model, options=options, _pipeline=pipeline,
                   now=figures.now if record.baseline.plan else None, planned=figures.planned,
@@ -148,7 +148,9 @@ class ModelPlan(Plan):
         baseline = self._pipeline.record.baseline
         if not baseline.plan or baseline.overlaps:
             return None
-        return Plan._copy(Problem._copy(baseline.problem.contents), baseline.plan.contents)
+        kernels, unmeasured = documents.stated_by(self._pipeline.record.result)[:2]
+        stated = (kernels, unmeasured, 0, ()) if baseline.in_place else NOTHING_STATED
+        return Plan._copy(Problem._copy(baseline.problem.contents, stated), baseline.plan.contents)
 
     def _outcome(self, force):
         outcome = ctypes.c_int()

@@ -294,7 +294,7 @@ class Plan:
         return f"<Plan: {len(self.problem)} buffers in {self.arena:,} bytes, {proof}>"
 
     def _result(self):
-        return documents.result_of(self.problem._record, self._record)
+        return documents.result_of(self.problem, self._record)
 
     def check(self) -> None:
         """Holds the plan against its problem once more.

@@ -25,6 +25,9 @@ ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "H"
 CODES = {element: code for code, element in ELEMENTS.items()}
 TEXTS = ("name", "op", "source")
 #: Lists of structs: the record, and its members in the order of a tuple.
+# By a plan's file or a result: the kernels that it stands on, whether rules of theirs that were only read count, how
+# many ops may be rounded otherwise, and the schedule, if it is not the file's.
+NOTHING_STATED = (None, False, 0, ())
 LISTS = {"conflict": (records.Conflict, ("a", "b")),
          "separation": (records.Separation, ("upper", "lower", "distance")),
          "reserved": (records.Reserved, ("pool", "first", "end"))}
@@ -262,9 +265,13 @@ class Problem:
         return problem
 
     @classmethod
-    def _copy(cls, record):
-        """Of a problem that the library owns."""
-        return cls._of(parts_of(record))
+    def _copy(cls, record, stated=NOTHING_STATED):
+        """Of a problem that the library owns, with what its file or result states of the ops."""
+        return cls._of({**parts_of(record), "stated": stated})
+
+    @property
+    def _stated(self):
+        return self._parts.get("stated", NOTHING_STATED)
 
     @classmethod
     def parse(cls, text: str | bytes) -> Problem:

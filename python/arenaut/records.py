@@ -1103,6 +1103,8 @@ Result._fields_ = [
     ("behind", c_uint64),
     ("seconds", c_double),
     ("n_rounded", c_uint32),
+    ("given_schedule", POINTER(c_uint32)),
+    ("n_given_schedule", c_uint32),
     ("given_kernels", GivenKernels)]
 ScratchEntry._fields_ = [
     ("method", c_uint32),
@@ -1120,7 +1122,9 @@ Document._fields_ = [
     ("trace", POINTER(Trace)),
     ("rematerialization", POINTER(RematCertificate)),
     ("kernels", GivenKernels),
-    ("n_rounded", c_uint32)]
+    ("n_rounded", c_uint32),
+    ("schedule", POINTER(c_uint32)),
+    ("n_schedule", c_uint32)]
 Dim._fields_ = [
     ("name", c_char_p),
     ("min", c_int64),
@@ -1380,6 +1384,7 @@ FUNCTIONS = {
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_caching_reserve": ((POINTER(Problem), c_bool, POINTER(Allocator), POINTER(c_uint64), POINTER(Error)), c_int),
     "arenaut_result_rounded": ((POINTER(Result),), c_uint32),
+    "arenaut_result_schedule": ((POINTER(Result), POINTER(c_uint32)), POINTER(c_uint32)),
     "arenaut_result_kernels_name": ((POINTER(Result),), c_char_p),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),

@@ -51,6 +51,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_TOKENS, "tokens")                           \
     XX(R_ORDER, "order")                             \
     XX(R_RECOMPUTE, "recompute")                     \
+    XX(R_SCHEDULE, "schedule")                       \
     XX(R_CERTIFICATE, "rematerialization")           \
     XX(R_CURVE, "curve")                             \
     XX(R_SPLIT, "split")                             \
@@ -158,6 +159,20 @@ static void measure(arn_json_reader *r, arenaut_document *out) {
     plan->total_bound = arn_min_u64(plan->total_bound, plan->total);
 }
 
+static void read_schedule(arn_json_reader *r, uint32_t array, arenaut_document *out) {
+    const arn_json_list ops = arn_json_list_of(r, array, "op");
+    if (!arn_json_fine(r)) return;
+    uint32_t *schedule = arn_plan_allocate(out->plan, ops.n, sizeof *schedule);
+    if (!schedule) {
+        r->status = arn_no_memory(r->err);
+        return;
+    }
+    out->schedule = schedule;
+    ARN_JSON_EACH(r, op, ops.array) {
+        schedule[out->n_schedule++] = arn_json_below(r, op, ARENAUT_NONE, 0);
+    }
+}
+
 static void read_parts(arn_json_reader *r, arenaut_document *out) {
     uint32_t v[R_KEYS],
         input[I_KEYS] = {ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE};
@@ -176,6 +191,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }
+    if (v[R_SCHEDULE] != ARN_JSON_NONE && arn_json_fine(r)) read_schedule(r, v[R_SCHEDULE], out);
     if (v[R_CERTIFICATE] != ARN_JSON_NONE && arn_json_fine(r)) {
         out->rematerialization = arn_remat_json_read(r, v[R_CERTIFICATE]);
     }
@@ -344,6 +360,15 @@ static void put_peak(arn_problem_json_printer *out, const arenaut_result *result
     arn_puts(&out->writer, "}");
 }
 
+/* Steps and lifetimes are those of this sequence. */
+static void put_schedule(arn_writer *w, const arenaut_result *result) {
+    uint32_t n;
+    const uint32_t *schedule = arenaut_result_schedule(result, &n);
+    if (!schedule || result->rematerialization) return; /* which states it, too */
+    arn_puts(w, ",\n  \"schedule\": ");
+    put_ids(w, schedule, n);
+}
+
 static void put_plan(arn_problem_json_printer *out, const arenaut_result *result,
                      const arenaut_peak *peak) {
     bool begun = true;
@@ -361,6 +386,7 @@ static void put_plan(arn_problem_json_printer *out, const arenaut_result *result
     put_scratch_and_witness(out, result);
     put_unsized(out, result->program);
     put_peak(out, result, peak);
+    put_schedule(&out->writer, result);
     if (result->rematerialization) arn_remat_json_put(&out->writer, result->rematerialization);
     arn_puts(&out->writer, "\n}\n");
 }

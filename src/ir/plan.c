@@ -56,6 +56,10 @@ void arn_plan_use_allocator(arenaut_plan *plan, const arenaut_allocator *allocat
     if (plan) plan->store->region.allocator = arn_allocator_or_default(allocator);
 }
 
+void *arn_plan_allocate(arenaut_plan *plan, size_t n, size_t size) {
+    return arn_region_allocate(&plan->store->region, n, size);
+}
+
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length) {
     return arn_region_copy_text(&plan->store->region, text, length);
 }
@@ -106,6 +110,21 @@ arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *p
 
 uint32_t arenaut_result_rounded(const arenaut_result *result) {
     return result->rewrite ? result->rewrite->n_rounded : result->n_rounded;
+}
+
+static bool is_of_file(const uint32_t *ops, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (ops[i] != i) return false;
+    }
+    return true;
+}
+
+const uint32_t *arenaut_result_schedule(const arenaut_result *result, uint32_t *n) {
+    const arenaut_rewrite *r = result->rewrite;
+    const uint32_t *ops = r ? r->ops : result->given_schedule;
+    *n = r ? r->n_ops : result->n_given_schedule;
+    if (r && (arenaut_rewrite_is_tiled(r) || r->n_copied > 0)) return NULL;
+    return is_of_file(ops, *n) ? NULL : ops;
 }
 
 static bool stands_on_kernels(const arenaut_problem *p) {

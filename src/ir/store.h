@@ -40,6 +40,7 @@ arenaut_status arn_problem_settle(arenaut_problem *problem, arenaut_error *err);
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 
 /* A copy that lives as long as the plan; NULL if there is no memory. */
+void *arn_plan_allocate(arenaut_plan *plan, size_t n, size_t size); /* as long as the plan */
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
 
 /* The symbol of that name; NONE if there is none. A walk over the symbols. */

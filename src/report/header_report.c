@@ -107,6 +107,15 @@ static void put_opening(header *h) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_report_commas(h->result->baseline->total).text);
     }
+    const arenaut_rewrite *rewrite = h->result->rewrite;
+    uint32_t n;
+    if (arenaut_rewrite_is_tiled(rewrite)) {
+        arn_puts(&h->out, ";\n * of ops that are tiled, in the model that is written with it");
+    } else if (rewrite || arenaut_result_schedule(h->result, &n)) {
+        arn_puts(&h->out,
+                 ";\n * of ops in another schedule than the file's, which a model that is "
+                 "written with it has");
+    }
     const arn_label bits = arn_report_bits_label(h->result);
     if (bits.text[0]) arn_putf(&h->out, ";\n * %s", bits.text);
     arn_puts(&h->out,

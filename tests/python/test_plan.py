@@ -315,3 +315,35 @@ def test_a_misspelt_constraint_gets_the_nearest():
         arenaut.plan([4], [0], [1], alignment=16)
     with pytest.raises(TypeError, match="no option 'thread': did you mean 'threads'"):
         arenaut.plan([4], [0], [1], thread=2)
+
+
+# ---- what a plan's file states of the ops ----
+
+OVER = json.dumps({"schema": "arenaut.plan/1",
+                   "result": {"status": "feasible", "kernels": "mine-1.0", "unmeasured": True, "rounded_ops": 2},
+                   "schedule": [1, 0, 1],
+                   "buffers": [{"name": "a", "size": 64, "first": 0, "end": 2, "offset": 0},
+                               {"name": "b", "size": 64, "first": 1, "end": 3, "offset": 0, "same_base_as": 0}]})
+
+
+@pytest.mark.parametrize("again", [lambda problem: problem, lambda problem: pickle.loads(pickle.dumps(problem))])
+def test_a_plan_of_a_plans_problem_states_what_that_did(again):
+    plan = again(arenaut.Problem.parse(OVER)).plan()
+    document = json.loads(plan.to_json())
+    result = document["result"]
+    assert document["schedule"] == [1, 0, 1] and "another schedule" in plan.report("header")
+    assert (result["kernels"], result["unmeasured"], result["rounded_ops"]) == ("mine-1.0", True, 2)
+    assert "not the same bits" in plan.report("header") and "mine-1.0" in plan.report("header")
+
+
+def test_a_problem_of_numbers_states_nothing():
+    result = json.loads(arenaut.plan(SIZES, FIRST, END).to_json())["result"]
+    assert not {"kernels", "unmeasured", "rounded_ops"} & set(result)
+
+
+def test_a_models_problem_names_the_kernels_that_it_stands_on():
+    path = os.path.join(os.path.dirname(__file__), "..", "data", "elementwise_float.tflite")
+    model = arenaut.open(path, inplace=True)
+    assert json.loads(model.problem.plan().to_json())["result"]["kernels"] == "reference"
+    assert json.loads(model.plan().problem.plan().to_json())["result"]["kernels"] == "reference"
+    assert "kernels" not in json.loads(arenaut.open(path).problem.plan().to_json())["result"]

@@ -467,10 +467,17 @@ static arenaut_status reorder(arenaut_program *program, const uint32_t *ops, uin
 }
 
 static arenaut_status apply(arenaut_pipeline *p, const arn_candidate *c, arenaut_error *err) {
+    arenaut_error why = {0};
     if (!c->schedule) return ARENAUT_OK;
-    const arenaut_status st = recover_aliases(p, err);
+    arenaut_status st = recover_aliases(p, err);
     if (st != ARENAUT_OK) return st;
-    return arn_apply_rewriting(p, reorder, c->schedule, p->document.program->n_ops, err);
+    st = arn_apply_rewriting(p, reorder, c->schedule, p->document.program->n_ops, &why);
+    const bool wrong = st == ARENAUT_INTERNAL || st == ARENAUT_BAD_ARGUMENT;
+    if (wrong && !p->store->aside && c->schedule == p->options.reordering.ops) {
+        return arn_pipeline_blame(p, err, "reorder", "reorder: the schedule: %s", why.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
 }
 
 static bool encoded_by(const arenaut_format *format) { return format->holds_order; }

@@ -1,0 +1,86 @@
+"""Plan files and C headers of ops in another schedule than the file's say so, and check follows the schedule."""
+
+import json
+import re
+
+import pytest
+from conftest import DATA, ROOT
+from test_recompute import program
+
+FLAGS = {"side_by_side": ["--reorder", "on"], "side_by_side smallest": ["--smallest"],
+         "moved within a peak": ["--reorder", "on", "--planner", "greedy-by-breadth"],
+         "repeated": ["--recompute", "on"], "repeated and moved": ["--recompute", "on", "--reorder", "on"]}
+
+
+@pytest.fixture(params=FLAGS)
+def planned(request, arenaut, tmp_path):
+    """A model, and plans of it as JSON and as a header."""
+    if request.param.startswith("repeated"):
+        model = tmp_path / "waiting.json"
+        model.write_text(json.dumps(program()))
+    else:
+        model = DATA / ("pte/side_by_side.pte" if request.param.startswith("side") else "inception_int8.tflite")
+    plan, header = tmp_path / "x.plan.json", tmp_path / "x.h"
+    for output in (plan, header):
+        arenaut("plan", model, *FLAGS[request.param], "-o", output)
+    return model, plan, header
+
+
+def schedule_of(document):
+    return document.get("schedule") or document["rematerialization"]["runs"]
+
+
+def test_a_plan_of_another_schedule_states_it_and_is_checked_with_it(arenaut, planned):
+    import jsonschema
+    model, plan, header = planned
+    document = json.loads(plan.read_text())
+    schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
+    jsonschema.validate(document, schema)
+    assert schedule_of(document) != sorted(schedule_of(document))
+    for flags in ([], ["--reorder", "on"], ["--recompute", "on", "--reorder", "on"]):
+        assert "a replay of the ops" in arenaut("check", model, plan, *flags).stdout
+    assert "another schedule than the file's" in header.read_text()
+
+
+def test_a_plan_made_of_such_a_plan_states_it_too(arenaut, planned, tmp_path):
+    model, plan, _ = planned
+    again, header = tmp_path / "again.plan.json", tmp_path / "again.h"
+    for output in (again, header):
+        arenaut("plan", plan, "-o", output)
+    assert schedule_of(json.loads(again.read_text())) == schedule_of(json.loads(plan.read_text()))
+    arenaut("check", model, again)
+    assert "another schedule than the file's" in header.read_text()
+
+
+@pytest.mark.parametrize("ops, says", [
+    (list(reversed(range(17))), "it reads or overwrites other values than before"),
+    ([0] * 17, "not a permutation"), ([*range(16), 99], "not a permutation"), (list(range(17)), "wrong (overlap)"),
+    ([3], "cannot be followed"), ([], "cannot be followed")])
+def test_a_wrong_schedule_is_a_negative_answer(arenaut, tmp_path, ops, says):
+    model, plan = DATA / "pte" / "side_by_side.pte", tmp_path / "x.plan.json"
+    arenaut("plan", model, "--reorder", "on", "-o", plan)
+    text, n = re.subn(r'"schedule": \[.*?\]', f'"schedule": {ops}', plan.read_text())
+    plan.write_text(text)
+    assert n == 1
+    done = arenaut("check", model, plan, exit=1)
+    assert says in done.stdout + done.stderr
+
+
+def test_a_plan_in_the_files_schedule_states_none(arenaut, tmp_path):
+    plan, header = tmp_path / "x.plan.json", tmp_path / "x.h"
+    for output in (plan, header):
+        arenaut("plan", DATA / "hello_world_int8.tflite", "--reorder", "on", "-o", output)
+    assert "schedule" not in plan.read_text() and "schedule" not in header.read_text()
+
+
+def test_a_header_of_tiles_says_so(arenaut, tmp_path):
+    header = tmp_path / "x.h"
+    arenaut("plan", DATA / "resnet_int8.tflite", "--split", "on", "-o", header)
+    assert "of ops that are tiled" in header.read_text()
+
+
+def test_a_plan_that_moves_ops_within_a_peak_says_so(arenaut):
+    """Orders with the same peak have plans of different sizes."""
+    done = arenaut("plan", DATA / "inception_int8.tflite", *FLAGS["moved within a peak"])
+    assert "no other order has a lower peak of live bytes (proven); ops were moved all the same" in done.stdout
+    assert "moved" not in arenaut("plan", DATA / "inception_int8.tflite", "--reorder", "on").stdout
