@@ -100,8 +100,8 @@ void put_split_json(const arenaut_pipeline *p, arenaut_text *out);
 /* A line behind `head`, and one for the largest tensors that are computed again. */
 void describe_recompute(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
-/* Why nothing is rematerialized, where no budget asks for it. */
-const char *words_of_no_recompute(const arenaut_recomputed *r);
+/* Why nothing is rematerialized, where no budget asks for it. `o`: of the same program. */
+const char *words_of_no_recompute(const arenaut_recomputed *r, const arenaut_ordering *o);
 
 /* The member "recompute", with a comma in front. */
 void put_recompute_json(const arenaut_pipeline *p, arenaut_text *out);

@@ -75,7 +75,12 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
         text_put(out, "), nothing is proven\n");
         return;
     }
-    text_printf(out, "); %s", has_budget ? "no sequence that fits" : "with cheap ops, no sequence");
+    text_put(out, "); ");
+    if (has_budget) text_put(out, "no sequence that fits");
+    else {
+        text_printf(out, "with cheap ops, no sequence of at most %s live bytes",
+                    with_commas(r->certificate->budget).text);
+    }
     text_printf(out, " adds less than %.3f ms (", milliseconds(r->bound));
     put_percent(r->bound, r->base, out);
     text_put(out, ", proven), gap ");
@@ -88,7 +93,13 @@ static void put_time(const arenaut_pipeline *p, int indent, arenaut_text *out) {
     }
 }
 
-const char *words_of_no_recompute(const arenaut_recomputed *r) {
+/* Another order alone may do as well as what was found, and is taken then. */
+const char *words_of_no_recompute(const arenaut_recomputed *r, const arenaut_ordering *o) {
+    if (o->known && r->after < r->before && o->best <= r->after) {
+        return r->floor >= o->best
+                   ? "no rematerialization of cheap ops lowers the peak of the best order (proven)"
+                   : "no copies of cheap ops were found that lower the peak of the best order";
+    }
     return r->after < r->before
                ? "the peak of live bytes would be lower, but no smaller arena was found"
            : r->floor >= r->before ? "no rematerialization of cheap ops lowers the peak (proven)"
@@ -114,7 +125,7 @@ static void put_nothing(const arenaut_pipeline *p, arenaut_text *out) {
                                       : "none was found that fits; any needs %s bytes (proven)\n",
                     with_commas(r->floor).text);
     } else {
-        text_printf(out, "%s\n", words_of_no_recompute(r));
+        text_printf(out, "%s\n", words_of_no_recompute(r, &p->ordering));
     }
 }
 
@@ -212,7 +223,7 @@ static bool is_reordered(const arenaut_pipeline *p) {
 /* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
 static bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
     const arenaut_plan *plan = p->plan;
-    return plan && plan->quality != ARENAUT_INFEASIBLE && plan->spill == 0 &&
+    return plan && plan->quality != ARENAUT_INFEASIBLE && plan->spill == 0 && !is_reordered(p) &&
            plan->total + o->at_ends <= o->bound;
 }
 
@@ -254,14 +265,12 @@ static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const char *of = rewritten ? " for the ops that there are now" : "";
     if (o->best == o->given && o->bound == o->given) {
         text_printf(out, "%s (proven%s)", words_of_no_order(p, o), of);
-        return;
-    }
-    if (o->best == o->given) {
+    } else if (o->best == o->given) {
         text_printf(out, "no order with a peak below %s live bytes was found",
                     with_commas(o->given).text);
         put_bound(o, "; ", out);
-        return;
     }
+    if (o->best == o->given) return;
     text_printf(out, "peak of %s live bytes instead of %s", with_commas(o->best).text,
                 with_commas(o->given).text);
     if (o->bound == o->best) {
@@ -279,6 +288,10 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, head);
     describe_figures(p, out);
     put_held(o, out);
+    /* Orders with the same peak have plans that differ. */
+    if (o->best == o->given && is_reordered(p)) {
+        text_put(out, "; ops were moved all the same, as the plan is better then");
+    }
     if (o->n_joins > 0) {
         text_printf(out, "; %" PRIu32 " of %" PRIu32 " joins in place", o->n_in_place, o->n_joins);
     }

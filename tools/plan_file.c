@@ -83,6 +83,12 @@ static exit_code keep_what_is(planning *p) {
     exit_code code;
     if (kind_is_model(p->kind)) {
         code = copy_input(p->job.inputs, p->output, p->job.options->force);
+    } else if (pipeline->baseline.shares) {
+        return complain(
+            EXIT_NEGATIVE, p->job.path,
+            "nothing is written to %s: the plan in the file needs less, and lets values "
+            "share memory as only its maker can know to be safe",
+            p->output);
     } else if (pipeline->baseline.problem == pipeline->problem) {
         code = write_baseline(p);
     } else {
@@ -152,6 +158,14 @@ static exit_code check_fit(const planning *p) {
     const reservation need = what_it_takes(p);
     if (judge_budget(&need, size) == BUDGET_KEPT) return EXIT_FINE;
     const arenaut_recomputed *r = &pipeline->recomputed;
+    const reservation anew = reserved_for(&p->job, pipeline->figures.planned);
+    if (stays_as_it_is(p) && judge_budget(&anew, size) == BUDGET_KEPT) {
+        return complain(EXIT_NEGATIVE, p->job.path,
+                        "a plan was found that needs %s bytes, but the file stays as it is, and "
+                        "needs %s%s",
+                        with_commas(anew.bytes).text, need.unknown ? "at least " : "",
+                        with_commas(need.bytes).text);
+    }
     if (r->known && r->floor > size) {
         return complain(EXIT_NEGATIVE, p->job.path,
                         "nothing fits %s bytes: any rematerialization needs at least %s (proven)",

@@ -377,7 +377,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
             text_put(out, "saves nothing");
             if (!p->options.reordering.on) put_why_nothing(p, &r->order, out);
             if (r->again.known && !p->options.recomputing.on)
-                text_printf(out, ": %s", words_of_no_recompute(&r->again));
+                text_printf(out, ": %s", words_of_no_recompute(&r->again, &r->order));
             text_put(out, "\n");
         }
     }

@@ -249,6 +249,20 @@ def test_files_that_are_not_planned_anew_are_copied(tmp_path, name):
     assert b"written is a copy of the input" in done.stderr
 
 
+@pytest.mark.parametrize("suffix", ["json", "csv", "h"])
+def test_a_plan_that_no_check_accepts_is_not_written(tmp_path, suffix):
+    """The file's plan needs less, but only its maker knows that values may share memory as they do there."""
+    done = run(tmp_path, "plan", DATA / "custom_op_planned.tflite", "-o", f"out.{suffix}")
+    assert done.returncode == 1 and "as only its maker can know to be safe" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_a_plan_that_fits_and_does_not_go_into_the_model_is_called_found(tmp_path):
+    done = run(tmp_path, "plan", DATA / "pt2" / "branches.pt2", "--pool", "fast=1000@8", "--pool", "slow=200",
+               "--inplace", "on", "--fit", "1000", "-o", "out.pt2")
+    assert done.returncode == 1 and "a plan was found that needs 784 bytes, but the file stays" in done.stderr
+
+
 @pytest.mark.parametrize("suffix", ["json", "csv", "h", "program.json"])
 def test_other_outputs_hold_the_plan_of_today(tmp_path, suffix):
     """naive needs more than the runtime does today, so it is never written."""

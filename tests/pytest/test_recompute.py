@@ -148,3 +148,23 @@ def test_a_percentage_is_of_the_arena_in_which_each_op_runs_once(arenaut, arenau
         assert shared["buffers"] == given["buffers"] and shared["recompute"] == given["recompute"]
     impossible = arenaut("plan", path, "--recompute", "on", "--fit", "50%", *flags, exit=1)
     assert f"nothing fits {once // 2:,} bytes" in impossible.stderr and "(proven)" in impossible.stderr
+
+
+def waiting_branches():
+    """t2 and t3 are alive together with t0 in the order of the file, and t3 need not be."""
+    sizes, ops = [64, 64, 32, 128, 32], [("Neg", [0], [1, 2]), ("CONV_2D", [2], [3]), ("Neg", [2, 0], [4])]
+    return {"schema": "arenaut.program/1", "inputs": [0], "outputs": [4],
+            "tensors": [{"name": f"t{i}", "bytes": size} for i, size in enumerate(sizes)],
+            "ops": [{"name": name, "inputs": inputs, "outputs": outputs, "pure": True} for name, inputs, outputs in ops]}
+
+
+def test_where_another_order_does_as_well_that_is_said(arenaut, arenaut_json, tmp_path):
+    """The sequence that was found repeats nothing: the plan in that order is as small."""
+    path = tmp_path / "branches.json"
+    path.write_text(json.dumps(waiting_branches()))
+    told = arenaut_json("plan", path, "--recompute", "on", "--reorder", "on")
+    assert told["result"]["arena"] == told["recompute"]["floor"] < told["recompute"]["before"]
+    said = "no rematerialization of cheap ops lowers the peak of the best order (proven)"
+    assert said in arenaut("plan", path, "--recompute", "on", "--reorder", "on").stdout
+    line, = (each for each in arenaut("explain", path, "--reorder", "on").stdout.splitlines() if "--recompute on" in each)
+    assert "saves nothing: " in line and "no smaller arena was found" not in line
