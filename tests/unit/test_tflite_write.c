@@ -2,6 +2,7 @@
  * in Python; here it is about the bytes. */
 #include <stdlib.h>
 
+#include "core/cursor.h"
 #include "formats/tflite/tflite.h"
 #include "formats/tflite/tflite_schema.h"
 #include "support/bytes.h"
@@ -276,6 +277,15 @@ TEST(an_archive_that_shares_its_bytes_with_a_constant_is_not_moved) {
     free_flatfile(tiny.file);
 }
 
+/* Whatever each bit says, what is written is stripped to the same bytes, or refused. */
+static void flip_all(uint8_t *data, size_t first, size_t size) {
+    for (size_t bit = 8 * first; bit < 8 * size; bit++) {
+        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        tflite_property(data, size);
+        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
 /* Behind a plan of ours the same; then each bit of the archive is another, which are the constant's
  * as well. */
 TEST(an_archive_behind_a_plan_that_shares_its_bytes_with_a_constant_is_not_moved) {
@@ -290,13 +300,103 @@ TEST(an_archive_behind_a_plan_that_shares_its_bytes_with_a_constant_is_not_moved
     assert_true(tflite_property(data, planned.size));
     assert_int_equal(strip(data, planned.size, &text, &err), ARENAUT_REFUSED);
     assert_null(text.bytes);
-    for (size_t bit = 8 * archive; bit < 8 * planned.size; bit++) {
-        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        tflite_property(data, planned.size);
-        data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-    }
+    flip_all(data, archive, planned.size);
     arenaut_text_free(&planned);
     free_flatfile(tiny.file);
+}
+
+static size_t field_of(const flatfile *f, size_t table, unsigned slot) {
+    const size_t vtable = table - (size_t)arn_load(f->data + table, 4);
+    return table + (size_t)arn_load(f->data + vtable + 4 + 2 * (size_t)slot, 2);
+}
+
+static size_t add_options(flatfile *f, size_t op, unsigned type, unsigned slot) {
+    static const int32_t sizes[] = {4, 8};
+    flat_number(f, op, OPERATOR_OPTIONS_TYPE, 1, type);
+    const size_t options = flat_table(f, op, OPERATOR_OPTIONS_TYPE + 1, 4);
+    flat_numbers(f, options, slot, sizes, COUNT_OF(sizes));
+    return field_of(f, options, slot);
+}
+
+/* An input of the one signature; the field that leads to its name, or to itself. */
+static size_t add_signature(flatfile *f, size_t model, bool to_name) {
+    const size_t signatures = flat_vector(f, model, MODEL_SIGNATURES, 4, 1);
+    const size_t signature = flat_item(f, signatures, 0, 5);
+    const size_t inputs = flat_vector(f, signature, SIGNATURE_INPUTS, 4, 1);
+    const size_t input = flat_item(f, inputs, 0, 2);
+    flat_text(f, input, SIGNATURE_NAME, "x");
+    flat_number(f, input, SIGNATURE_TENSOR, 4, 0);
+    return to_name ? field_of(f, input, SIGNATURE_NAME) : inputs;
+}
+
+enum { BUILTIN_OPTIONS_ADD = 11, PLACES = 6 };
+
+/* The field of the i-th part that the reader has no use for. */
+static size_t add_part(tflite_tiny *tiny, unsigned i, const char **told) {
+    static const char *const tells[PLACES] = {"operators",  "operators",  "operators",
+                                              "signatures", "signatures", "operators"};
+    *told = tells[i];
+    switch (i) {
+        case 0: return add_options(tiny->file, tiny->relu, OPTIONS_RESHAPE, 0);
+        case 1: return add_options(tiny->file, tiny->relu, OPTIONS_SQUEEZE, 0);
+        case 2: return add_options(tiny->file, tiny->relu, OPTIONS_BUCKETIZE, 0);
+        case 3: return add_signature(tiny->file, tiny->model, true);
+        case 4: return add_signature(tiny->file, tiny->model, false);
+        default: return add_options(tiny->file, tiny->relu, BUILTIN_OPTIONS_ADD, 2);
+    }
+}
+
+/* Sizes in options, names of signatures, and fields of which nothing is known. At 38 a vector or
+ * table begins in the directory; at -4, in front of it, a vector of two elements. */
+TEST(an_archive_that_shares_its_bytes_with_options_or_signatures_is_not_moved) {
+    for (unsigned i = 0; i < PLACES; i++) {
+        for (int in_front = 0; in_front < (i < 4 ? 2 : 1); in_front++) {
+            const char *told;
+            tflite_tiny tiny = new_tflite_tiny();
+            flatfile *f = tiny.file;
+            const size_t field = add_part(&tiny, i, &told);
+            const size_t model_size = f->size, directory = model_size + 40;
+            f->size = add_zip(f->data, model_size);
+            arenaut_text apart = write_plan_into(f->data, f->size); /* as long as they are apart */
+            arenaut_text_free(&apart);
+            const size_t to = in_front ? directory - 4 : directory + 38;
+            flat_store(f, to, 4, 2);
+            flat_link(f, field, to);
+            tflite_round round = open_round(f->data, f->size);
+            arenaut_text text;
+            arenaut_error err;
+            assert_int_equal(tflite_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+            if (!strstr(err.msg, "reaches over the directory") || !strstr(err.msg, told)) {
+                fail_msg("%u: %s", i, err.msg);
+            }
+            tflite_round_close(&round);
+            flip_all(f->data, model_size, f->size);
+            free_flatfile(f);
+        }
+    }
+}
+
+/* A list of names that many signatures share would take long to look at. */
+TEST(an_archive_behind_signatures_that_share_their_lists_is_not_moved) {
+    enum { N = 1000 };
+    tflite_tiny tiny = new_tflite_tiny();
+    flatfile *f = tiny.file;
+    const size_t signatures = flat_vector(f, tiny.model, MODEL_SIGNATURES, 4, N);
+    const size_t signature = flat_item(f, signatures, 0, 5);
+    const size_t inputs = flat_vector(f, signature, SIGNATURE_INPUTS, 4, N);
+    const size_t input = flat_item(f, inputs, 0, 2);
+    for (size_t i = 1; i < N; i++) {
+        flat_link(f, signatures + 4 * i, signature);
+        flat_link(f, inputs + 4 * i, input);
+    }
+    f->size = add_zip(f->data, f->size);
+    tflite_round round = open_round(f->data, f->size);
+    arenaut_text text;
+    arenaut_error err;
+    assert_int_equal(tflite_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "signatures share lists of names"));
+    tflite_round_close(&round);
+    free_flatfile(f);
 }
 
 TEST(a_large_archive_is_refused) {

@@ -56,8 +56,6 @@ typedef struct field_row {
     uint8_t kind, slot, leads_to, of, n_types;
 } field_row;
 
-enum { RESHAPE = 17, SQUEEZE = 30, VAR_HANDLE = 111, BUCKETIZE = 115 }; /* with more than numbers */
-
 static const field_row fields[] = {
     {MODEL, MODEL_OPERATOR_CODES, TABLES, CODE, 0},
     {MODEL, MODEL_SUBGRAPHS, TABLES, GRAPH, 0},
@@ -106,11 +104,11 @@ static const field_row fields[] = {
     {SIGNATURE, 1, TABLES, TENSOR_MAP, 0},
     {SIGNATURE, 2, TEXT, 1, 0},
     {TENSOR_MAP, 0, TEXT, 1, 0},
-    {OPTIONS_FROM + RESHAPE, 0, NUMBERS, 4, 0},
-    {OPTIONS_FROM + SQUEEZE, 0, NUMBERS, 4, 0},
-    {OPTIONS_FROM + VAR_HANDLE, 0, TEXT, 1, 0},
-    {OPTIONS_FROM + VAR_HANDLE, 1, TEXT, 1, 0},
-    {OPTIONS_FROM + BUCKETIZE, 0, NUMBERS, 4, 0},
+    {OPTIONS_FROM + OPTIONS_RESHAPE, 0, NUMBERS, 4, 0},
+    {OPTIONS_FROM + OPTIONS_SQUEEZE, 0, NUMBERS, 4, 0},
+    {OPTIONS_FROM + OPTIONS_VAR_HANDLE, 0, TEXT, 1, 0},
+    {OPTIONS_FROM + OPTIONS_VAR_HANDLE, 1, TEXT, 1, 0},
+    {OPTIONS_FROM + OPTIONS_BUCKETIZE, 0, NUMBERS, 4, 0},
 };
 
 static const field_row table_row = {0, 0, TABLE, 0, 0}; /* of the elements of a vector */
