@@ -73,6 +73,14 @@ def test_a_plan_in_the_files_schedule_states_none(arenaut, tmp_path):
     assert "schedule" not in plan.read_text() and "schedule" not in header.read_text()
 
 
+@pytest.mark.parametrize("name", ["inception_int8.tflite", "pte/side_by_side.pte"])
+def test_a_plan_in_the_files_schedule_is_right_whatever_flags_would_move(arenaut, tmp_path, name):
+    plan = tmp_path / "x.plan.json"
+    arenaut("plan", DATA / name, "-o", plan)
+    for flags in (["--reorder", "on"], ["--reorder", "on", "--recompute", "on"]):
+        assert "a replay of the ops" in arenaut("check", DATA / name, plan, *flags).stdout
+
+
 def test_a_header_of_tiles_says_so(arenaut, tmp_path):
     header = tmp_path / "x.h"
     arenaut("plan", DATA / "resnet_int8.tflite", "--split", "on", "-o", header)
