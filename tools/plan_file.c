@@ -1,6 +1,7 @@
 /* A plan of one file: from reading through the check of the output to the outcome. The library
  * decides whether a plan may replace the old one; the reasons are worded here. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "describe.h"
@@ -63,16 +64,22 @@ const char *planning_reason(const arenaut_pipeline *p, arenaut_outcome outcome) 
     }
 }
 
-/* The baseline, which places the same buffers. */
+/* The baseline, which places the same buffers, with the memories as they are now. */
 static exit_code write_baseline(planning *p) {
     arenaut_pipeline *pipeline = p->job.pipeline;
     const arenaut_result made = pipeline->result;
+    arenaut_memory *memories =
+        made.n_memories > 0 ? must_allocate(made.n_memories, sizeof *memories) : NULL;
+    for (size_t i = 0; i < made.n_memories; i++) {
+        memories[i] = made.memories[i];
+        memories[i].planned = memories[i].now;
+    }
     pipeline->result.plan = pipeline->baseline.plan;
-    pipeline->result.memories = NULL; /* as they would be with the new plan */
-    pipeline->result.n_memories = 0;
+    pipeline->result.memories = memories;
     pipeline->result.behind = 0;
     const exit_code code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
     pipeline->result = made;
+    free(memories);
     return code;
 }
 

@@ -147,7 +147,8 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
 }
 
 /* Arenas of a model whose file states its memories are those memories, which may be larger
- * than the plan itself: that one is measured by its buffers. */
+ * than the plan itself: that one is measured by its buffers. So may it be larger than memories that
+ * come in tokens, each of which is aligned by itself: it is no optimum of its own then. */
 static void measure(arn_json_reader *r, arenaut_document *out) {
     arenaut_plan *plan = out->plan;
     if (!arn_json_fine(r) || plan->quality == ARENAUT_INFEASIBLE) return;
@@ -157,6 +158,9 @@ static void measure(arn_json_reader *r, arenaut_document *out) {
         plan->lower_bound[k] = arn_min_u64(plan->lower_bound[k], plan->arena[k]);
     }
     plan->total_bound = arn_min_u64(plan->total_bound, plan->total);
+    if (plan->total_bound < plan->total && plan->quality == ARENAUT_OPTIMAL) {
+        plan->quality = ARENAUT_FEASIBLE;
+    }
 }
 
 static void read_schedule(arn_json_reader *r, uint32_t array, arenaut_document *out) {

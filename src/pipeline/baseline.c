@@ -235,7 +235,7 @@ static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_fin
     const bool overlaps = st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_OVERLAP;
     if (st == ARENAUT_REJECTED && !overlaps && !stated) return st;
     if (st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_ALIGNMENT &&
-        demands_alignment(&p->options))
+        demands_alignment(&p->options) && !(baseline->problem->traits & ARENAUT_PROBLEM_TOKENS))
         return st;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return st;
     if (check_pins(p, plan, finding) == ARENAUT_REJECTED) return ARENAUT_REJECTED;

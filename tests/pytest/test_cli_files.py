@@ -257,9 +257,22 @@ def test_a_plan_that_no_check_accepts_is_not_written(tmp_path, suffix):
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("name, flags", [("pte/xnnpack_mixed.pte", ["--planner", "naive"]),
+                                         ("pte/xnnpack_mixed.pte", ["--smallest"]),
+                                         ("tvm/branches.json", ["--align", "1024"]), ("tvm/views.json", ["--align", "256"])])
+def test_plans_of_files_that_state_their_memories_are_read_back(tmp_path, name, flags):
+    """The memories may be larger than what buffers need, and tokens that are aligned each by itself smaller."""
+    assert run(tmp_path, "plan", DATA / name, *flags, "-o", "out.plan.json").returncode == 0
+    memories = json.loads((tmp_path / "out.plan.json").read_text()).get("memories", [])
+    assert all(memory["planned"] <= memory["now"] for memory in memories)
+    for words in (["out.plan.json"], [DATA / name, "out.plan.json", *(flags if "--align" in flags else [])]):
+        done = run(tmp_path, "check", *words)
+        assert done.returncode == 0, done.stdout
+
+
 def test_a_plan_that_fits_and_does_not_go_into_the_model_is_called_found(tmp_path):
     done = run(tmp_path, "plan", DATA / "pt2" / "branches.pt2", "--pool", "fast=1000@8", "--pool", "slow=200",
-               "--inplace", "on", "--fit", "1000", "-o", "out.pt2")
+               "--inplace", "on", "--recompute", "on", "--fit", "1000", "-o", "out.pt2")
     assert done.returncode == 1 and "a plan was found that needs 784 bytes, but the file stays" in done.stderr
 
 
