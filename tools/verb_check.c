@@ -120,6 +120,20 @@ static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
+/* Arenas and spill that a plan's file does not state are those of the problem that it is held
+ * against: its own may know less of pools. */
+static exit_code measure_unstated(const tool_job *job, tool_job *plan) {
+    const arenaut_document *document = &plan->pipeline->document;
+    const arenaut_problem *problem = job->pipeline->problem;
+    arenaut_error err = {0};
+    if (!document->measured || document->plan->n_pools != problem->n_pools ||
+        document->plan->n_buffers != problem->n_buffers) {
+        return EXIT_FINE;
+    }
+    if (arenaut_plan_measure(document->plan, problem, &err) == ARENAUT_OK) return EXIT_FINE;
+    return complain_error(plan->path, &err);
+}
+
 /* The second file is the first with a plan in it: is that plan right for the first? */
 static exit_code check_planned_model(tool_job *job, tool_job *plan, verdict *v) {
     const arenaut_program *planned = plan->pipeline->document.program,
@@ -274,6 +288,7 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
+    if (code == EXIT_FINE) code = measure_unstated(job, plan);
     if (code == EXIT_FINE) code = check_and_replay(job, plan->pipeline->document.plan, v);
     return code == EXIT_FINE ? check_bounds(job, plan, v) : code;
 }

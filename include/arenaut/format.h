@@ -28,6 +28,8 @@ typedef struct arenaut_document {
                                     * them, repeated ones more than once; NULL: that of the file, or not
                                     * stated. It lives as long as the plan */
     uint32_t n_schedule;
+    bool measured; /* beside a plan: its file states neither arenas nor spill. They are those of the
+                    * problem beside it */
 } arenaut_document;
 
 void arenaut_document_free(arenaut_document *document); /* frees its content, not itself */

@@ -1124,7 +1124,8 @@ Document._fields_ = [
     ("kernels", GivenKernels),
     ("n_rounded", c_uint32),
     ("schedule", POINTER(c_uint32)),
-    ("n_schedule", c_uint32)]
+    ("n_schedule", c_uint32),
+    ("measured", c_bool)]
 Dim._fields_ = [
     ("name", c_char_p),
     ("min", c_int64),

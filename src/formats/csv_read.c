@@ -482,6 +482,7 @@ arenaut_status arn_csv_read(const uint8_t *data, size_t size, const arenaut_read
     if (st == ARENAUT_OK) {
         out->problem = r->problem;
         out->plan = plan;
+        out->measured = plan != NULL;
     } else {
         arenaut_problem_free(r->problem);
     }

@@ -104,6 +104,7 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_document *o
     arn_json_require(r, object, v[S_STATUS], "status");
     plan->quality =
         (arenaut_quality)arn_json_word(r, v[S_STATUS], quality_word, 3, ARENAUT_FEASIBLE);
+    out->measured = out->measured && v[S_ARENA] == ARN_JSON_NONE && v[S_SPILL] == ARN_JSON_NONE;
     plan->total = arn_json_size(r, v[S_ARENA], plan->total);
     plan->total_bound = arn_json_size(r, v[S_LOWER_BOUND], 0);
     plan->spill = arn_json_size(r, v[S_SPILL], plan->spill);
@@ -188,7 +189,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     const arn_problem_parts parts = {input[I_METHODS], v[R_POOLS],  v[R_BUFFERS],    v[R_EDGES],
                                      v[R_RESERVED],    v[R_TRAITS], v[R_SEPARATIONS]};
     if (!arn_json_fine(r)) return;
-    arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
+    arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan, &out->measured);
     if (!arn_json_fine(r)) return;
     read_result(r, v[R_RESULT], out);
     if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, out);

@@ -270,7 +270,7 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
     if (arn_json_fine(&r)) {
         const arn_problem_parts parts = {v[R_METHODS],  v[R_POOLS],  v[R_BUFFERS],    v[R_EDGES],
                                          v[R_RESERVED], v[R_TRAITS], v[R_SEPARATIONS]};
-        arn_problem_json_read_parts(&r, &parts, &out->problem, NULL);
+        arn_problem_json_read_parts(&r, &parts, &out->problem, NULL, NULL);
     }
     arn_json_reader_free(&r);
     return r.status;

@@ -14,10 +14,11 @@ typedef struct arn_problem_parts {
 } arn_problem_parts;
 
 /* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else must not)
- * have members of a plan: *plan gets places, arenas and bounds. On failure the reader's status says
+ * have members of a plan: *plan gets places, arenas and bounds; *measured, which may be NULL,
+ * whether none of the arenas is stated. On failure the reader's status says
  * so, and nothing is handed out. */
 void arn_problem_json_read_parts(arn_json_reader *r, const arn_problem_parts *parts,
-                                 arenaut_problem **problem, arenaut_plan **plan);
+                                 arenaut_problem **problem, arenaut_plan **plan, bool *measured);
 
 /* Writes parts as members of an object that has begun. `plan` may be NULL. */
 typedef struct arn_problem_json_printer {

@@ -11,6 +11,7 @@ typedef struct reader {
     arn_json_reader *json;
     arenaut_problem *problem;
     arenaut_plan *plan; /* NULL: a problem alone */
+    bool measured;      /* no arena of the plan is stated */
     arn_json_list methods, pools, buffers;
     arenaut_interval *lives; /* reused from buffer to buffer */
     uint32_t life_capacity;
@@ -300,7 +301,11 @@ static void read_traits(reader *r, uint32_t array) {
 static void complete_arenas(reader *r) {
     arenaut_plan *plan = r->plan;
     uint64_t stated[ARENAUT_MAX_POOLS];
-    for (uint32_t p = 0; p < plan->n_pools; p++) stated[p] = plan->arena[p];
+    r->measured = true;
+    for (uint32_t p = 0; p < plan->n_pools; p++) {
+        stated[p] = plan->arena[p];
+        r->measured = r->measured && stated[p] == ARENAUT_UNPLACED;
+    }
     r->json->status = arenaut_plan_measure(plan, r->problem, r->json->err);
     if (!fine(r)) return;
     plan->total = plan->total_bound = 0;
@@ -343,13 +348,14 @@ static void read_all(reader *r, const arn_problem_parts *parts, bool with_plan) 
 }
 
 void arn_problem_json_read_parts(arn_json_reader *json, const arn_problem_parts *parts,
-                                 arenaut_problem **problem, arenaut_plan **plan) {
+                                 arenaut_problem **problem, arenaut_plan **plan, bool *measured) {
     reader r = {.json = json};
     read_all(&r, parts, plan != NULL);
     arn_release(json->allocator, r.lives);
     if (fine(&r)) {
         *problem = r.problem;
         if (plan) *plan = r.plan;
+        if (measured) *measured = r.measured;
     } else {
         arenaut_problem_free(r.problem);
         arenaut_plan_free(r.plan);

@@ -100,3 +100,29 @@ def test_what_the_guide_says_of_a_function_of_mlir(arenaut, tmp_path):
     assert mlir(arenaut, tmp_path, text).endswith(right + "\n")
     said = mlir(arenaut, tmp_path, text.replace("%d = memref.view %arena[%c1024]", "%d = memref.view %arena[%c0]"), 1)
     assert said.endswith(" ".join(wrong.split("\n    ")) + "\n")
+
+
+ALIGNED = {"pools": [{"name": "arena", "align": 16}]}, {}
+PINNED = ({"pools": [{"name": "fast", "capacity": 100}, {"name": "slow"}]}, {"allowed_pools": ["slow"]})
+BARE = {"name": "a", "size": 10, "first": 0, "end": 2}
+
+
+@pytest.mark.parametrize("problem, buffer, place, pools", [
+    (*ALIGNED, {"offset": 0}, {}), (*PINNED, {"pool": 1, "offset": 0}, {"pools": [{"name": "fast"}, {"name": "slow"}]})])
+def test_what_a_plan_does_not_state_is_measured_by_the_problem(arenaut, tmp_path, problem, buffer, place, pools):
+    """Who placed the buffers may know less of the pools than who states the problem."""
+    given, plan = tmp_path / "a.problem.json", tmp_path / "a.plan.json"
+    given.write_text(json.dumps({"schema": "arenaut.problem/1", **problem, "buffers": [{**BARE, **buffer}]}))
+    document = {"schema": "arenaut.plan/1", "result": {"status": "feasible"}, **pools, "buffers": [{**BARE, **place}]}
+    plan.write_text(json.dumps(document))
+    assert "ok: 1 buffers" in arenaut("check", given, plan).stdout
+    document["result"]["arena"] = 9  # what is stated is held against the problem
+    plan.write_text(json.dumps(document))
+    assert "wrong (arena)" in arenaut("check", given, plan, exit=1).stdout
+
+
+def test_places_in_a_csv_are_measured_by_the_problem(arenaut, tmp_path):
+    given, plan = tmp_path / "a.problem.json", tmp_path / "a.csv"
+    given.write_text(json.dumps({"schema": "arenaut.problem/1", **ALIGNED[0], "buffers": [BARE]}))
+    plan.write_text("id,lower,upper,size,offset\na,0,2,10,0\n")
+    assert "ok: 1 buffers in 16 bytes" in arenaut("check", given, plan).stdout
