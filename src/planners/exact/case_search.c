@@ -10,10 +10,11 @@
  *     thread 2  |== 2 ===|=== 6 ===                 runs are drawn with what 5 has found
  *
  * So that the outcome is the same for any number of threads, and on none but the calling one, runs
- * depend on nothing that another one leaves behind: each begins with equal weights and remembers
- * its own no-goods only. But a growing proof does better with the no-goods of the last one. It has
- * a tree of its own, and is begun only when all runs before it count. An easy problem does better
- * if all runs learn from all: a search begins like that, one run at a time. */
+ * depend on nothing that another one of their batch leaves behind: all begin with the weights that
+ * the batches before have learned, and each remembers its own no-goods only. But a growing proof
+ * does better with the no-goods of the last one. It has a tree of its own, and is begun only when
+ * all runs before it count. An easy problem does better if all runs learn from all: a search begins
+ * like that, one run at a time. */
 #include "planners/exact/packing_search.h"
 
 #include "core/checked.h"
@@ -128,8 +129,10 @@ uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_model *mode
 
 enum {
     MOST_THREADS = 16,
+    LEAST_RUNS = 16, /* of a batch of runs that are apart */
+    MOST_RUNS = 256,
+    RUNS_BEFORE = 4,        /* a batch is of one in so many runs: more would learn too late */
     MOST_BYTES = 3 << 24,   /* of the trees */
-    MOST_RUNS = 1 << 12,    /* that are begun before any of them counts */
     OWN_NO_GOODS = 1 << 13, /* of a run by itself */
 };
 /* For `path`. */
@@ -145,6 +148,7 @@ typedef struct runner {
     arn_exact_model model; /* the case's, but for its `poll` */
     arn_poll poll;
     arn_exact_tree tree;
+    uint64_t *learned; /* per clique: the weight that its runs of this batch have added */
     uint32_t *ids;
     arn_exact_trial run;
     uint32_t number; /* of the run */
@@ -170,13 +174,14 @@ typedef struct search {
     uint64_t best_end; /* the end of the best plan, before its arena is rounded up */
     bool out_of_effort;
     uint64_t work, most;            /* operations that count; and how many there may be */
-    uint64_t n_runs;                /* that count */
+    uint64_t n_runs, n_together;    /* that count; of these, before runs were apart */
     uint64_t path[ARN_EXACT_PATHS]; /* operations */
 
     /* The first makes all runs at first, and later the proofs. */
     runner *runner;
     uint32_t n_runners;
     bool apart;
+    uint64_t *weight; /* of cliques, with which runs that are apart begin */
     arn_threads threads;
 
     /* Of this batch, behind the lock while runs are made: */
@@ -277,6 +282,7 @@ static arenaut_status open_runner(search *x, uint64_t n_no_goods, arenaut_error 
     r->poll.callback = poll_runner;
     r->poll.context = r;
     if (!ARN_REGION_ARRAYS(&x->region, ARN_ARRAY(r->run.keys, n),
+                           ARN_ARRAY(r->learned, x->model.n_cliques),
                            ARN_ARRAY(r->ids, 2 * (size_t)n))) {
         return arn_no_memory(err);
     }
@@ -294,19 +300,24 @@ static uint32_t most_at_a_time(const search *x) {
     return (uint32_t)arn_min_u64(room, MOST_THREADS);
 }
 
-/* From here on runs learn nothing from each other. Not for a relaxation, as a packing of that ends
- * the search before long. */
+/* From here on runs of a batch learn nothing from each other. Not for a relaxation, as a packing of
+ * that ends the search before long. */
 static arenaut_status part_runs(search *x, arenaut_error *err) {
     const uint32_t wanted = x->in->threads > 1 ? x->in->threads : 1;
     const uint32_t n = (uint32_t)arn_min_u64(most_at_a_time(x), wanted);
+    const uint32_t n_cliques = x->model.n_cliques;
     arenaut_status st = ARENAUT_OK;
+    x->weight = arn_region_allocate(&x->region, n_cliques, sizeof *x->weight);
+    if (!x->weight) return arn_no_memory(err);
+    for (uint32_t c = 0; c < n_cliques; c++) x->weight[c] = x->runner[0].tree.weight[c];
     for (uint32_t k = 0; k < n && st == ARENAUT_OK; k++) st = open_runner(x, OWN_NO_GOODS, err);
     if (st == ARENAUT_NO_MEMORY && x->n_runners > 2) {
         x->n_runners--; /* fewer threads find the same, and one is enough */
         st = ARENAUT_OK;
     }
-    x->schedule.apart = x->apart = n > 0;
-    if (x->apart) x->most_runs = MOST_RUNS;
+    x->apart = n > 0;
+    x->n_together = x->n_runs;
+    if (x->apart) arn_exact_part(&x->schedule);
     return st;
 }
 
@@ -318,6 +329,15 @@ static void make_run(runner *r) {
     t->style = r->run.style;
     for (uint32_t c = 0; c < r->model.n_cliques && r->run.forgets; c++) t->weight[c] = 1;
     r->verdict = arn_exact_tree_run(t, r->run.capacity, r->run.limit);
+}
+
+/* Makes a run that depends on none of its batch. */
+static void make_run_apart(runner *r) {
+    const uint64_t *weight = r->search->weight;
+    arn_exact_tree *t = &r->tree;
+    for (uint32_t c = 0; c < r->model.n_cliques; c++) t->weight[c] = weight[c];
+    make_run(r);
+    for (uint32_t c = 0; c < r->model.n_cliques; c++) r->learned[c] += t->weight[c] - weight[c];
 }
 
 static bool may_begin(const search *x) {
@@ -365,7 +385,8 @@ static void make_runs(void *context, uint32_t index) {
     while (may_begin(x)) {
         runner *r = begin_run(x, &x->runner[index + x->apart]);
         arn_threads_unlock(&x->threads);
-        make_run(r);
+        if (r == &x->runner[0]) make_run(r);
+        else make_run_apart(r);
         arn_threads_lock(&x->threads);
         note_result(x, r);
         x->teller = x->apart || x->teller ? x->teller : r;
@@ -431,6 +452,19 @@ static uint32_t count_runs(search *x) {
     return i;
 }
 
+/* Adds the weights that the runs of this batch have learned; where one has news, its own alone. */
+static void add_weights(search *x) {
+    for (uint32_t k = 1; k < x->n_runners; k++) {
+        runner *r = &x->runner[k];
+        const bool counts = x->news == ARENAUT_NONE;
+        for (uint32_t c = 0; c < x->model.n_cliques; c++) {
+            if (counts) x->weight[c] += r->learned[c];
+            else if (r == x->teller) x->weight[c] = r->tree.weight[c];
+            r->learned[c] = 0;
+        }
+    }
+}
+
 /* Runs that were broken off leave no-goods behind, and others get their numbers. */
 static void forget_broken_off(search *x) {
     for (uint32_t k = 1; k < x->n_runners && x->news != ARENAUT_NONE; k++) {
@@ -439,8 +473,17 @@ static void forget_broken_off(search *x) {
     }
 }
 
+/* A batch grows with the number of runs before it, so that its own lessons are an ever smaller part
+ * of all, and threads are seldom idle at its end. */
+static uint32_t runs_of_batch(const search *x) {
+    const uint64_t part = arn_min_u64((x->n_runs - x->n_together) / RUNS_BEFORE, MOST_RUNS);
+    if (!x->apart) return 1;
+    return part < LEAST_RUNS ? LEAST_RUNS : (uint32_t)part;
+}
+
 static void make_batch(search *x) {
     forget_broken_off(x);
+    x->most_runs = runs_of_batch(x);
     x->n_begun = x->n_in_order = 0;
     x->work_in_order = x->work_made = 0;
     x->news = ARENAUT_NONE;
@@ -460,6 +503,7 @@ static void make_batch(search *x) {
         x->news != ARENAUT_NONE &&
         (counted == x->news + 1 || (x->verdict != ARENAUT_GO_ON && !x->out_of_effort));
     if (told || (!x->apart && counted == 1)) take_news(x, x->teller);
+    add_weights(x);
 }
 
 static arenaut_status search_on(search *x, arenaut_error *err) {
@@ -507,7 +551,6 @@ static arenaut_status begin(search *x, const arn_exact_case *assumed, arenaut_er
     if (known > x->schedule.low) x->schedule.low = known;
     x->schedule.target = next_target(x);
     if (m->clash) x->schedule.low = INT64_MAX;
-    x->most_runs = 1;
     x->most = arn_min_u64(x->in->effort, most) * ARN_EXACT_OPERATIONS_PER_EFFORT;
     return open_runner(x, arn_exact_no_goods(m), err);
 }

@@ -20,12 +20,27 @@
 #include "core/hash.h"
 
 enum {
-    EARLY_RUNS = 64,  /* of which every second aims at the bound, later every fourth */
+    MOST_RUNGS = 63,
+    EARLY_RUNS = 64,  /* of which every second aims at the bound, later every fourth, */
+    NEAR = 50,        /* but if less than one part in so many is missing */
     FIRST_TRIES = 12, /* on a rung of the ladder, before the next one down */
     PROOF_SHARE = 6,  /* one part in so many of all nodes goes into the proof */
     FIRST_PROOF = 16, /* its first limit, in ordinary runs */
     NOISES = 4,
 };
+
+/* Runs that learn from all before them try every rung: an easy problem is through before long. When
+ * runs are apart, only rungs that lower the plan by much are tried at first, and one more whenever
+ * none of them has succeeded. */
+typedef struct ladder {
+    uint32_t top, bottom; /* rungs top to bottom - 1, at first */
+    uint32_t patience;    /* once these were tried, runs are longer by one part in so many */
+} ladder;
+static const ladder ladder_together = {0, MOST_RUNGS, 2}, ladder_apart = {1, 3, 8};
+
+static const ladder *ladder_of(const arn_exact_schedule *x) {
+    return x->apart ? &ladder_apart : &ladder_together;
+}
 
 /* ---- styles ---- */
 
@@ -33,9 +48,15 @@ static uint32_t draw(arn_exact_schedule *x, uint32_t limit) {
     return (uint32_t)((arn_random_next(&x->random) >> 32) % limit);
 }
 
-/* Each instance has its own styles that work; on average, weighted choice is best. A style that has
- * led to a packing before may do so again. So half of the styles are drawn blindly, and half are
- * recent successes, with their orders disturbed a little. */
+/* On average, weighted choice is best; runs that are apart have the weights of all before them. */
+static arn_exact_choice draw_choice(arn_exact_schedule *x) {
+    if (draw(x, 2)) return ARN_EXACT_FEWEST_BY_WEIGHT;
+    return x->apart ? ARN_EXACT_LOWEST_BY_WEIGHT : (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
+}
+
+/* Each instance has its own styles that work. A style that has led to a packing before may do so
+ * again. So half of the styles are drawn blindly, and half are recent successes, with their orders
+ * disturbed a little. */
 static void draw_style(arn_exact_schedule *x, arn_exact_trial *run) {
     static const uint32_t noises[NOISES] = {0, 4, 9, 24};
     const uint32_t n = x->model->n;
@@ -48,14 +69,13 @@ static void draw_style(arn_exact_schedule *x, arn_exact_trial *run) {
         for (uint32_t i = 0; i < n; i++) run->keys[i] = old->keys[i];
         arn_exact_disturb(&x->random, noises[1 + draw(x, NOISES - 1)], run->keys, n);
     } else {
-        run->style.choice =
-            draw(x, 2) ? ARN_EXACT_FEWEST_BY_WEIGHT : (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
+        run->style.choice = draw_choice(x);
         run->style.from_the_end = draw(x, 3) == 0;
-        run->style.look_ahead = draw(x, 3) == 0;
+        run->style.look_ahead = x->apart || draw(x, 3) == 0;
         arn_exact_make_keys(x->model, draw(x, ARN_EXACT_ORDERS), run->keys);
         arn_exact_disturb(&x->random, noises[draw(x, NOISES)], run->keys, n);
     }
-    run->forgets = draw(x, 2) || x->apart;
+    run->forgets = !x->apart && draw(x, 2);
 }
 
 void arn_exact_remember(arn_exact_schedule *x, arn_exact_success *successes,
@@ -68,25 +88,35 @@ void arn_exact_remember(arn_exact_schedule *x, arn_exact_success *successes,
 /* ---- the schedule ---- */
 
 static void climb_down(arn_exact_schedule *x) {
+    const ladder *l = ladder_of(x);
     if (++x->tries < x->max_tries) return;
     x->tries = 0;
     x->rung++;
-    if (x->rung < 63 && (x->target - x->low) >> x->rung > 0) return;
-    /* Down to the best plan: up again, with more patience. */
-    x->rung = 0;
+    if (x->rung < x->bottom && (x->target - x->low) >> x->rung > 0) return;
+    /* Down to the lowest rung: up again, with more patience. */
+    x->rung = l->top;
+    if (x->bottom < MOST_RUNGS) x->bottom++;
     x->max_tries += x->max_tries / 2;
-    x->run_nodes += x->run_nodes / 2;
+    x->run_nodes += x->run_nodes / l->patience;
 }
 
 static void climb_up(arn_exact_schedule *x) {
     x->tries = 0;
-    if (x->rung > 0) x->rung--;
+    if (x->rung > ladder_of(x)->top) x->rung--;
+}
+
+void arn_exact_part(arn_exact_schedule *x) {
+    x->apart = true;
+    x->tries = 0;
+    x->rung = ladder_of(x)->top;
+    x->bottom = ladder_of(x)->bottom;
 }
 
 static void next_ordinary(arn_exact_schedule *x, arn_exact_trial *run) {
-    const bool at_bound = x->runs % (x->runs < EARLY_RUNS ? 2 : 4) == 0;
-    const uint32_t rung = at_bound ? 0 : x->rung;
     const int64_t gap = x->target - x->low;
+    const bool often = x->runs < EARLY_RUNS || (x->apart && gap <= x->low / NEAR);
+    const bool at_bound = x->runs % (often ? 2 : 4) == 0;
+    const uint32_t rung = at_bound ? 0 : x->rung;
     x->runs++;
     draw_style(x, run);
     run->purpose = at_bound ? ARN_EXACT_AT_BOUND : ARN_EXACT_ON_LADDER;
@@ -112,6 +142,7 @@ arn_exact_schedule arn_exact_schedule_of(const arn_exact_model *model, uint64_t 
         .successes = successes,
         .run_nodes = run_nodes,
         .max_tries = FIRST_TRIES,
+        .bottom = ladder_together.bottom,
         .proof_limit = FIRST_PROOF * run_nodes,
     };
 }

@@ -36,12 +36,13 @@ typedef struct arn_exact_schedule {
     const arn_exact_model *model;
     int64_t low;    /* nothing fits below a lower capacity than this */
     int64_t target; /* the highest capacity worth looking at; proven when low > target */
-    bool apart;     /* ordinary runs learn nothing from each other but the styles that succeed */
+    bool apart;     /* ordinary runs of a batch learn nothing from each other */
     uint64_t random;
     const arn_exact_success *successes; /* the last ones, by their number modulo RECENT */
     uint32_t n_successes;
-    uint64_t run_nodes; /* the limit of an ordinary run */
-    uint32_t rung, tries, max_tries, runs;
+    uint64_t run_nodes;    /* the limit of an ordinary run */
+    uint32_t rung, bottom; /* of the ladder: rungs below `bottom` are tried */
+    uint32_t tries, max_tries, runs;
     uint64_t nodes; /* of all runs */
     uint64_t proof_limit, proof_nodes;
 } arn_exact_schedule;
@@ -50,6 +51,9 @@ typedef struct arn_exact_schedule {
  * caller sets `low` and `target`. */
 arn_exact_schedule arn_exact_schedule_of(const arn_exact_model *model, uint64_t seed,
                                          const arn_exact_success *successes);
+
+/* From the next run on, ordinary runs are apart. */
+void arn_exact_part(arn_exact_schedule *schedule);
 
 /* Whether the next run is a proof. */
 bool arn_exact_proof_is_due(const arn_exact_schedule *schedule);
