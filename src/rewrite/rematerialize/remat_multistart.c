@@ -66,8 +66,11 @@ arenaut_status arn_remat_multistart_make(arn_remat_multistart *x,
                                          const arenaut_remat_problem *problem, arn_budget *budget,
                                          uint64_t effort, const arenaut_allocator *allocator,
                                          arenaut_error *err) {
-    *x = (arn_remat_multistart){
-        .problem = problem, .budget = budget, .effort = effort, .unit = find_unit(problem), .floor_op = ARENAUT_NONE};
+    *x = (arn_remat_multistart){.problem = problem,
+                                .budget = budget,
+                                .effort = effort,
+                                .unit = find_unit(problem),
+                                .floor_op = ARENAUT_NONE};
     arn_region_init(&x->region, allocator);
     const arenaut_status st = arn_remat_graph_make(problem, &x->region, &x->graph, err);
     if (st != ARENAUT_OK) return st;
