@@ -119,21 +119,29 @@ static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
 /* Whether a frame, which begins at a file's path, lies in PyTorch itself, as it is installed. */
 static bool is_of_torch(const char *path) {
     static const char folder[] = "-packages/torch/";
-    const char *found = strstr(path, folder), *quote = strchr(path, '"');
-    return found && quote && found < quote;
+    const char *quote = strchr(path, '"');
+    if (!quote) return false;
+    for (const char *at = path; (at = memchr(at, folder[0], (size_t)(quote - at))); at++) {
+        if (begins_with(at, folder)) return true;
+    }
+    return false;
 }
 
 /* "file.py:11" of the last frame of a stack trace outside of PyTorch, which is the model author's
- * line; of the last one, where all are within. */
+ * line; of the last one, where all are within. O(length). */
 static const char *line_of(arn_pt2 *r, uint32_t metadata) {
     static const char frame[] = "File \"", line[] = ", line ";
     const uint32_t trace = arn_pt2_get(r, metadata, "stack_trace");
     if (trace == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
     char *text = (char *)arn_pt2_text(r, trace);
     char *last = NULL;
+    bool last_of_torch = false;
     for (char *at = text ? strstr(text, frame) : NULL; at; at = strstr(at, frame)) {
         at += strlen(frame);
-        if (!last || !is_of_torch(at) || is_of_torch(last)) last = at;
+        const bool of_torch = is_of_torch(at);
+        if (last && of_torch && !last_of_torch) continue;
+        last = at;
+        last_of_torch = of_torch;
     }
     if (!last) return NULL;
     char *quote = strchr(last, '"');
@@ -146,21 +154,33 @@ static const char *line_of(arn_pt2 *r, uint32_t metadata) {
     return last;
 }
 
+/* The end of a field: the first comma outside of brackets, or the end of the text. */
+static char *end_of_field(char *text) {
+    size_t depth = 0;
+    for (; *text && (*text != ',' || depth > 0); text++) {
+        if (*text == '(' || *text == '[') depth++;
+        if ((*text == ')' || *text == ']') && depth > 0) depth--;
+    }
+    return text;
+}
+
 /* "encoder.layer.0", the innermost module: of "KEY,PATH,CLASS" for each one, parted by ";", the
- * last path, without the number of the call that torch may add ("act@1", "act:1"). NULL in the
- * outermost module, and where the graph has been traced anew. */
+ * last path, without the number of the call that torch may add ("act@1", "act:1"). A key may have
+ * commas in brackets ("getattr(L['self'].net, '0')"). NULL in the outermost module, and where the
+ * graph has been traced anew. */
 static const char *module_of(arn_pt2 *r, uint32_t metadata) {
     const uint32_t modules = arn_pt2_get(r, metadata, "nn_module_stack");
     if (modules == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
     char *text = (char *)arn_pt2_text(r, modules);
     if (!text) return NULL;
     char *last = strrchr(text, ';');
-    char *path = strchr(last ? last : text, ',');
-    char *end = path ? strchr(path + 1, ',') : NULL;
-    if (!end || end == path + 1 || begins_with(path + 1, "_empty_nn_module_stack")) return NULL;
+    char *comma = end_of_field(last ? last + 1 : text);
+    if (*comma == '\0') return NULL;
+    char *path = comma + 1, *end = end_of_field(path);
+    if (*end == '\0' || begins_with(path, "_empty_nn_module_stack")) return NULL;
     *end = '\0';
-    path[1 + strcspn(path + 1, "@:")] = '\0';
-    return path + 1;
+    path[strcspn(path, "@:")] = '\0';
+    return *path ? path : NULL;
 }
 
 /* "file.py:11 in encoder.layer.0", or as much of it as there is. */
