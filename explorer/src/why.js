@@ -54,14 +54,15 @@ export function pathOf(plan, b) {
   return [...partsOf(modules), ...own];
 }
 
-const MOST_LAYERS = 8, MOST_DIVIDED = 20000; // as many as there are colours; beyond so many buffers, two modules will do
+// As many layers as there are colours; beyond so many buffers two modules will do; no file has modules so deep but on purpose.
+const MOST_LAYERS = 8, MOST_DIVIDED = 20000, MOST_MODULES = 32;
 
 // The layer of a buffer, as a function: its outermost two modules, and while those are few, the one with most bytes is divided
 // by the next module within it.
 export function layersOf(plan) {
   const named = (parts) => parts.join("/") || "(no layer)";
   if (plan.n > MOST_DIVIDED) return (b) => named(pathOf(plan, b).slice(0, -1).slice(0, 2));
-  const modules = Array.from({ length: plan.n }, (_, b) => pathOf(plan, b).slice(0, -1));
+  const modules = Array.from({ length: plan.n }, (_, b) => pathOf(plan, b).slice(0, -1).slice(0, MOST_MODULES));
   const grouping = (buffers, depth) => {
     const groups = new Map();
     for (const b of buffers) {

@@ -51,6 +51,8 @@ test("the module with most bytes is divided while there are colours", () => {
   assert.deepEqual(layersIn(made(20004)).slice(0, 6), ["m/e", "m/e", "m/e", "m/e", "m/p", "m"]);
   const many = Array.from({ length: 9 }, (_, i) => `m/${i}/a/x`);
   assert.deepEqual(layersIn({ n: 9, size: many.map(() => 1), name: (b) => many[b], sourceOf: () => null }), many.map((_, i) => `m/${i}`));
+  const deep = `${"m/".repeat(1e6)}x`;
+  assert.deepEqual(layersIn({ n: 1, size: [1], name: () => deep, sourceOf: () => null }), ["m/".repeat(32).slice(0, -1)]);
 });
 
 const columns = [{ title: "name", text: (row) => row[0] }, { title: "bytes", number: true, text: (row) => commas(row[1]), plain: (row) => row[1] }];
