@@ -23,7 +23,8 @@ git -c tar.umask=0022 archive --format=tar --prefix="$name/" HEAD | gzip -n9 >"$
 (cd "$out" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
 checksum=$(cut -d' ' -f1 "$out/$name.tar.gz.sha256")
 created=$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)
-# The library and the command hold no code but their own: docs/dependencies.md.
+# The library and the command hold no code but their own (docs/dependencies.md), and what the planner of the page was linked
+# with; the bill of a release (scripts/sbom.py) has that and its licences.
 cat >"$out/$name.spdx.json" <<JSON
 {
   "spdxVersion": "SPDX-2.3",
@@ -44,6 +45,7 @@ cat >"$out/$name.spdx.json" <<JSON
     "licenseConcluded": "NOASSERTION",
     "licenseDeclared": "$(sed -n 's/^SPDX-License-Identifier: //p' LICENSE)",
     "copyrightText": "NOASSERTION",
+    "comment": "explorer/dist/planner.txt is WebAssembly that was linked with wasi-libc and clang's compiler-rt",
     "primaryPackagePurpose": "SOURCE"
   }],
   "relationships": [{

@@ -1,7 +1,7 @@
-"""The bill of materials of a release (SPDX 2.3): each file with its checksum, and the foreign code in those that are
-linked statically. Beside it the licences of that code, which go with the files.
+"""The bill of materials of a release (SPDX 2.3): each file with its checksum, and the foreign code that is linked
+statically into it. Beside it the licences of that code, which go with the files.
 
-    scripts/sbom.py [OUT] [--zig FOLDER]      FOLDER: the package ziglang, of build/venv-wheel
+    scripts/sbom.py [OUT] [--zig FOLDER] [--doc FOLDER]      the package ziglang, of build/venv-wheel; Debian's /usr/share/doc
 """
 
 import argparse
@@ -15,27 +15,29 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: What the compiler brings: name, licence, and its text in ziglang or on a Debian.
+#: What the compiler brings: name, licence, and its text in ziglang or in the documentation of a Debian.
 MUSL = ("musl", "MIT", "zig:lib/libc/musl/COPYRIGHT")
 MINGW = ("mingw-w64", "LicenseRef-mingw-w64", "zig:lib/libc/mingw/COPYING")
 ZIG = ("zig-compiler-rt", "MIT", "zig:LICENSE")
-WASI = ("wasi-libc", "LicenseRef-wasi-libc", "/usr/share/doc/wasi-libc/copyright")
-CLANG = ("clang-compiler-rt", "Apache-2.0 WITH LLVM-exception", "/usr/share/doc/libclang-rt-dev-wasm32/copyright")
-DEBIAN_MINGW = ("debian-mingw-w64", "LicenseRef-debian-mingw-w64", "/usr/share/doc/mingw-w64-x86-64-dev/copyright")
-GCC = ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "/usr/share/doc/gcc-mingw-w64-x86-64-win32-runtime/copyright")
+WASI = ("wasi-libc", "LicenseRef-wasi-libc", "doc:wasi-libc/copyright")
+CLANG = ("clang-compiler-rt", "Apache-2.0 WITH LLVM-exception", "doc:libclang-rt-dev-wasm32/copyright")
+DEBIAN_MINGW = ("debian-mingw-w64", "LicenseRef-debian-mingw-w64", "doc:mingw-w64-x86-64-dev/copyright")
+GCC = ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "doc:gcc-mingw-w64-x86-64-win32-runtime/copyright")
+#: In the sources, and so in all that is made of them: the planner of the page, for WebAssembly (explorer/dist/planner.txt).
+PLANNER = [WASI, CLANG]
 #: By the names of files; what a system's own libraries are to bring is no part of them.
-INSIDE = {"*-linux": [MUSL, ZIG], "*-windows.exe": [MINGW, ZIG], "*.html": [WASI, CLANG],
+INSIDE = {"*-linux": [MUSL, ZIG], "*-windows.exe": [MINGW, ZIG],
           "*-win_amd64.whl": [DEBIAN_MINGW, GCC], "*linux_*.whl": [ZIG]}
 NO_PARTS = ("*.sha256", "SHA256SUMS", "*.spdx.json", "*.notes.md", "*.licenses.txt", "packaging/*")
 
 
 def inside(path):
-    return next((parts for pattern, parts in INSIDE.items() if fnmatch(path.name, pattern)), [])
+    return PLANNER + next((parts for pattern, parts in INSIDE.items() if fnmatch(path.name, pattern)), [])
 
 
-def licence_of(part, zig):
-    place = part[2]
-    path = zig / place.removeprefix("zig:") if place.startswith("zig:") else Path(place)
+def licence_of(part, folders):
+    folder, _, place = part[2].partition(":")
+    path = folders[folder] / place
     if not path.is_file():
         sys.exit(f"{sys.argv[0]}: {path}, the licence of {part[0]}, is not there")
     return path.read_text(encoding="utf-8", errors="replace").strip()
@@ -80,12 +82,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out", nargs="?", type=Path, default=ROOT / "build" / "dist")
     parser.add_argument("--zig", type=Path)
+    parser.add_argument("--doc", type=Path, default=Path("/usr/share/doc"))
     given = parser.parse_args()
     zig = given.zig or next((ROOT / "build" / "venv-wheel").glob("lib/python3*/site-packages/ziglang"), Path("ziglang"))
     version = re.search('ARENAUT_VERSION "(.*)"', (ROOT / "include/arenaut/version.h").read_text())[1]
     paths = sorted(path for path in given.out.rglob("*") if path.is_file()
                    and not any(fnmatch(str(path.relative_to(given.out)), pattern) for pattern in NO_PARTS))
-    texts = {part: licence_of(part, zig) for part in sorted({part for path in paths for part in inside(path)})}
+    texts = {part: licence_of(part, {"zig": zig, "doc": given.doc}) for part in sorted({part for path in paths for part in inside(path)})}
     start = given.out / f"arenaut-{version}"
     Path(f"{start}.release.spdx.json").write_text(json.dumps(bill(given.out, version, paths, texts), indent=1) + "\n")
     Path(f"{start}.licenses.txt").write_text("".join(

@@ -48,7 +48,7 @@ def test_checksum_and_bill_of_materials_are_of_the_archive(archives):
     package, = json.loads(next(out.glob("*.spdx.json")).read_text())["packages"]
     assert package["checksums"] == [{"algorithm": "SHA256", "checksumValue": checksum}]
     assert package["packageFileName"] == archive.name
-    assert package["licenseDeclared"] == "Apache-2.0"
+    assert package["licenseDeclared"] == "Apache-2.0" and "wasi-libc and clang's compiler-rt" in package["comment"]
     head = subprocess.run(["git", "-C", clone, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     assert package["sourceInfo"] == f"commit {head.stdout.strip()}"
 
@@ -102,15 +102,16 @@ def test_recipes_name_the_archive_and_its_checksums(archives):
 def test_the_bill_of_materials_of_a_release_has_each_file_and_the_code_inside(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout: a release is made of a commit")
-    zig, out = tmp_path / "zig", tmp_path / "out"
-    for path, text in {"lib/libc/musl/COPYRIGHT": "of musl", "lib/libc/mingw/COPYING": "of mingw", "LICENSE": "of zig"}.items():
-        (zig / path).parent.mkdir(parents=True, exist_ok=True)
-        (zig / path).write_text(text)
+    zig, doc, out = tmp_path / "zig", tmp_path / "doc", tmp_path / "out"
+    for path, text in {zig / "lib/libc/musl/COPYRIGHT": "of musl", zig / "lib/libc/mingw/COPYING": "of mingw", zig / "LICENSE": "of zig",
+                       doc / "wasi-libc/copyright": "of wasi", doc / "libclang-rt-dev-wasm32/copyright": "of clang"}.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     binary, windows, archive = (f"arenaut-{VERSION}{end}" for end in ("-x86_64-linux", "-aarch64-windows.exe", ".tar.gz"))
     (out / "python").mkdir(parents=True)
     for name in (binary, windows, archive, f"{archive}.sha256", f"arenaut-{VERSION}.notes.md", "python/arenaut.tar.gz"):
         (out / name).write_text(name)
-    made = [sys.executable, ROOT / "scripts" / "sbom.py", out, "--zig", zig]
+    made = [sys.executable, ROOT / "scripts" / "sbom.py", out, "--zig", zig, "--doc", doc]
     subprocess.run(made, check=True)
     bill = json.loads((out / f"arenaut-{VERSION}.release.spdx.json").read_text())
     files = {package["packageFileName"]: package for package in bill["packages"] if "packageFileName" in package}
@@ -121,10 +122,11 @@ def test_the_bill_of_materials_of_a_release_has_each_file_and_the_code_inside(tm
     assert len(names) == len(bill["packages"])
     assert {(names[row["spdxElementId"]], names[row["relatedSpdxElement"]]) for row in bill["relationships"]
             if row["relationshipType"] == "STATIC_LINK"} == {
-        (binary, "musl"), (binary, "zig-compiler-rt"), (windows, "mingw-w64"), (windows, "zig-compiler-rt")}
-    assert [row["licenseId"] for row in bill["hasExtractedLicensingInfos"]] == ["LicenseRef-mingw-w64"]
+        (binary, "musl"), (binary, "zig-compiler-rt"), (windows, "mingw-w64"), (windows, "zig-compiler-rt"),
+        *((name, part) for name in files for part in ("wasi-libc", "clang-compiler-rt"))}  # the page's planner is in all
+    assert [row["licenseId"] for row in bill["hasExtractedLicensingInfos"]] == ["LicenseRef-mingw-w64", "LicenseRef-wasi-libc"]
     texts = (out / f"arenaut-{VERSION}.licenses.txt").read_text()
-    assert all(text in texts for text in ("of musl", "of mingw", "of zig"))
+    assert all(text in texts for text in ("of musl", "of mingw", "of zig", "of wasi", "of clang"))
     (zig / "LICENSE").unlink()
     refused = subprocess.run(made, capture_output=True, text=True)
     assert refused.returncode == 1 and "the licence of zig-compiler-rt, is not there" in refused.stderr
@@ -138,6 +140,22 @@ def test_the_release_publishes_the_page_and_the_site():
     assert "os: [windows-2025, macos-15, macos-15-intel]" in jobs and "needs: [build, elsewhere]" in jobs
     for action in "actions/upload-pages-artifact", "actions/deploy-pages", "pypa/gh-action-pypi-publish":
         assert f"uses: {action}@" in jobs
+
+
+def test_the_files_of_a_release_have_names_of_their_own_and_are_tried_before(tmp_path):
+    """GitHub drops folders: of a version that is no candidate the archive and the Python source package are called alike."""
+    jobs = (ROOT / ".github/workflows/release.yml").read_text()
+    for name in "archive", "python/archive":
+        for end in ".tar.gz", "-win_amd64.whl":
+            path = tmp_path / "dist" / f"{name.replace('archive', 'arenaut-1.0.0')}{end}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    (tmp_path / "dist" / "arenaut-1.0.0-win_amd64.whl").unlink()
+    found = subprocess.run(["sh", "-c", re.search("find dist .* -print0", jobs)[0]], cwd=tmp_path, check=True, capture_output=True, text=True)
+    names = [path.split("/")[-1] for path in found.stdout.split("\0") if path]
+    assert sorted(names) == ["arenaut-1.0.0-win_amd64.whl", "arenaut-1.0.0.tar.gz"]
+    for job in "pages", "github", "pypi":
+        assert re.search(rf"^  {job}:\n    needs: \[build, elsewhere\]$", jobs, re.M), job
 
 
 @pytest.mark.parametrize("path, pattern", [
