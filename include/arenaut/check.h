@@ -1,4 +1,5 @@
-/* The checker: accepts or rejects a plan. It shares no code with lowering or planners.
+/* The checker: accepts or rejects a plan. It shares no code with lowering or planners but helpers
+ * for numbers, lists and texts.
  *
  * Part one holds a plan against its problem. Part two, replay, runs the program's own schedule over
  * a shadow of the arena in which each byte remembers the content written there; it knows nothing of

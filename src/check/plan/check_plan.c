@@ -2,9 +2,10 @@
  * pairs at once by an interval sweep (check_overlaps.c), then the stated sizes and bounds. O(n log
  * n).
  *
- * src/check shares no code with the planners and lowering: it has lifetimes, slices, storages and
- * aliases of its own. That is on purpose. A mistake in code that both sides used would make a wrong
- * plan and then accept it; do not move these functions to where planners can call them. */
+ * src/check shares no code with the planners and lowering but the helpers of src/core and src/ir:
+ * it has lifetimes, slices, storages and aliases of its own. That is on purpose. A mistake in code
+ * that both sides used would make a wrong plan and then accept it; do not move these functions to
+ * where planners can call them. */
 #include <inttypes.h>
 
 #include "check/finding.h"
