@@ -147,19 +147,83 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
     }
 }
 
+#define MEMORY_KEYS(XX)    \
+    XX(M_METHOD, "method") \
+    XX(M_ID, "id")         \
+    XX(M_DEVICE, "device") \
+    XX(M_NOW, "now")       \
+    XX(M_PLANNED, "planned")
+enum { MEMORY_KEYS(ARN_KEY_ENUM) M_KEYS };
+static const char *const memory_keys[] = {MEMORY_KEYS(ARN_KEY_TEXT)};
+
+/* What the memories come to, with the plan inside. */
+static uint64_t sum_memories(arn_json_reader *r, uint32_t array) {
+    uint64_t sum = 0;
+    ARN_JSON_EACH(r, memory, array) {
+        uint32_t v[M_KEYS];
+        arn_json_members(r, memory, memory_keys, M_KEYS, v);
+        arn_json_hold(r, memory);
+        arn_json_require(r, memory, v[M_PLANNED], "planned");
+        if (!arn_add(sum, arn_json_size(r, v[M_PLANNED], 0), &sum)) sum = UINT64_MAX;
+    }
+    return sum;
+}
+
+/* What a plan states of its arenas, in front of a measurement. */
+typedef struct stated {
+    uint64_t arena[ARENAUT_MAX_POOLS], total, spill;
+} stated;
+
+static stated keep_stated(const arenaut_plan *plan) {
+    stated s = {.total = plan->total, .spill = plan->spill};
+    memcpy(s.arena, plan->arena, plan->n_pools * sizeof *s.arena);
+    return s;
+}
+
+static void put_back(const stated *s, arenaut_plan *plan) {
+    plan->total = s->total;
+    plan->spill = s->spill;
+    memcpy(plan->arena, s->arena, plan->n_pools * sizeof *s->arena);
+}
+
+/* Whether the stated arenas may be memories that hold the measured plan. Tokens, of which each is
+ * aligned by itself, may be smaller. */
+static bool may_be_memories(const stated *s, const arenaut_plan *plan, bool tokens) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        if (!tokens && s->arena[k] < plan->arena[k]) return false;
+        if (!arn_add(sum, s->arena[k], &sum)) return false;
+    }
+    return s->total == sum && (tokens || s->spill >= plan->spill);
+}
+
 /* Arenas of a model whose file states its memories are those memories, which may be larger
  * than the plan itself: that one is measured by its buffers. So may it be larger than memories that
- * come in tokens, each of which is aligned by itself: it is no optimum of its own then. */
-static void measure(arn_json_reader *r, arenaut_document *out) {
+ * come in tokens, each of which is aligned by itself: it is no optimum of its own then. Arenas that
+ * are no memories' are left as stated, for the checker. */
+static void measure(arn_json_reader *r, uint32_t memories, arenaut_document *out) {
     arenaut_plan *plan = out->plan;
-    if (!arn_json_fine(r) || plan->quality == ARENAUT_INFEASIBLE) return;
-    const arenaut_status st = arenaut_plan_measure(plan, out->problem, r->err);
-    if (st != ARENAUT_OK) r->status = st;
+    const bool tokens = out->problem->traits & ARENAUT_PROBLEM_TOKENS;
+    const uint64_t bytes = sum_memories(r, memories);
+    if (!arn_json_fine(r) || plan->quality == ARENAUT_INFEASIBLE || out->measured) return;
+    if (plan->total > bytes) {
+        arn_json_fail(r, memories, ARENAUT_BAD_INPUT,
+                      "memories of %" PRIu64 " bytes in all, for arenas of %" PRIu64, bytes,
+                      plan->total);
+        return;
+    }
+    const stated s = keep_stated(plan);
+    r->status = arenaut_plan_measure(plan, out->problem, r->err);
+    if (!arn_json_fine(r)) return;
+    if (!may_be_memories(&s, plan, tokens)) {
+        put_back(&s, plan);
+        return;
+    }
     for (uint32_t k = 0; k < plan->n_pools; k++) {
         plan->lower_bound[k] = arn_min_u64(plan->lower_bound[k], plan->arena[k]);
     }
     plan->total_bound = arn_min_u64(plan->total_bound, plan->total);
-    if (plan->total_bound < plan->total && plan->quality == ARENAUT_OPTIMAL) {
+    if (tokens && plan->total_bound < plan->total && plan->quality == ARENAUT_OPTIMAL) {
         plan->quality = ARENAUT_FEASIBLE;
     }
 }
@@ -192,7 +256,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan, &out->measured);
     if (!arn_json_fine(r)) return;
     read_result(r, v[R_RESULT], out);
-    if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, out);
+    if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, v[R_MEMORIES], out);
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }

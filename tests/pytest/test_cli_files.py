@@ -270,6 +270,28 @@ def test_plans_of_files_that_state_their_memories_are_read_back(tmp_path, name, 
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("forge, code, says", [
+    (lambda d: d["result"].update(arena=1), 1, "wrong (arena)"),
+    (lambda d: d["result"].update(arena=13850), 1, "wrong (arena)"),
+    (lambda d: d["pools"][0].update(arena=1), 1, "wrong (arena)"),
+    (lambda d: d["result"].update(lower_bound=0), 1, "wrong (bound)"),
+    (lambda d: d["result"].update(arena=10**9), 3, "memories of 13888 bytes in all, for arenas of 1000000000"),
+    (lambda d: d["memories"][0].update(planned=1), 3, "memories of 1 bytes in all, for arenas of 13888"),
+    (lambda d: d.update(memories=[]), 3, "memories of 0 bytes in all, for arenas of 13888"),
+    (lambda d: d["memories"][0].pop("planned"), 3, "planned"), (lambda d: d.update(memories=5), 3, "expected an array"),
+    (lambda d: d["memories"].extend([{"method": 0, "id": 1, "now": 0, "planned": 2**63 - 1}] * 3), 0, "ok")])
+def test_stated_memories_are_no_way_around_the_check_of_arenas(tmp_path, forge, code, says):
+    """The file's memories hold 64 bytes more than its buffers need: that much alone may arenas be larger."""
+    model, plan = DATA / "pte" / "xnnpack_mixed.pte", tmp_path / "out.plan.json"
+    assert run(tmp_path, "plan", model, "-o", plan.name).returncode == 0
+    document = json.loads(plan.read_text())
+    forge(document)
+    plan.write_text(json.dumps(document))
+    for words in ([plan.name], [model, plan.name]):
+        done = run(tmp_path, "check", *words)
+        assert done.returncode == code and says in done.stdout + done.stderr
+
+
 def test_a_plan_that_fits_and_does_not_go_into_the_model_is_called_found(tmp_path):
     done = run(tmp_path, "plan", DATA / "pt2" / "branches.pt2", "--pool", "fast=1000@8", "--pool", "slow=200",
                "--inplace", "on", "--recompute", "on", "--fit", "1000", "-o", "out.pt2")
